@@ -1,0 +1,1 @@
+"""Certified central guarantees, and the attacks that show how tight they are."""

@@ -1,0 +1,114 @@
+"""Binomial probabilities with a relative error that is known, however small they are.
+
+Two facts carry the accountant's arithmetic. Binomial weights come from C. Loader's
+saddle-point form (2000, "Fast and accurate computation of binomial probabilities"),
+whose terms are all small: no difference of huge log-factorials. And for a simple random
+walk D of T steps, a = (T + D) / 2 ~ Binomial(T, 1/2) gives the exact expectation
+
+    E[(D - tau)_+] = c P(a = c) - tau P(a >= c),     c = floor((T + tau) / 2) + 1.
+"""
+
+import math
+
+import numpy as np
+from scipy.special import betainc, gammaln, xlogy
+
+from shuffledp.types import Floats
+
+_LOG_2PI = math.log(2.0 * math.pi)
+
+
+def relative_error(steps: Floats) -> Floats:
+    """Returns what we allow for the relative error of one weight or tail of `steps` trials.
+
+    Measured against 50-digit arithmetic the error stays below a third of this up to 10^9
+    trials and 36 standard deviations; the tests repeat the measurement.
+    """
+    bound: Floats = 1e-13 + 2e-14 * np.sqrt(steps)
+    return bound
+
+
+_SERIES = [1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12]
+_SMALL = np.arange(1.0, 17.0)
+_SMALL_ERRORS = (
+    gammaln(_SMALL + 1.0) - (_SMALL + 0.5) * np.log(_SMALL) + _SMALL - 0.5 * _LOG_2PI
+)
+
+
+def _stirling_error(x: Floats) -> Floats:
+    """Returns log(x!) - log(sqrt(2 pi x) (x/e)^x), for integers x >= 1."""
+    inverse = 1.0 / x
+    square = inverse * inverse
+    series: Floats = np.polyval(_SERIES, square) * inverse
+    # The series has 1e-16 left over from 16 on; below, a table is exact.
+    small = x <= _SMALL.size
+    series[small] = _SMALL_ERRORS[x[small].astype(np.int64) - 1]
+    return series
+
+
+def _deviance(x: Floats, mean: Floats) -> Floats:
+    """Returns x log(x / mean) + mean - x, accurate where x is close to the mean."""
+    ratio = (x - mean) / mean
+    result: Floats = mean * ((1.0 + ratio) * np.log1p(ratio) - ratio)
+    return result
+
+
+def binomial_weight(x: Floats, trials: Floats | float, probability: float) -> Floats:
+    """Returns P(Binomial(trials, probability) = x), broadcast; 0 outside the support.
+
+    Args:
+        x: Whole numbers.
+        trials: Whole numbers >= 0.
+        probability: In [0, 1].
+    """
+    x, trials = np.broadcast_arrays(np.atleast_1d(x), trials)
+    if probability >= 1.0:
+        certain: Floats = (x == trials).astype(np.float64)
+        return certain
+    inside = (x > 0) & (x < trials)
+    # The formula needs 0 < x < trials; the two ends have closed forms.
+    n, k = np.where(inside, trials, 2.0), np.where(inside, x, 1.0)
+    exponent = (
+        _stirling_error(n)
+        - _stirling_error(k)
+        - _stirling_error(n - k)
+        - _deviance(k, n * probability)
+        - _deviance(n - k, n * (1.0 - probability))
+    )
+    weight = np.exp(exponent) * np.sqrt(n / (2.0 * math.pi * k * (n - k)))
+    ends = np.where(
+        x == 0, trials * math.log1p(-probability), xlogy(trials, probability)
+    )
+    at_end = (x == 0) | (x == trials)
+    result: Floats = np.where(inside, weight, np.where(at_end, np.exp(ends), 0.0))
+    return result
+
+
+def walk_excess(steps: Floats, threshold: Floats) -> tuple[Floats, Floats]:
+    """Returns proven lower and upper ends of E[(D - threshold)_+].
+
+    Args:
+        steps: Length T >= 1 of the simple random walk D, whole numbers.
+        threshold: tau >= 0, same shape.
+    """
+    first = np.floor((steps + threshold) / 2.0) + 1.0
+    reachable = first <= steps
+    first = np.where(reachable, first, steps)
+    peak = first * binomial_weight(first, steps, 0.5)
+    tail = threshold * betainc(first, steps - first + 1.0, 0.5)
+    slack = relative_error(steps) * (peak + tail)
+    lower: Floats = np.where(reachable, np.maximum(peak - tail - slack, 0.0), 0.0)
+    upper: Floats = np.where(reachable, np.maximum(peak - tail, 0.0) + slack, 0.0)
+    return lower, upper
+
+
+def deviation(variance: Floats | float, tail: float) -> Floats:
+    """Returns t with P(|X - E X| >= t) <= 2 tail, for a sum X of independent 0/1 variables.
+
+    Bernstein's inequality, exp(-t^2 / (2 (variance + t / 3))) = tail, solved for t.
+    """
+    log_inverse = -math.log(tail)
+    bound: Floats = log_inverse / 3.0 + np.sqrt(
+        log_inverse**2 / 9.0 + 2.0 * np.asarray(variance) * log_inverse
+    )
+    return bound

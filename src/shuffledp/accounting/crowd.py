@@ -1,0 +1,137 @@
+"""The people among whom victims hide, and both bounds for victims of several levels.
+
+The work that does not depend on the victim is done once: everybody but one person of each
+victim's level is convolved first, and the few people left out are added per victim.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shuffledp.accounting.attacks import coin_probabilities, lower_bound
+from shuffledp.accounting.blanket import BlanketBound, blanket_bound, telling_counts
+from shuffledp.accounting.coin_sum import coin_sum
+from shuffledp.accounting.cover_count import CountDistribution, cover_count, strides_for
+from shuffledp.accounting.solve import (
+    largest_attacked_epsilon,
+    round_down,
+    round_up,
+    smallest_certified_epsilon,
+)
+from shuffledp.cover import Accountable, Attack
+from shuffledp.population import Population
+from shuffledp.types import Floats, Ints
+
+# What may be dropped from the tails of a distribution, as a part of delta.
+_TAIL = 1e-12
+_SMALLEST_TAIL = 1e-290
+_LARGEST_TAIL = 1e-18
+
+
+def epsilons_at(
+    delta: float, protocol: Accountable, crowd: Population, victims: list[int]
+) -> list[tuple[float, float]]:
+    """Returns (lower, upper) bounds of epsilon at `delta`, one pair per victim.
+
+    Args:
+        delta: In (0, 1).
+        protocol: Hands over covers and attacks.
+        crowd: The people among whom victims hide, themselves included.
+        victims: Positions of their levels in the crowd, distinct.
+    """
+    budgets = crowd.epsilons[victims].tolist()
+    lowers = [
+        largest_attacked_epsilon(attack, delta, ceiling=budget)
+        for attack, budget in zip(
+            _attacks(protocol, crowd, victims), budgets, strict=True
+        )
+    ]
+    blankets = _blankets(protocol, crowd, victims, guesses=lowers, tail=_TAIL * delta)
+    uppers = [
+        smallest_certified_epsilon(blanket.delta, delta, ceiling=budget, guess=lower)
+        for blanket, budget, lower in zip(blankets, budgets, lowers, strict=True)
+    ]
+    return list(zip(lowers, uppers, strict=True))
+
+
+def deltas_at(
+    epsilon: float, protocol: Accountable, crowd: Population, victims: list[int]
+) -> list[tuple[float, float]]:
+    """Returns (lower, upper) bounds of delta at `epsilon`, one pair per victim."""
+    pairs = []
+    for victim, attack in zip(victims, _attacks(protocol, crowd, victims), strict=True):
+        lower = attack(epsilon)
+        # The attack tells how small delta is, and so how little may be dropped.
+        tail = min(max(_TAIL * lower, _SMALLEST_TAIL), _LARGEST_TAIL)
+        bounds = _blankets(protocol, crowd, [victim], guesses=[epsilon], tail=tail)
+        upper = round_up(bounds[0].delta(epsilon))
+        pairs.append((round_down(lower), min(upper, 1.0)))
+    return pairs
+
+
+def _attacks(
+    protocol: Accountable, crowd: Population, victims: list[int]
+) -> list[Callable[[float], float]]:
+    """Returns the strongest attack on each victim, as a function of epsilon."""
+    described = [
+        protocol.attacks(float(crowd.epsilons[victim]), crowd.epsilons)
+        for victim in victims
+    ]
+    chances = [coin_probabilities(attack) for attack in described[0]]
+    everybody = [coin_sum(chance, crowd.counts) for chance in chances]
+
+    def strongest(victim: int, attacks: tuple[Attack, ...]) -> Callable[[float], float]:
+        bounds = [
+            lower_bound(attack, total.without(float(chance[victim])))
+            for attack, total, chance in zip(attacks, everybody, chances, strict=True)
+        ]
+        return lambda epsilon: max(bound.delta(epsilon) for bound in bounds)
+
+    return [strongest(*pair) for pair in zip(victims, described, strict=True)]
+
+
+def _blankets(
+    protocol: Accountable,
+    crowd: Population,
+    victims: list[int],
+    *,
+    guesses: list[float],
+    tail: float,
+) -> list[BlanketBound]:
+    covers = [
+        protocol.cover(float(crowd.epsilons[victim]), crowd.epsilons)
+        for victim in victims
+    ]
+    gammas = covers[0].blanket_probabilities
+    distributions = _others(gammas, crowd.counts, victims, tail=tail)
+    telling = covers[0].telling
+    table = telling_counts(distributions, telling, tail=tail) if telling < 1.0 else None
+    return [
+        blanket_bound(cover, distribution, table, epsilon_guess=guess, tail=tail)
+        for cover, distribution, guess in zip(
+            covers, distributions, guesses, strict=True
+        )
+    ]
+
+
+def _others(
+    gammas: Floats, counts: Ints, victims: list[int], *, tail: float
+) -> list[CountDistribution]:
+    """Returns, for each victim, how many of the others send a blanket message."""
+    rest = counts.copy()
+    rest[victims] -= 1
+    fine, coarse = strides_for(gammas, counts)
+    base = cover_count(gammas, rest, stride=fine, tail=tail)
+    if fine > 1:
+        # Rounding these few people down to a multiple of the stride leaves nothing.
+        return [base.coarsened(coarse)] * len(victims)
+    distributions = []
+    for victim in victims:
+        others = np.array(
+            [other for other in victims if other != victim], dtype=np.int64
+        )
+        left_out = cover_count(
+            gammas[others], np.ones_like(others), stride=1, tail=tail
+        )
+        distributions.append(base.plus(left_out, tail=tail).coarsened(coarse))
+    return distributions

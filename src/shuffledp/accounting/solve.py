@@ -1,0 +1,105 @@
+"""From a bound on delta to a bound on epsilon, on the safe side of the root.
+
+Answers have six significant digits: the certified epsilon is the smallest such number at
+which the bound was evaluated and found to hold, the attacked epsilon the largest at which
+the attack was found to succeed. So they are short, and the same on every machine.
+"""
+
+import math
+from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from scipy.optimize import brentq
+
+_DIGITS = 6
+_TINY = 1e-320
+
+
+def round_up(number: float) -> float:
+    """Returns the smallest number of six significant digits that is >= `number`.
+
+    >>> round_up(0.12345601), round_up(0.25)
+    (0.123457, 0.25)
+    """
+    return _rounded(number, ROUND_CEILING)
+
+
+def round_down(number: float) -> float:
+    """Returns the largest number of six significant digits that is <= `number`.
+
+    >>> round_down(0.12345699)
+    0.123456
+    """
+    return _rounded(number, ROUND_FLOOR)
+
+
+def smallest_certified_epsilon(
+    upper: Callable[[float], float], delta: float, *, ceiling: float, guess: float
+) -> float:
+    """Returns an epsilon with upper(epsilon) <= delta, checked by evaluating it there.
+
+    Args:
+        upper: A proven upper bound of the divergence at any epsilon in [0, ceiling].
+        delta: The target, in (0, 1).
+        ceiling: An epsilon that is known to hold with delta = 0 (the local budget).
+        guess: Where the root may lie; any number >= 0.
+    """
+    if upper(0.0) <= delta:
+        return 0.0
+    epsilon = round_up(_root(upper, delta, ceiling=ceiling, guess=guess))
+    while epsilon < ceiling and upper(epsilon) > delta:
+        epsilon = round_up(math.nextafter(epsilon, math.inf))
+    return min(epsilon, ceiling)
+
+
+def largest_attacked_epsilon(
+    lower: Callable[[float], float], delta: float, *, ceiling: float
+) -> float:
+    """Returns an epsilon with lower(epsilon) > delta, or 0 where there is none.
+
+    Args:
+        lower: A proven lower bound of the divergence at any epsilon in [0, ceiling].
+        delta: The target, in (0, 1).
+        ceiling: The local budget, beyond which no attack succeeds.
+    """
+    if lower(0.0) <= delta:
+        return 0.0
+    epsilon = round_down(_root(lower, delta, ceiling=ceiling, guess=ceiling / 2.0))
+    while epsilon > 0.0 and lower(epsilon) <= delta:
+        epsilon = round_down(math.nextafter(epsilon, 0.0))
+    return epsilon
+
+
+def _root(
+    function: Callable[[float], float], delta: float, *, ceiling: float, guess: float
+) -> float:
+    """Returns roughly where a decreasing function meets delta, in (0, ceiling].
+
+    The function exceeds delta at 0, so that the search downward ends.
+    """
+
+    def excess(epsilon: float) -> float:
+        return math.log(max(function(epsilon), _TINY) / delta)
+
+    low = high = min(max(guess, 1e-12 * ceiling), ceiling)
+    factor = 1.0 + 1e-4
+    if excess(low) > 0.0:
+        while excess(high) > 0.0:
+            if high >= ceiling:
+                return ceiling
+            low, high = high, min(high * factor, ceiling)
+            factor = min(factor**4, 2.0)
+    else:
+        while excess(low) <= 0.0:
+            high, low = low, low / factor
+            factor = min(factor**4, 2.0)
+    root: float = brentq(excess, low, high, xtol=1e-300, rtol=1e-8)
+    return root
+
+
+def _rounded(number: float, rounding: str) -> float:
+    exact = Decimal(number)
+    if exact == 0:
+        return 0.0
+    unit = Decimal(1).scaleb(exact.adjusted() - _DIGITS + 1)
+    return float(exact.quantize(unit, rounding=rounding))

@@ -1,0 +1,1 @@
+"""From shuffled messages to estimates with standard errors."""

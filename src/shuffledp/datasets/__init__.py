@@ -1,0 +1,1 @@
+"""Loaders of real data, with checksums."""

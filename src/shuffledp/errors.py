@@ -1,0 +1,41 @@
+"""Everything shuffledp raises on purpose.
+
+    ShuffledpError
+    |-- InvalidInputError (also a ValueError)   a value is out of range, or shapes differ
+    |   |-- PopulationError                     levels, counts or budgets make no sense
+    |   `-- UnknownLevelError                   a person's level is not in the population
+    |-- DataError                               a file, column or checksum is wrong
+    |-- CertificationError                      a bound cannot be proven numerically
+    `-- MissingExtraError (also an ImportError) an optional dependency is not installed
+
+Messages about public parameters say "Expected X, got Y". Messages about people's data
+say only what was expected: the text of an error is an output, too.
+"""
+
+
+class ShuffledpError(Exception):
+    """Base class: catch this to catch everything shuffledp raises on purpose."""
+
+
+class InvalidInputError(ShuffledpError, ValueError):
+    """A parameter or a data array is outside what the function is defined for."""
+
+
+class PopulationError(InvalidInputError):
+    """Levels, counts or budgets do not describe a population."""
+
+
+class UnknownLevelError(InvalidInputError):
+    """Somebody's privacy level is not one of the levels of the population."""
+
+
+class DataError(ShuffledpError):
+    """A file is missing, empty, damaged, or lacks a column."""
+
+
+class CertificationError(ShuffledpError):
+    """No proven bound can be given; nothing is returned instead of a guess."""
+
+
+class MissingExtraError(ShuffledpError, ImportError):
+    """A feature needs an optional dependency; the message says how to install it."""

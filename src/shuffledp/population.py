@@ -1,0 +1,151 @@
+"""A population: the privacy levels people chose, and how many chose each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.errors import PopulationError, UnknownLevelError
+from shuffledp.types import Floats, Ints
+
+MAX_BUDGET = 700.0
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Distinct privacy levels, ascending, and the number of people at each.
+
+    Build one with `from_counts` or `from_budgets`. Levels and counts are public: the
+    analyst sees them, and every guarantee is computed from them.
+
+    Attributes:
+        epsilons: Local budgets in nats, strictly increasing, from 0 to 700, shape
+            (levels,).
+        counts: People at each level, each >= 1, shape (levels,).
+    """
+
+    epsilons: Floats
+    counts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        epsilons, counts = self.epsilons, self.counts
+        if epsilons.ndim != 1 or epsilons.shape != counts.shape or epsilons.size == 0:
+            raise PopulationError(
+                "Expected one count for each of at least one privacy level, "
+                f"got shapes {epsilons.shape} and {counts.shape}."
+            )
+        check_budgets(epsilons)
+        if not np.all(np.diff(epsilons) > 0):
+            raise PopulationError(
+                "Expected distinct privacy levels in ascending order."
+            )
+        if not np.all(counts >= 1):
+            raise PopulationError(
+                f"Expected at least 1 person at every level, got {int(counts.min())}."
+            )
+        epsilons.setflags(write=False)
+        counts.setflags(write=False)
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[float, int]) -> "Population":
+        """Builds a population from `{epsilon_local: number of people}`.
+
+        >>> Population.from_counts({2.0: 25, 0.5: 75})
+        Population(0.5: 75, 2: 25)
+
+        Raises:
+            PopulationError: If a level is negative or not finite, or a count is not a
+                whole number >= 1.
+        """
+        for count in counts.values():
+            if isinstance(count, bool) or int(count) != count:
+                raise PopulationError(
+                    f"Expected whole numbers of people, got {count!r}."
+                )
+        order = sorted(counts)
+        return cls(
+            np.array(order, dtype=np.float64),
+            np.array([int(counts[level]) for level in order], dtype=np.int64),
+        )
+
+    @classmethod
+    def from_budgets(cls, budgets: ArrayLike) -> "Population":
+        """Builds a population from one local budget per person, in any order.
+
+        Any number of distinct values is fine; a million cost as little as three.
+
+        >>> Population.from_budgets([1.0, 0.5, 1.0])
+        Population(0.5: 1, 1: 2)
+
+        Raises:
+            PopulationError: If there is nobody, or a budget is negative, NaN or infinite.
+        """
+        array = np.asarray(budgets)
+        if array.ndim != 1 or array.size == 0:
+            raise PopulationError(
+                f"Expected a list of at least one budget, got shape {array.shape}."
+            )
+        if array.dtype.kind not in "fiu":
+            raise PopulationError("Expected budgets to be numbers.")
+        check_budgets(array.astype(np.float64))
+        epsilons, counts = np.unique(array.astype(np.float64), return_counts=True)
+        return cls(epsilons, counts.astype(np.int64))
+
+    @property
+    def num_users(self) -> int:
+        """How many people there are."""
+        return int(self.counts.sum())
+
+    @property
+    def num_levels(self) -> int:
+        """How many distinct levels there are."""
+        return int(self.epsilons.size)
+
+    def budgets(self) -> Floats:
+        """Returns one budget per person in ascending order, shape (num_users,)."""
+        return np.repeat(self.epsilons, self.counts)
+
+    def level_indices(self, levels: ArrayLike) -> Ints:
+        """Returns the position in `epsilons` of each person's level, shape as `levels`.
+
+        Raises:
+            UnknownLevelError: If a level is not one of this population's.
+        """
+        array = np.asarray(levels, dtype=np.float64)
+        indices = np.searchsorted(self.epsilons, array)
+        np.minimum(indices, self.num_levels - 1, out=indices)
+        if not np.array_equal(self.epsilons[indices], array):
+            raise UnknownLevelError(
+                f"Expected every privacy level to be {_few(self.epsilons)}."
+            )
+        return indices
+
+    def __repr__(self) -> str:
+        if self.num_levels > 8:
+            low, high = self.epsilons[[0, -1]]
+            return (
+                f"Population({self.num_users} people, {self.num_levels} levels "
+                f"from {low:g} to {high:g})"
+            )
+        pairs = zip(self.epsilons, self.counts, strict=True)
+        return f"Population({', '.join(f'{e:g}: {c}' for e, c in pairs)})"
+
+
+def check_budgets(epsilons: Floats) -> None:
+    """Raises PopulationError unless every budget is from 0 to 700."""
+    # Written this way round, it refuses NaN, too. e^eps must stay a finite number.
+    if not np.all((epsilons >= 0) & (epsilons <= MAX_BUDGET)):
+        raise PopulationError(
+            "Expected every privacy budget to be a number from 0 (reveals nothing) to "
+            f"{MAX_BUDGET:g} (reveals everything)."
+        )
+
+
+def _few(epsilons: Floats) -> str:
+    if epsilons.size <= 8:
+        return "one of " + ", ".join(f"{epsilon:g}" for epsilon in epsilons)
+    return (
+        f"one of the {epsilons.size} levels of the population, "
+        f"{epsilons[0]:g} to {epsilons[-1]:g}"
+    )

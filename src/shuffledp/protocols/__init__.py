@@ -1,0 +1,1 @@
+"""A randomizer per level, a shuffle and an estimator that fit together."""

@@ -1,0 +1,151 @@
+"""How often each category occurs among people at different privacy levels."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.analyzer.frequency import (
+    FrequencyEstimate,
+    Mode,
+    agnostic_frequencies,
+    stratified_frequencies,
+)
+from shuffledp.cover import Attack, Cover
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomness import Rng
+from shuffledp.shuffler.shuffle import Reports, ShuffledReports
+from shuffledp.types import Floats
+
+_HONEST = (
+    "Everybody who is counted is honest and really sends a message; people who collude "
+    "or are absent hide nobody."
+)
+_ONCE = "Everybody sends one message, once, and values do not depend on other messages."
+_SHUFFLER = (
+    "The shuffler puts the messages in a uniformly random order and keeps it secret."
+)
+_NEIGHBOURS = (
+    "Two worlds are compared in which one person's value differs; her level, and how many "
+    "people chose each level, are public."
+)
+_UNLINKED = "Levels travel apart from messages: nobody can tell which belongs to which."
+_LINKED = "Each message carries its level: a person hides among her own level only."
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """k-ary randomized response, a shuffle, and unbiased frequencies.
+
+    Attributes:
+        num_categories: k, at least 2; values are 0, ..., k - 1.
+        mode: "agnostic" unlinks levels from messages: everybody hides among everybody,
+            and the estimate is unbiased if levels and values are independent.
+            "stratified" keeps each level with its message: the estimate is always
+            unbiased, and people hide among their own level only.
+    """
+
+    num_categories: int
+    mode: Mode = "agnostic"
+
+    def __post_init__(self) -> None:
+        KRandomizedResponse(self.num_categories)
+        if self.mode not in ("agnostic", "stratified"):
+            raise InvalidInputError(
+                f"Expected mode 'agnostic' or 'stratified', got {self.mode!r}."
+            )
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the local randomizer."""
+        return "kary-response"
+
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters, for the certificate."""
+        return {"categories": int(self.num_categories), "mode": self.mode}
+
+    @property
+    def hides_among(self) -> Literal["everybody", "own level"]:
+        """Among whom a person's message cannot be told apart."""
+        return "everybody" if self.mode == "agnostic" else "own level"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """In plain words, what must hold for the guarantee to hold."""
+        linking = _UNLINKED if self.mode == "agnostic" else _LINKED
+        return (_HONEST, _ONCE, _SHUFFLER, linking, _NEIGHBOURS)
+
+    def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
+        """Runs on the devices: one randomized message per person.
+
+        Args:
+            values: Integers in [0, k), shape (n,).
+            levels: Each person's local budget in nats, finite and >= 0, shape (n,).
+            rng: `SystemRandom()` on real devices, a seeded generator in simulations.
+
+        Raises:
+            InvalidInputError: If shapes differ, or a value or a level is out of range.
+        """
+        epsilons = np.asarray(levels, dtype=np.float64)
+        randomizer = KRandomizedResponse(self.num_categories)
+        messages = randomizer.randomize(np.asarray(values), epsilons, rng=rng)
+        return Reports(messages, epsilons, linked=self.mode == "stratified")
+
+    def estimate(
+        self, shuffled: ShuffledReports, people: Population
+    ) -> FrequencyEstimate:
+        """Estimates how often each category occurs, from what the shuffler let through.
+
+        Args:
+            shuffled: From `shuffle`.
+            people: The population that took part.
+
+        Raises:
+            UnknownLevelError: If a level is not one of the population's.
+            InvalidInputError: If messages are out of range, were shuffled for the other
+                mode, or do not come from as many people per level as expected.
+        """
+        if shuffled.linked != (self.mode == "stratified"):
+            raise InvalidInputError(
+                f"Expected reports of a {self.mode} collection, got the other mode's."
+            )
+        k, messages = self.num_categories, np.asarray(shuffled.messages)
+        if messages.dtype.kind not in "iu" or (
+            messages.size and (messages.min() < 0 or messages.max() >= k)
+        ):
+            raise InvalidInputError(f"Expected messages to be integers in [0, {k}).")
+        indices = people.level_indices(shuffled.levels)
+        per_level = np.bincount(indices, minlength=people.num_levels)
+        if not np.array_equal(per_level, people.counts):
+            raise InvalidInputError(
+                "Expected as many reports per level as the population has people."
+            )
+        keep, flip = KRandomizedResponse(k).densities(people.epsilons)
+        if self.mode == "agnostic":
+            return agnostic_frequencies(
+                np.bincount(messages, minlength=k),
+                level_counts=people.counts,
+                keep=keep,
+                flip=flip,
+            )
+        cells = np.bincount(indices * k + messages, minlength=people.num_levels * k)
+        return stratified_frequencies(
+            cells.reshape(people.num_levels, k),
+            level_counts=people.counts,
+            keep=keep,
+            flip=flip,
+        )
+
+    def cover(self, epsilon_victim: float, epsilons: Floats) -> Cover:
+        """The cover that people at `epsilons` give a victim at `epsilon_victim`."""
+        return KRandomizedResponse(self.num_categories).cover(epsilon_victim, epsilons)
+
+    def attacks(self, epsilon_victim: float, epsilons: Floats) -> tuple[Attack, ...]:
+        """Attacks on that victim; the strongest counts."""
+        return KRandomizedResponse(self.num_categories).attacks(
+            epsilon_victim, epsilons
+        )

@@ -1,0 +1,1 @@
+"""Mechanisms: what a device runs, its exact densities, its cover, its moments."""

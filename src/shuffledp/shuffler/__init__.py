@@ -1,0 +1,1 @@
+"""Batches and uniform permutations of messages and levels."""
