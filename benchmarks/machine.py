@@ -1,0 +1,39 @@
+"""What the figures were measured on, and how memory is measured."""
+
+import multiprocessing
+import os
+import platform
+import resource
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy
+import scipy
+
+Result = TypeVar("Result")
+
+
+def describe() -> str:
+    """Returns one line about machine and versions."""
+    return (
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, "
+        f"Python {platform.python_version()}, NumPy {numpy.__version__}, "
+        f"SciPy {scipy.__version__}"
+    )
+
+
+def isolated(
+    function: Callable[..., Result], *arguments: object
+) -> tuple[Result, float]:
+    """Runs a function in a fresh process; returns its result and peak memory in MB."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        result = pool.apply(function, arguments)
+        peak = pool.apply(_peak_megabytes)
+    return result, peak
+
+
+def _peak_megabytes() -> float:
+    # Linux reports kilobytes, macOS bytes.
+    unit = 2**20 if platform.system() == "Darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

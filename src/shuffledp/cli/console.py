@@ -1,0 +1,57 @@
+"""What commands print: results to the standard output, progress to the error output."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from shuffledp.protocols.collection import STEPS
+
+Report = Callable[[int, int | None], None]
+
+
+def show(*parts: RenderableType) -> None:
+    """Prints tables and texts for people."""
+    # A pipe has no width of its own; tables must not be squeezed into a guess.
+    console = Console(width=None if sys.stdout.isatty() else 110)
+    for part in parts:
+        console.print(part)
+
+
+def show_json(value: dict[str, Any]) -> None:
+    """Prints one JSON document for machines; NaN and infinity cannot occur."""
+    print(json.dumps(value, indent=2, allow_nan=False))
+
+
+@contextmanager
+def progress(title: str) -> Iterator[tuple[Report, Callable[[str], None]]]:
+    """Shows a bar while a file is read, then one for the steps of a collection.
+
+    Yields:
+        A function for (bytes done, bytes in all), and one for the name of a step.
+    """
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        reading = bar.add_task(title, total=None)
+        collecting = bar.add_task("collect", total=len(STEPS), visible=False)
+
+        def on_bytes(done: int, total: int | None) -> None:
+            bar.update(reading, completed=done, total=total)
+
+        def on_step(step: str) -> None:
+            bar.update(reading, visible=False)
+            bar.update(
+                collecting, visible=True, description=step, completed=STEPS.index(step)
+            )
+
+        yield on_bytes, on_step

@@ -1,0 +1,58 @@
+"""The `shuffledp` command."""
+
+import sys
+
+import click
+
+from shuffledp import __version__
+from shuffledp.cli.account import account_command
+from shuffledp.cli.estimate import estimate_command
+from shuffledp.cli.quickstart import quickstart_command
+from shuffledp.errors import ShuffledpError
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96}
+)
+@click.version_option(__version__, prog_name="shuffledp")
+def app() -> None:
+    """Statistics from people who each choose their own privacy level.
+
+    Every person's value is randomized on her own device, a shuffler removes who sent
+    what, the analyst still gets accurate frequencies - and every level gets a certified
+    statement of what it is worth after the shuffle.
+
+    \b
+    Start here:       shuffledp quickstart
+    Only the privacy: shuffledp account --categories 17 \\
+                        --levels 0.5:2500,1.0:5000,2.0:2500 --delta 1e-6
+    Your own data:    shuffledp estimate FILE --value COLUMN --level COLUMN
+    """
+
+
+app.add_command(quickstart_command)
+app.add_command(account_command)
+app.add_command(estimate_command)
+
+
+def main() -> None:
+    """Runs the command; what goes wrong is said in one line, with exit code 2."""
+    try:
+        # Without standalone mode click raises instead of printing usage over three lines.
+        code = app.main(prog_name="shuffledp", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        code = 2
+    except click.ClickException as error:
+        code = _refuse(error.format_message())
+    except ShuffledpError as error:
+        code = _refuse(str(error))
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("shuffledp: stopped; nothing was written.", err=True)
+        code = 130
+    sys.exit(code)
+
+
+def _refuse(message: str) -> int:
+    click.echo(f"shuffledp: {' '.join(message.split())}", err=True)
+    return 2

@@ -1,0 +1,50 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+Command = Callable[..., Any]
+
+_SHARED = (
+    click.option(
+        "--mode",
+        type=click.Choice(["agnostic", "stratified"]),
+        default="agnostic",
+        show_default=True,
+        help="Do levels travel apart from messages, or with them? Agnostic hides people "
+        "among everybody, and is unbiased if values and levels are independent; "
+        "stratified is always unbiased, and hides them among their own level.",
+    ),
+    click.option(
+        "--delta",
+        type=float,
+        default=1e-6,
+        show_default=True,
+        help="The delta at which the guarantee is stated.",
+    ),
+    click.option(
+        "--confidence",
+        type=float,
+        default=0.95,
+        show_default=True,
+        help="Of the intervals.",
+    ),
+    click.option(
+        "--output",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="FOLDER",
+        help="Where report.html, estimate.json and frequencies.csv go "
+        "[default: shuffledp-report; with --json: nowhere].",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON for machines."),
+)
+
+
+def collection_options(command: Command) -> Command:
+    """Adds the options of a collection to a command."""
+    for option in reversed(_SHARED):
+        command = option(command)
+    return command

@@ -1,0 +1,69 @@
+"""Reads what people write on the command line, strictly."""
+
+import math
+
+from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.population import Population
+
+LEVEL_COUNTS = "EPSILON:PEOPLE,..."
+LEVEL_SHARES = "EPSILON:SHARE,..."
+
+
+def level_counts(text: str) -> Population:
+    """Reads "0.5:2500,1.0:5000" as a population."""
+    counts = {}
+    for epsilon, number in _pairs(text, LEVEL_COUNTS):
+        if number != int(number):
+            raise PopulationError(
+                f"Expected whole numbers of people in --levels, got {number:g}."
+            )
+        counts[epsilon] = int(number)
+    return Population.from_counts(counts)
+
+
+def level_shares(text: str) -> dict[float, float]:
+    """Reads "0.5:0.25,1.0:0.75" as shares of the people."""
+    return dict(_pairs(text, LEVEL_SHARES))
+
+
+def level_list(text: str) -> list[float]:
+    """Reads "0.5,1.0" as the levels that people may have."""
+    return [_number(part, text, "EPSILON,...") for part in text.split(",")]
+
+
+def category_names(text: str) -> int | tuple[str, ...]:
+    """Reads "17" as a number of categories and "a,b,c" as their names."""
+    if text.strip().isdecimal():
+        number = int(text)
+        if number < 2:
+            raise InvalidInputError(f"Expected at least 2 categories, got {number}.")
+        return number
+    names = tuple(name.strip() for name in text.split(","))
+    if len(set(names)) != len(names) or len(names) < 2 or "" in names:
+        raise InvalidInputError(
+            "Expected --categories to be a number or at least 2 different names, "
+            f"such as 17 or yes,no; got {text!r}."
+        )
+    return names
+
+
+def _pairs(text: str, form: str) -> list[tuple[float, float]]:
+    pairs = []
+    for part in text.split(","):
+        epsilon, colon, number = part.partition(":")
+        if not colon:
+            raise PopulationError(f"Expected --levels {form}, got {text!r}.")
+        pairs.append((_number(epsilon, text, form), _number(number, text, form)))
+    if len({epsilon for epsilon, _ in pairs}) != len(pairs):
+        raise PopulationError(f"Expected each level once in --levels, got {text!r}.")
+    return pairs
+
+
+def _number(part: str, text: str, form: str) -> float:
+    try:
+        number = float(part)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise PopulationError(f"Expected --levels {form}, got {text!r}.")
+    return number

@@ -1,0 +1,67 @@
+"""`shuffledp quickstart`: the whole thing on made-up people, without file or network."""
+
+from pathlib import Path
+
+import click
+
+from shuffledp.analyzer.frequency import Mode
+from shuffledp.cli import parse
+from shuffledp.cli.options import collection_options
+from shuffledp.cli.run import People, Settings, run
+from shuffledp.datasets.fetch import Progress
+from shuffledp.datasets.msnbc import MSNBC_CATEGORIES
+from shuffledp.datasets.synthetic import draw_msnbc_like
+from shuffledp.protocols.collection import assign_levels
+from shuffledp.randomness import Rng
+
+
+@click.command("quickstart")
+@click.option(
+    "--people",
+    "num_users",
+    type=int,
+    default=100_000,
+    show_default=True,
+    help="How many people to make up.",
+)
+@click.option(
+    "--levels",
+    metavar=parse.LEVEL_SHARES,
+    default="0.5:0.25,1.0:0.5,2.0:0.25",
+    show_default=True,
+    help="Privacy levels and the share of people at each.",
+)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Of the simulation."
+)
+@collection_options
+def quickstart_command(
+    num_users: int,
+    levels: str,
+    seed: int,
+    mode: Mode,
+    delta: float,
+    confidence: float,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Watch a whole collection: no file, no network, a report at the end.
+
+    Makes up people whose first page of the day follows the published frequencies of a
+    news site, lets a quarter, a half and a quarter of them choose three privacy levels,
+    randomizes, shuffles, estimates and certifies.
+
+    \b
+    Example:
+      shuffledp quickstart --people 1000000 --delta 1e-8
+    """
+
+    def load(rng: Rng, _progress: Progress) -> People:
+        values = draw_msnbc_like(num_users, rng=rng)
+        shares = parse.level_shares(levels)
+        return People(
+            values, assign_levels(shares, num_users, rng=rng), MSNBC_CATEGORIES
+        )
+
+    settings = Settings(mode, delta, confidence, seed, output, as_json)
+    run(f"{num_users:,} made-up visitors of a news site", load, settings)

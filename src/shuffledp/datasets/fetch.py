@@ -1,0 +1,72 @@
+"""Finding a data file: in a given folder, in SHUFFLEDP_DATA, or at its own home."""
+
+import os
+import shutil
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+from shuffledp.errors import DataError
+
+DATA_VARIABLE = "SHUFFLEDP_DATA"
+Progress = Callable[[int, int | None], None]
+"""Called with (bytes done, bytes in all or None) while something is read."""
+
+
+def no_progress(_done: int, _total: int | None) -> None:
+    """Reports nothing."""
+
+
+def find(names: tuple[str, ...], folder: Path | None = None) -> Path | None:
+    """Returns the first existing file of these names, or None if it must be downloaded.
+
+    Args:
+        names: File names in order of preference.
+        folder: Where to look. Otherwise the folder that SHUFFLEDP_DATA names, and last
+            the cache of earlier downloads.
+
+    Raises:
+        DataError: If a folder is given, by argument or variable, that lacks the file.
+    """
+    variable = os.environ.get(DATA_VARIABLE)
+    chosen = folder or (Path(variable) if variable else None)
+    for place in [chosen] if chosen else [cache_folder()]:
+        for name in names:
+            if (place / name).is_file():
+                return place / name
+    if chosen:
+        raise DataError(f"Expected {' or '.join(names)} in {chosen}, found neither.")
+    return None
+
+
+def cache_folder() -> Path:
+    """Returns the folder of earlier downloads."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "shuffledp"
+
+
+def download(url: str, *, name: str, progress: Progress = no_progress) -> Path:
+    """Downloads a file into a temporary folder; the caller moves it once it is checked.
+
+    Raises:
+        DataError: If the server cannot be reached, with what to do instead.
+    """
+    target = Path(tempfile.mkdtemp(prefix="shuffledp-")) / name
+    try:
+        with (
+            urllib.request.urlopen(url, timeout=60) as source,
+            target.open("wb") as sink,
+        ):
+            length = source.headers.get("Content-Length")
+            while chunk := source.read(1 << 16):
+                sink.write(chunk)
+                progress(sink.tell(), int(length) if length else None)
+    except (urllib.error.URLError, OSError, ValueError) as error:
+        shutil.rmtree(target.parent, ignore_errors=True)
+        raise DataError(
+            f"Could not download {url} ({error}). Download it by hand, unpack it, and "
+            f"set {DATA_VARIABLE} to its folder."
+        ) from error
+    return target

@@ -1,0 +1,31 @@
+"""Made-up people whose values follow published frequencies: no file, no network."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomness import Rng
+
+# How many of the 989,818 visits of the MSNBC data begin in each category: what
+# `load_msnbc` counts in the real file, in the order of `MSNBC_CATEGORIES`.
+MSNBC_FIRST_VISITS = (
+    277376, 77138, 66554, 51040, 4226, 163077, 3557, 71828, 65278,
+    12790, 14275, 56742, 62986, 53639, 7377, 426, 1509,
+)  # fmt: skip
+
+
+def draw_msnbc_like(num_users: int, *, rng: Rng) -> NDArray[np.uint8]:
+    """Draws one category per person with the frequencies of the MSNBC data.
+
+    Args:
+        num_users: How many people, >= 1.
+        rng: The only source of randomness.
+
+    Returns:
+        Categories in [0, 17), shape (num_users,).
+    """
+    if num_users < 1:
+        raise InvalidInputError(f"Expected at least 1 person, got {num_users}.")
+    shares = np.cumsum(MSNBC_FIRST_VISITS) / np.sum(MSNBC_FIRST_VISITS)
+    drawn = np.searchsorted(shares[:-1], rng.random(num_users), side="right")
+    return drawn.astype(np.uint8)

@@ -1,0 +1,109 @@
+"""Pictures of a collection, as SVG that can stand inside a page."""
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.report.extra import require
+from shuffledp.report.summary import FrequencySummary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_BLUE, _ORANGE, _GREY = "#1f5fa8", "#d9730d", "#6b7280"
+
+
+def frequency_picture(summary: FrequencySummary) -> str:
+    """Returns estimates with their intervals against the truth, as SVG."""
+    names = summary.collection.categories
+    figure = _figure(7.6, 1.1 + 0.27 * len(names))
+    axes = figure.subplots()
+    rows = np.arange(len(names))
+    value = 100 * summary.collection.estimate.value
+    low, high = 100 * summary.intervals.T
+    axes.errorbar(
+        value,
+        rows,
+        xerr=[value - low, high - value],
+        fmt="o",
+        markersize=4.5,
+        capsize=3,
+        color=_BLUE,
+        label=f"estimate, {100 * summary.confidence:g}% interval",
+    )
+    axes.scatter(
+        100 * summary.collection.truth,
+        rows,
+        marker="|",
+        s=130,
+        linewidths=2,
+        color=_ORANGE,
+        label="truth",
+        zorder=3,
+    )
+    axes.set_yticks(rows, names)
+    axes.invert_yaxis()
+    axes.set_xlabel("share of the people (%)")
+    axes.axvline(0, color=_GREY, linewidth=0.8)
+    axes.legend(loc="lower right", frameon=False)
+    return _svg(figure, f"Estimated and true share of {len(names)} categories")
+
+
+def guarantee_picture(guarantee: Guarantee) -> str:
+    """Returns the local budget of each level beside what it is worth centrally, as SVG."""
+    levels = guarantee.levels
+    figure = _figure(7.6, 1.2 + 0.5 * len(levels))
+    axes = figure.subplots()
+    for row, level in enumerate(levels):
+        # A logarithmic axis has no 0: budgets of 0 stay without a mark.
+        local, central = level.epsilon_local, level.epsilon_central
+        if central > 0:
+            axes.plot(
+                [central, local], [row, row], color=_GREY, linewidth=1.2, zorder=1
+            )
+            axes.annotate(
+                f"{central:.6g}",
+                (central, row),
+                textcoords="offset points",
+                xytext=(0, 8),
+                ha="center",
+                fontsize=9,
+                color=_BLUE,
+            )
+        axes.scatter([local], [row], color=_ORANGE, zorder=2)
+        axes.scatter([central], [row], color=_BLUE, zorder=2)
+    axes.scatter([], [], color=_BLUE, label="central, certified")
+    axes.scatter([], [], color=_ORANGE, label="local, on the device")
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(levels)), [f"level {e.epsilon_local:g}" for e in levels])
+    axes.set_ylim(len(levels) - 0.4, -0.9)
+    axes.set_xlabel(f"epsilon (central: at delta = {guarantee.delta:g})")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+    return _svg(figure, "Local and certified central epsilon of each level")
+
+
+def _figure(width: float, height: float) -> "Figure":
+    figure: Figure = require("matplotlib.figure").Figure(
+        figsize=(width, height), layout="constrained"
+    )
+    return figure
+
+
+def _svg(figure: "Figure", description: str) -> str:
+    for axes in figure.axes:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="x", color="#e5e7eb", linewidth=0.8)
+        axes.set_axisbelow(True)
+    text = io.StringIO()
+    settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "shuffledp"}
+    with require("matplotlib").rc_context(settings):
+        # Without a date the same collection gives the same file.
+        figure.savefig(
+            text, format="svg", metadata={"Date": None, "Title": description}
+        )
+    svg = text.getvalue()
+    return svg[svg.index("<svg") :].replace(
+        "<svg ", f'<svg role="img" aria-label="{description}" ', 1
+    )
