@@ -34,12 +34,15 @@ def progress(title: str) -> Iterator[tuple[Report, Callable[[str], None]]]:
     Yields:
         A function for (bytes done, bytes in all), and one for the name of a step.
     """
+    console = Console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
+        # In a log file a bar would be noise.
+        disable=not console.is_terminal,
     )
     with bar:
         reading = bar.add_task(title, total=None)

@@ -36,7 +36,7 @@ _SHARED = (
         "--output",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="FOLDER",
-        help="Where report.html, estimate.json and frequencies.csv go "
+        help="Where the report, its pictures, JSON and CSV go "
         "[default: shuffledp-report; with --json: nowhere].",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON for machines."),

@@ -82,4 +82,5 @@ def run(
         show_json(summary.to_dict())
         return
     show(frequency_table(summary), guarantee_table(collection.guarantee))
-    show("\nWritten: " + ", ".join(str(path) for path in written))
+    names = ", ".join(path.name for path in written)
+    show(f"\nWritten to {written[0].parent}: {names}")

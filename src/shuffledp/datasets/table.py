@@ -30,10 +30,13 @@ def read_columns(path: Path, columns: list[str]) -> pl.DataFrame:
                 f"Expected column {missing[0]!r} in {path}; it has "
                 f"{', '.join(map(repr, present[:20]))}."
             )
-        frame = lazy.select(columns).collect()
+        frame = lazy.select(list(dict.fromkeys(columns))).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else "no data"
-        raise DataError(f"Could not read {path}: {reason}.") from error
+        # The reader's own message may quote what people wrote.
+        raise DataError(
+            f"Could not read {path}: expected a Parquet file, or text with a header line "
+            "and as many values in every line."
+        ) from error
     if frame.height == 0:
         raise DataError(f"Expected at least one person in {path}, found none.")
     return frame
@@ -82,6 +85,11 @@ def categories_of(
     text = column.cast(pl.String)
     if categories is None:
         categories = tuple(text.unique().sort().to_list())
+        if len(categories) < 2:
+            raise DataError(
+                f"Expected at least 2 different values in column {column.name!r}; name "
+                "the categories if some do not occur."
+            )
     known = pl.Series(categories, dtype=pl.String)
     codes = text.replace_strict(
         known, np.arange(len(categories)), default=None, return_dtype=pl.Int64

@@ -1,4 +1,4 @@
-"""Writes a collection to a folder: a one-file HTML report, JSON and CSV, or nothing."""
+"""Writes a collection to a folder: a one-file HTML report, its pictures, JSON, CSV."""
 
 import json
 import os
@@ -45,7 +45,9 @@ def html_report(summary: FrequencySummary) -> str:
 
 
 def write_report(summary: FrequencySummary, folder: Path) -> list[Path]:
-    """Writes report.html, estimate.json and frequencies.csv; returns their paths.
+    """Writes report.html, two pictures, estimate.json and frequencies.csv.
+
+    Returns their paths.
 
     All texts are complete before the first is written, and each file appears whole.
 
@@ -55,6 +57,8 @@ def write_report(summary: FrequencySummary, folder: Path) -> list[Path]:
     """
     texts = {
         "report.html": html_report(summary),
+        "frequencies.svg": frequency_picture(summary),
+        "guarantee.svg": guarantee_picture(summary.collection.guarantee),
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
         "frequencies.csv": summary.to_csv(),
     }

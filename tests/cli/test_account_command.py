@@ -1,0 +1,170 @@
+"""`shuffledp account`: keys, files of budgets, and what it refuses."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from conftest import Command
+
+THREE_LEVELS = "0.5:2500,1.0:5000,2.0:2500"
+
+
+def test_json_has_the_documented_keys(command: Command) -> None:
+    arguments = ["--mechanism", "kary-response", "--categories", "17"]
+
+    outcome = command(
+        "account", *arguments, "--levels", THREE_LEVELS, "--delta", "1e-6", "--json"
+    )
+
+    answer = outcome.json()
+    assert outcome.code == 0
+    assert answer["mechanism"] == "kary-response"
+    assert answer["certified"] is True
+    assert answer["delta"] == 1e-6
+    for level, epsilon in zip(answer["levels"], (0.5, 1.0, 2.0), strict=True):
+        assert level["epsilon_local"] == epsilon
+        assert 0 < level["epsilon_central_lower"] <= level["epsilon_central"] < epsilon
+    assert [level["count"] for level in answer["levels"]] == [2500, 5000, 2500]
+
+
+def test_epsilon_instead_of_delta_asks_for_delta(command: Command) -> None:
+    outcome = command(
+        "account",
+        "--categories",
+        "17",
+        "--levels",
+        THREE_LEVELS,
+        "--epsilon",
+        "0.02",
+        "--json",
+    )
+
+    answer = outcome.json()
+    assert answer["epsilon"] == 0.02
+    for level in answer["levels"]:
+        assert 0 < level["delta_central_lower"] <= level["delta_central"] < 1
+        assert "epsilon_central" not in level
+
+
+def test_table_names_bounds_and_assumptions(command: Command) -> None:
+    outcome = command(
+        "account", "--categories", "17", "--levels", THREE_LEVELS, "--delta", "1e-6"
+    )
+
+    for words in ("certified", "attack shows", "0.0067834", "honest", "hide among"):
+        assert words in outcome.out
+
+
+@pytest.mark.parametrize("suffix", ["txt", "npy", "csv", "parquet"])
+def test_budgets_file_reports_minimum_quartiles_and_maximum(
+    command: Command, tmp_path: Path, suffix: str
+) -> None:
+    budgets = np.repeat([0.5, 1.0, 1.5, 2.0], [100, 300, 300, 101])
+    path = tmp_path / f"budgets.{suffix}"
+    frame = pl.DataFrame({"epsilon": budgets})
+    {
+        "txt": lambda: np.savetxt(path, budgets),
+        "npy": lambda: np.save(path, budgets),
+        "csv": lambda: frame.write_csv(path),
+        "parquet": lambda: frame.write_parquet(path),
+    }[suffix]()
+    column = ["--column", "epsilon"] if suffix in ("csv", "parquet") else []
+
+    outcome = command(
+        "account", "--categories", "5", "--budgets", str(path), *column,
+        "--delta", "1e-6", "--json",
+    )  # fmt: skip
+
+    levels = outcome.json()["levels"]
+    assert [level["quantile"] for level in levels] == [
+        "minimum", "lower quartile", "median", "upper quartile", "maximum",
+    ]  # fmt: skip
+    assert [level["epsilon_local"] for level in levels] == [0.5, 1.0, 1.5, 1.5, 2.0]
+    assert [level["count"] for level in levels] == [100, 300, 300, 300, 101]
+
+
+LEVELS_AND_DELTA = ["--levels", "1:100", "--delta", "1e-6"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["--categories", "17", "--levels", "nan:10", "--delta", "1e-6"],
+            "EPSILON:PEOPLE",
+        ),
+        (["--categories", "17", "--levels=-1:10", "--delta", "1e-6"], "from 0"),
+        (
+            ["--categories", "17", "--levels", "inf:10", "--delta", "1e-6"],
+            "EPSILON:PEOPLE",
+        ),
+        (
+            ["--categories", "17", "--levels", "1:0", "--delta", "1e-6"],
+            "at least 1 person",
+        ),
+        (
+            ["--categories", "17", "--levels", "1:1", "--delta", "1e-6"],
+            "at least 2 people",
+        ),
+        (
+            ["--categories", "17", "--levels", "1:2.5", "--delta", "1e-6"],
+            "whole numbers",
+        ),
+        (
+            ["--categories", "17", "--levels", "1:5,1:6", "--delta", "1e-6"],
+            "each level once",
+        ),
+        (["--categories", "17", "--levels", "1", "--delta", "1e-6"], "EPSILON:PEOPLE"),
+        (["--categories", "17", "--levels", "", "--delta", "1e-6"], "EPSILON:PEOPLE"),
+        (["--categories", "17", "--levels", "1:100", "--delta", "0"], "delta"),
+        (["--categories", "17", "--levels", "1:100", "--delta", "1"], "delta"),
+        (["--categories", "17", "--levels", "1:100", "--delta", "nan"], "delta"),
+        (["--categories", "17", "--levels", "1:100", "--epsilon", "-1"], "epsilon"),
+        (["--categories", "17", "--levels", "1:100", "--epsilon", "nan"], "epsilon"),
+        (["--categories", "17", "--levels", "1:100"], "either delta or epsilon"),
+        (["--categories", "17", *LEVELS_AND_DELTA, "--epsilon", "1"], "not both"),
+        (["--categories", "1", *LEVELS_AND_DELTA], "categories"),
+        (["--categories", "x", *LEVELS_AND_DELTA], "not a valid integer"),
+        (LEVELS_AND_DELTA, "--categories"),
+        (["--categories", "17", "--delta", "1e-6"], "either --levels or --budgets"),
+        (
+            ["--categories", "17", "--budgets", "none.txt", "--delta", "1e-6"],
+            "found none",
+        ),
+        (["--mechanism", "magic", "--categories", "3", *LEVELS_AND_DELTA], "magic"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(
+    command: Command, tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    outcome = command("account", *arguments)
+
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.count("\n") == 1
+    assert words in outcome.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "\n\n", "0.5\nabc\n", "0.5\nnan\n", "0.5\n-1\n", "0.5\ninf\n", "1.0\n"],
+)
+def test_bad_budget_files_are_refused_in_one_line(
+    command: Command, tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "budgets.txt").write_text(content)
+
+    outcome = command(
+        "account", "--categories", "5", "--budgets", "budgets.txt", "--delta", "1e-6"
+    )
+
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.count("\n") == 1
+
+
+def test_help_shows_an_example(command: Command) -> None:
+    for name in ("account", "estimate", "quickstart"):
+        assert "Example" in command(name, "--help").out

@@ -1,0 +1,232 @@
+"""`shuffledp estimate` and `quickstart`: results, files, and what they refuse."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from conftest import Command
+
+from shuffledp.errors import MissingExtraError
+from shuffledp.report import extra
+
+FILES = {
+    "report.html",
+    "frequencies.svg",
+    "guarantee.svg",
+    "estimate.json",
+    "frequencies.csv",
+}
+
+
+@pytest.fixture
+def survey(tmp_path: Path) -> Path:
+    """3,000 people with an answer and a level that has nothing to do with it."""
+    rng = np.random.default_rng(5)
+    path = tmp_path / "survey.csv"
+    pl.DataFrame(
+        {
+            "answer": rng.choice(
+                ["yes", "no", "<b>maybe</b>"], size=3000, p=[0.6, 0.3, 0.1]
+            ),
+            "number": rng.integers(3, size=3000),
+            "epsilon": rng.choice([0.5, 2.0], size=3000),
+        }
+    ).write_csv(path)
+    return path
+
+
+def test_quickstart_writes_the_report_and_nothing_else(
+    command: Command, tmp_path: Path
+) -> None:
+    outcome = command("quickstart", "--people", "5000")
+
+    folder = tmp_path / "shuffledp-report"
+    assert outcome.code == 0
+    assert {path.name for path in folder.iterdir()} == FILES
+    assert json.loads((folder / "estimate.json").read_text())["num_users"] == 5000
+    assert "frontpage" in outcome.out
+    assert "0.5" in outcome.out
+
+
+def test_quickstart_is_the_same_for_the_same_seed(command: Command) -> None:
+    arguments = ["quickstart", "--people", "3000", "--json", "--seed"]
+
+    first, again = command(*arguments, "7"), command(*arguments, "7")
+    other = command(*arguments, "8")
+
+    assert first.out == again.out
+    assert first.json()["categories"] != other.json()["categories"]
+
+
+@pytest.mark.parametrize("mode", ["agnostic", "stratified"])
+def test_estimate_reads_values_and_levels(
+    command: Command, survey: Path, mode: str
+) -> None:
+    outcome = command(
+        "estimate", str(survey), "--value", "answer", "--level", "epsilon",
+        "--mode", mode, "--seed", "3", "--json",
+    )  # fmt: skip
+
+    answer = outcome.json()
+    assert answer["mode"] == mode
+    assert [row["category"] for row in answer["categories"]] == [
+        "<b>maybe</b>",
+        "no",
+        "yes",
+    ]
+    for row in answer["categories"]:
+        # Five standard errors: a false alarm in 600,000 runs of three categories.
+        assert abs(row["estimate"] - row["truth"]) < 5 * row["standard_error"]
+    among = {level["hides_among"] for level in answer["guarantee"]["levels"]}
+    assert (among == {3000}) == (mode == "agnostic")
+
+
+def test_report_escapes_what_people_wrote(
+    command: Command, survey: Path, tmp_path: Path
+) -> None:
+    command(
+        "estimate",
+        str(survey),
+        "--value",
+        "answer",
+        "--level",
+        "epsilon",
+        "--seed",
+        "1",
+    )
+
+    page = (tmp_path / "shuffledp-report" / "report.html").read_text()
+    assert "<b>maybe</b>" not in page
+    assert "&lt;b&gt;maybe&lt;/b&gt;" in page
+    for loading in ("src=", 'href="http', "<script", "<link", "@import", "url(http"):
+        assert loading not in page
+
+
+def test_json_alone_writes_no_files(
+    command: Command, survey: Path, tmp_path: Path
+) -> None:
+    before = set(tmp_path.iterdir())
+
+    command(
+        "estimate", str(survey), "--value", "number", "--level", "epsilon", "--json"
+    )
+
+    assert set(tmp_path.iterdir()) == before
+
+
+ANSWERS = ["--value", "answer", "--level", "epsilon"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "--value"),
+        (["--value", "answer"], "--level"),
+        (["--value", "reply", "--level", "epsilon"], "reply"),
+        (["--value", "answer", "--level", "budget"], "budget"),
+        ([*ANSWERS, "--categories", "yes,no"], "categories"),
+        ([*ANSWERS, "--categories", "3"], "whole numbers"),
+        ([*ANSWERS, "--categories", "1"], "at least 2"),
+        (
+            ["--value", "number", "--level", "epsilon", "--categories", "2"],
+            "from 0 to 1",
+        ),
+        ([*ANSWERS, "--levels", "0.5,1.0"], "one of 0.5, 1"),
+        ([*ANSWERS, "--delta", "0"], "delta"),
+        ([*ANSWERS, "--confidence", "1"], "confidence"),
+        ([*ANSWERS, "--seed", "-1"], "seed"),
+        (["--value", "answer", "--level", "answer"], "a number for every person"),
+        (["--value", "answer", "--levels", "0.5:0.5"], "add up to 1"),
+        (["--value", "answer", "--levels", "0.5:nan"], "EPSILON:SHARE"),
+        (["--value", "answer", "--levels", "0.5:0.99999,1:0.00001"], "enough people"),
+        ([*ANSWERS, "--dataset", "msnbc"], "not both"),
+    ],
+)
+def test_bad_requests_are_refused_in_one_line(
+    command: Command, survey: Path, tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    outcome = command("estimate", str(survey), *arguments)
+
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.count("\n") == 1
+    assert words in outcome.err
+    assert set(tmp_path.iterdir()) == {survey}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "answer,epsilon\n",
+        "answer,epsilon\nyes,0.5\n",
+        "answer,epsilon\nyes,0.5\nno,nan\n",
+        "answer,epsilon\nyes,0.5\nno,\n",
+        "answer,epsilon\nyes,0.5\n,1\n",
+        "answer,epsilon\nyes,0.5\nno,-1\n",
+        "answer,epsilon\nyes,0.5\nno,1,2,3\n",
+        "answer,epsilon\nyes,1\nyes,1\n",
+    ],
+)
+def test_bad_tables_are_refused_in_one_line(
+    command: Command, tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(content)
+
+    outcome = command("estimate", str(path), *ANSWERS)
+
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.count("\n") == 1
+    assert set(tmp_path.iterdir()) == {path}
+
+
+def test_missing_extra_is_said_before_anything_runs(
+    command: Command, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(extra.importlib, "import_module", missing)
+
+    outcome = command("estimate", str(survey), *ANSWERS)
+
+    assert outcome.code == 2
+    assert "shuffledp[report]" in outcome.err
+    assert set(tmp_path.iterdir()) == {survey}
+    with pytest.raises(MissingExtraError):
+        extra.require("matplotlib")
+
+
+def test_unwritable_folder_is_refused(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file, not a folder")
+
+    outcome = command("quickstart", "--people", "1000", "--output", "taken")
+
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+@pytest.mark.skipif(
+    "SHUFFLEDP_DATA" not in os.environ,
+    reason="SHUFFLEDP_DATA does not name a folder with msnbc990928.seq.gz",
+)
+def test_every_true_frequency_of_the_real_data_lies_in_its_interval(
+    command: Command,
+) -> None:
+    outcome = command(
+        "estimate", "--dataset", "msnbc", "--levels", "0.5:0.25,1.0:0.5,2.0:0.25",
+        "--delta", "1e-8", "--seed", "1", "--confidence", "0.999", "--json",
+    )  # fmt: skip
+
+    answer = outcome.json()
+    assert answer["num_users"] == 989_818
+    assert answer["num_truths_in_interval"] == 17
+    for level in answer["guarantee"]["levels"]:
+        assert level["epsilon_central_lower"] <= level["epsilon_central"]
+        assert level["epsilon_central_lower"] >= 0.999 * level["epsilon_central"]
