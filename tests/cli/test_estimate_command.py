@@ -1,5 +1,6 @@
 """`shuffledp estimate` and `quickstart`: results, files, and what they refuse."""
 
+import importlib
 import json
 import os
 from pathlib import Path
@@ -191,7 +192,7 @@ def test_missing_extra_is_said_before_anything_runs(
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(extra.importlib, "import_module", missing)
+    monkeypatch.setattr(importlib, "import_module", missing)
 
     outcome = command("estimate", str(survey), *ANSWERS)
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from shuffledp.accounting.binomial import walk_excess
 from shuffledp.accounting.coin_sum import CoinSum
-from shuffledp.cover import Attack, OneCountAttack, TwoCountAttack
+from shuffledp.cover import Attack, TwoCountAttack
 from shuffledp.types import Floats
 
 # Lowers a result by more than its rounding errors.
@@ -34,6 +34,8 @@ _ARITHMETIC = 1.0 - 1e-8
 _BLOCK = 5e-5
 # Probabilities below this part of the largest are left out of the attack.
 _NEGLIGIBLE = 1e-6
+# Where evidence for x is this much weaker than against it, the attack gives up.
+_HOPELESS = 1e-100
 
 
 class LowerBound(Protocol):
@@ -51,13 +53,13 @@ class TwoCountBound:
     threshold (Jensen): both make the result smaller.
 
     Attributes:
-        attack: What the adversary looks at.
+        gap: By how much the victim is more likely to send x than x'.
         steps: Shortest walk of each block, shape (blocks,).
         weights: sum of P(t - 1) / t over each block, shape (blocks,).
         drift: Mean of tau_t / tanh(eps / 2) over each block, shape (blocks,).
     """
 
-    attack: TwoCountAttack
+    gap: float
     steps: Floats
     weights: Floats
     drift: Floats
@@ -65,7 +67,7 @@ class TwoCountBound:
     def delta(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         excess, _ = walk_excess(self.steps, math.tanh(epsilon / 2.0) * self.drift)
-        scale = self.attack.gap * (1.0 + math.exp(epsilon))
+        scale = self.gap * (1.0 + math.exp(epsilon))
         return scale * float(self.weights @ excess) * _ARITHMETIC
 
 
@@ -82,27 +84,36 @@ def two_count_bound(attack: TwoCountAttack, others: CoinSum) -> TwoCountBound:
     evidence = telling * here + (1.0 - telling) * beyond
     drift = np.add.reduceat(evidence, edges) / (attack.gap * weights)
     # Rounding up the threshold weakens the attack by more than its rounding error.
-    return TwoCountBound(attack, t[edges], weights, drift * (1.0 + 1e-10))
+    return TwoCountBound(attack.gap, t[edges], weights, drift * (1.0 + 1e-10))
 
 
 @dataclass(frozen=True, eq=False)
 class OneCountBound:
-    """The one-count attack; its tail sum is one integral along a vertical line."""
+    """The one-count attack; its tail sum is one integral along a vertical line.
 
-    attack: OneCountAttack
+    Attributes:
+        flip: Chance that the victim sends the value she does not hold.
+        gap: By how much she is more likely to send hers.
+        others: How many others send x by chance.
+    """
+
+    flip: float
+    gap: float
     others: CoinSum
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
-        flip, gap = self.attack.flip, self.attack.gap
+        flip, gap = self.flip, self.gap
         growth = math.expm1(epsilon)
         gain, cost = gap - growth * flip, gap + growth * (flip + gap)
-        if gain <= 0.0:
+        if gain <= _HOPELESS * cost:
             return 0.0
-        spread = max(math.sqrt(self.others.variance), 0.5)
-        # P(a) / P(a - 1) falls below gain / cost where the tilted mean reaches a.
+        # P(a) / P(a - 1) falls below gain / cost one above the mode of the tilted
+        # distribution, and the mode of a sum of coins is within 1 of its mean.
         tilt = math.log(cost / gain)
-        threshold = np.round(self.others.tilted_mean(tilt)) + np.arange(-1.0, 2.0)
+        mean, variance = self.others.tilted(tilt)
+        threshold = math.floor(mean) + np.arange(0.0, 4.0)
+        spread = max(math.sqrt(variance), 0.5)
         line = max(tilt, 0.5 / spread)
         # The rule with `nodes` points all around the circle is exact but for copies of
         # the tail `nodes` away, which weigh less than exp(-line * nodes).
@@ -118,7 +129,8 @@ class OneCountBound:
         exponent = self.others.log_generating(z)[:, None] - z[:, None] * threshold
         terms = (weight * factor)[:, None] * np.exp(exponent)
         values = 2.0 * terms.real.sum(axis=0) / nodes
-        rounding = 1e-11 * 2.0 * np.abs(terms).sum(axis=0) / nodes
+        error = 1e-11 + np.expm1(np.minimum(self.others.log_error(z), 30.0))
+        rounding = 2.0 * (error[:, None] * np.abs(terms)).sum(axis=0) / nodes
         return max(float((values - rounding).max()) * _ARITHMETIC, 0.0)
 
 
@@ -132,4 +144,4 @@ def lower_bound(attack: Attack, others: CoinSum) -> LowerBound:
     """Prepares an attack; `others` is how many of them are counted by chance."""
     if isinstance(attack, TwoCountAttack):
         return two_count_bound(attack, others)
-    return OneCountBound(attack, others)
+    return OneCountBound(attack.flip, attack.gap, others)

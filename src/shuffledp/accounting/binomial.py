@@ -16,6 +16,8 @@ from scipy.special import betainc, gammaln, xlogy
 from shuffledp.types import Floats
 
 _LOG_2PI = math.log(2.0 * math.pi)
+# How far off the threshold of a walk may be: some roundings of its few factors.
+_THRESHOLD_ERROR = 2e-15
 
 
 def relative_error(steps: Floats) -> Floats:
@@ -62,9 +64,10 @@ def binomial_weight(x: Floats, trials: Floats | float, probability: float) -> Fl
         probability: In [0, 1].
     """
     x, trials = np.broadcast_arrays(np.atleast_1d(x), trials)
-    if probability >= 1.0:
-        certain: Floats = (x == trials).astype(np.float64)
-        return certain
+    if not 0.0 < probability < 1.0:
+        certain = trials if probability >= 1.0 else 0.0
+        point: Floats = (x == certain).astype(np.float64)
+        return point
     inside = (x > 0) & (x < trials)
     # The formula needs 0 < x < trials; the two ends have closed forms.
     n, k = np.where(inside, trials, 2.0), np.where(inside, x, 1.0)
@@ -87,18 +90,25 @@ def binomial_weight(x: Floats, trials: Floats | float, probability: float) -> Fl
 def walk_excess(steps: Floats, threshold: Floats) -> tuple[Floats, Floats]:
     """Returns proven lower and upper ends of E[(D - threshold)_+].
 
+    Both ends hold for every threshold within a relative 2e-15 of the given one, which
+    thereby need not be exact.
+
     Args:
         steps: Length T >= 1 of the simple random walk D, whole numbers.
         threshold: tau >= 0, same shape.
     """
+    threshold = threshold * (1.0 - _THRESHOLD_ERROR)
     first = np.floor((steps + threshold) / 2.0) + 1.0
     reachable = first <= steps
     first = np.where(reachable, first, steps)
     peak = first * binomial_weight(first, steps, 0.5)
     tail = threshold * betainc(first, steps - first + 1.0, 0.5)
     slack = relative_error(steps) * (peak + tail)
-    lower: Floats = np.where(reachable, np.maximum(peak - tail - slack, 0.0), 0.0)
-    upper: Floats = np.where(reachable, np.maximum(peak - tail, 0.0) + slack, 0.0)
+    excess = peak - tail
+    # The expectation falls by at most P(D > threshold) per unit of the threshold.
+    least = excess - slack - 2.5 * _THRESHOLD_ERROR * tail
+    lower: Floats = np.where(reachable, np.maximum(least, 0.0), 0.0)
+    upper: Floats = np.where(reachable, np.maximum(excess, 0.0) + slack, 0.0)
     return lower, upper
 
 

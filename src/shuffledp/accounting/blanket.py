@@ -108,14 +108,14 @@ class BlanketBound:
     """The bound for one victim, ready to be evaluated at any epsilon.
 
     Attributes:
-        cover: What the victim hides behind.
+        scale: r gap, what the cover gives each term.
         steps: Length of the walk D in each cell of the sum, shape (cells,).
         drift: alpha T + beta (m + 1) in each cell, shape (cells,).
         weights: Everything that does not depend on epsilon, shape (cells,).
         lost: Probability of what was dropped.
     """
 
-    cover: Cover
+    scale: float
     steps: Floats
     drift: Floats
     weights: Floats
@@ -125,11 +125,9 @@ class BlanketBound:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         slope = math.tanh(epsilon / 2.0)
         _, excess = walk_excess(self.steps, slope * self.drift)
-        # (1 + e^eps) / 2 overflows past eps = 709, far above any local budget in use.
-        scale = self.cover.telling * self.cover.gap * (1.0 + math.exp(epsilon)) / 2.0
-        total = (
-            scale * float(self.weights @ excess) * _ARITHMETIC + _LOST_VALUE * self.lost
-        )
+        scale = self.scale * (1.0 + math.exp(epsilon)) / 2.0
+        total = scale * float(self.weights @ excess) * _ARITHMETIC
+        total += _LOST_VALUE * self.lost
         if not math.isfinite(total):
             raise CertificationError(
                 f"No finite bound at epsilon {epsilon:g}: the arithmetic overflowed."
@@ -155,14 +153,13 @@ def blanket_bound(
             the split is, never whether the bound holds.
         tail: Probability that may be dropped.
     """
-    gap, neutral = cover.gap, cover.neutral
+    gap, neutral, scale = cover.gap, cover.neutral, cover.telling * cover.gap
     alpha, beta = (2.0 * cover.low + gap - 2.0 * neutral) / gap, 2.0 * neutral / gap
     if counts is None:
         steps = distribution.values + 1.0
         drift = (alpha + beta) * steps
-        return BlanketBound(
-            cover, steps, drift, distribution.weights / steps, distribution.lost
-        )
+        weights = distribution.weights / steps
+        return BlanketBound(scale, steps, drift, weights, distribution.lost)
     grid = distribution.values + 1.0
     # How coarse the split of m may be: variance of the drift against that of the walk.
     walk_variance = max(1.0, cover.telling * float(grid.mean()))
@@ -181,7 +178,7 @@ def blanket_bound(
     # A cell lighter than this is dropped; all of them together weigh at most `tail`.
     heavy = joint > tail / joint.size
     lost = distribution.lost + counts.lost + float(joint[~heavy].sum())
-    return BlanketBound(cover, steps[heavy], drift[heavy], weights[heavy], lost)
+    return BlanketBound(scale, steps[heavy], drift[heavy], weights[heavy], lost)
 
 
 def _mean_preserving_split(grid: Floats, spacing: float) -> tuple[Floats, Floats]:

@@ -6,7 +6,7 @@ are. Many distinct ones are grouped all the same: with group mean c and v = e^z 
     sum_i log(1 + p_i v) = n log(1 + c v) - sum_{j >= 2} S_j / j (-v / (1 + c v))^j,
 
 S_j being the group's central power sums. Within 1/64 of the mean the series converges so
-fast that five terms leave less than 1e-12 wherever the function is not tiny.
+fast that five terms leave less than 1e-10 wherever the function is not tiny.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,12 @@ import numpy as np
 from scipy import fft
 
 from shuffledp.accounting.binomial import deviation
+from shuffledp.accounting.grouping import MAX_GROUPS, group_indices
 from shuffledp.types import Complexes, Floats, Ints
 
-_MAX_GROUPS = 64
 _TERMS = 5
+# Below this variance, coins near 1/2 are not grouped; there are few of them.
+_FEW = 1000.0
 # The characteristic function is taken as 0 where it is certainly below exp(-_FLAT).
 _FLAT = 45.0
 
@@ -31,6 +33,7 @@ class CoinSum:
         means: Mean probability of each group, shape (groups,).
         counts: Coins in each group, shape (groups,).
         powers: Central power sums S_2, S_3, ... of each group, shape (terms, groups).
+        reach: Largest distance of a coin of each group from its mean, shape (groups,).
         mean: Expected value of the sum.
         variance: Variance of the sum.
     """
@@ -38,6 +41,7 @@ class CoinSum:
     means: Floats
     counts: Floats
     powers: Floats
+    reach: Floats
     mean: float
     variance: float
 
@@ -54,21 +58,39 @@ class CoinSum:
                 result = result - (term @ powers) / order
         return result
 
+    def log_error(self, z: Complexes) -> Floats:
+        """Returns a bound of the error of `log_generating`, shape as `z`; maybe inf."""
+        if not self.reach.any():
+            return np.zeros(z.shape)
+        v = np.abs(np.expm1(z))[:, None]
+        below = np.abs(1.0 + self.means * np.expm1(z)[:, None])
+        ratio = self.reach * v / np.maximum(below, 1e-300)
+        left_out = np.full(ratio.shape, np.inf)
+        order = _TERMS + 2
+        small = ratio < 0.5
+        left_out[small] = 2.0 * ratio[small] ** order / order
+        left_out[:, self.reach == 0.0] = 0.0
+        error: Floats = left_out @ np.maximum(self.counts, 0.0)
+        return error
+
     def without(self, probability: float) -> "CoinSum":
         """Returns the sum of all coins but one of this probability."""
         return CoinSum(
             np.append(self.means, probability),
             np.append(self.counts, -1.0),
             np.pad(self.powers, ((0, 0), (0, 1))),
+            np.append(self.reach, 0.0),
             self.mean - probability,
             # Rounding must not leave a negative variance where one coin is all there is.
             max(self.variance - probability * (1.0 - probability), 0.0),
         )
 
-    def tilted_mean(self, tilt: float) -> float:
-        """Returns roughly the mean when each value a is weighted by e^{tilt a}."""
+    def tilted(self, tilt: float) -> tuple[float, float]:
+        """Returns roughly mean and variance when a value a is weighted by e^{tilt a}."""
         odds = self.means * np.exp(tilt)
-        return float(self.counts @ (odds / (1.0 - self.means + odds)))
+        chances = odds / (1.0 - self.means + odds)
+        spread = float(self.counts @ (chances * (1.0 - chances)))
+        return float(self.counts @ chances), max(spread, 0.0)
 
     def weights(self) -> tuple[int, Floats]:
         """Returns (start, P(X = start), P(X = start + 1), ...), accurate to about 1e-15
@@ -92,23 +114,39 @@ def coin_sum(probabilities: Floats, counts: Ints) -> CoinSum:
     n: Floats = counts.astype(np.float64)
     mean = float(n @ probabilities)
     variance = float(n @ (probabilities * (1.0 - probabilities)))
-    if probabilities.size <= _MAX_GROUPS:
-        none = np.zeros((0, probabilities.size))
-        return CoinSum(probabilities, n, none, mean, variance)
-    low, high = probabilities.min(), probabilities.max()
-    scale = _MAX_GROUPS / max(high - low, 1e-300)
-    group = np.minimum(
-        ((probabilities - low) * scale).astype(np.int64), _MAX_GROUPS - 1
+    # Near 1/2, 1 + c v may vanish, but only for large v, which matter for few coins.
+    fair = (np.abs(probabilities - 0.5) < 0.3) & (variance < _FEW)
+    if probabilities.size <= MAX_GROUPS:
+        fair[:] = True
+    means, members, powers, reach = _grouped(probabilities[~fair], n[~fair])
+    alone = int(np.count_nonzero(fair))
+    return CoinSum(
+        np.append(means, probabilities[fair]),
+        np.append(members, n[fair]),
+        np.pad(powers, ((0, 0), (0, alone))),
+        np.pad(reach, (0, alone)),
+        mean,
+        variance,
     )
-    people = np.bincount(group, weights=n, minlength=_MAX_GROUPS)
-    sums = np.bincount(group, weights=n * probabilities, minlength=_MAX_GROUPS)
-    means: Floats = sums / np.maximum(people, 1.0)
+
+
+def _grouped(probabilities: Floats, n: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Returns mean, size, central power sums and reach of groups of similar coins."""
+    if probabilities.size == 0:
+        return np.zeros(0), np.zeros(0), np.zeros((_TERMS, 0)), np.zeros(0)
+    group = group_indices(probabilities)
+    people = np.bincount(group, weights=n)
+    means: Floats = np.bincount(group, weights=n * probabilities) / np.maximum(
+        people, 1
+    )
     offset = probabilities - means[group]
-    powers = np.zeros((_TERMS, _MAX_GROUPS))
+    reach = np.zeros(people.size)
+    np.maximum.at(reach, group, np.abs(offset))
+    powers = np.zeros((_TERMS, people.size))
     term = n * offset
     for order in range(_TERMS):
         term *= offset
-        powers[order] = np.bincount(group, weights=term, minlength=_MAX_GROUPS)
+        powers[order] = np.bincount(group, weights=term)
     used = people > 0
     members: Floats = people[used].astype(np.float64)
-    return CoinSum(means[used], members, powers[:, used], mean, variance)
+    return means[used], members, powers[:, used], reach[used]

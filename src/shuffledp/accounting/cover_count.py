@@ -20,14 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.binomial import binomial_weight, deviation
+from shuffledp.accounting.grouping import MAX_GROUPS, group_indices
 from shuffledp.types import Floats, Ints
 
 # M is rounded downward by at most these parts of its mean, a quarter of which is the
 # average effect on epsilon: before the convolutions (all groups together) and after.
 _FINE = 2e-5
 _COARSE = 5e-5
-# More distinct probabilities than this are grouped.
-_MAX_GROUPS = 64
 # Covers their rounding: a probability is lowered by this part of itself.
 _ROUNDING = 1e-13
 
@@ -81,7 +80,7 @@ def strides_for(probabilities: Floats, counts: Ints) -> tuple[int, int]:
 
     The first is for the convolutions, the second, a multiple of it, for their result.
     """
-    groups = min(probabilities.size, _MAX_GROUPS)
+    groups = min(probabilities.size, MAX_GROUPS)
     mean = float(probabilities @ counts)
     fine = max(1, int(_FINE * mean / groups))
     return fine, max(1, int(_COARSE * mean / fine)) * fine
@@ -116,17 +115,11 @@ def cover_count(
 def _grouped(probabilities: Floats, counts: Ints) -> tuple[Floats, Ints]:
     present = (counts > 0) & (probabilities > 0)
     probabilities, counts = probabilities[present], counts[present]
-    if probabilities.size <= _MAX_GROUPS:
+    if probabilities.size <= MAX_GROUPS:
         return probabilities, counts
-    low, high = probabilities.min(), probabilities.max()
-    width = (high - low) / _MAX_GROUPS
-    group = np.minimum(
-        ((probabilities - low) / width).astype(np.int64), _MAX_GROUPS - 1
-    )
-    people = np.bincount(group, weights=counts, minlength=_MAX_GROUPS)
-    logs = np.bincount(
-        group, weights=counts * np.log(probabilities), minlength=_MAX_GROUPS
-    )
+    group = group_indices(probabilities)
+    people = np.bincount(group, weights=counts)
+    logs = np.bincount(group, weights=counts * np.log(probabilities))
     used = people > 0
     # The rounding of a sum of logarithms of up to 10^9 terms stays far below 1e-12.
     means = np.exp(logs[used] / people[used]) * (1.0 - 1e-12)

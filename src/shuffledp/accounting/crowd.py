@@ -39,6 +39,8 @@ def epsilons_at(
         crowd: The people among whom victims hide, themselves included.
         victims: Positions of their levels in the crowd, distinct.
     """
+    if not victims:
+        return []
     budgets = crowd.epsilons[victims].tolist()
     lowers = [
         largest_attacked_epsilon(attack, delta, ceiling=budget)
@@ -58,7 +60,9 @@ def deltas_at(
     epsilon: float, protocol: Accountable, crowd: Population, victims: list[int]
 ) -> list[tuple[float, float]]:
     """Returns (lower, upper) bounds of delta at `epsilon`, one pair per victim."""
-    pairs = []
+    pairs: list[tuple[float, float]] = []
+    if not victims:
+        return pairs
     for victim, attack in zip(victims, _attacks(protocol, crowd, victims), strict=True):
         lower = attack(epsilon)
         # The attack tells how small delta is, and so how little may be dropped.
@@ -84,8 +88,12 @@ def _attacks(
         bounds = [
             lower_bound(attack, total.without(float(chance[victim])))
             for attack, total, chance in zip(attacks, everybody, chances, strict=True)
+            # A device whose budget drowns in the rounding of its coins tells nothing.
+            if attack.gap > 0.0
         ]
-        return lambda epsilon: max(bound.delta(epsilon) for bound in bounds)
+        return lambda epsilon: max(
+            (bound.delta(epsilon) for bound in bounds), default=0.0
+        )
 
     return [strongest(*pair) for pair in zip(victims, described, strict=True)]
 

@@ -98,7 +98,8 @@ def _root(
 
 
 def _rounded(number: float, rounding: str) -> float:
-    exact = Decimal(number)
+    # The shortest decimal that means this float: 0.1 has six digits, and stays.
+    exact = Decimal(repr(number))
     if exact == 0:
         return 0.0
     unit = Decimal(1).scaleb(exact.adjusted() - _DIGITS + 1)

@@ -1,0 +1,22 @@
+"""Putting many distinct probabilities into few groups of similar ones."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.types import Floats
+
+MAX_GROUPS = 64
+
+
+def group_indices(probabilities: Floats) -> NDArray[np.int64]:
+    """Returns the group of each probability: MAX_GROUPS cells of equal width.
+
+    Args:
+        probabilities: At least one, shape (levels,).
+    """
+    low, high = probabilities.min(), probabilities.max()
+    # Equal probabilities have no width, and belong to one group.
+    scale = MAX_GROUPS / max(high - low, 1e-300)
+    cells: NDArray[np.int64] = ((probabilities - low) * scale).astype(np.int64)
+    np.minimum(cells, MAX_GROUPS - 1, out=cells)
+    return cells
