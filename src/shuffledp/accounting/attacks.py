@@ -121,6 +121,10 @@ class OneCountBound:
         step = 2.0 * math.pi / nodes
         last = min(nodes // 2, math.ceil(20.0 / spread / step))
         z = line + 1j * step * np.arange(0, last + 1)
+        # So far out that grouped coins are not known well enough: no attack from there.
+        doubt = self.others.log_error(z)
+        if doubt.max() > 1.0:
+            return 0.0
         factor = (gain * np.exp(z) - cost) / -np.expm1(-z)
         weight = np.ones(z.size)
         weight[0] = 0.5
@@ -129,7 +133,7 @@ class OneCountBound:
         exponent = self.others.log_generating(z)[:, None] - z[:, None] * threshold
         terms = (weight * factor)[:, None] * np.exp(exponent)
         values = 2.0 * terms.real.sum(axis=0) / nodes
-        error = 1e-11 + np.expm1(np.minimum(self.others.log_error(z), 30.0))
+        error = 1e-11 + np.expm1(doubt)
         rounding = 2.0 * (error[:, None] * np.abs(terms)).sum(axis=0) / nodes
         return max(float((values - rounding).max()) * _ARITHMETIC, 0.0)
 
