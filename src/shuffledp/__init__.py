@@ -17,8 +17,7 @@ from shuffledp.population import Population
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.randomness import SystemRandom
 from shuffledp.shuffler.shuffle import Reports, ShuffledReports, shuffle
-
-__version__ = "0.1.0"
+from shuffledp.version import __version__
 
 __all__ = [
     "CertificationError",
@@ -36,6 +35,7 @@ __all__ = [
     "ShuffledpError",
     "SystemRandom",
     "UnknownLevelError",
+    "__version__",
     "account",
     "draw_budgets",
     "shuffle",

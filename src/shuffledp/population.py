@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.arrays import float_array
 from shuffledp.errors import PopulationError, UnknownLevelError
 from shuffledp.types import Floats, Ints
 
@@ -44,8 +45,10 @@ class Population:
             raise PopulationError(
                 f"Expected at least 1 person at every level, got {int(counts.min())}."
             )
-        epsilons.setflags(write=False)
-        counts.setflags(write=False)
+        # Copies that nobody can change: guarantees are computed from them.
+        for name, array in (("epsilons", epsilons.copy()), ("counts", counts.copy())):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
 
     @classmethod
     def from_counts(cls, counts: Mapping[float, int]) -> "Population":
@@ -59,15 +62,15 @@ class Population:
                 whole number >= 1.
         """
         for count in counts.values():
-            if isinstance(count, bool) or int(count) != count:
+            whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
+            if not whole or not 0 <= count < 2**53:
                 raise PopulationError(
                     f"Expected whole numbers of people, got {count!r}."
                 )
-        order = sorted(counts)
-        return cls(
-            np.array(order, dtype=np.float64),
-            np.array([int(counts[level]) for level in order], dtype=np.int64),
-        )
+        epsilons = float_array(list(counts), "privacy levels", PopulationError)
+        people = np.array(list(counts.values()), dtype=np.int64)
+        order = np.argsort(epsilons)
+        return cls(epsilons[order], people[order])
 
     @classmethod
     def from_budgets(cls, budgets: ArrayLike) -> "Population":
@@ -81,15 +84,11 @@ class Population:
         Raises:
             PopulationError: If there is nobody, or a budget is negative, NaN or infinite.
         """
-        array = np.asarray(budgets)
-        if array.ndim != 1 or array.size == 0:
-            raise PopulationError(
-                f"Expected a list of at least one budget, got shape {array.shape}."
-            )
-        if array.dtype.kind not in "fiu":
-            raise PopulationError("Expected budgets to be numbers.")
-        check_budgets(array.astype(np.float64))
-        epsilons, counts = np.unique(array.astype(np.float64), return_counts=True)
+        array = float_array(budgets, "budgets", PopulationError)
+        if array.size == 0:
+            raise PopulationError("Expected at least one budget, got none.")
+        check_budgets(array)
+        epsilons, counts = np.unique(array, return_counts=True)
         return cls(epsilons, counts.astype(np.int64))
 
     @property
@@ -112,7 +111,7 @@ class Population:
         Raises:
             UnknownLevelError: If a level is not one of this population's.
         """
-        array = np.asarray(levels, dtype=np.float64)
+        array = float_array(levels, "privacy levels")
         indices = np.searchsorted(self.epsilons, array)
         np.minimum(indices, self.num_levels - 1, out=indices)
         if not np.array_equal(self.epsilons[indices], array):

@@ -65,8 +65,7 @@ def account(
     else:
         crowds = {
             index: Population(
-                people.epsilons[index : index + 1].copy(),
-                people.counts[index : index + 1].copy(),
+                people.epsilons[index : index + 1], people.counts[index : index + 1]
             )
             for index in reported
         }

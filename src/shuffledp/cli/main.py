@@ -4,11 +4,11 @@ import sys
 
 import click
 
-from shuffledp import __version__
 from shuffledp.cli.account import account_command
 from shuffledp.cli.estimate import estimate_command
 from shuffledp.cli.quickstart import quickstart_command
 from shuffledp.errors import ShuffledpError
+from shuffledp.version import __version__
 
 
 @click.group(

@@ -12,6 +12,7 @@ from shuffledp.analyzer.frequency import (
     agnostic_frequencies,
     stratified_frequencies,
 )
+from shuffledp.arrays import float_array, int_array
 from shuffledp.cover import Attack, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
@@ -90,9 +91,10 @@ class Frequency:
         Raises:
             InvalidInputError: If shapes differ, or a value or a level is out of range.
         """
-        epsilons = np.asarray(levels, dtype=np.float64)
+        values = int_array(values, "values")
+        epsilons = float_array(levels, "privacy levels")
         randomizer = KRandomizedResponse(self.num_categories)
-        messages = randomizer.randomize(np.asarray(values), epsilons, rng=rng)
+        messages = randomizer.randomize(values, epsilons, rng=rng)
         return Reports(messages, epsilons, linked=self.mode == "stratified")
 
     def estimate(
@@ -113,10 +115,8 @@ class Frequency:
             raise InvalidInputError(
                 f"Expected reports of a {self.mode} collection, got the other mode's."
             )
-        k, messages = self.num_categories, np.asarray(shuffled.messages)
-        if messages.dtype.kind not in "iu" or (
-            messages.size and (messages.min() < 0 or messages.max() >= k)
-        ):
+        k, messages = self.num_categories, shuffled.messages
+        if messages.size and (messages.min() < 0 or messages.max() >= k):
             raise InvalidInputError(f"Expected messages to be integers in [0, {k}).")
         indices = people.level_indices(shuffled.levels)
         per_level = np.bincount(indices, minlength=people.num_levels)

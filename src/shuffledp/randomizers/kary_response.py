@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.arrays import float_array, int_array
 from shuffledp.cover import Attack, Cover, OneCountAttack, TwoCountAttack
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
@@ -49,12 +50,12 @@ def blanket_probability(epsilons: Floats, num_categories: int) -> Floats:
 def sampled_blanket_probability(epsilons: Floats, num_categories: int) -> Floats:
     """Returns gamma as `randomize` draws it: a multiple of 2**-53, rounded upward.
 
-    A uniform number with 53 bits falls below gamma with probability ceil(gamma * 2**53)
-    / 2**53. Two units in the last place come on top, for the rounding of gamma itself:
-    the real device is a little more private than promised, never less.
+    A uniform number with 53 bits falls below a multiple of 2**-53 with exactly that
+    chance. The 8e-16 on top cover the rounding of gamma itself: a real device is a
+    little more private than promised, never less.
     """
     gamma = blanket_probability(epsilons, num_categories)
-    rounded: Floats = (np.ceil(gamma * 2.0**53) + 2.0) * 2.0**-53
+    rounded: Floats = np.ceil(gamma * (1.0 + 8e-16) * 2.0**53) * 2.0**-53
     return np.minimum(rounded, 1.0)
 
 
@@ -99,14 +100,13 @@ class KRandomizedResponse:
             InvalidInputError: If shapes differ, or a value or a budget is out of range.
         """
         k = self.num_categories
-        values, epsilons = np.asarray(values), np.asarray(epsilons, dtype=np.float64)
-        if values.ndim != 1 or values.shape != epsilons.shape:
+        values = int_array(values, "values")
+        epsilons = float_array(epsilons, "privacy levels")
+        if values.shape != epsilons.shape:
             raise InvalidInputError(
                 "Expected one value and one privacy level per person, "
-                f"got shapes {values.shape} and {epsilons.shape}."
+                f"got {values.size} values and {epsilons.size} levels."
             )
-        if values.dtype.kind not in "iu":
-            raise InvalidInputError(f"Expected values to be integers in [0, {k}).")
         if values.size and (values.min() < 0 or values.max() >= k):
             raise InvalidInputError(f"Expected values to be integers in [0, {k}).")
         check_budgets(epsilons)

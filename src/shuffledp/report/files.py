@@ -5,11 +5,11 @@ import os
 import tempfile
 from pathlib import Path
 
-from shuffledp import __version__
 from shuffledp.errors import DataError
 from shuffledp.report.extra import require
 from shuffledp.report.picture import frequency_picture, guarantee_picture
 from shuffledp.report.summary import FrequencySummary
+from shuffledp.version import __version__
 
 
 def html_report(summary: FrequencySummary) -> str:

@@ -7,6 +7,7 @@ from which level; or, if the protocol asks for it, each level stays with its mes
 
 from dataclasses import dataclass
 
+from shuffledp.arrays import float_array, int_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
@@ -27,11 +28,7 @@ class Reports:
     linked: bool
 
     def __post_init__(self) -> None:
-        if self.messages.ndim != 1 or self.messages.shape != self.levels.shape:
-            raise InvalidInputError(
-                "Expected one message and one level per person, "
-                f"got shapes {self.messages.shape} and {self.levels.shape}."
-            )
+        _check_pairs(self.messages, self.levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +46,9 @@ class ShuffledReports:
     levels: Floats
     linked: bool
 
+    def __post_init__(self) -> None:
+        _check_pairs(self.messages, self.levels)
+
 
 def shuffle(reports: Reports, *, rng: Rng) -> ShuffledReports:
     """Puts reports into a uniformly random order.
@@ -63,3 +63,13 @@ def shuffle(reports: Reports, *, rng: Rng) -> ShuffledReports:
     if not reports.linked:
         order = rng.permutation(reports.levels.size)
     return ShuffledReports(messages, reports.levels[order], reports.linked)
+
+
+def _check_pairs(messages: Ints, levels: Floats) -> None:
+    messages = int_array(messages, "messages")
+    levels = float_array(levels, "privacy levels")
+    if messages.shape != levels.shape:
+        raise InvalidInputError(
+            "Expected one message and one level per person, "
+            f"got {messages.size} messages and {levels.size} levels."
+        )
