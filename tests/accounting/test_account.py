@@ -16,7 +16,7 @@ from shuffledp import (
     PopulationError,
     account,
 )
-from shuffledp.accounting import crowd
+from shuffledp.accounting import blanket
 
 EPSILONS = [0.0, 0.1, 0.4, 0.9, 2.0]
 SMALL_CROWDS: list[dict[float, int]] = [
@@ -116,7 +116,7 @@ def test_epsilon_of_two_categories_agrees_with_independent_computations(
 
     (level,) = account(Frequency(2), people, delta=delta).levels
 
-    # Blocks, strides and splits together are allowed 0.1%.
+    # Smoothing and the rounding of six digits are allowed 0.1%.
     assert known <= level.epsilon_central <= known * 1.001
     assert level.epsilon_central_lower <= level.epsilon_central
 
@@ -128,7 +128,7 @@ def test_epsilons_of_mixed_levels_agree_with_independent_computations() -> None:
 
     known = [(0.0067828, 0.0067833), (0.0183939, 0.0183949), (0.0596174, 0.0596201)]
     for level, (lower, upper) in zip(levels, known, strict=True):
-        # Blocks, strides and splits together are allowed 0.1%.
+        # Smoothing and the rounding of six digits are allowed 0.1%.
         assert upper <= level.epsilon_central <= upper * 1.001
         # The known attack is rounded to six digits, up or down.
         assert 0.999 * lower <= level.epsilon_central_lower <= lower * (1 + 1e-5)
@@ -283,7 +283,7 @@ def test_adding_people_never_hurts(
 
     after = {answer.epsilon_local: answer.epsilon_central for answer in many}
     for answer in few:
-        # Blocks, strides and splits together are allowed 0.1%.
+        # Smoothing and the rounding of six digits are allowed 0.1%.
         assert after[answer.epsilon_local] <= answer.epsilon_central * 1.001
 
 
@@ -334,18 +334,19 @@ def test_stratified_people_hide_among_their_own_level_only() -> None:
     assert mixed[1].epsilon_central == alone[0].epsilon_central
 
 
-def test_rounding_down_millions_of_people_only_raises_the_bound(
+def test_sum_and_integral_tell_the_same_of_a_whole_population(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    people = Population.from_counts({0.5: 4_000, 1.0: 4_000, 3.0: 2_000})
-    fine = account(Frequency(5), people, delta=1e-6).levels
+    people = Population.from_counts({0.5: 400, 1.0: 400, 3.0: 200})
+    integrated = account(Frequency(5), people, delta=1e-6).levels
 
-    # Strides as coarse as a hundred times as many people would get, and far coarser.
-    monkeypatch.setattr(crowd, "strides_for", lambda *_: (37, 74))
-    coarse = account(Frequency(5), people, delta=1e-6).levels
+    monkeypatch.setattr(blanket, "FEW_MESSAGES", 10**6)
+    counted = account(Frequency(5), people, delta=1e-6).levels
 
-    for one, other in zip(fine, coarse, strict=True):
-        assert one.epsilon_central < other.epsilon_central < 1.1 * one.epsilon_central
+    for one, other in zip(integrated, counted, strict=True):
+        ratio = one.epsilon_central / other.epsilon_central
+        # One unit of six digits each; 1e-6, and lattice points next to the threshold.
+        assert 1.0 - 1e-5 <= ratio <= 1.0 + 1e-4
 
 
 def test_a_billion_people_and_many_budgets_are_accounted_for() -> None:

@@ -11,7 +11,7 @@ from shuffledp.accounting import grouping
 from shuffledp.accounting.cover_count import (
     CountDistribution,
     cover_count,
-    strides_for,
+    grouped_downward,
 )
 from shuffledp.types import Floats
 
@@ -47,27 +47,16 @@ def assert_stochastically_smaller(
     assert abs(found.sum() + coarse.lost - 1.0) <= 2.0 * coarse.lost + 1e-9
 
 
-@given(drawn=coins, stride=st.sampled_from([1, 2, 5, 16]), tail=st.floats(1e-30, 1e-3))
+@given(drawn=coins, tail=st.floats(1e-30, 1e-3))
 def test_count_is_stochastically_smaller_than_the_coins(
-    drawn: list[tuple[float, int]], stride: int, tail: float
+    drawn: list[tuple[float, int]], tail: float
 ) -> None:
     probabilities = np.array([p for p, _ in drawn])
     counts = np.array([n for _, n in drawn])
 
-    coarse = cover_count(probabilities, counts, stride=stride, tail=tail)
+    found = cover_count(probabilities, counts, tail=tail)
 
-    assert coarse.start % stride == 0
-    assert_stochastically_smaller(coarse, probabilities, counts)
-
-
-@pytest.mark.parametrize("stride", [1, 2, 7, 50])
-def test_strided_count_is_stochastically_smaller_than_the_coins(stride: int) -> None:
-    probabilities, counts = np.array([0.1, 0.5, 0.8]), np.array([80, 100, 120])
-
-    coarse = cover_count(probabilities, counts, stride=stride, tail=1e-20)
-
-    assert coarse.stride == stride
-    assert_stochastically_smaller(coarse, probabilities, counts)
+    assert_stochastically_smaller(found, probabilities, counts)
 
 
 @settings(max_examples=60)
@@ -81,8 +70,11 @@ def test_grouping_is_stochastically_smaller_too(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MAX_GROUPS", groups)
         patch.setattr(grouping, "MAX_GROUPS", groups)
-        coarse = cover_count(probabilities, counts, stride=1, tail=1e-30)
+        means, members = grouped_downward(probabilities, counts)
 
+    assert means.size <= max(groups, 1)
+    assert members.sum() == counts.sum()
+    coarse = cover_count(means, members, tail=1e-30)
     assert_stochastically_smaller(coarse, probabilities, counts)
 
 
@@ -90,9 +82,9 @@ def test_grouping_hardly_lowers_the_mean_of_many_budgets() -> None:
     probabilities = np.linspace(0.3, 0.9, 1000)
     counts = np.ones(1000, dtype=np.int64)
 
-    coarse = cover_count(probabilities, counts, stride=1, tail=1e-30)
+    means, members = grouped_downward(probabilities, counts)
 
-    mean = float(coarse.weights @ coarse.values)
+    mean = float(means @ members)
     # A group is 0.01 wide: its means differ by 0.01^2 / 24 / p, 1e-5 of p on average.
     assert probabilities.sum() * (1.0 - 1e-4) <= mean < probabilities.sum()
 
@@ -112,30 +104,6 @@ def test_unequal_coins_dominate_equal_ones_of_their_geometric_mean(
 
 
 @given(
-    start=st.integers(0, 40),
-    weights=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40),
-    factor=st.integers(1, 9),
-    base=st.sampled_from([1, 3]),
-)
-def test_coarsening_moves_every_value_down_by_less_than_a_stride(
-    start: int, weights: list[float], factor: int, base: int
-) -> None:
-    fine = CountDistribution(start * base, base, np.array(weights), 0.125)
-    stride = base * factor
-
-    coarse = fine.coarsened(stride)
-
-    expected: dict[int, float] = {}
-    for value, weight in zip(fine.values, fine.weights, strict=True):
-        below = int(value) // stride * stride
-        expected[below] = expected.get(below, 0.0) + weight
-    found = dict(zip(coarse.values.astype(int).tolist(), coarse.weights, strict=True))
-    # Sums of at most nine numbers, in another order.
-    assert found == {key: pytest.approx(w, rel=1e-14) for key, w in expected.items()}
-    assert coarse.lost == fine.lost
-
-
-@given(
     weights=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40),
     tail=st.floats(1e-6, 0.4),
 )
@@ -143,7 +111,7 @@ def test_trimming_loses_what_it_drops_and_at_most_two_tails(
     weights: list[float], tail: float
 ) -> None:
     total = max(math.fsum(weights), 1.0)
-    whole = CountDistribution(5, 1, np.array([*weights, 1.0]) / (total + 1.0), 0.0)
+    whole = CountDistribution(5, np.array([*weights, 1.0]) / (total + 1.0), 0.0)
 
     trimmed = whole.trimmed(tail)
 
@@ -157,30 +125,17 @@ def test_trimming_loses_what_it_drops_and_at_most_two_tails(
 
 
 def test_sum_of_two_counts_adds_starts_and_losses() -> None:
-    first = CountDistribution(4, 2, np.array([0.25, 0.5]), 0.25)
-    second = CountDistribution(6, 2, np.array([0.5, 0.25]), 0.25)
+    first = CountDistribution(4, np.array([0.25, 0.5]), 0.25)
+    second = CountDistribution(6, np.array([0.5, 0.25]), 0.25)
 
     total = first.plus(second, tail=1e-30)
 
-    assert (total.start, total.stride, total.lost) == (10, 2, 0.5)
+    assert (total.start, total.lost) == (10, 0.5)
     assert total.weights.tolist() == [0.125, 0.3125, 0.125]
 
 
-@pytest.mark.parametrize("num_users", [1, 1000, 10**6, 10**9])
-def test_strides_are_a_tiny_part_of_the_mean(num_users: int) -> None:
-    probabilities = np.array([0.2, 0.7])
-    counts = np.array([num_users, num_users])
-
-    fine, coarse = strides_for(probabilities, counts)
-
-    mean = 0.9 * num_users
-    assert coarse % fine == 0
-    assert fine <= max(1.0, 1e-5 * mean)
-    assert coarse <= max(1.0, 5e-5 * mean)
-
-
 def test_nobody_gives_no_cover_for_certain() -> None:
-    empty = cover_count(np.array([0.5]), np.array([0]), stride=1, tail=1e-9)
+    empty = cover_count(np.zeros(0), np.zeros(0, dtype=np.int64), tail=1e-9)
 
     assert (empty.start, empty.lost, empty.weights.tolist()) == (0, 0.0, [1.0])
 
@@ -188,7 +143,8 @@ def test_nobody_gives_no_cover_for_certain() -> None:
 def test_equal_probabilities_of_many_levels_can_be_grouped() -> None:
     probabilities, counts = np.ones(100), np.ones(100, dtype=np.int64)
 
-    coarse = cover_count(probabilities, counts, stride=1, tail=1e-30)
+    means, members = grouped_downward(probabilities, counts)
 
-    # Rounding the hundred probabilities downward costs 1e-13 each.
-    assert coarse.weights @ coarse.values == pytest.approx(100.0, rel=1e-10)
+    # Rounding the hundred probabilities downward costs 1e-12 each.
+    assert 100.0 * (1.0 - 1e-10) <= means @ members <= 100.0
+    assert members.tolist() == [100]

@@ -115,17 +115,19 @@ def coin_sum(probabilities: Floats, counts: Ints) -> CoinSum:
     n: Floats = counts.astype(np.float64)
     mean = float(n @ probabilities)
     variance = float(n @ (probabilities * (1.0 - probabilities)))
-    # Near 1/2, 1 + c v may vanish, but only for large v, which matter for few coins.
-    fair = (np.abs(probabilities - 0.5) < 0.3) & (variance < _FEW)
+    alone = np.zeros(probabilities.size, dtype=np.bool_)
     if probabilities.size <= MAX_GROUPS:
-        fair[:] = True
-    means, members, powers, reach = _grouped(probabilities[~fair], n[~fair])
-    alone = int(np.count_nonzero(fair))
+        alone[:] = True
+    elif variance < _FEW:
+        # Near 1/2, 1 + c v may vanish, but only for large v, which matter for few coins.
+        alone = np.abs(probabilities - 0.5) < 0.3
+    means, members, powers, reach = _grouped(probabilities[~alone], n[~alone])
+    singles = int(np.count_nonzero(alone))
     return CoinSum(
-        np.append(means, probabilities[fair]),
-        np.append(members, n[fair]),
-        np.pad(powers, ((0, 0), (0, alone))),
-        np.pad(reach, (0, alone)),
+        np.append(means, probabilities[alone]),
+        np.append(members, n[alone]),
+        np.pad(powers, ((0, 0), (0, singles))),
+        np.pad(reach, (0, singles)),
         mean,
         variance,
     )

@@ -1,17 +1,10 @@
-"""The people among whom victims hide, and both bounds for victims of several levels.
-
-The work that does not depend on the victim is done once: everybody but one person of each
-victim's level is convolved first, and the few people left out are added per victim.
-"""
+"""Both bounds for victims of several levels of one crowd, at a delta or an epsilon."""
 
 from collections.abc import Callable
 
-import numpy as np
-
 from shuffledp.accounting.attacks import coin_probabilities, lower_bound
-from shuffledp.accounting.blanket import BlanketBound, blanket_bound, telling_counts
+from shuffledp.accounting.blanket import UpperBound, blanket_bounds
 from shuffledp.accounting.coin_sum import coin_sum
-from shuffledp.accounting.cover_count import CountDistribution, cover_count, strides_for
 from shuffledp.accounting.solve import (
     largest_attacked_epsilon,
     round_down,
@@ -20,7 +13,6 @@ from shuffledp.accounting.solve import (
 )
 from shuffledp.cover import Accountable, Attack
 from shuffledp.population import Population
-from shuffledp.types import Floats, Ints
 
 # What may be dropped from the tails of a distribution, as a part of delta.
 _TAIL = 1e-12
@@ -48,7 +40,7 @@ def epsilons_at(
             _attacks(protocol, crowd, victims), budgets, strict=True
         )
     ]
-    blankets = _blankets(protocol, crowd, victims, guesses=lowers, tail=_TAIL * delta)
+    blankets = _blankets(protocol, crowd, victims, tail=_TAIL * delta)
     uppers = [
         smallest_certified_epsilon(blanket.delta, delta, ceiling=budget, guess=lower)
         for blanket, budget, lower in zip(blankets, budgets, lowers, strict=True)
@@ -67,8 +59,8 @@ def deltas_at(
         lower = attack(epsilon)
         # The attack tells how small delta is, and so how little may be dropped.
         tail = min(max(_TAIL * lower, _SMALLEST_TAIL), _LARGEST_TAIL)
-        bounds = _blankets(protocol, crowd, [victim], guesses=[epsilon], tail=tail)
-        upper = round_up(bounds[0].delta(epsilon))
+        (blanket,) = _blankets(protocol, crowd, [victim], tail=tail)
+        upper = round_up(blanket.delta(epsilon))
         pairs.append((round_down(lower), min(upper, 1.0)))
     return pairs
 
@@ -99,47 +91,10 @@ def _attacks(
 
 
 def _blankets(
-    protocol: Accountable,
-    crowd: Population,
-    victims: list[int],
-    *,
-    guesses: list[float],
-    tail: float,
-) -> list[BlanketBound]:
+    protocol: Accountable, crowd: Population, victims: list[int], *, tail: float
+) -> list[UpperBound]:
     covers = [
         protocol.cover(float(crowd.epsilons[victim]), crowd.epsilons)
         for victim in victims
     ]
-    gammas = covers[0].blanket_probabilities
-    distributions = _others(gammas, crowd.counts, victims, tail=tail)
-    telling = covers[0].telling
-    table = telling_counts(distributions, telling, tail=tail) if telling < 1.0 else None
-    return [
-        blanket_bound(cover, distribution, table, epsilon_guess=guess, tail=tail)
-        for cover, distribution, guess in zip(
-            covers, distributions, guesses, strict=True
-        )
-    ]
-
-
-def _others(
-    gammas: Floats, counts: Ints, victims: list[int], *, tail: float
-) -> list[CountDistribution]:
-    """Returns, for each victim, how many of the others send a blanket message."""
-    rest = counts.copy()
-    rest[victims] -= 1
-    fine, coarse = strides_for(gammas, counts)
-    base = cover_count(gammas, rest, stride=fine, tail=tail)
-    if fine > 1:
-        # Rounding these few people down to a multiple of the stride leaves nothing.
-        return [base.coarsened(coarse)] * len(victims)
-    distributions = []
-    for victim in victims:
-        others = np.array(
-            [other for other in victims if other != victim], dtype=np.int64
-        )
-        left_out = cover_count(
-            gammas[others], np.ones_like(others), stride=1, tail=tail
-        )
-        distributions.append(base.plus(left_out, tail=tail).coarsened(coarse))
-    return distributions
+    return blanket_bounds(covers, crowd.counts, victims, tail=tail)

@@ -1,0 +1,210 @@
+"""The blanket bound as an integral, at a cost that does not depend on how many people.
+
+By exchangeability the bound is sum_m P(M = m) E[L(Y_1) 1{L(Y_1) + ... + L(Y_{m+1}) > 0}].
+With phi(z) = E[e^{z L}] and G(u) = E[u^M] = prod (1 - gamma_i + gamma_i u), it is
+
+    1 / (2 pi i)  integral over Re z = theta of  phi'(z) G(phi(z)) / z  dz,   any theta > 0.
+
+*Smoothing.* A little independent normal noise, of variance s^2, is added to every L. It has
+mean 0 and (.)_+ is convex, so the bound only rises - by s^2 / (2 var L) of epsilon, set to
+one part in a million - and phi gains the factor e^{s^2 z^2 / 2}, which ends the integral.
+
+*Errors.* All are added to the result. G has non-negative coefficients, so that on a line
+Re z = x the integrand is at most
+
+    A(x, w) = E[(|L| + s^2 x + 0.86 s) e^{x L}] e^{s^2 x^2 / 2 - s^2 w^2 / 4}
+              G(E[e^{x L}] e^{s^2 (x^2 - w^2) / 2}) / max(x, |w|),
+
+which falls in w = Im z. This bounds what is cut off, and, by its integrals along two lines
+at distance d, the error of the trapezoid rule: at step h, their sum over e^{2 pi d / h} - 1
+(Trefethen and Weideman 2014, SIAM Review 56, Theorem 5.1). Points at which a cheap bound
+of |G| is negligible are skipped.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from shuffledp.cover import Cover
+from shuffledp.errors import CertificationError
+from shuffledp.types import Complexes, Floats
+
+# Variance of the smoothing noise as a part of var L: 1e-6 of epsilon.
+_SMOOTHING = 2e-6
+# Discretisation and truncation together: about this part of the result each.
+_TOLERANCE = 1e-9
+# Covers rounding, as a part of the sum of the absolute values of all terms.
+_ARITHMETIC = 1e-9
+# Points with log |G| this far below its value at the saddle are skipped.
+_SKIP = 60.0
+# Nothing smaller is ever returned: it might have been rounded down to 0.
+_SMALLEST = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class ContourBound:
+    """The bound for one victim, ready to be evaluated at any epsilon.
+
+    Attributes:
+        low: The victim's density on messages against her value.
+        gap: How much larger it is on messages for it.
+        neutral: Her density on all other messages.
+        telling: omega's mass on messages for or against.
+        probabilities: Chance of a blanket message in each group, shape (groups,).
+        counts: Other people in each group, shape (groups,).
+    """
+
+    low: float
+    gap: float
+    neutral: float
+    telling: float
+    probabilities: Floats
+    counts: Floats
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        integrand = _Integrand(self, epsilon)
+        total = integrand.integral() * self.gap * (1.0 + 1e-12)
+        if not math.isfinite(total):
+            raise CertificationError(
+                f"No finite bound at epsilon {epsilon:g}: the arithmetic overflowed."
+            )
+        return min(max(total, _SMALLEST), 1.0)
+
+
+def contour_bound(cover: Cover, probabilities: Floats, counts: Floats) -> ContourBound:
+    """Prepares the integral for one victim.
+
+    Args:
+        cover: What the victim hides behind; `gap` must be positive.
+        probabilities: Chance of a blanket message, or less, shape (groups,).
+        counts: Others in each group, shape (groups,).
+    """
+    return ContourBound(
+        cover.low, cover.gap, cover.neutral, cover.telling, probabilities, counts
+    )
+
+
+class _Integrand:
+    """phi'(z) G(phi(z)) / z at one epsilon, with losses in units of the gap."""
+
+    def __init__(self, bound: ContourBound, epsilon: float) -> None:
+        growth = math.expm1(epsilon)
+        low, neutral = bound.low / bound.gap, bound.neutral / bound.gap
+        self.losses = np.array(
+            [1.0 - growth * low, -1.0 - growth * (1.0 + low), -growth * neutral]
+        )
+        half = bound.telling / 2.0
+        self.masses = np.array([half, half, 1.0 - bound.telling])
+        self.probabilities, self.counts = bound.probabilities, bound.counts
+        variance = float(self.masses @ (self.losses - self.masses @ self.losses) ** 2)
+        self.smoothing = _SMOOTHING * variance
+        # Powers of the probabilities, for the cheap bound of |G|.
+        self.sums = [float(self.counts @ self.probabilities**j) for j in (1, 2)]
+        self.messages = max(1.0, self.sums[0])
+        self.deviation = math.sqrt(self.messages * variance)
+        self.saddle = self._saddle()
+        self.level = self._log_g_at(self.saddle)[0]
+
+    def integral(self) -> float:
+        """Returns the integral and a bound of all its errors, added."""
+        theta = self.saddle
+        distance = min(0.9 * theta, 5.0 / self.deviation)
+        # About the size of the result: H(phi) / (theta^2 deviation sqrt(2 pi)).
+        size = 0.4 / (self.messages * theta**2 * self.deviation)
+        grid = np.linspace(0.0, 30.0 / math.sqrt(self.messages * self.smoothing), 300)
+        mass = float(self._tails(theta + distance, grid)[0])
+        mass += float(self._tails(theta - distance, grid)[0])
+        if not math.isfinite(mass):
+            return math.inf
+        step = 2.0 * math.pi * distance / math.log1p(mass / (size * _TOLERANCE))
+        beyond = self._tails(theta, grid)
+        end = int(np.argmax(beyond < size * _TOLERANCE)) or grid.size - 1
+        last = math.ceil(grid[end] / step)
+        z = theta + 1j * step * np.arange(last + 1)
+        terms, skipped = self._terms(z)
+        terms[0] *= 0.5
+        value = float(terms.real.sum()) * step / math.pi
+        error = mass / math.expm1(2.0 * math.pi * distance / step) + float(beyond[end])
+        rounding = _ARITHMETIC * float(np.abs(terms).sum())
+        error += (rounding + skipped) * step / math.pi
+        return math.exp(self.level) * (max(value, 0.0) + error)
+
+    def _phi_less_1(self, z: Complexes) -> tuple[Complexes, Complexes]:
+        """Returns phi(z) - 1 and phi'(z) of the smoothed loss, accurate near 0."""
+        noise = np.expm1(0.5 * self.smoothing * z * z)
+        plain, slope = np.zeros_like(z), np.zeros_like(z)
+        for mass, loss in zip(self.masses, self.losses, strict=True):
+            excess = np.expm1(z * loss)
+            plain = plain + mass * excess
+            slope = slope + mass * (loss + self.smoothing * z) * (1.0 + excess)
+        return plain + noise + plain * noise, slope * (1.0 + noise)
+
+    def _log_g(self, x: Complexes) -> Complexes:
+        """Returns log G(1 + x)."""
+        # einsum: these products are too small for threads to pay.
+        logs = np.log1p(np.multiply.outer(x, self.probabilities))
+        result: Complexes = np.einsum("zg,g->z", logs, self.counts)
+        return result
+
+    def _log_g_at(self, theta: float) -> tuple[float, float]:
+        """Returns log G(phi(theta)) and phi(theta) - 1 on the real axis."""
+        x, _ = self._phi_less_1(np.array([theta + 0j]))
+        return float(self._log_g(x).real[0]), float(x.real[0])
+
+    def _terms(self, z: Complexes) -> tuple[Complexes, float]:
+        """Returns the integrand over e^level, and what the skipped points may hold."""
+        x, slope = self._phi_less_1(z)
+        # log |1 + p x| <= p Re x + p^2 |x|^2 / 2, summed over everybody.
+        cheap = self.sums[0] * x.real + 0.5 * self.sums[1] * np.abs(x) ** 2 - self.level
+        seen = cheap > -_SKIP
+        factor = slope / z
+        terms = np.zeros_like(z)
+        terms[seen] = factor[seen] * np.exp(self._log_g(x[seen]) - self.level)
+        return terms, float(np.abs(factor[~seen]).sum()) * math.exp(-_SKIP)
+
+    def _log_bound(self, line: float, heights: Floats) -> Floats:
+        """Returns log A(line, heights) - level; it falls in the heights."""
+        noise = 0.5 * self.smoothing * line * line
+        weights = self.masses * np.exp(line * self.losses)
+        sizes = np.abs(self.losses) + self.smoothing * line
+        sizes = sizes + 0.86 * math.sqrt(self.smoothing)
+        plain = float(self.masses @ np.expm1(line * self.losses))
+        x = plain + (1.0 + plain) * np.expm1(noise - 0.5 * self.smoothing * heights**2)
+        log_g = np.asarray(self._log_g(x.astype(np.complex128)).real, dtype=np.float64)
+        bound: Floats = log_g - self.level + noise
+        bound -= 0.25 * self.smoothing * heights**2 + np.log(np.maximum(line, heights))
+        bound += math.log(float(weights @ sizes))
+        return bound
+
+    def _tails(self, line: float, grid: Floats) -> Floats:
+        """Returns bounds of the integrals of |integrand| / 2 pi beyond each height.
+
+        Both ends of the line are counted; the first height is 0.
+        """
+        with np.errstate(over="ignore"):
+            values = np.exp(self._log_bound(line, grid))
+        # Left ends of the cells, since the bound falls; beyond the grid it falls at least
+        # like e^{-s^2 w^2 / 4}.
+        rest = float(values[-1]) * math.sqrt(math.pi / self.smoothing)
+        sums = np.cumsum(values[::-1])[::-1] * (grid[1] - grid[0])
+        tails: Floats = (sums + rest) / math.pi
+        return tails
+
+    def _saddle(self) -> float:
+        """Returns roughly where the integrand is smallest on the positive axis."""
+
+        def log_size(log_theta: float) -> float:
+            log_g, x = self._log_g_at(math.exp(log_theta))
+            return log_g + math.log1p(x) - 2.0 * log_theta
+
+        middle = math.log(1.0 / self.deviation)
+        found = minimize_scalar(
+            log_size,
+            bounds=(middle - 7.0, middle + 5.0),
+            method="bounded",
+            options={"xatol": 1e-3},
+        )
+        return math.exp(float(found.x))

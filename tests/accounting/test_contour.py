@@ -1,0 +1,138 @@
+"""The blanket bound as an integral: above the sum, and close to it, everywhere."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.multiprecision import BlanketSum
+
+from shuffledp.accounting import contour
+from shuffledp.accounting.contour import ContourBound, contour_bound
+from shuffledp.accounting.counting import counting_bound
+from shuffledp.accounting.cover_count import cover_count
+from shuffledp.accounting.solve import smallest_certified_epsilon
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+
+CROWDS = [
+    (2, {1.0: 60}, 1.0),
+    (2, {0.3: 12, 1.0: 9, 2.5: 9}, 2.5),
+    (3, {0.3: 10, 1.0: 10, 2.5: 10}, 1.0),
+    (17, {0.5: 10, 1.0: 10, 2.0: 10}, 2.0),
+    (17, {1.0: 40}, 1.0),
+]
+
+
+def integral_for(
+    num_categories: int, crowd: dict[float, int], victim: float
+) -> ContourBound:
+    levels = np.array(sorted(crowd))
+    counts = np.array([crowd[level] for level in levels], dtype=np.float64)
+    counts[levels == victim] -= 1
+    cover = KRandomizedResponse(num_categories).cover(victim, levels)
+    return contour_bound(cover, cover.blanket_probabilities, counts)
+
+
+@pytest.mark.parametrize(("num_categories", "crowd", "victim"), CROWDS)
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.2, 0.5, 0.8])
+def test_integral_is_above_the_double_sum_in_fifty_digits(
+    num_categories: int, crowd: dict[float, int], victim: float, share: float
+) -> None:
+    exact = BlanketSum(crowd, victim, num_categories).delta(share * victim)
+
+    upper = integral_for(num_categories, crowd, victim).delta(share * victim)
+
+    # Such small crowds are counted, since the smoothing shows where few sums are near 0.
+    assert exact <= upper <= 1.02 * exact
+
+
+@pytest.mark.parametrize("smoothing", [1e-4, 1e-2, 1.0])
+@pytest.mark.parametrize(("num_categories", "crowd", "victim"), CROWDS)
+def test_crude_smoothing_only_raises_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+    num_categories: int,
+    crowd: dict[float, int],
+    victim: float,
+    smoothing: float,
+) -> None:
+    monkeypatch.setattr(contour, "_SMOOTHING", smoothing)
+    bound = integral_for(num_categories, crowd, victim)
+
+    for share in (0.0, 0.1, 0.5):
+        exact = BlanketSum(crowd, victim, num_categories).delta(share * victim)
+        assert exact <= bound.delta(share * victim) <= 1.0
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-2, 0.3, 3.0])
+@pytest.mark.parametrize(("num_categories", "crowd", "victim"), CROWDS)
+def test_crude_integration_is_paid_for_by_its_error_bound(
+    monkeypatch: pytest.MonkeyPatch,
+    num_categories: int,
+    crowd: dict[float, int],
+    victim: float,
+    tolerance: float,
+) -> None:
+    monkeypatch.setattr(contour, "_TOLERANCE", tolerance)
+    bound = integral_for(num_categories, crowd, victim)
+
+    for share in (0.0, 0.1, 0.3, 0.5, 0.7):
+        exact = BlanketSum(crowd, victim, num_categories).delta(share * victim)
+        assert exact <= bound.delta(share * victim)
+
+
+@pytest.mark.parametrize("skip", [0.5, 3.0, 10.0])
+def test_skipped_points_are_added_to_the_bound(
+    monkeypatch: pytest.MonkeyPatch, skip: float
+) -> None:
+    crowd = {0.5: 100, 2.0: 100}
+    fine = integral_for(5, crowd, 2.0)
+    deltas = [fine.delta(epsilon) for epsilon in (0.05, 0.3, 0.8)]
+
+    monkeypatch.setattr(contour, "_SKIP", skip)
+
+    for epsilon, delta in zip((0.05, 0.3, 0.8), deltas, strict=True):
+        # The fine value has 1e-8 of itself in allowances for errors.
+        assert fine.delta(epsilon) >= delta * (1.0 - 1e-7)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    num_categories=st.integers(2, 40),
+    levels=st.lists(st.floats(0.1, 3.0), min_size=1, max_size=4, unique=True),
+    size=st.integers(400, 3000),
+    log_delta=st.floats(-40.0, -2.0),
+)
+def test_sum_and_integral_give_the_same_epsilon(
+    num_categories: int, levels: list[float], size: int, log_delta: float
+) -> None:
+    epsilons, delta = np.sort(levels), 10.0**log_delta
+    victim = float(epsilons[-1])
+    cover = KRandomizedResponse(num_categories).cover(victim, epsilons)
+    counts = np.full(epsilons.size, size // epsilons.size)
+
+    others = cover_count(cover.blanket_probabilities, counts, tail=1e-12 * delta)
+    counted = counting_bound(cover, others, tail=1e-12 * delta)
+    integrated = contour_bound(
+        cover, cover.blanket_probabilities, counts.astype(np.float64)
+    )
+
+    first, second = (
+        smallest_certified_epsilon(bound.delta, delta, ceiling=victim, guess=0.1)
+        for bound in (counted, integrated)
+    )
+    # Either may be rounded up by one unit of six digits; the smoothing costs 1e-6, and
+    # up to 1e-4 where lattice points of a small crowd lie next to the threshold.
+    assert first * (1.0 - 1e-5) <= second <= first * (1.0 + 1.2e-4)
+
+
+@pytest.mark.parametrize("num_users", [10**4, 10**6, 10**9, 10**12])
+@pytest.mark.parametrize("num_categories", [2, 17])
+def test_integral_falls_with_epsilon_at_any_size(
+    num_users: int, num_categories: int
+) -> None:
+    bound = integral_for(num_categories, {0.5: num_users, 2.0: num_users}, 2.0)
+    scale = 10.0 / np.sqrt(num_users)
+
+    deltas = [bound.delta(scale * share) for share in (0.0, 0.1, 0.3, 1.0, 2.0)]
+
+    assert deltas == sorted(deltas, reverse=True)
+    assert 0.0 < deltas[-1] < 1e-3 < deltas[0] * 1e6
