@@ -1,5 +1,7 @@
 """The blanket bound as an integral: above the sum, and close to it, everywhere."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.multiprecision import BlanketSum
 
 from shuffledp.accounting import contour
-from shuffledp.accounting.contour import ContourBound, contour_bound
+from shuffledp.accounting.contour import ContourBound, Integrand, contour_bound
 from shuffledp.accounting.counting import counting_bound
 from shuffledp.accounting.cover_count import cover_count
 from shuffledp.accounting.solve import smallest_certified_epsilon
@@ -92,6 +94,31 @@ def test_skipped_points_are_added_to_the_bound(
     for epsilon, delta in zip((0.05, 0.3, 0.8), deltas, strict=True):
         # The fine value has 1e-8 of itself in allowances for errors.
         assert fine.delta(epsilon) >= delta * (1.0 - 1e-7)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.1])
+@pytest.mark.parametrize("num_categories", [2, 5])
+def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(
+    num_categories: int, share: float
+) -> None:
+    bound = integral_for(num_categories, {0.5: 300, 2.0: 300}, 2.0)
+    integrand = Integrand(bound, 2.0 * share)
+    fine_step = 0.05 * min(integrand.saddle, 1.0 / integrand.deviation)
+    fine, doubt = integrand.trapezoid(fine_step, 300_000)
+
+    seen = 0
+    for factor, height in itertools.product([1, 10, 40, 80, 160], [0.5, 1, 2, 4, 2000]):
+        step = factor * fine_step
+        value, error = integrand.trapezoid(
+            step, int(height / integrand.deviation / step)
+        )
+        difference = abs(value - fine)
+        assert difference <= error + doubt
+        seen += difference > 10.0 * doubt
+
+    # Most of these are so crude that their error shows, and the bound is put to a test.
+    assert doubt <= 1e-6 * fine
+    assert seen >= 10
 
 
 @settings(max_examples=40, deadline=None)

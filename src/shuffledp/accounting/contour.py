@@ -65,8 +65,9 @@ class ContourBound:
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        integrand = _Integrand(self, epsilon)
-        total = integrand.integral() * self.gap * (1.0 + 1e-12)
+        integrand = Integrand(self, epsilon)
+        value, error = integrand.integral()
+        total = math.exp(integrand.level) * (max(value, 0.0) + error) * self.gap
         if not math.isfinite(total):
             raise CertificationError(
                 f"No finite bound at epsilon {epsilon:g}: the arithmetic overflowed."
@@ -87,7 +88,7 @@ def contour_bound(cover: Cover, probabilities: Floats, counts: Floats) -> Contou
     )
 
 
-class _Integrand:
+class Integrand:
     """phi'(z) G(phi(z)) / z at one epsilon, with losses in units of the gap."""
 
     def __init__(self, bound: ContourBound, epsilon: float) -> None:
@@ -108,29 +109,42 @@ class _Integrand:
         self.saddle = self._saddle()
         self.level = self._log_g_at(self.saddle)[0]
 
-    def integral(self) -> float:
-        """Returns the integral and a bound of all its errors, added."""
+    def integral(self) -> tuple[float, float]:
+        """Returns the integral over e^level, and a bound of all its errors."""
         theta = self.saddle
-        distance = min(0.9 * theta, 5.0 / self.deviation)
         # About the size of the result: H(phi) / (theta^2 deviation sqrt(2 pi)).
         size = 0.4 / (self.messages * theta**2 * self.deviation)
-        grid = np.linspace(0.0, 30.0 / math.sqrt(self.messages * self.smoothing), 300)
-        mass = float(self._tails(theta + distance, grid)[0])
-        mass += float(self._tails(theta - distance, grid)[0])
+        mass = self._mass_beside()
         if not math.isfinite(mass):
-            return math.inf
-        step = 2.0 * math.pi * distance / math.log1p(mass / (size * _TOLERANCE))
-        beyond = self._tails(theta, grid)
-        end = int(np.argmax(beyond < size * _TOLERANCE)) or grid.size - 1
-        last = math.ceil(grid[end] / step)
-        z = theta + 1j * step * np.arange(last + 1)
+            return 0.0, math.inf
+        step = 2.0 * math.pi * self._distance / math.log1p(mass / (size * _TOLERANCE))
+        heights, beyond = self._tails(theta)
+        end = int(np.argmax(beyond < size * _TOLERANCE)) or heights.size - 1
+        return self.trapezoid(step, math.ceil(heights[end] / step))
+
+    def trapezoid(self, step: float, last: int) -> tuple[float, float]:
+        """Returns the rule with points 0, ..., last at this step, and its error bound."""
+        z = self.saddle + 1j * step * np.arange(last + 1)
         terms, skipped = self._terms(z)
         terms[0] *= 0.5
         value = float(terms.real.sum()) * step / math.pi
-        error = mass / math.expm1(2.0 * math.pi * distance / step) + float(beyond[end])
-        rounding = _ARITHMETIC * float(np.abs(terms).sum())
-        error += (rounding + skipped) * step / math.pi
-        return math.exp(self.level) * (max(value, 0.0) + error)
+        rounding = _ARITHMETIC * float(np.abs(terms).sum()) + skipped
+        error = rounding * step / math.pi
+        error += float(self._tails(self.saddle, start=last * step)[1][0])
+        # 1 / (e^r - 1) with r = 2 pi distance / step, which may be large.
+        decay = math.exp(-2.0 * math.pi * self._distance / step)
+        error += self._mass_beside() * decay / (1.0 - decay)
+        return value, error
+
+    @property
+    def _distance(self) -> float:
+        """To the two lines beside the saddle; the pole at 0 stays outside."""
+        return min(0.9 * self.saddle, 5.0 / self.deviation)
+
+    def _mass_beside(self) -> float:
+        """Returns bounds of the integrals of |integrand| / 2 pi on them, added."""
+        above = self._tails(self.saddle + self._distance)[1][0]
+        return float(above + self._tails(self.saddle - self._distance)[1][0])
 
     def _phi_less_1(self, z: Complexes) -> tuple[Complexes, Complexes]:
         """Returns phi(z) - 1 and phi'(z) of the smoothed loss, accurate near 0."""
@@ -179,19 +193,21 @@ class _Integrand:
         bound += math.log(float(weights @ sizes))
         return bound
 
-    def _tails(self, line: float, grid: Floats) -> Floats:
-        """Returns bounds of the integrals of |integrand| / 2 pi beyond each height.
+    def _tails(self, line: float, *, start: float = 0.0) -> tuple[Floats, Floats]:
+        """Returns heights, and bounds of the integrals of |integrand| / 2 pi beyond them.
 
-        Both ends of the line are counted; the first height is 0.
+        Both ends of the line are counted; the first height is `start`.
         """
+        reach = 30.0 / math.sqrt(self.messages * self.smoothing)
+        heights = np.linspace(start, start + reach, 300)
         with np.errstate(over="ignore"):
-            values = np.exp(self._log_bound(line, grid))
+            values = np.exp(self._log_bound(line, heights))
         # Left ends of the cells, since the bound falls; beyond the grid it falls at least
         # like e^{-s^2 w^2 / 4}.
         rest = float(values[-1]) * math.sqrt(math.pi / self.smoothing)
-        sums = np.cumsum(values[::-1])[::-1] * (grid[1] - grid[0])
+        sums = np.cumsum(values[::-1])[::-1] * (heights[1] - heights[0])
         tails: Floats = (sums + rest) / math.pi
-        return tails
+        return heights, tails
 
     def _saddle(self) -> float:
         """Returns roughly where the integrand is smallest on the positive axis."""
