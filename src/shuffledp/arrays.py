@@ -1,6 +1,6 @@
 """Turning what callers pass into arrays, without repeating people's data in errors."""
 
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,3 +49,19 @@ def _flat(
     if array.ndim != 1 or array.dtype.kind not in kinds:
         raise refusal(f"Expected {what} as a flat list of {kind}.")
     return array
+
+
+def as_number(value: SupportsFloat, what: str) -> float:
+    """Returns a parameter as a float.
+
+    Raises:
+        InvalidInputError: If it is not a single real number.
+    """
+    if isinstance(value, str | bytes | bool | np.ndarray):
+        raise InvalidInputError(f"Expected {what} to be a number, got {value!r}.")
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInputError(
+            f"Expected {what} to be a number, got {type(value).__name__}."
+        ) from error

@@ -11,6 +11,7 @@ from shuffledp.errors import PopulationError, UnknownLevelError
 from shuffledp.types import Floats, Ints
 
 MAX_BUDGET = 700.0
+MAX_USERS = 1e11
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +46,11 @@ class Population:
             raise PopulationError(
                 f"Expected at least 1 person at every level, got {int(counts.min())}."
             )
-        # Copies that nobody can change: guarantees are computed from them.
-        for name, array in (("epsilons", epsilons.copy()), ("counts", counts.copy())):
+        # Not the sum of integers, which could overflow.
+        if float(counts.sum(dtype=np.float64)) > MAX_USERS:
+            raise PopulationError(f"Expected at most {MAX_USERS:g} people.")
+        # Copies that nobody can change: guarantees are computed from them. -0 becomes 0.
+        for name, array in (("epsilons", epsilons + 0.0), ("counts", counts.copy())):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
@@ -61,11 +65,13 @@ class Population:
             PopulationError: If a level is negative or not finite, or a count is not a
                 whole number >= 1.
         """
+        if not isinstance(counts, Mapping):
+            raise PopulationError("Expected {epsilon_local: number of people}.")
         for count in counts.values():
             whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
-            if not whole or not 0 <= count < 2**53:
+            if not whole or not 0 <= count <= MAX_USERS:
                 raise PopulationError(
-                    f"Expected whole numbers of people, got {count!r}."
+                    f"Expected whole numbers of people up to {MAX_USERS:g}, got {count!r}."
                 )
         epsilons = float_array(list(counts), "privacy levels", PopulationError)
         people = np.array(list(counts.values()), dtype=np.int64)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
 
 
@@ -50,3 +51,12 @@ class SystemRandom:
 
 
 Rng: TypeAlias = np.random.Generator | SystemRandom
+
+
+def check_rng(rng: Rng) -> None:
+    """Raises InvalidInputError unless `rng` is a source of randomness we know."""
+    if not isinstance(rng, np.random.Generator | SystemRandom):
+        raise InvalidInputError(
+            "Expected rng to be numpy.random.default_rng(seed) or SystemRandom(), "
+            f"got {type(rng).__name__}."
+        )

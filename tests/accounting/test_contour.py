@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.multiprecision import BlanketSum
 
 from shuffledp.accounting import contour
+from shuffledp.accounting.blanket import FEW_MESSAGES
 from shuffledp.accounting.contour import ContourBound, Integrand, contour_bound
 from shuffledp.accounting.counting import counting_bound
 from shuffledp.accounting.cover_count import cover_count
@@ -135,6 +136,8 @@ def test_sum_and_integral_give_the_same_epsilon(
     victim = float(epsilons[-1])
     cover = KRandomizedResponse(num_categories).cover(victim, epsilons)
     counts = np.full(epsilons.size, size // epsilons.size)
+    # Below, the sum is always used: few lattice points leave gaps that smoothing fills.
+    assume(cover.blanket_probabilities @ counts > FEW_MESSAGES)
 
     others = cover_count(cover.blanket_probabilities, counts, tail=1e-12 * delta)
     counted = counting_bound(cover, others, tail=1e-12 * delta)

@@ -130,7 +130,7 @@ ANSWERS = ["--value", "answer", "--level", "epsilon"]
         (["--value", "answer", "--level", "budget"], "budget"),
         ([*ANSWERS, "--categories", "yes,no"], "categories"),
         ([*ANSWERS, "--categories", "3"], "whole numbers"),
-        ([*ANSWERS, "--categories", "1"], "at least 2"),
+        ([*ANSWERS, "--categories", "1"], "Expected 2 to"),
         (
             ["--value", "number", "--level", "epsilon", "--categories", "2"],
             "from 0 to 1",

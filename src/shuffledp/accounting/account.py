@@ -6,12 +6,16 @@ import numpy as np
 
 from shuffledp.accounting.crowd import deltas_at, epsilons_at
 from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee
+from shuffledp.arrays import as_number
 from shuffledp.cover import Accountable
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
 
 THEOREM = "privacy blanket of Balle et al. (2019), with one randomizer per person"
 MIN_DELTA = 1e-250
+
+# Half of it is below MIN_DELTA.
+_SILENT = MIN_DELTA
 
 # With more distinct levels than this, quantiles are reported.
 _MAX_REPORTED_LEVELS = 32
@@ -52,7 +56,13 @@ def account(
         PopulationError: If there is only one person, who has nobody to hide among.
         CertificationError: If no bound can be proven in double precision.
     """
+    if delta is not None:
+        delta = as_number(delta, "delta")
+    if epsilon is not None:
+        epsilon = as_number(epsilon, "epsilon")
     _check_question(delta, epsilon)
+    if not isinstance(people, Population):
+        raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
     if people.num_users < 2:
         raise PopulationError(
             "Expected at least 2 people, got 1: nobody can hide in a crowd of one."
@@ -138,9 +148,10 @@ def _pairs(
     epsilon: float | None,
 ) -> list[tuple[_Point, _Point]]:
     """Returns (epsilon, delta) points not satisfied and satisfied, for each victim."""
-    # A budget of 0 sends nothing but noise: (0, 0)-private, whoever else is there.
-    silent = [victim for victim in victims if crowd.epsilons[victim] == 0.0]
-    asked = [victim for victim in victims if crowd.epsilons[victim] > 0.0]
+    # With a budget this small nothing is worse than epsilon = 0, delta = budget / 2; a
+    # budget of 0 sends nothing but noise.
+    silent = [v for v in victims if crowd.epsilons[v] <= _SILENT]
+    asked = [v for v in victims if crowd.epsilons[v] > _SILENT]
     found: dict[int, tuple[_Point, _Point]] = {}
     if delta is not None:
         found |= dict.fromkeys(silent, ((0.0, delta), (0.0, delta)))
@@ -149,9 +160,11 @@ def _pairs(
         ):
             found[victim] = ((low, delta), (high, delta))
     if epsilon is not None:
+        for victim in silent:
+            found[victim] = ((epsilon, 0.0), (epsilon, float(crowd.epsilons[victim])))
         # At her own local budget and above, a person's delta is 0 even without others.
-        local = [victim for victim in asked if crowd.epsilons[victim] <= epsilon]
-        found |= dict.fromkeys(silent + local, ((epsilon, 0.0), (epsilon, 0.0)))
+        local = [v for v in victims if crowd.epsilons[v] <= epsilon]
+        found |= dict.fromkeys(local, ((epsilon, 0.0), (epsilon, 0.0)))
         asked = [victim for victim in asked if victim not in found]
         for victim, (low, high) in zip(
             asked, deltas_at(epsilon, protocol, crowd, asked), strict=True

@@ -26,6 +26,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtri
 
+from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints
 
@@ -55,6 +56,7 @@ class FrequencyEstimate:
         Args:
             confidence: Chance that an interval holds the true share, in (0, 1).
         """
+        confidence = as_number(confidence, "confidence")
         if not 0.0 < confidence < 1.0:
             raise InvalidInputError(f"Expected 0 < confidence < 1, got {confidence}.")
         reach = float(ndtri(0.5 + confidence / 2.0)) * self.standard_error
@@ -120,8 +122,9 @@ def stratified_frequencies(
 
 
 def _check_informative(gap: float) -> None:
-    if not gap > 0.0:
+    # Below this, the rounding of the devices' coins is as large as the signal.
+    if not gap > 1e-9:
         raise InvalidInputError(
-            "Expected privacy budgets above 0: messages at level 0 are nothing but noise "
-            "and cannot be analyzed on their own."
+            "Expected privacy budgets well above 0: messages at level 0 are nothing but "
+            "noise and cannot be analyzed on their own."
         )

@@ -6,7 +6,7 @@ import click
 
 from shuffledp.accounting.account import account
 from shuffledp.cli import parse
-from shuffledp.cli.console import show, show_json
+from shuffledp.cli.console import show, show_json, working
 from shuffledp.datasets.table import read_budgets
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
@@ -69,22 +69,26 @@ def account_command(
       shuffledp account --categories 17 --levels 0.5:2500,1.0:5000,2.0:2500 --delta 1e-6
       shuffledp account --categories 2 --budgets people.csv --column epsilon --epsilon 0.1
     """
+    if column is not None and budgets is None:
+        raise InvalidInputError("Expected --column only together with --budgets.")
     if (levels is None) == (budgets is None):
         raise InvalidInputError("Expected either --levels or --budgets, and not both.")
     protocol = Frequency(
         categories, "stratified" if mode == "stratified" else "agnostic"
     )
-    if budgets is None:
-        people = parse.level_counts(levels or "")
-    else:
-        people = Population.from_budgets(read_budgets(budgets, column))
-    guarantee = account(
-        protocol,
-        people,
-        delta=delta,
-        epsilon=epsilon,
-        quantiles=budgets is not None or None,
-    )
+    with working("read"):
+        if budgets is None:
+            people = parse.level_counts(levels or "")
+        else:
+            people = Population.from_budgets(read_budgets(budgets, column))
+    with working("certify"):
+        guarantee = account(
+            protocol,
+            people,
+            delta=delta,
+            epsilon=epsilon,
+            quantiles=budgets is not None or None,
+        )
     if as_json:
         show_json(guarantee.to_dict())
     else:

@@ -1,6 +1,7 @@
 """What commands print: results to the standard output, progress to the error output."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,8 @@ Report = Callable[[int, int | None], None]
 def show(*parts: RenderableType) -> None:
     """Prints tables and texts for people."""
     # A pipe has no width of its own; tables must not be squeezed into a guess.
-    console = Console(width=None if sys.stdout.isatty() else 110)
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(width=None if known else 110)
     for part in parts:
         console.print(part)
 
@@ -25,6 +27,17 @@ def show(*parts: RenderableType) -> None:
 def show_json(value: dict[str, Any]) -> None:
     """Prints one JSON document for machines; NaN and infinity cannot occur."""
     print(json.dumps(value, indent=2, allow_nan=False))
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Shows that something is being done, on a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
 
 
 @contextmanager

@@ -115,7 +115,8 @@ def _table(
 ) -> Callable[[Rng, Progress], People]:
     def load(rng: Rng, _progress: Progress) -> People:
         given = None if categories is None else parse.category_names(categories)
-        frame = read_columns(file, [value] if level is None else [value, level])
+        columns = [value] if level is None else [value, level]
+        frame = read_columns(file, columns, as_text=value if value != level else None)
         values, names = categories_of(frame[value], given)
         if level is None:
             shares = parse.level_shares(levels or "")

@@ -47,6 +47,8 @@ def main() -> None:
         code = _refuse(error.format_message())
     except ShuffledpError as error:
         code = _refuse(str(error))
+    except OSError as error:
+        code = _refuse(f"Could not write: {error.strerror}.")
     except (click.Abort, KeyboardInterrupt):
         click.echo("shuffledp: stopped; nothing was written.", err=True)
         code = 130

@@ -2,6 +2,7 @@
 
 import math
 
+from shuffledp.datasets.table import MAX_TABLE_CATEGORIES
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
 
@@ -35,8 +36,10 @@ def category_names(text: str) -> int | tuple[str, ...]:
     """Reads "17" as a number of categories and "a,b,c" as their names."""
     if text.strip().isdecimal():
         number = int(text)
-        if number < 2:
-            raise InvalidInputError(f"Expected at least 2 categories, got {number}.")
+        if not 2 <= number <= MAX_TABLE_CATEGORIES:
+            raise InvalidInputError(
+                f"Expected 2 to {MAX_TABLE_CATEGORIES:,} categories, got {text.strip()}."
+            )
         return number
     names = tuple(name.strip() for name in text.split(","))
     if len(set(names)) != len(names) or len(names) < 2 or "" in names:

@@ -19,7 +19,7 @@ from shuffledp.randomness import Rng
 @click.option(
     "--people",
     "num_users",
-    type=int,
+    type=click.IntRange(2, 10**9),
     default=100_000,
     show_default=True,
     help="How many people to make up.",

@@ -8,9 +8,37 @@ import polars as pl
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.types import Floats, Ints
 
+# More categories than this are no table that anybody reads.
+MAX_TABLE_CATEGORIES = 100_000
 
-def read_columns(path: Path, columns: list[str]) -> pl.DataFrame:
+_VALUE_TYPES = (
+    pl.String,
+    pl.Categorical,
+    pl.Enum,
+    pl.Boolean,
+    pl.Date,
+    pl.Float32,
+    pl.Float64,
+    pl.Int8,
+    pl.Int16,
+    pl.Int32,
+    pl.Int64,
+    pl.UInt8,
+    pl.UInt16,
+    pl.UInt32,
+    pl.UInt64,
+)
+
+
+def read_columns(
+    path: Path, columns: list[str], *, as_text: str | None = None
+) -> pl.DataFrame:
     """Reads some columns of a CSV (.csv, .tsv, .txt) or Parquet file.
+
+    Args:
+        path: The file.
+        columns: Their names.
+        as_text: One of them that a CSV is read as it is written: "01" is not "1".
 
     Raises:
         DataError: If the file is missing, empty, unreadable, or lacks a column.
@@ -22,14 +50,20 @@ def read_columns(path: Path, columns: list[str]) -> pl.DataFrame:
             lazy = pl.scan_parquet(path)
         else:
             separator = "\t" if path.suffix.lower() == ".tsv" else ","
-            lazy = pl.scan_csv(path, separator=separator, infer_schema_length=None)
-        present = lazy.collect_schema().names()
-        missing = [column for column in columns if column not in present]
-        if missing:
-            raise DataError(
-                f"Expected column {missing[0]!r} in {path}; it has "
-                f"{', '.join(map(repr, present[:20]))}."
+            lazy = pl.scan_csv(
+                path,
+                separator=separator,
+                infer_schema_length=None,
+                schema_overrides={as_text: pl.String} if as_text else None,
             )
+        present = lazy.collect_schema().names()
+        for column in columns:
+            # The names themselves may be people's data, if the header is missing.
+            if present.count(column) != 1 or f"{column}_duplicated_0" in present:
+                raise DataError(
+                    f"Expected exactly one column {column!r} among the {len(present)} "
+                    f"that the first line of {path} names."
+                )
         frame = lazy.select(list(dict.fromkeys(columns))).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         # The reader's own message may quote what people wrote.
@@ -71,24 +105,32 @@ def categories_of(
     """
     if column.null_count():
         raise DataError(f"Expected a value for every person in column {column.name!r}.")
+    if not isinstance(column.dtype, _VALUE_TYPES):
+        raise DataError(
+            f"Expected texts, numbers or dates in column {column.name!r}, not lists."
+        )
+    if isinstance(column.dtype, pl.Float32 | pl.Float64) and column.is_nan().any():
+        raise DataError(f"Expected a value for every person in column {column.name!r}.")
     if isinstance(categories, int):
         refusal = InvalidInputError(
             f"Expected whole numbers from 0 to {categories - 1} in column "
             f"{column.name!r}; name the categories if they are something else."
         )
-        if not column.dtype.is_integer():
+        parsed = column.cast(pl.Int64, strict=False)
+        if parsed.null_count() or isinstance(column.dtype, pl.Float32 | pl.Float64):
             raise refusal
-        values = column.to_numpy()
-        if values.min() < 0 or values.max() >= categories:
+        numbers = parsed.to_numpy()
+        if numbers.min() < 0 or numbers.max() >= categories:
             raise refusal
-        return values, tuple(str(number) for number in range(categories))
+        return numbers, tuple(str(number) for number in range(categories))
     text = column.cast(pl.String)
     if categories is None:
         categories = tuple(text.unique().sort().to_list())
-        if len(categories) < 2:
+        if not 2 <= len(categories) <= MAX_TABLE_CATEGORIES:
             raise DataError(
-                f"Expected at least 2 different values in column {column.name!r}; name "
-                "the categories if some do not occur."
+                f"Expected 2 to {MAX_TABLE_CATEGORIES:,} different values in column "
+                f"{column.name!r}, got {len(categories):,}; name the categories if some "
+                "do not occur."
             )
     known = pl.Series(categories, dtype=pl.String)
     codes = text.replace_strict(

@@ -111,9 +111,18 @@ class Frequency:
             InvalidInputError: If messages are out of range, were shuffled for the other
                 mode, or do not come from as many people per level as expected.
         """
+        if not isinstance(shuffled, ShuffledReports):
+            raise InvalidInputError(
+                f"Expected ShuffledReports, got {type(shuffled).__name__}: an analyst "
+                "sees nothing that was not shuffled."
+            )
+        if not isinstance(people, Population):
+            raise InvalidInputError(
+                f"Expected a Population, got {type(people).__name__}."
+            )
         if shuffled.linked != (self.mode == "stratified"):
             raise InvalidInputError(
-                f"Expected reports of a {self.mode} collection, got the other mode's."
+                f"Expected reports of mode {self.mode!r}, got the other mode's."
             )
         k, messages = self.num_categories, shuffled.messages
         if messages.size and (messages.min() < 0 or messages.max() >= k):

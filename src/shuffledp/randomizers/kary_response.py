@@ -22,7 +22,7 @@ from shuffledp.arrays import float_array, int_array
 from shuffledp.cover import Attack, Cover, OneCountAttack, TwoCountAttack
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
-from shuffledp.randomness import Rng
+from shuffledp.randomness import Rng, check_rng
 from shuffledp.types import Floats, Ints
 
 MAX_CATEGORIES = 2**31
@@ -100,6 +100,7 @@ class KRandomizedResponse:
             InvalidInputError: If shapes differ, or a value or a budget is out of range.
         """
         k = self.num_categories
+        check_rng(rng)
         values = int_array(values, "values")
         epsilons = float_array(epsilons, "privacy levels")
         if values.shape != epsilons.shape:

@@ -9,6 +9,7 @@ from shuffledp.errors import DataError
 from shuffledp.report.extra import require
 from shuffledp.report.picture import frequency_picture, guarantee_picture
 from shuffledp.report.summary import FrequencySummary
+from shuffledp.report.words import caution, percent, plain, shown
 from shuffledp.version import __version__
 
 
@@ -20,6 +21,7 @@ def html_report(summary: FrequencySummary) -> str:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters |= {"plain": plain, "percent": percent, "shown": shown}
     guarantee = summary.collection.guarantee
     page: str = environment.get_template("frequency.html.j2").render(
         title="Frequencies from people at different privacy levels",
@@ -29,9 +31,11 @@ def html_report(summary: FrequencySummary) -> str:
         seed=summary.seed,
         worst=guarantee.worst,
         frequency_svg=frequency_picture(summary),
-        rows=summary.rows(),
+        rows=summary.largest_rows(),
+        num_categories=len(summary.rows()),
         covered=summary.num_covered,
-        percent=f"{100 * summary.confidence:g}%",
+        confidence=f"{plain(100 * summary.confidence)}%",
+        caution=caution(guarantee),
         caveat=summary.caveat,
         guarantee_svg=guarantee_picture(guarantee),
         delta=guarantee.delta,

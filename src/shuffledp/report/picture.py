@@ -1,6 +1,7 @@
 """Pictures of a collection, as SVG that can stand inside a page."""
 
 import io
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.report.extra import require
 from shuffledp.report.summary import FrequencySummary
+from shuffledp.report.words import plain, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,12 +19,12 @@ _BLUE, _ORANGE, _GREY = "#1f5fa8", "#d9730d", "#6b7280"
 
 def frequency_picture(summary: FrequencySummary) -> str:
     """Returns estimates with their intervals against the truth, as SVG."""
-    names = summary.collection.categories
-    figure = _figure(7.6, 1.1 + 0.27 * len(names))
+    shares = summary.largest_rows()
+    figure = _figure(7.6, 1.1 + 0.27 * len(shares))
     axes = figure.subplots()
-    rows = np.arange(len(names))
-    value = 100 * summary.collection.estimate.value
-    low, high = 100 * summary.intervals.T
+    rows = np.arange(len(shares))
+    value = np.array([100 * row["estimate"] for row in shares])
+    low, high = 100 * np.array([row["interval"] for row in shares]).T
     axes.errorbar(
         value,
         rows,
@@ -31,10 +33,10 @@ def frequency_picture(summary: FrequencySummary) -> str:
         markersize=4.5,
         capsize=3,
         color=_BLUE,
-        label=f"estimate, {100 * summary.confidence:g}% interval",
+        label=f"estimate, {plain(100 * summary.confidence)}% interval",
     )
     axes.scatter(
-        100 * summary.collection.truth,
+        [100 * row["truth"] for row in shares],
         rows,
         marker="|",
         s=130,
@@ -43,12 +45,12 @@ def frequency_picture(summary: FrequencySummary) -> str:
         label="truth",
         zorder=3,
     )
-    axes.set_yticks(rows, names)
+    axes.set_yticks(rows, [_label(row["category"]) for row in shares])
     axes.invert_yaxis()
     axes.set_xlabel("share of the people (%)")
     axes.axvline(0, color=_GREY, linewidth=0.8)
     axes.legend(loc="lower right", frameon=False)
-    return _svg(figure, f"Estimated and true share of {len(names)} categories")
+    return _svg(figure, f"Estimated and true share of {len(shares)} categories")
 
 
 def guarantee_picture(guarantee: Guarantee) -> str:
@@ -64,7 +66,7 @@ def guarantee_picture(guarantee: Guarantee) -> str:
                 [central, local], [row, row], color=_GREY, linewidth=1.2, zorder=1
             )
             axes.annotate(
-                f"{central:.6g}",
+                plain(central),
                 (central, row),
                 textcoords="offset points",
                 xytext=(0, 8),
@@ -77,11 +79,19 @@ def guarantee_picture(guarantee: Guarantee) -> str:
     axes.scatter([], [], color=_BLUE, label="central, certified")
     axes.scatter([], [], color=_ORANGE, label="local, on the device")
     axes.set_xscale("log")
-    axes.set_yticks(range(len(levels)), [f"level {e.epsilon_local:g}" for e in levels])
+    axes.margins(x=0.12)
+    axes.set_yticks(
+        range(len(levels)), [f"level {plain(e.epsilon_local)}" for e in levels]
+    )
     axes.set_ylim(len(levels) - 0.4, -0.9)
-    axes.set_xlabel(f"epsilon (central: at delta = {guarantee.delta:g})")
+    axes.set_xlabel(f"epsilon (central: at delta = {plain(guarantee.delta or 0.0)})")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     return _svg(figure, "Local and certified central epsilon of each level")
+
+
+def _label(category: str) -> str:
+    # A dollar sign would begin a formula.
+    return shown(category).replace("$", r"\$")
 
 
 def _figure(width: float, height: float) -> "Figure":
@@ -98,7 +108,9 @@ def _svg(figure: "Figure", description: str) -> str:
         axes.set_axisbelow(True)
     text = io.StringIO()
     settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "shuffledp"}
-    with require("matplotlib").rc_context(settings):
+    with require("matplotlib").rc_context(settings), warnings.catch_warnings():
+        # Text stays text, and is drawn with the reader's fonts, not with the ones here.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
         # Without a date the same collection gives the same file.
         figure.savefig(
             text, format="svg", metadata={"Date": None, "Title": description}

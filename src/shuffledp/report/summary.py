@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.protocols.collection import FrequencyCollection
+from shuffledp.report.words import MAX_ROWS
 from shuffledp.types import Floats
 
 UNBIASED_IF = {
@@ -75,6 +76,14 @@ class FrequencySummary:
                 strict=True,
             )
         ]
+
+    def largest_rows(self) -> list[dict[str, Any]]:
+        """Returns the rows to show: all, or the most frequent, in their order."""
+        rows = self.rows()
+        if len(rows) <= MAX_ROWS:
+            return rows
+        order = np.argsort(-self.collection.estimate.value, kind="stable")
+        return [rows[position] for position in sorted(order[:MAX_ROWS].tolist())]
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as plain values."""

@@ -6,6 +6,7 @@ from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee
 from shuffledp.report.summary import FrequencySummary
+from shuffledp.report.words import MAX_ROWS, caution, percent, plain, shown
 
 _BAR_WIDTH = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -16,9 +17,9 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
     at_delta = guarantee.delta is not None
     symbol = "epsilon" if at_delta else "delta"
     given = (
-        f"delta = {guarantee.delta:g}"
-        if at_delta
-        else f"epsilon = {guarantee.epsilon:g}"
+        f"delta = {plain(guarantee.delta)}"
+        if guarantee.delta is not None
+        else f"epsilon = {plain(guarantee.epsilon or 0.0)}"
     )
     table = Table(
         title=f"Guarantee after the shuffle, at {given}", title_justify="left"
@@ -35,11 +36,11 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
         upper, lower = _ends(level, at_delta)
         table.add_row(
             *([level.quantile] if level.quantile else []),
-            f"{level.epsilon_local:.6g}",
+            plain(level.epsilon_local),
             f"{level.count:,}",
             f"{level.hides_among:,}",
-            f"{upper:.6g}",
-            f"{lower:.6g}",
+            plain(upper),
+            plain(lower),
         )
     return Group(table, _reading(guarantee), Text("\nAssumed:"), _bullets(guarantee))
 
@@ -47,29 +48,34 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
 def frequency_table(summary: FrequencySummary) -> RenderableType:
     """Returns estimated and true frequencies with intervals and bars."""
     rows = summary.rows()
-    percent = f"{100 * summary.confidence:g}%"
-    table = Table(title=f"Frequencies: {summary.source}", title_justify="left")
+    confidence = f"{plain(100 * summary.confidence)}%"
+    table = Table(
+        title=Text(f"Frequencies: {shown(summary.source)}"), title_justify="left"
+    )
     table.add_column("category")
     table.add_column("estimate", justify="right", style="bold")
-    table.add_column(f"{percent} interval", justify="right")
+    table.add_column(f"{confidence} interval", justify="right")
     table.add_column("truth", justify="right")
     table.add_column("")
     longest = max(max(row["estimate"] for row in rows), 1e-12)
-    for row in rows:
+    for row in summary.largest_rows():
         low, high = row["interval"]
         inside = low <= row["truth"] <= high
         table.add_row(
-            row["category"],
-            f"{100 * row['estimate']:.2f}%",
-            f"{100 * low:.2f} to {100 * high:.2f}%",
-            Text(f"{100 * row['truth']:.2f}%", style="" if inside else "yellow"),
+            Text(shown(row["category"])),
+            f"{percent(row['estimate'], 2)}%",
+            f"{percent(low, 2)} to {percent(high, 2)}%",
+            Text(f"{percent(row['truth'], 2)}%", style="" if inside else "yellow"),
             Text(_bar(row["estimate"] / longest), style="cyan"),
         )
-    covered = Text(
+    words = [
         f"{summary.num_covered} of {len(rows)} true frequencies lie inside their "
-        f"{percent} interval.\n{summary.caveat}\n"
-    )
-    return Group(table, covered)
+        f"{confidence} interval.",
+        summary.caveat,
+    ]
+    if len(rows) > MAX_ROWS:
+        words.insert(0, f"Shown are the {MAX_ROWS} most frequent of {len(rows):,}.")
+    return Group(table, Text("\n".join(words) + "\n"))
 
 
 def _ends(level: LevelGuarantee, at_delta: bool) -> tuple[float, float]:
@@ -80,12 +86,16 @@ def _ends(level: LevelGuarantee, at_delta: bool) -> tuple[float, float]:
 
 def _reading(guarantee: Guarantee) -> Text:
     worst = guarantee.worst
-    return Text(
-        "Everything the analyst sees is "
-        f"({worst.epsilon_central:.6g}, {worst.delta_central:.6g})-differentially private "
-        "for everybody listed, and better for those with a smaller number. Certified is "
-        "proven; an attack shows that less is not true."
+    text = Text(
+        f"Everything the analyst sees is ({plain(worst.epsilon_central)}, "
+        f"{plain(worst.delta_central)})-differentially private for everybody listed, and "
+        "better for those with a smaller number. Certified is a proven upper bound; what "
+        "the attack shows is a proven lower bound."
     )
+    warning = caution(guarantee)
+    if warning is not None:
+        text.append(f"\n{warning}", style="yellow")
+    return text
 
 
 def _bullets(guarantee: Guarantee) -> Text:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from shuffledp.arrays import float_array, int_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomness import Rng
+from shuffledp.randomness import Rng, check_rng
 from shuffledp.types import Floats, Ints
 
 
@@ -58,6 +58,9 @@ def shuffle(reports: Reports, *, rng: Rng) -> ShuffledReports:
         rng: `SystemRandom()` where real people's order is hidden; a seeded NumPy
             generator where a simulation should be repeatable.
     """
+    check_rng(rng)
+    if not isinstance(reports, Reports):
+        raise InvalidInputError(f"Expected Reports, got {type(reports).__name__}.")
     order = rng.permutation(reports.messages.size)
     messages = reports.messages[order]
     if not reports.linked:

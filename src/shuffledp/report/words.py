@@ -1,0 +1,45 @@
+"""How numbers and names are written for people."""
+
+from shuffledp.accounting.guarantee import Guarantee
+
+# More rows than this are no picture; the rest is in the CSV and JSON files.
+MAX_ROWS = 40
+
+
+def plain(number: float) -> str:
+    """Returns a number in full: a certified one must not be rounded downward.
+
+    >>> plain(0.00189553), plain(1.0), plain(1e-06)
+    ('0.00189553', '1', '1e-06')
+    """
+    return repr(float(number)).removesuffix(".0")
+
+
+def percent(share: float, digits: int) -> str:
+    """Returns a share in percent, without a negative zero.
+
+    >>> percent(0.12345, 2), percent(-1e-9, 2)
+    ('12.35', '0.00')
+    """
+    text = f"{100 * share:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0.0 else text
+
+
+def shown(name: str) -> str:
+    """Returns a category's name as it can be shown: short, and without control codes.
+
+    >>> shown("a\\x1b[31mb"), shown("x" * 60)[-4:]
+    ('a\ufffd[31mb', 'xxx…')
+    """
+    printable = "".join(c if c.isprintable() else "\ufffd" for c in name)
+    return printable if len(printable) <= 40 else printable[:39] + "…"
+
+
+def caution(guarantee: Guarantee) -> str | None:
+    """Returns a warning if delta is too large to mean anything."""
+    if guarantee.delta is None or guarantee.delta * guarantee.num_users < 1.0:
+        return None
+    return (
+        f"Caution: delta is not below 1 / {guarantee.num_users:,}. Publishing the value of "
+        "one person picked at random would satisfy that, too; ask for a smaller delta."
+    )
