@@ -32,6 +32,21 @@ def int_array(values: ArrayLike, what: str) -> Ints:
     return integers
 
 
+def one_each(values: ArrayLike, levels: ArrayLike, *, what: str) -> tuple[Ints, Floats]:
+    """Returns integers and privacy levels, one of each per person.
+
+    Raises:
+        InvalidInputError: If either is not a flat list, or their lengths differ.
+    """
+    integers, epsilons = int_array(values, what), float_array(levels, "privacy levels")
+    if integers.shape != epsilons.shape:
+        raise InvalidInputError(
+            f"Expected as many {what} as privacy levels, "
+            f"got {integers.size} {what} and {epsilons.size} levels."
+        )
+    return integers, epsilons
+
+
 def _flat(
     values: ArrayLike,
     what: str,

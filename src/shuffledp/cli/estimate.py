@@ -5,10 +5,9 @@ from pathlib import Path
 
 import click
 
-from shuffledp.analyzer.frequency import Mode
 from shuffledp.cli import parse
-from shuffledp.cli.options import collection_options
-from shuffledp.cli.run import People, Settings, run
+from shuffledp.cli.options import Settings, collection_options
+from shuffledp.cli.run import People, run
 from shuffledp.datasets.fetch import Progress
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES, load_msnbc
 from shuffledp.datasets.table import budgets_of, categories_of, read_columns
@@ -53,12 +52,7 @@ def estimate_command(
     categories: str | None,
     dataset: str | None,
     levels: str | None,
-    seed: int | None,
-    mode: Mode,
-    delta: float,
-    confidence: float,
-    output: Path | None,
-    as_json: bool,
+    settings: Settings,
 ) -> None:
     """Rehearse a collection on known values: how often does each category occur?
 
@@ -72,7 +66,6 @@ def estimate_command(
       shuffledp estimate survey.csv --value answer --levels 0.5:0.25,1.0:0.5,2.0:0.25
       shuffledp estimate --dataset msnbc --levels 0.5:0.25,1.0:0.5,2.0:0.25 --delta 1e-8
     """
-    settings = Settings(mode, delta, confidence, seed, output, as_json)
     if (file is None) == (dataset is None):
         raise InvalidInputError("Expected either FILE or --dataset, and not both.")
     if file is None:

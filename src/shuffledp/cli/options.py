@@ -1,12 +1,29 @@
 """Options that several commands share."""
 
+import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from shuffledp.analyzer.frequency import Mode
+
 Command = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a collection is run, shown and written."""
+
+    mode: Mode
+    delta: float
+    confidence: float
+    seed: int | None
+    output: Path | None
+    as_json: bool
+
 
 _SHARED = (
     click.option(
@@ -43,8 +60,17 @@ _SHARED = (
 )
 
 
+_NAMES = frozenset(Settings.__dataclass_fields__)
+
+
 def collection_options(command: Command) -> Command:
-    """Adds the options of a collection to a command."""
+    """Adds the options of a collection, which arrive as one argument, `settings`."""
+
+    @functools.wraps(command)
+    def with_settings(**given: Any) -> None:
+        own = {name: given.pop(name) for name in list(given) if name not in _NAMES}
+        command(settings=Settings(**given), **own)
+
     for option in reversed(_SHARED):
-        command = option(command)
-    return command
+        with_settings = option(with_settings)
+    return with_settings

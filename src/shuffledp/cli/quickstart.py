@@ -1,13 +1,10 @@
 """`shuffledp quickstart`: the whole thing on made-up people, without file or network."""
 
-from pathlib import Path
-
 import click
 
-from shuffledp.analyzer.frequency import Mode
 from shuffledp.cli import parse
-from shuffledp.cli.options import collection_options
-from shuffledp.cli.run import People, Settings, run
+from shuffledp.cli.options import Settings, collection_options
+from shuffledp.cli.run import People, run
 from shuffledp.datasets.fetch import Progress
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES
 from shuffledp.datasets.synthetic import draw_msnbc_like
@@ -38,12 +35,7 @@ from shuffledp.randomness import Rng
 def quickstart_command(
     num_users: int,
     levels: str,
-    seed: int,
-    mode: Mode,
-    delta: float,
-    confidence: float,
-    output: Path | None,
-    as_json: bool,
+    settings: Settings,
 ) -> None:
     """Watch a whole collection: no file, no network, a report at the end.
 
@@ -63,5 +55,4 @@ def quickstart_command(
             values, assign_levels(shares, num_users, rng=rng), MSNBC_CATEGORIES
         )
 
-    settings = Settings(mode, delta, confidence, seed, output, as_json)
     run(f"{num_users:,} made-up visitors of a news site", load, settings)

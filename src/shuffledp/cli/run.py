@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from shuffledp.analyzer.frequency import Mode
 from shuffledp.cli.console import progress, show, show_json
+from shuffledp.cli.options import Settings
 from shuffledp.datasets.fetch import Progress
 from shuffledp.errors import InvalidInputError
 from shuffledp.protocols.collection import collect_frequency
@@ -27,18 +27,6 @@ class People:
     values: Ints
     levels: Floats
     categories: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What both commands can be asked for."""
-
-    mode: Mode
-    delta: float
-    confidence: float
-    seed: int | None
-    output: Path | None
-    as_json: bool
 
 
 def run(

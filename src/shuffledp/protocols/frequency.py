@@ -12,7 +12,7 @@ from shuffledp.analyzer.frequency import (
     agnostic_frequencies,
     stratified_frequencies,
 )
-from shuffledp.arrays import float_array, int_array
+from shuffledp.arrays import one_each
 from shuffledp.cover import Attack, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
@@ -91,10 +91,9 @@ class Frequency:
         Raises:
             InvalidInputError: If shapes differ, or a value or a level is out of range.
         """
-        values = int_array(values, "values")
-        epsilons = float_array(levels, "privacy levels")
+        integers, epsilons = one_each(values, levels, what="values")
         randomizer = KRandomizedResponse(self.num_categories)
-        messages = randomizer.randomize(values, epsilons, rng=rng)
+        messages = randomizer.randomize(integers, epsilons, rng=rng)
         return Reports(messages, epsilons, linked=self.mode == "stratified")
 
     def estimate(

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.arrays import float_array, int_array
+from shuffledp.arrays import one_each
 from shuffledp.cover import Attack, Cover, OneCountAttack, TwoCountAttack
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
@@ -101,13 +101,7 @@ class KRandomizedResponse:
         """
         k = self.num_categories
         check_rng(rng)
-        values = int_array(values, "values")
-        epsilons = float_array(epsilons, "privacy levels")
-        if values.shape != epsilons.shape:
-            raise InvalidInputError(
-                "Expected one value and one privacy level per person, "
-                f"got {values.size} values and {epsilons.size} levels."
-            )
+        values, epsilons = one_each(values, epsilons, what="values")
         if values.size and (values.min() < 0 or values.max() >= k):
             raise InvalidInputError(f"Expected values to be integers in [0, {k}).")
         check_budgets(epsilons)

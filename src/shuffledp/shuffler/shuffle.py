@@ -7,7 +7,7 @@ from which level; or, if the protocol asks for it, each level stays with its mes
 
 from dataclasses import dataclass
 
-from shuffledp.arrays import float_array, int_array
+from shuffledp.arrays import one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng, check_rng
 from shuffledp.types import Floats, Ints
@@ -28,7 +28,7 @@ class Reports:
     linked: bool
 
     def __post_init__(self) -> None:
-        _check_pairs(self.messages, self.levels)
+        one_each(self.messages, self.levels, what="messages")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class ShuffledReports:
     linked: bool
 
     def __post_init__(self) -> None:
-        _check_pairs(self.messages, self.levels)
+        one_each(self.messages, self.levels, what="messages")
 
 
 def shuffle(reports: Reports, *, rng: Rng) -> ShuffledReports:
@@ -66,13 +66,3 @@ def shuffle(reports: Reports, *, rng: Rng) -> ShuffledReports:
     if not reports.linked:
         order = rng.permutation(reports.levels.size)
     return ShuffledReports(messages, reports.levels[order], reports.linked)
-
-
-def _check_pairs(messages: Ints, levels: Floats) -> None:
-    messages = int_array(messages, "messages")
-    levels = float_array(levels, "privacy levels")
-    if messages.shape != levels.shape:
-        raise InvalidInputError(
-            "Expected one message and one level per person, "
-            f"got {messages.size} messages and {levels.size} levels."
-        )
