@@ -11,7 +11,7 @@ from shuffledp.errors import PopulationError, UnknownLevelError
 from shuffledp.types import Floats, Ints
 
 MAX_BUDGET = 700.0
-MAX_USERS = 1e11
+MAX_USERS = 1e10
 
 
 @dataclass(frozen=True, eq=False)

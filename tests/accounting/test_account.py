@@ -338,9 +338,11 @@ def test_sum_and_integral_tell_the_same_of_a_whole_population(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     people = Population.from_counts({0.5: 400, 1.0: 400, 3.0: 200})
+    monkeypatch.setattr(blanket, "MAX_TERMS", 0)
+    monkeypatch.setattr(blanket, "FEW_MESSAGES", 0)
     integrated = account(Frequency(5), people, delta=1e-6).levels
 
-    monkeypatch.setattr(blanket, "FEW_MESSAGES", 10**6)
+    monkeypatch.setattr(blanket, "MAX_TERMS", 10**9)
     counted = account(Frequency(5), people, delta=1e-6).levels
 
     for one, other in zip(integrated, counted, strict=True):

@@ -1,3 +1,5 @@
+import math
+
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
@@ -183,3 +185,42 @@ def test_two_count_attack_stays_below_where_rounding_is_magnified(share: float) 
 
     exact = exact_divergence(attack, coins, share * 32.0)
     assert lower <= exact
+
+
+@pytest.mark.parametrize("num_others", [10**6, 10**8, 10**9, 10**10])
+@pytest.mark.parametrize("chance", [0.05, 0.3, 0.4999])
+def test_one_count_attack_stays_below_the_closed_form_at_any_size(
+    num_others: int, chance: float
+) -> None:
+    others = coin_sum.coin_sum(np.array([chance]), np.array([num_others]))
+
+    lower = lower_bound(OneCountAttack(np.array([chance]), 0.1, 0.8), others).delta(0.0)
+
+    # At epsilon 0 the divergence is gap times the largest single probability.
+    n, p = mp.mpf(num_others), mp.mpf(chance)
+    mode = mp.floor((n + 1) * p)
+    with mp.workdps(60):
+        log_weight = mp.loggamma(n + 1) - mp.loggamma(mode + 1)
+        log_weight -= mp.loggamma(n - mode + 1)
+        log_weight += mode * mp.log(p) + (n - mode) * mp.log(1 - p)
+        exact = mp.mpf(0.8) * mp.exp(log_weight)
+    assert exact * (1 - mp.mpf("1e-6")) <= lower <= exact
+
+
+@pytest.mark.parametrize("num_others", [10**4, 10**6, 10**8, 10**10])
+def test_weights_of_many_coins_are_as_accurate_as_they_say(num_others: int) -> None:
+    coins = coin_sum.coin_sum(np.array([0.1]), np.array([num_others]))
+    start, weights, error = coins.weights()
+
+    n, p = mp.mpf(num_others), mp.mpf(0.1)
+    center = int(num_others * 0.1) - start
+    spread = int(math.sqrt(num_others * 0.09))
+    for place in (center - 5 * spread, center - spread, center, center + 2 * spread):
+        x = mp.mpf(start + place)
+        with mp.workdps(60):
+            log_weight = (
+                mp.loggamma(n + 1) - mp.loggamma(x + 1) - mp.loggamma(n - x + 1)
+            )
+            exact = mp.exp(log_weight + x * mp.log(p) + (n - x) * mp.log(1 - p))
+        assert abs(weights[place] - exact) <= error
+    assert error <= 1e-8 * weights.max()

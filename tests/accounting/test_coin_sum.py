@@ -10,7 +10,7 @@ from shuffledp.types import Floats
 
 def full_distribution(total: CoinSum, size: int) -> Floats:
     """The weights on 0, 1, ..., size - 1; what lies outside is below 1e-17."""
-    start, weights = total.weights()
+    start, weights, _ = total.weights()
     padded = np.zeros(max(size, start + weights.size))
     padded[start : start + weights.size] = weights
     assert np.all(padded[size:] <= 1e-14)
@@ -83,7 +83,7 @@ def test_without_leaves_out_one_coin(levels: int) -> None:
 def test_without_the_only_coin_nothing_is_left() -> None:
     total = coin_sum(np.array([0.3]), np.array([1])).without(0.3)
 
-    start, weights = total.weights()
+    start, weights, _ = total.weights()
 
     assert start == 0
     # One transform of ones.

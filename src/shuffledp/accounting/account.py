@@ -14,7 +14,7 @@ from shuffledp.population import Population
 THEOREM = "privacy blanket of Balle et al. (2019), with one randomizer per person"
 MIN_DELTA = 1e-250
 
-# Half of it is below MIN_DELTA.
+# Budgets up to here need no bound but themselves.
 _SILENT = MIN_DELTA
 
 # With more distinct levels than this, quantiles are reported.
@@ -148,8 +148,8 @@ def _pairs(
     epsilon: float | None,
 ) -> list[tuple[_Point, _Point]]:
     """Returns (epsilon, delta) points not satisfied and satisfied, for each victim."""
-    # With a budget this small nothing is worse than epsilon = 0, delta = budget / 2; a
-    # budget of 0 sends nothing but noise.
+    # Nobody's total variation exceeds half her budget, so that such a small one is
+    # certified at epsilon = 0; a budget of 0 sends nothing but noise.
     silent = [v for v in victims if crowd.epsilons[v] <= _SILENT]
     asked = [v for v in victims if crowd.epsilons[v] > _SILENT]
     found: dict[int, tuple[_Point, _Point]] = {}

@@ -31,7 +31,7 @@ from shuffledp.types import Floats
 # Lowers a result by more than its rounding errors.
 _ARITHMETIC = 1.0 - 1e-8
 # Blocks of t are at most this part of t wide; they only weaken the attack.
-_BLOCK = 5e-5
+_BLOCK = 1e-5
 # Probabilities below this part of the largest are left out of the attack.
 _NEGLIGIBLE = 1e-6
 # Where evidence for x is this much weaker than against it, the attack gives up.
@@ -73,18 +73,22 @@ class TwoCountBound:
 
 def two_count_bound(attack: TwoCountAttack, others: CoinSum) -> TwoCountBound:
     """Prepares the attack; `others` is how many of them send x or x'."""
-    start, probability = others.weights()
-    visible = np.flatnonzero(probability[:-1] > _NEGLIGIBLE * probability.max())
+    start, probability, error = others.weights()
+    least = max(_NEGLIGIBLE * float(probability.max()), 2.0 * error)
+    visible = np.flatnonzero(probability[:-1] > least)
+    if visible.size == 0:
+        nothing = np.zeros(0)
+        return TwoCountBound(attack.gap, nothing, nothing, nothing)
     here = probability[visible[0] : visible[-1] + 1]
     beyond = probability[visible[0] + 1 : visible[-1] + 2]
     t = start + visible[0] + 1.0 + np.arange(here.size)
     edges = np.arange(0, t.size, max(1, int(_BLOCK * t[0])))
-    weights = np.add.reduceat(here / t, edges)
+    # Lower weights and higher thresholds, by the error, only weaken the attack.
+    weights = np.add.reduceat(np.maximum(here - error, 0.0) / t, edges)
     telling = 2.0 * attack.flip + attack.gap
-    evidence = telling * here + (1.0 - telling) * beyond
+    evidence = telling * (here + error) + (1.0 - telling) * (beyond + error)
     drift = np.add.reduceat(evidence, edges) / (attack.gap * weights)
-    # Rounding up the threshold weakens the attack by more than its rounding error.
-    return TwoCountBound(attack.gap, t[edges], weights, drift * (1.0 + 1e-10))
+    return TwoCountBound(attack.gap, t[edges], weights, drift * (1.0 + 1e-12))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +126,7 @@ class OneCountBound:
         last = min(nodes // 2, math.ceil(20.0 / spread / step))
         z = line + 1j * step * np.arange(0, last + 1)
         # So far out that grouped coins are not known well enough: no attack from there.
-        doubt = self.others.log_error(z)
+        doubt = self.others.log_error(z) + 1e-15 * threshold[-1] * np.abs(z)
         if doubt.max() > 1.0:
             return 0.0
         factor = (gain * np.exp(z) - cost) / -np.expm1(-z)

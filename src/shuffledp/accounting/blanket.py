@@ -11,8 +11,8 @@ who send a blanket message: a sum of independent coins with the gamma_i. For equ
 randomizers this is Balle, Bell, Gascon, Nissim (2019), arXiv:1903.02837, Lemma 5.3; the
 proof (reveal who sends what she would not send anyway) never needs them to be equal.
 
-Two evaluators share no code: `counting` adds up the sum, exactly, where few blanket
-messages are expected; `contour` integrates, at a cost that does not depend on how many.
+Two evaluators: `counting` adds up the sum, exactly, where it has few terms; `contour`
+integrates, at a cost that does not depend on how many there would be.
 """
 
 from typing import Protocol
@@ -20,12 +20,13 @@ from typing import Protocol
 import numpy as np
 
 from shuffledp.accounting.contour import contour_bound
-from shuffledp.accounting.counting import counting_bound
+from shuffledp.accounting.counting import counting_bound, num_terms
 from shuffledp.accounting.cover_count import cover_count, grouped_downward
 from shuffledp.cover import Cover
 from shuffledp.types import Ints
 
-# Up to so many expected blanket messages the sum is short, and exact.
+# Up to so many terms, or expected blanket messages, the sum is used: it is exact.
+MAX_TERMS = 20_000.0
 FEW_MESSAGES = 300.0
 
 
@@ -53,6 +54,7 @@ def blanket_bounds(
     rest[victims] -= 1
     probabilities, people = grouped_downward(gammas, rest)
     few = float(probabilities @ people) <= FEW_MESSAGES
+    few = few or num_terms(probabilities, people, covers[0].telling) <= MAX_TERMS
     base = cover_count(probabilities, people, tail=tail) if few else None
     bounds: list[UpperBound] = []
     for victim, cover in zip(victims, covers, strict=True):

@@ -16,6 +16,7 @@ from scipy import fft
 
 from shuffledp.accounting.binomial import deviation
 from shuffledp.accounting.grouping import MAX_GROUPS, group_indices
+from shuffledp.accounting.logarithm import log1p
 from shuffledp.types import Complexes, Floats, Ints
 
 _TERMS = 5
@@ -48,7 +49,7 @@ class CoinSum:
     def log_generating(self, z: Complexes) -> Complexes:
         """Returns log E[e^{z X}], shape as `z`."""
         v: Complexes = np.expm1(z)[:, None]
-        logs: Complexes = np.log1p(self.means * v)
+        logs: Complexes = log1p(self.means * v)
         # einsum: these products are too small for threads to pay.
         result: Complexes = np.einsum("zg,g->z", logs, self.counts)
         if self.powers.any():
@@ -60,19 +61,23 @@ class CoinSum:
         return result
 
     def log_error(self, z: Complexes) -> Floats:
-        """Returns a bound of the error of `log_generating`, shape as `z`; maybe inf."""
+        """Returns a bound of the error of `log_generating`, shape as `z`; maybe inf.
+
+        It covers the series that is cut off and the rounding of every coin's logarithm.
+        """
+        v = np.expm1(z)[:, None]
+        rounding: Floats = 1e-15 * self.mean * np.abs(z) + 1e-15 * np.abs(v[:, 0])
         if not self.reach.any():
-            return np.zeros(z.shape)
-        v = np.abs(np.expm1(z))[:, None]
-        below = np.abs(1.0 + self.means * np.expm1(z)[:, None])
-        ratio = self.reach * v / np.maximum(below, 1e-300)
+            return rounding
+        below = np.abs(1.0 + self.means * v)
+        ratio = self.reach * np.abs(v) / np.maximum(below, 1e-300)
         left_out = np.full(ratio.shape, np.inf)
         order = _TERMS + 2
         small = ratio < 0.5
         left_out[small] = 2.0 * ratio[small] ** order / order
         left_out[:, self.reach == 0.0] = 0.0
         error: Floats = np.einsum("zg,g->z", left_out, np.maximum(self.counts, 0.0))
-        return error
+        return error + rounding
 
     def without(self, probability: float) -> "CoinSum":
         """Returns the sum of all coins but one of this probability."""
@@ -93,9 +98,10 @@ class CoinSum:
         spread = float(self.counts @ (chances * (1.0 - chances)))
         return float(self.counts @ chances), max(spread, 0.0)
 
-    def weights(self) -> tuple[int, Floats]:
-        """Returns (start, P(X = start), P(X = start + 1), ...), accurate to about 1e-15
-        of the largest; what lies outside has a probability below 1e-17.
+    def weights(self) -> tuple[int, Floats, float]:
+        """Returns start, (P(X = start), P(X = start + 1), ...), and their error.
+
+        What lies outside has a probability below 1e-17. The error is a bound for each.
         """
         reach = float(deviation(self.variance, 1e-18))
         start = max(0, int(self.mean - reach))
@@ -103,11 +109,12 @@ class CoinSum:
         omega = 2.0 * np.pi * np.arange(size // 2 + 1) / size
         visible = self.variance * (1.0 - np.cos(omega)) < _FLAT
         spectrum = np.zeros(omega.size, dtype=np.complex128)
-        spectrum[visible] = np.exp(
-            self.log_generating(1j * omega[visible]) - 1j * omega[visible] * start
-        )
+        z = 1j * omega[visible]
+        spectrum[visible] = np.exp(self.log_generating(z) - z * start)
         weights: Floats = fft.irfft(spectrum.conj(), size)
-        return start, np.maximum(weights, 0.0)
+        doubt = np.expm1(np.minimum(self.log_error(z), 1.0)) + 1e-15
+        error = 2.0 * float(np.abs(spectrum[visible]) @ doubt) / size + 1e-17
+        return start, np.maximum(weights, 0.0), error
 
 
 def coin_sum(probabilities: Floats, counts: Ints) -> CoinSum:

@@ -6,7 +6,7 @@ With phi(z) = E[e^{z L}] and G(u) = E[u^M] = prod (1 - gamma_i + gamma_i u), it 
     1 / (2 pi i)  integral over Re z = theta of  phi'(z) G(phi(z)) / z  dz,   any theta > 0.
 
 *Smoothing.* A little independent normal noise, of variance s^2, is added to every L. It has
-mean 0 and (.)_+ is convex, so the bound only rises - by s^2 / (2 var L) of epsilon, set to
+mean 0 and (.)_+ is convex, so the bound only rises - by about s^2 / (2 var L) of epsilon,
 one part in a million - and phi gains the factor e^{s^2 z^2 / 2}, which ends the integral.
 
 *Errors.* All are added to the result. G has non-negative coefficients, so that on a line
@@ -27,12 +27,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from shuffledp.accounting.logarithm import log1p
 from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError
 from shuffledp.types import Complexes, Floats
 
-# Variance of the smoothing noise as a part of var L: 1e-6 of epsilon.
+# Variance of the smoothing noise as a part of var L: 1e-6 of epsilon. Where a large
+# epsilon makes var L large it is smaller, down to this part: more points, no more noise.
 _SMOOTHING = 2e-6
+_LEAST_SMOOTHING = 2e-8
 # Discretisation and truncation together: about this part of the result each.
 _TOLERANCE = 1e-9
 # Covers rounding, as a part of the sum of the absolute values of all terms.
@@ -65,12 +68,16 @@ class ContourBound:
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        integrand = Integrand(self, epsilon)
-        value, error = integrand.integral()
-        total = math.exp(integrand.level) * (max(value, 0.0) + error) * self.gap
+        with np.errstate(all="ignore"):
+            try:
+                integrand = Integrand(self, epsilon)
+                value, error = integrand.integral()
+                total = math.exp(integrand.level) * (max(value, 0.0) + error) * self.gap
+            except (OverflowError, ValueError, ZeroDivisionError):
+                total = math.nan
         if not math.isfinite(total):
             raise CertificationError(
-                f"No finite bound at epsilon {epsilon:g}: the arithmetic overflowed."
+                f"No proven bound at epsilon {epsilon:g}: the numbers are too extreme."
             )
         return min(max(total, _SMALLEST), 1.0)
 
@@ -101,23 +108,31 @@ class Integrand:
         self.masses = np.array([half, half, 1.0 - bound.telling])
         self.probabilities, self.counts = bound.probabilities, bound.counts
         variance = float(self.masses @ (self.losses - self.masses @ self.losses) ** 2)
-        self.smoothing = _SMOOTHING * variance
+        # The losses +-1 alone have this variance.
+        self.smoothing = max(_SMOOTHING * bound.telling, _LEAST_SMOOTHING * variance)
         # Powers of the probabilities, for the cheap bound of |G|.
         self.sums = [float(self.counts @ self.probabilities**j) for j in (1, 2)]
         self.messages = max(1.0, self.sums[0])
         self.deviation = math.sqrt(self.messages * variance)
         self.saddle = self._saddle()
         self.level = self._log_g_at(self.saddle)[0]
+        # To the two lines beside the saddle, where the function must not grow too much;
+        # the pole at 0 stays outside.
+        self.distance = min(0.9 * self.saddle, 5.0 / self.deviation)
+        while not self._log_g_at(self.saddle + self.distance)[0] < self.level + 40.0:
+            self.distance /= 2.0
+            if self.distance < 1e-9 * self.saddle:
+                raise OverflowError
+        above = self._tails(self.saddle + self.distance)[1][0]
+        self.mass = float(above + self._tails(self.saddle - self.distance)[1][0])
 
     def integral(self) -> tuple[float, float]:
         """Returns the integral over e^level, and a bound of all its errors."""
         theta = self.saddle
         # About the size of the result: H(phi) / (theta^2 deviation sqrt(2 pi)).
         size = 0.4 / (self.messages * theta**2 * self.deviation)
-        mass = self._mass_beside()
-        if not math.isfinite(mass):
-            return 0.0, math.inf
-        step = 2.0 * math.pi * self._distance / math.log1p(mass / (size * _TOLERANCE))
+        decay = math.log1p(self.mass / (size * _TOLERANCE))
+        step = 2.0 * math.pi * self.distance / decay
         heights, beyond = self._tails(theta)
         end = int(np.argmax(beyond < size * _TOLERANCE)) or heights.size - 1
         return self.trapezoid(step, math.ceil(heights[end] / step))
@@ -128,23 +143,17 @@ class Integrand:
         terms, skipped = self._terms(z)
         terms[0] *= 0.5
         value = float(terms.real.sum()) * step / math.pi
-        rounding = _ARITHMETIC * float(np.abs(terms).sum()) + skipped
+        # log G is off by the rounding of phi, times the number of messages.
+        height = math.hypot(self.saddle, 10.0 / self.deviation)
+        size = float(self.masses @ np.expm1(height * np.abs(self.losses)))
+        relative = _ARITHMETIC + 2e-15 * self.messages * size
+        rounding = relative * float(np.abs(terms).sum()) + skipped
         error = rounding * step / math.pi
         error += float(self._tails(self.saddle, start=last * step)[1][0])
         # 1 / (e^r - 1) with r = 2 pi distance / step, which may be large.
-        decay = math.exp(-2.0 * math.pi * self._distance / step)
-        error += self._mass_beside() * decay / (1.0 - decay)
+        decay = math.exp(-2.0 * math.pi * self.distance / step)
+        error += self.mass * decay / (1.0 - decay)
         return value, error
-
-    @property
-    def _distance(self) -> float:
-        """To the two lines beside the saddle; the pole at 0 stays outside."""
-        return min(0.9 * self.saddle, 5.0 / self.deviation)
-
-    def _mass_beside(self) -> float:
-        """Returns bounds of the integrals of |integrand| / 2 pi on them, added."""
-        above = self._tails(self.saddle + self._distance)[1][0]
-        return float(above + self._tails(self.saddle - self._distance)[1][0])
 
     def _phi_less_1(self, z: Complexes) -> tuple[Complexes, Complexes]:
         """Returns phi(z) - 1 and phi'(z) of the smoothed loss, accurate near 0."""
@@ -159,7 +168,7 @@ class Integrand:
     def _log_g(self, x: Complexes) -> Complexes:
         """Returns log G(1 + x)."""
         # einsum: these products are too small for threads to pay.
-        logs = np.log1p(np.multiply.outer(x, self.probabilities))
+        logs = log1p(np.multiply.outer(x, self.probabilities))
         result: Complexes = np.einsum("zg,g->z", logs, self.counts)
         return result
 
@@ -200,8 +209,7 @@ class Integrand:
         """
         reach = 30.0 / math.sqrt(self.messages * self.smoothing)
         heights = np.linspace(start, start + reach, 300)
-        with np.errstate(over="ignore"):
-            values = np.exp(self._log_bound(line, heights))
+        values = np.exp(self._log_bound(line, heights))
         # Left ends of the cells, since the bound falls; beyond the grid it falls at least
         # like e^{-s^2 w^2 / 4}.
         rest = float(values[-1]) * math.sqrt(math.pi / self.smoothing)

@@ -1,4 +1,4 @@
-"""The blanket bound as a sum: exact, for crowds in which few blanket messages occur.
+"""The blanket bound as a sum: exact, for crowds in which it has few terms.
 
 For a cover with two mirrored kinds of telling messages (`Cover`), let T of the m + 1
 messages be telling - T - 1 ~ Binomial(m, r), since one place is the victim's - and D the
@@ -20,12 +20,14 @@ from shuffledp.accounting.binomial import binomial_weight, deviation, walk_exces
 from shuffledp.accounting.cover_count import CountDistribution
 from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError
-from shuffledp.types import Floats
+from shuffledp.types import Floats, Ints
 
 # Covers the rounding of sums and products (weights and tails have their own bound).
 _ARITHMETIC = 1.0 + 1e-9
 # A lost event adds its probability times the largest value of the sum's terms, r gap.
 _LOST_VALUE = 2.0
+# At which terms are counted beforehand.
+_USUAL_TAIL = 1e-20
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,3 +94,21 @@ def counting_bound(
         steps = m + 1.0
     drift = alpha * steps + beta * (m + 1.0)
     return CountingBound(cover.telling * cover.gap, steps, drift, weight / steps, lost)
+
+
+def num_terms(probabilities: Floats, counts: Ints, telling: float) -> float:
+    """Returns about how many terms the sum has for these others.
+
+    Args:
+        probabilities: Chance of a blanket message in each group, shape (groups,).
+        counts: People in each group, shape (groups,).
+        telling: omega's mass on telling messages.
+    """
+    mean = float(probabilities @ counts)
+    variance = float((probabilities * (1.0 - probabilities)) @ counts)
+    width = 2.0 * float(deviation(variance, _USUAL_TAIL))
+    if telling >= 1.0:
+        return width
+    # T varies with m, too.
+    spread = mean * telling * (1.0 - telling) + variance * telling**2
+    return width * 2.0 * float(deviation(spread, _USUAL_TAIL))

@@ -96,8 +96,11 @@ def grouped_downward(probabilities: Floats, counts: Ints) -> tuple[Floats, Ints]
     people = np.bincount(group, weights=counts)
     logs = np.bincount(group, weights=counts * np.log(probabilities))
     used = people > 0
-    # The rounding of a sum of logarithms of up to 10^9 terms stays far below 1e-12.
-    means = np.exp(logs[used] / people[used]) * (1.0 - 1e-12)
+    # Each sum of logarithms may be off by 1.1e-16 of itself per term.
+    slack = 1e-12 + 2.3e-16 * probabilities.size * abs(
+        float(np.log(probabilities.min()))
+    )
+    means = np.exp(logs[used] / people[used]) * (1.0 - slack)
     return means, people[used].astype(np.int64)
 
 
