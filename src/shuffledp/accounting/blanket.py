@@ -26,7 +26,7 @@ from shuffledp.cover import Cover
 from shuffledp.types import Ints
 
 # Up to so many terms, or expected blanket messages, the sum is used: it is exact.
-MAX_TERMS = 20_000.0
+MAX_TERMS = 5_000.0
 FEW_MESSAGES = 300.0
 
 
