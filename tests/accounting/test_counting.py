@@ -59,3 +59,18 @@ def test_lost_probability_of_the_count_is_added_to_the_bound() -> None:
     alone = CountDistribution(0, np.ones(1), 0.0)
     worst = counting_bound(cover, alone, tail=1e-30)
     assert bound.delta(0.1) >= 0.5 * worst.delta(0.1)
+
+
+@pytest.mark.parametrize("tail", [1e-2, 1e-4, 1e-8])
+def test_what_the_table_of_telling_messages_drops_is_counted_as_lost(
+    tail: float,
+) -> None:
+    # Nothing is lost of the count itself, so that only the table can lose something.
+    count = CountDistribution(300, np.ones(200) / 200.0, 0.0)
+
+    bound = counting_bound(COVERS[0], count, tail=tail)
+
+    kept = float((bound.weights * bound.steps).sum())
+    assert kept < 1.0 - 1e-10
+    # Sums of 10^5 numbers: 1e-12 is more than their rounding.
+    assert kept + bound.lost >= 1.0 - 1e-12
