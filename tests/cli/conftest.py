@@ -18,6 +18,11 @@ class Outcome:
     out: str
     err: str
 
+    @property
+    def is_refusal(self) -> bool:
+        """Exit code 2, one line of reason, and nothing that could pass for a result."""
+        return self.code == 2 and self.out == "" and self.err.count("\n") == 1
+
     def json(self) -> Any:
         return json.loads(self.out)
 

@@ -140,9 +140,7 @@ def test_bad_input_is_refused_in_one_line(
 ) -> None:
     outcome = command("account", *arguments)
 
-    assert outcome.code == 2
-    assert outcome.out == ""
-    assert outcome.err.count("\n") == 1
+    assert outcome.is_refusal
     assert words in outcome.err
     assert list(tmp_path.iterdir()) == []
 
@@ -160,9 +158,7 @@ def test_bad_budget_files_are_refused_in_one_line(
         "account", "--categories", "5", "--budgets", "budgets.txt", "--delta", "1e-6"
     )
 
-    assert outcome.code == 2
-    assert outcome.out == ""
-    assert outcome.err.count("\n") == 1
+    assert outcome.is_refusal
 
 
 def test_help_shows_an_example(command: Command) -> None:

@@ -10,9 +10,8 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from shuffledp.datasets import fetch
 from shuffledp.protocols.collection import STEPS
-
-Report = Callable[[int, int | None], None]
 
 
 def show(*parts: RenderableType) -> None:
@@ -41,7 +40,7 @@ def working(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[tuple[Report, Callable[[str], None]]]:
+def progress(title: str) -> Iterator[tuple[fetch.Progress, Callable[[str], None]]]:
     """Shows a bar while a file is read, then one for the steps of a collection.
 
     Yields:

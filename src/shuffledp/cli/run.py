@@ -45,10 +45,6 @@ def run(
     if output is not None:
         require("jinja2")
         require("matplotlib")
-    if not 0.0 < settings.confidence < 1.0:
-        raise InvalidInputError(
-            f"Expected 0 < confidence < 1, got {settings.confidence:g}."
-        )
     if settings.seed is not None and settings.seed < 0:
         raise InvalidInputError(f"Expected a seed >= 0, got {settings.seed}.")
     seed = settings.seed
