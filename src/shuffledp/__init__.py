@@ -15,24 +15,46 @@ from shuffledp.errors import (
 )
 from shuffledp.population import Population
 from shuffledp.protocols.frequency import Frequency
+from shuffledp.protocols.single_message import SingleMessage
+from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.declared_ratios import DeclaredRatios
+from shuffledp.randomizers.from_density import DensityRandomizer
+from shuffledp.randomizers.gaussian import Gaussian
+from shuffledp.randomizers.hadamard_response import HadamardResponse
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomizers.laplace import Laplace
+from shuffledp.randomizers.local_hashing import LocalHashing
+from shuffledp.randomizers.one_bit import OneBit
+from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.randomness import SystemRandom
 from shuffledp.shuffler.shuffle import Reports, ShuffledReports, shuffle
 from shuffledp.version import __version__
 
 __all__ = [
     "CertificationError",
+    "ClipLaplace",
     "DataError",
+    "DeclaredRatios",
+    "DensityRandomizer",
     "Frequency",
     "FrequencyEstimate",
+    "Gaussian",
     "Guarantee",
+    "HadamardResponse",
     "InvalidInputError",
+    "KRandomizedResponse",
+    "Laplace",
     "LevelGuarantee",
+    "LocalHashing",
     "MissingExtraError",
+    "OneBit",
     "Population",
     "PopulationError",
     "Reports",
     "ShuffledReports",
     "ShuffledpError",
+    "SingleMessage",
+    "SubsetSelection",
     "SystemRandom",
     "UnknownLevelError",
     "__version__",

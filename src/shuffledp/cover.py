@@ -3,49 +3,104 @@
 A *cover* is the input of the certified upper bound, an *attack* that of the lower bound.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
-from shuffledp.types import Floats
+import numpy as np
+
+from shuffledp.population import Population
+from shuffledp.types import Floats, Mode
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """How far the victim's densities may lie from their means within each cell.
+
+    Attributes:
+        low: Smallest R(x) / omega and R(x') / omega in each cell, shape (2, cells).
+        high: The largest, shape (2, cells).
+    """
+
+    low: Floats
+    high: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """What the others hide a victim behind, for her worst pair of values x and x'.
+    """What the others hide a victim behind, for one pair of her values, x and x'.
 
     Everybody of level j sends, with probability `blanket_probabilities[j]` and whatever
-    her value, a message from one common distribution omega. omega has three kinds of
-    messages: those that speak for x and those that speak for x', equally likely and
-    together of mass `telling`, and the rest, which are neutral. The victim's randomizer
-    on x has, against omega, density `low + gap`, `low` and `neutral` on those three
-    kinds; on x' the first two swap.
+    her value, a message from one common distribution omega. Messages are put into cells;
+    in each, the victim's densities against omega are known: constant, or in the mean and
+    between bounds. Messages that omega never produces are `uncovered`.
 
     Attributes:
-        blanket_probabilities: gamma of each level, in [0, 1]; whoever the victim is, the
-            same; shape (levels,).
-        telling: omega's mass on messages that tell x from x', in (0, 1].
-        low: Density of R(x) on messages that speak for x', >= 0.
-        gap: By how much the density is larger on messages that speak for x, >= 0.
-        neutral: Density of R(x) on all other messages, >= 0.
+        blanket_probabilities: gamma of each level of the crowd, in [0, 1], shape
+            (levels,). Victims whose arrays are the same object share the work.
+        masses: omega's mass of each cell, shape (cells,).
+        differences: Mean of (R(x) - R(x')) / omega over each cell, shape (cells,).
+        bases: Mean of R(x') / omega over each cell, shape (cells,).
+        cells: Bounds within the cells, or None if the densities are constant there.
+        uncovered: Probabilities under x and x' of kinds of messages outside of omega's
+            support, shape (2, kinds).
     """
 
     blanket_probabilities: Floats
+    masses: Floats
+    differences: Floats
+    bases: Floats
+    cells: Cell | None = None
+    uncovered: Floats | None = None
+
+    def beyond(self, epsilon: float) -> float:
+        """Returns the divergence that the uncovered messages alone show."""
+        if self.uncovered is None:
+            return 0.0
+        here, there = self.uncovered
+        with np.errstate(over="ignore"):
+            excess = np.maximum(here - np.exp(epsilon) * there, 0.0)
+        # A hair more than the rounding of the two probabilities could hide.
+        return float(excess.sum() + 4e-16 * here.sum())
+
+
+@dataclass(frozen=True)
+class MirroredCover:
+    """A cover with three kinds of messages, of which two mirror each other.
+
+    Messages that speak for x and messages that speak for x' are equally likely and
+    together of mass `telling`; the rest is neutral. The victim's density on x is
+    `low + gap`, `low` and `neutral` on the three kinds; on x' the first two swap.
+    """
+
     telling: float
     low: float
     gap: float
     neutral: float
 
 
+def mirrored(cover: Cover) -> MirroredCover | None:
+    """Returns the cover in the form that can be summed exactly, if it has it."""
+    if cover.cells is not None or cover.uncovered is not None or cover.masses.size != 3:
+        return None
+    gap, against, none = cover.differences.tolist()
+    right, left, _ = cover.masses.tolist()
+    if against != -gap or none != 0.0 or left != right or gap <= 0.0:
+        return None
+    low, _, neutral = cover.bases.tolist()
+    return MirroredCover(2.0 * right, low, gap, neutral)
+
+
 @dataclass(frozen=True, eq=False)
 class TwoCountAttack:
-    """All others hold one third value; the adversary counts messages on x and on x'.
+    """The adversary counts messages of two mirrored kinds, one for x and one for x'.
 
     Attributes:
-        hit_probabilities: Chance that a person of each level, holding the third value,
-            sends x, which is also her chance to send x'; whoever the victim is, the
-            same; shape (levels,).
-        flip: Chance that the victim, holding x, sends x' (and the reverse).
-        gap: By how much she is more likely to send x itself.
+        hit_probabilities: Chance that a person of each level, holding the value the
+            adversary chose for the others, sends the first kind, which is also her
+            chance to send the second; whoever the victim is, the same; shape (levels,).
+        flip: Chance that the victim, holding x, sends the second kind (and the reverse).
+        gap: By how much she is more likely to send the first.
     """
 
     hit_probabilities: Floats
@@ -54,30 +109,30 @@ class TwoCountAttack:
 
 
 @dataclass(frozen=True, eq=False)
-class OneCountAttack:
-    """Two categories, all others hold one of them; the adversary counts messages on x.
+class ScoreAttack:
+    """Each message has a score, a whole number from 0; the adversary adds them up.
 
     Attributes:
-        hit_probabilities: Chance that a person of each level, holding x', sends x;
-            whoever the victim is, the same; shape (levels,).
-        flip: Chance that the victim sends the value she does not hold.
-        gap: By how much she is more likely to send hers.
+        others: Chance of each score for a person of each level, who holds what the
+            adversary chose; whoever the victim is, the same; shape (levels, scores).
+        second: Chance of each score for the victim holding x', shape (scores,).
+        difference: By how much each is larger if she holds x, shape (scores,).
     """
 
-    hit_probabilities: Floats
-    flip: float
-    gap: float
+    others: Floats
+    second: Floats
+    difference: Floats
 
 
-Attack = TwoCountAttack | OneCountAttack
+Attack = TwoCountAttack | ScoreAttack
 
 
-class Accountable(Protocol):
-    """A protocol that the accountant can certify."""
+class LocalRandomizer(Protocol):
+    """What runs on a device at every privacy level, as the accountant sees it."""
 
     @property
     def mechanism(self) -> str:
-        """The name of the local randomizer."""
+        """The name of the randomizer."""
 
     @property
     def parameters(self) -> dict[str, int | float | str]:
@@ -85,14 +140,39 @@ class Accountable(Protocol):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """In plain words, what must hold for the guarantee to hold."""
+        """In plain words, what the guarantee assumes about the randomizer itself."""
 
     @property
-    def hides_among(self) -> Literal["everybody", "own level"]:
-        """Among whom a person's message cannot be told apart."""
+    def delta_local(self) -> float:
+        """The delta that every level promises on the device; 0 for pure privacy."""
 
-    def cover(self, epsilon_victim: float, epsilons: Floats) -> Cover:
-        """The cover that people at `epsilons` give a victim at `epsilon_victim`."""
+    def local_delta(self, level: float, epsilon: float) -> float:
+        """The divergence of one message alone, measured from the densities, upward."""
 
-    def attacks(self, epsilon_victim: float, epsilons: Floats) -> tuple[Attack, ...]:
-        """Attacks on that victim; the strongest counts."""
+    def covers(
+        self, victims: Sequence[float], crowd: Population, *, delta: float
+    ) -> list[tuple[Cover, ...]]:
+        """The covers of victims at these levels, one for each pair that may be worst.
+
+        Args:
+            victims: Their local budgets.
+            crowd: The people among whom they hide, themselves included.
+            delta: About the size of the divergence that is asked for.
+        """
+
+    def attacks(
+        self, victims: Sequence[float], crowd: Population
+    ) -> list[tuple[Attack, ...]]:
+        """Attacks on those victims, of the same kinds for each; the strongest counts."""
+
+
+class Accountable(Protocol):
+    """A protocol that the accountant can certify: one shuffled message per person."""
+
+    @property
+    def randomizer(self) -> LocalRandomizer:
+        """What the devices run."""
+
+    @property
+    def mode(self) -> Mode:
+        """Do levels travel apart from messages ("agnostic"), or with them?"""

@@ -1,24 +1,31 @@
 """What each privacy level is worth after the shuffle: the entry point of the accountant."""
 
+import hashlib
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from shuffledp.accounting.crowd import deltas_at, epsilons_at
+from shuffledp.accounting.answers import Answer, Question
 from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee
+from shuffledp.accounting.words import assumed, kept_safe
 from shuffledp.arrays import as_number
 from shuffledp.cover import Accountable
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
+from shuffledp.version import __version__
 
 THEOREM = "privacy blanket of Balle et al. (2019), with one randomizer per person"
-MIN_DELTA = 1e-250
+MIN_DELTA = 1e-300
+MAX_TIMES = 10**8
 
 # Budgets up to here need no bound but themselves.
-_SILENT = MIN_DELTA
+_SILENT = 1e-250
 
 # With more distinct levels than this, quantiles are reported.
 _MAX_REPORTED_LEVELS = 32
+# Certificates list up to so many levels.
+_MAX_LISTED_LEVELS = 10_000
 _QUANTILES = {
     "minimum": 0.0,
     "lower quartile": 0.25,
@@ -34,18 +41,27 @@ def account(
     *,
     delta: float | None = None,
     epsilon: float | None = None,
+    levels: Sequence[float] | None = None,
     quantiles: bool | None = None,
+    absent: int = 0,
+    rounds: int = 1,
+    coordinates: int = 1,
 ) -> Guarantee:
     """Certifies what the shuffled collection is worth for the people of every level.
 
     Args:
-        protocol: What the devices run and the shuffler does, such as `Frequency`.
-        people: Levels and counts of those who take part. Everybody counted here must be
-            honest and really send a message; leave out whom you do not trust.
-        delta: In [1e-250, 1): report the smallest certified epsilon of each level.
+        protocol: What the devices run and the shuffler does, such as `Frequency`, or
+            `SingleMessage` around any randomizer.
+        people: Levels and counts of those who take part.
+        delta: In [1e-300, 1): report the smallest certified epsilon of each level.
         epsilon: Finite and >= 0, instead of `delta`: report the smallest certified delta.
+        levels: Report these budgets only; each must be somebody's.
         quantiles: Report minimum, quartiles and maximum of the budgets instead of every
             level. By default so if there are more than 32 levels.
+        absent: How many of the other people may be absent or collude. Who they are is
+            not known: those are left out who would have given most cover.
+        rounds: How often the same people take part, with independent randomness.
+        coordinates: How many messages each of them sends per round, each shuffled apart.
 
     Returns:
         A `Guarantee` with, per level, the certified upper bound and the lower bound that
@@ -53,13 +69,12 @@ def account(
 
     Raises:
         InvalidInputError: Unless exactly one of delta and epsilon is given, in range.
+        UnknownLevelError: If one of `levels` is nobody's budget.
         PopulationError: If there is only one person, who has nobody to hide among.
         CertificationError: If no bound can be proven in double precision.
     """
-    if delta is not None:
-        delta = as_number(delta, "delta")
-    if epsilon is not None:
-        epsilon = as_number(epsilon, "epsilon")
+    delta = None if delta is None else as_number(delta, "delta")
+    epsilon = None if epsilon is None else as_number(epsilon, "epsilon")
     _check_question(delta, epsilon)
     if not isinstance(people, Population):
         raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
@@ -67,47 +82,79 @@ def account(
         raise PopulationError(
             "Expected at least 2 people, got 1: nobody can hide in a crowd of one."
         )
-    named = _reported(people, quantiles)
-    reported = sorted(set(named.values()))
-    if protocol.hides_among == "everybody":
-        crowds = dict.fromkeys(reported, people)
-        pairs = _pairs(protocol, people, reported, delta, epsilon)
-    else:
-        crowds = {
-            index: Population(
-                people.epsilons[index : index + 1], people.counts[index : index + 1]
-            )
-            for index in reported
-        }
-        pairs = [
-            _pairs(protocol, crowd, [0], delta, epsilon)[0] for crowd in crowds.values()
-        ]
-    found = dict(zip(reported, pairs, strict=True))
-    levels = []
-    for name, index in named.items():
-        (epsilon_lower, delta_lower), (epsilon_upper, delta_upper) = found[index]
-        levels.append(
-            LevelGuarantee(
-                epsilon_local=float(people.epsilons[index]),
-                count=int(people.counts[index]),
-                hides_among=crowds[index].num_users,
-                epsilon_central=epsilon_upper,
-                epsilon_central_lower=epsilon_lower,
-                delta_central=delta_upper,
-                delta_central_lower=delta_lower,
-                quantile=name if isinstance(name, str) else None,
-            )
+    for number, what, least in (
+        (absent, "absent people", 0),
+        (rounds, "rounds", 1),
+        (coordinates, "coordinates", 1),
+    ):
+        _check_whole(number, what, least)
+    if absent > people.num_users - 1:
+        raise PopulationError(
+            f"Expected at most {people.num_users - 1} absent people, got {absent}."
         )
+    if rounds * coordinates > MAX_TIMES:
+        raise InvalidInputError(
+            f"Expected at most {MAX_TIMES} rounds times coordinates, got "
+            f"{rounds * coordinates}."
+        )
+    named = _reported(people, levels, quantiles)
+    found: dict[int, Answer] = {}
+    crowds: dict[int, Population] = {}
+    for crowd, positions in _crowds(protocol, people, sorted(set(named.values()))):
+        among = list(positions.values())
+        answers = _answers(
+            Question(
+                protocol.randomizer,
+                crowd,
+                among,
+                min(absent, crowd.num_users - 1),
+                rounds * coordinates,
+            ),
+            delta,
+            epsilon,
+        )
+        found |= dict(zip(positions, answers, strict=True))
+        crowds |= dict.fromkeys(positions, crowd)
+    entries = [
+        LevelGuarantee(
+            epsilon_local=float(people.epsilons[index]),
+            count=int(people.counts[index]),
+            hides_among=max(crowds[index].num_users - absent, 1),
+            epsilon_central=found[index].upper[0],
+            epsilon_central_lower=found[index].lower[0],
+            delta_central=found[index].upper[1],
+            delta_central_lower=found[index].lower[1],
+            slack=found[index].slack,
+            quantile=name if isinstance(name, str) else None,
+        )
+        for name, index in named.items()
+    ]
+    listed = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
     return Guarantee(
-        mechanism=protocol.mechanism,
-        parameters=protocol.parameters,
+        mechanism=protocol.randomizer.mechanism,
+        parameters=protocol.randomizer.parameters,
+        mode=protocol.mode,
         num_users=people.num_users,
+        absent=int(absent),
+        rounds=int(rounds),
+        coordinates=int(coordinates),
         delta=delta,
         epsilon=epsilon,
-        levels=tuple(levels),
+        levels=tuple(entries),
         theorem=THEOREM,
-        assumptions=protocol.assumptions,
+        assumptions=assumed(protocol, absent, rounds, coordinates),
+        numerics=kept_safe(rounds * coordinates),
+        people=tuple(listed) if people.num_levels <= _MAX_LISTED_LEVELS else None,
+        people_digest=digest(people),
+        version=__version__,
     )
+
+
+def digest(people: Population) -> str:
+    """Returns SHA-256 of all budgets and counts, as little-endian 64-bit numbers."""
+    content = hashlib.sha256(people.epsilons.astype("<f8").tobytes())
+    content.update(people.counts.astype("<i8").tobytes())
+    return content.hexdigest()
 
 
 def _check_question(delta: float | None, epsilon: float | None) -> None:
@@ -122,8 +169,42 @@ def _check_question(delta: float | None, epsilon: float | None) -> None:
         raise InvalidInputError(f"Expected a finite epsilon >= 0, got {epsilon:g}.")
 
 
-def _reported(people: Population, quantiles: bool | None) -> dict[str | int, int]:
+def _check_whole(number: int, what: str, least: int) -> None:
+    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if not whole or number < least:
+        raise InvalidInputError(
+            f"Expected a whole number of {what}, at least {least}, got {number!r}."
+        )
+
+
+def _crowds(
+    protocol: Accountable, people: Population, reported: list[int]
+) -> list[tuple[Population, dict[int, int]]]:
+    """Returns each crowd with the reported levels in it and their positions there."""
+    if protocol.mode == "agnostic":
+        return [(people, {index: index for index in reported})]
+    return [
+        (
+            Population(
+                people.epsilons[index : index + 1], people.counts[index : index + 1]
+            ),
+            {index: 0},
+        )
+        for index in reported
+    ]
+
+
+def _reported(
+    people: Population, levels: Sequence[float] | None, quantiles: bool | None
+) -> dict[str | int, int]:
     """Returns the levels to report, by quantile name or by position."""
+    if levels is not None:
+        if quantiles:
+            raise InvalidInputError("Expected either levels or quantiles, not both.")
+        indices = people.level_indices(list(levels)).tolist()
+        if not indices:
+            raise InvalidInputError("Expected at least one level to report.")
+        return {index: index for index in sorted(set(indices))}
     if quantiles is None:
         quantiles = people.num_levels > _MAX_REPORTED_LEVELS
     if not quantiles:
@@ -137,37 +218,35 @@ def _reported(people: Population, quantiles: bool | None) -> dict[str | int, int
     }
 
 
-_Point = tuple[float, float]
-
-
-def _pairs(
-    protocol: Accountable,
-    crowd: Population,
-    victims: list[int],
-    delta: float | None,
-    epsilon: float | None,
-) -> list[tuple[_Point, _Point]]:
-    """Returns (epsilon, delta) points not satisfied and satisfied, for each victim."""
-    # Nobody's total variation exceeds half her budget, so that such a small one is
-    # certified at epsilon = 0; a budget of 0 sends nothing but noise.
-    silent = [v for v in victims if crowd.epsilons[v] <= _SILENT]
-    asked = [v for v in victims if crowd.epsilons[v] > _SILENT]
-    found: dict[int, tuple[_Point, _Point]] = {}
-    if delta is not None:
-        found |= dict.fromkeys(silent, ((0.0, delta), (0.0, delta)))
-        for victim, (low, high) in zip(
-            asked, epsilons_at(delta, protocol, crowd, asked), strict=True
-        ):
-            found[victim] = ((low, delta), (high, delta))
-    if epsilon is not None:
-        for victim in silent:
-            found[victim] = ((epsilon, 0.0), (epsilon, float(crowd.epsilons[victim])))
-        # At her own local budget and above, a person's delta is 0 even without others.
-        local = [v for v in victims if crowd.epsilons[v] <= epsilon]
-        found |= dict.fromkeys(local, ((epsilon, 0.0), (epsilon, 0.0)))
-        asked = [victim for victim in asked if victim not in found]
-        for victim, (low, high) in zip(
-            asked, deltas_at(epsilon, protocol, crowd, asked), strict=True
-        ):
-            found[victim] = ((epsilon, low), (epsilon, high))
+def _answers(
+    question: Question, delta: float | None, epsilon: float | None
+) -> list[Answer]:
+    """Returns the answer for each victim; those who send nothing but noise need no bound."""
+    crowd, victims = question.crowd, question.victims
+    pure = question.randomizer.delta_local == 0.0
+    budgets = [question.times * float(crowd.epsilons[victim]) for victim in victims]
+    found: dict[int, Answer] = {}
+    for victim, budget in zip(victims, budgets, strict=True):
+        if not pure:
+            continue
+        # Nobody's total variation exceeds half her budget, so that such a small one is
+        # certified at epsilon = 0.
+        if budget <= _SILENT and delta is not None and budget <= delta:
+            found[victim] = Answer((0.0, delta), (0.0, delta))
+        elif epsilon is not None and budget <= epsilon:
+            # At her own budget and above a person's delta is 0 even without others.
+            found[victim] = Answer((epsilon, 0.0), (epsilon, 0.0))
+        elif epsilon is not None and budget <= _SILENT:
+            found[victim] = Answer((epsilon, 0.0), (epsilon, budget))
+    rest = [victim for victim in victims if victim not in found]
+    if rest:
+        asked = Question(
+            question.randomizer, crowd, rest, question.absent, question.times
+        )
+        answers = (
+            asked.epsilons_at(delta)
+            if delta is not None
+            else asked.deltas_at(epsilon or 0.0)
+        )
+        found |= dict(zip(rest, answers, strict=True))
     return [found[victim] for victim in victims]

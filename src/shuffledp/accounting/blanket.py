@@ -15,19 +15,26 @@ Two evaluators: `counting` adds up the sum, exactly, where it has few terms; `co
 integrates, at a cost that does not depend on how many there would be.
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
-from shuffledp.accounting.contour import contour_bound
+from shuffledp.accounting.contour import ContourBound
 from shuffledp.accounting.counting import counting_bound, num_terms
-from shuffledp.accounting.cover_count import cover_count, grouped_downward
-from shuffledp.cover import Cover
-from shuffledp.types import Ints
+from shuffledp.accounting.cover_count import (
+    CountDistribution,
+    cover_count,
+    grouped_downward,
+)
+from shuffledp.cover import Cover, MirroredCover, mirrored
+from shuffledp.types import Floats, Ints
 
 # Up to so many terms, or expected blanket messages, the sum is used: it is exact.
 MAX_TERMS = 5_000.0
 FEW_MESSAGES = 300.0
+# The sum's terms have no room for a tail below this.
+SMALLEST_TAIL = 1e-290
 
 
 class UpperBound(Protocol):
@@ -36,38 +43,131 @@ class UpperBound(Protocol):
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
 
+    def slack(self, epsilon: float) -> float:
+        """Returns which part of the bound at `epsilon` is numerical caution."""
+
+
+class Crowd:
+    """The blanket messages of everybody but one person, for victims of one crowd.
+
+    Args:
+        gammas: Chance of a blanket message at each level, shape (levels,).
+        counts: People at each level, victims included, shape (levels,).
+        victims: Positions of the victims' levels, distinct.
+        absent: How many of the others may be absent or collude: those who give most.
+        tail: Probability that may be dropped.
+    """
+
+    def __init__(
+        self,
+        gammas: Floats,
+        counts: Ints,
+        victims: Sequence[int],
+        *,
+        absent: int,
+        tail: float,
+    ) -> None:
+        self._gammas, self._tail = gammas, tail
+        self._counts, self._absent = counts, absent
+        # Everybody but one person of each victim's level; those few are added back.
+        self._victims = np.asarray(victims, dtype=np.int64)
+        rest = counts.copy()
+        rest[self._victims] -= 1
+        self._groups = grouped_downward(gammas, rest)
+        self._base: CountDistribution | None = None
+
+    def groups(self, victim: int) -> tuple[Floats, Ints]:
+        """Returns few groups of coins, stochastically smaller than the others' own."""
+        if self._absent:
+            rest = self._counts.copy()
+            rest[victim] -= 1
+            return grouped_downward(
+                self._gammas, without_most(self._gammas, rest, self._absent)
+            )
+        probabilities, people = self._groups
+        singles, ones = self._others(victim)
+        return np.concatenate([probabilities, singles]), np.concatenate([people, ones])
+
+    def is_small(self, telling: float) -> bool:
+        """Is the sum over the number of blanket messages short?"""
+        probabilities, people = self._groups
+        few = float(probabilities @ people) <= FEW_MESSAGES
+        return few or num_terms(probabilities, people, telling) <= MAX_TERMS
+
+    def distribution(self, victim: int) -> CountDistribution:
+        """Returns how many of the others send a blanket message."""
+        if self._absent:
+            return cover_count(*self.groups(victim), tail=self._tail)
+        if self._base is None:
+            self._base = cover_count(*self._groups, tail=self._tail)
+        left_out = cover_count(*self._others(victim), tail=self._tail)
+        return self._base.plus(left_out, tail=self._tail)
+
+    def _others(self, victim: int) -> tuple[Floats, Ints]:
+        others = self._victims[self._victims != victim]
+        return grouped_downward(self._gammas[others], np.ones_like(others))
+
+
+def without_most(gammas: Floats, counts: Ints, absent: int) -> Ints:
+    """Returns the counts without those people, of all, who give most cover."""
+    order = np.argsort(-gammas, kind="stable")
+    before = np.cumsum(counts[order]) - counts[order]
+    left = counts.copy()
+    left[order] -= np.clip(absent - before, 0, counts[order])
+    return left
+
 
 def blanket_bounds(
-    covers: list[Cover], counts: Ints, victims: list[int], *, tail: float
+    covers: Sequence[tuple[Cover, ...]],
+    counts: Ints,
+    victims: Sequence[int],
+    *,
+    absent: int = 0,
+    tail: float,
 ) -> list[UpperBound]:
     """Prepares the bound for victims of several levels of one crowd.
 
     Args:
-        covers: What each victim hides behind; each `gap` must be positive.
+        covers: What each victim hides behind, for each pair of values that may be worst.
         counts: People at each level of the crowd, victims included, shape (levels,).
         victims: Positions of the victims' levels, distinct.
+        absent: How many of the others may be absent or collude: those who give most.
         tail: Probability that may be dropped.
     """
-    gammas = covers[0].blanket_probabilities
-    # Everybody but one person of each victim's level; those few are added back below.
-    rest = counts.copy()
-    rest[victims] -= 1
-    probabilities, people = grouped_downward(gammas, rest)
-    few = float(probabilities @ people) <= FEW_MESSAGES
-    few = few or num_terms(probabilities, people, covers[0].telling) <= MAX_TERMS
-    base = cover_count(probabilities, people, tail=tail) if few else None
+    crowds: dict[int, Crowd] = {}
     bounds: list[UpperBound] = []
-    for victim, cover in zip(victims, covers, strict=True):
-        others = np.array(
-            [other for other in victims if other != victim], dtype=np.int64
-        )
-        singles, ones = grouped_downward(gammas[others], np.ones_like(others))
-        if base is None:
-            chances = np.concatenate([probabilities, singles])
-            numbers = np.concatenate([people, ones]).astype(np.float64)
-            bounds.append(contour_bound(cover, chances, numbers))
-        else:
-            left_out = cover_count(singles, ones, tail=tail)
-            distribution = base.plus(left_out, tail=tail)
-            bounds.append(counting_bound(cover, distribution, tail=tail))
+    for victim, pairs in zip(victims, covers, strict=True):
+        found = []
+        for cover in pairs:
+            gammas = cover.blanket_probabilities
+            if id(gammas) not in crowds:
+                crowds[id(gammas)] = Crowd(
+                    gammas, counts, victims, absent=absent, tail=tail
+                )
+            found.append(_bound(cover, crowds[id(gammas)], victim, tail))
+        bounds.append(found[0] if len(found) == 1 else _Worst(tuple(found)))
     return bounds
+
+
+def _bound(cover: Cover, crowd: Crowd, victim: int, tail: float) -> UpperBound:
+    summable: MirroredCover | None = mirrored(cover) if tail > SMALLEST_TAIL else None
+    if summable is not None and crowd.is_small(summable.telling):
+        return counting_bound(summable, crowd.distribution(victim), tail=tail)
+    probabilities, people = crowd.groups(victim)
+    return ContourBound(cover, probabilities, people.astype(np.float64))
+
+
+class _Worst:
+    """The largest of the bounds for several pairs of values."""
+
+    def __init__(self, bounds: tuple[UpperBound, ...]) -> None:
+        self._bounds = bounds
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        return max(bound.delta(epsilon) for bound in self._bounds)
+
+    def slack(self, epsilon: float) -> float:
+        """Returns which part of the bound at `epsilon` is numerical caution."""
+        largest = max(self._bounds, key=lambda bound: bound.delta(epsilon))
+        return largest.slack(epsilon)

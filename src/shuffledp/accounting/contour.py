@@ -22,7 +22,7 @@ of |G| is negligible are skipped.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -42,8 +42,11 @@ _TOLERANCE = 1e-9
 _ARITHMETIC = 1e-9
 # Points with log |G| this far below its value at the saddle are skipped.
 _SKIP = 60.0
+# More atoms than these are handled in batches of points, as matrices.
+_FEW_ATOMS = 8
+_BATCH = 512
 # Nothing smaller is ever returned: it might have been rounded down to 0.
-_SMALLEST = 1e-300
+_SMALLEST = 1e-306
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,65 +54,100 @@ class ContourBound:
     """The bound for one victim, ready to be evaluated at any epsilon.
 
     Attributes:
-        low: The victim's density on messages against her value.
-        gap: How much larger it is on messages for it.
-        neutral: Her density on all other messages.
-        telling: omega's mass on messages for or against.
-        probabilities: Chance of a blanket message in each group, shape (groups,).
+        cover: What she hides behind.
+        probabilities: Chance of a blanket message, or less, in each group, shape
+            (groups,).
         counts: Other people in each group, shape (groups,).
     """
 
-    low: float
-    gap: float
-    neutral: float
-    telling: float
+    cover: Cover
     probabilities: Floats
     counts: Floats
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        with np.errstate(all="ignore"):
-            try:
-                integrand = Integrand(self, epsilon)
-                value, error = integrand.integral()
-                total = math.exp(integrand.level) * (max(value, 0.0) + error) * self.gap
-            except (OverflowError, ValueError, ZeroDivisionError):
-                total = math.nan
+        upper, _ = self._ends(self.cover, epsilon)
+        total = upper + self.cover.beyond(epsilon)
         if not math.isfinite(total):
             raise CertificationError(
                 f"No proven bound at epsilon {epsilon:g}: the numbers are too extreme."
             )
         return min(max(total, _SMALLEST), 1.0)
 
+    def slack(self, epsilon: float) -> float:
+        """Returns which part of the bound at `epsilon` is numerical caution.
 
-def contour_bound(cover: Cover, probabilities: Floats, counts: Floats) -> ContourBound:
-    """Prepares the integral for one victim.
+        What remains is the integral, less its error, of the mean loss of every cell:
+        by Jensen's inequality no more than the exact bound, but for the smoothing.
+        """
+        _, lower = self._ends(replace(self.cover, cells=None), epsilon)
+        exact = lower + self.cover.beyond(epsilon)
+        return min(max(1.0 - exact / self.delta(epsilon), 0.0), 1.0)
 
-    Args:
-        cover: What the victim hides behind; `gap` must be positive.
-        probabilities: Chance of a blanket message, or less, shape (groups,).
-        counts: Others in each group, shape (groups,).
+    def _ends(self, cover: Cover, epsilon: float) -> tuple[float, float]:
+        """Returns upper and lower end of the integral; NaN if nothing is known."""
+        with np.errstate(all="ignore"):
+            try:
+                unit = float(np.abs(cover.differences).max())
+                integrand = Integrand(
+                    replace(self, cover=cover), unit, epsilon
+                )
+                value, error = integrand.integral()
+                level = integrand.level + math.log(unit)
+                upper = math.exp(level + math.log(max(value, 0.0) + error))
+                return upper, math.exp(level) * max(value - error, 0.0)
+            except (OverflowError, ValueError, ZeroDivisionError):
+                return math.nan, math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Atoms:
+    """The victim's loss at one epsilon, in units of her largest difference.
+
+    Attributes:
+        losses: Its values, shape (atoms,).
+        masses: Their probabilities under omega, shape (atoms,).
+        telling: The loss's variance as far as it is due to the difference of x and x'.
     """
-    return ContourBound(
-        cover.low, cover.gap, cover.neutral, cover.telling, probabilities, counts
-    )
+
+    losses: Floats
+    masses: Floats
+    telling: float
+
+
+def atoms(cover: Cover, unit: float, epsilon: float) -> Atoms:
+    """Returns the loss, split onto the ends of each cell where it varies within one.
+
+    A loss between two ends is replaced by the ends themselves, with the probabilities
+    that keep its mean: an upper bound, since (.)_+ is convex.
+    """
+    growth = math.expm1(epsilon)
+    differences, bases = cover.differences / unit, cover.bases / unit
+    losses = differences - growth * bases
+    # Upward by what the two products and the sum may have lost.
+    losses = losses + 4e-16 * (np.abs(differences) + growth * bases)
+    masses = cover.masses
+    telling = float(masses @ differences**2)
+    if cover.cells is not None:
+        low, high = cover.cells.low / unit, cover.cells.high / unit
+        scale = growth + 1.0
+        left = np.minimum(low[0] - scale * high[1], losses)
+        right = np.maximum(high[0] - scale * low[1], losses)
+        share = np.clip((losses - left) / np.maximum(right - left, 1e-300), 0.0, 1.0)
+        losses = np.concatenate([left, right])
+        masses = np.concatenate([masses * (1.0 - share), masses * share])
+    return Atoms(losses, masses, telling)
 
 
 class Integrand:
     """phi'(z) G(phi(z)) / z at one epsilon, with losses in units of the gap."""
 
-    def __init__(self, bound: ContourBound, epsilon: float) -> None:
-        growth = math.expm1(epsilon)
-        low, neutral = bound.low / bound.gap, bound.neutral / bound.gap
-        self.losses = np.array(
-            [1.0 - growth * low, -1.0 - growth * (1.0 + low), -growth * neutral]
-        )
-        half = bound.telling / 2.0
-        self.masses = np.array([half, half, 1.0 - bound.telling])
+    def __init__(self, bound: ContourBound, unit: float, epsilon: float) -> None:
+        loss = atoms(bound.cover, unit, epsilon)
+        self.losses, self.masses = loss.losses, loss.masses
         self.probabilities, self.counts = bound.probabilities, bound.counts
         variance = float(self.masses @ (self.losses - self.masses @ self.losses) ** 2)
-        # The losses +-1 alone have this variance.
-        self.smoothing = max(_SMOOTHING * bound.telling, _LEAST_SMOOTHING * variance)
+        self.smoothing = max(_SMOOTHING * loss.telling, _LEAST_SMOOTHING * variance)
         # Powers of the probabilities, for the cheap bound of |G|.
         self.sums = [float(self.counts @ self.probabilities**j) for j in (1, 2)]
         self.messages = max(1.0, self.sums[0])
@@ -159,10 +197,20 @@ class Integrand:
         """Returns phi(z) - 1 and phi'(z) of the smoothed loss, accurate near 0."""
         noise = np.expm1(0.5 * self.smoothing * z * z)
         plain, slope = np.zeros_like(z), np.zeros_like(z)
-        for mass, loss in zip(self.masses, self.losses, strict=True):
-            excess = np.expm1(z * loss)
-            plain = plain + mass * excess
-            slope = slope + mass * (loss + self.smoothing * z) * (1.0 + excess)
+        if self.losses.size <= _FEW_ATOMS:
+            for mass, loss in zip(self.masses, self.losses, strict=True):
+                excess = np.expm1(z * loss)
+                plain = plain + mass * excess
+                slope = slope + mass * (loss + self.smoothing * z) * (1.0 + excess)
+        else:
+            for start in range(0, z.size, _BATCH):
+                part = slice(start, start + _BATCH)
+                excess = np.expm1(np.multiply.outer(z[part], self.losses))
+                plain[part] = excess @ self.masses
+                total = 1.0 + plain[part]
+                slope[part] = excess @ (self.masses * self.losses)
+                slope[part] += self.masses @ self.losses
+                slope[part] += self.smoothing * z[part] * total
         return plain + noise + plain * noise, slope * (1.0 + noise)
 
     def _log_g(self, x: Complexes) -> Complexes:

@@ -1,6 +1,6 @@
 """The blanket bound as a sum: exact, for crowds in which it has few terms.
 
-For a cover with two mirrored kinds of telling messages (`Cover`), let T of the m + 1
+For a cover with two mirrored kinds of telling messages (`MirroredCover`), let T of the m + 1
 messages be telling - T - 1 ~ Binomial(m, r), since one place is the victim's - and D the
 difference of their two counts: a simple random walk of T steps. The bound is
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from shuffledp.accounting.binomial import binomial_weight, deviation, walk_excess
 from shuffledp.accounting.cover_count import CountDistribution
-from shuffledp.cover import Cover
+from shuffledp.cover import MirroredCover
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats, Ints
 
@@ -61,9 +61,17 @@ class CountingBound:
             )
         return min(total, 1.0)
 
+    def slack(self, epsilon: float) -> float:
+        """Returns which part of the bound at `epsilon` is numerical caution."""
+        slope = math.tanh(epsilon / 2.0)
+        excess, _ = walk_excess(self.steps, slope * self.drift)
+        scale = self.scale * (1.0 + math.exp(epsilon)) / 2.0
+        total = self.delta(epsilon)
+        return max(1.0 - scale * float(self.weights @ excess) / total, 0.0)
+
 
 def counting_bound(
-    cover: Cover, distribution: CountDistribution, *, tail: float
+    cover: MirroredCover, distribution: CountDistribution, *, tail: float
 ) -> CountingBound:
     """Prepares the sum for one victim.
 

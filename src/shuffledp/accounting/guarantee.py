@@ -1,7 +1,11 @@
 """What the accountant says: for every level, a certified bound and an attack beside it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from shuffledp.errors import DataError
+from shuffledp.types import Mode
 
 
 @dataclass(frozen=True)
@@ -16,7 +20,10 @@ class LevelGuarantee:
     Attributes:
         epsilon_local: The budget on the device, in nats.
         count: People at this level.
-        hides_among: People among whom each of them hides, herself included.
+        hides_among: Honest people among whom each of them hides, herself included.
+        slack: Which part of the certified delta, at the certified epsilon, is numerical
+            caution (bounds of errors, densities bounded within cells); 0 for several
+            collections.
         quantile: Which part of the population this level stands for, where there are
             too many levels to report ("minimum", "median", ...), else None.
     """
@@ -28,32 +35,49 @@ class LevelGuarantee:
     epsilon_central_lower: float
     delta_central: float
     delta_central_lower: float
+    slack: float = 0.0
     quantile: str | None = None
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A certified statement about one collection.
+    """A certified statement about one collection, or several with the same people.
 
     Attributes:
         mechanism: The local randomizer.
         parameters: Its public parameters.
+        mode: Whether levels travel apart from messages or with them.
         num_users: People in the collection.
+        absent: How many of the others may be absent or collude, whoever they are.
+        rounds: How often the collection happens.
+        coordinates: How many messages, shuffled apart, each person sends in one of them.
         delta: The delta that was asked for, or None.
         epsilon: The epsilon that was asked for, or None.
         levels: One entry per level, or, for very many levels, per quantile.
         theorem: What the upper bounds rest on.
         assumptions: In plain words, what must hold for the statement to hold.
+        numerics: In plain words, how the numbers are kept on the safe side.
+        people: (local budget, people) of every level, or None if there are too many.
+        people_digest: SHA-256 of all local budgets and counts.
+        version: Of shuffledp.
     """
 
     mechanism: str
     parameters: dict[str, int | float | str]
+    mode: Mode
     num_users: int
+    absent: int
+    rounds: int
+    coordinates: int
     delta: float | None
     epsilon: float | None
     levels: tuple[LevelGuarantee, ...]
     theorem: str
     assumptions: tuple[str, ...]
+    numerics: tuple[str, ...]
+    people: tuple[tuple[float, int], ...] | None
+    people_digest: str
+    version: str
 
     @property
     def certified(self) -> bool:
@@ -67,16 +91,32 @@ class Guarantee:
             self.levels, key=lambda level: (level.epsilon_central, level.delta_central)
         )
 
+    def level(self, epsilon_local: float) -> LevelGuarantee:
+        """Returns the entry of one local budget.
+
+        Raises:
+            KeyError: If that budget was not reported.
+        """
+        for level in self.levels:
+            if level.epsilon_local == epsilon_local:
+                return level
+        raise KeyError(epsilon_local)
+
     def to_dict(self) -> dict[str, Any]:
-        """Returns the guarantee as plain values, for JSON."""
+        """Returns the guarantee as plain values, for JSON; `from_dict` reads it back."""
         asked = "epsilon" if self.delta is None else "delta"
         solved = "delta" if self.delta is None else "epsilon"
         return {
+            "format": _FORMAT,
             "mechanism": self.mechanism,
             "parameters": self.parameters,
+            "mode": self.mode,
             "certified": self.certified,
             asked: self.epsilon if self.delta is None else self.delta,
             "num_users": self.num_users,
+            "absent": self.absent,
+            "rounds": self.rounds,
+            "coordinates": self.coordinates,
             "levels": [
                 {
                     "epsilon_local": level.epsilon_local,
@@ -86,10 +126,75 @@ class Guarantee:
                     f"{solved}_central_lower": getattr(
                         level, f"{solved}_central_lower"
                     ),
+                    "slack": level.slack,
                 }
                 | ({} if level.quantile is None else {"quantile": level.quantile})
                 for level in self.levels
             ],
             "theorem": self.theorem,
             "assumptions": list(self.assumptions),
+            "numerics": list(self.numerics),
+            "people": None if self.people is None else [list(p) for p in self.people],
+            "people_digest": self.people_digest,
+            "version": self.version,
         }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "Guarantee":
+        """Reads what `to_dict` wrote. It is not checked: `verify` recomputes it.
+
+        Raises:
+            DataError: If this is no certificate, or one of another format.
+        """
+        if not isinstance(record, Mapping) or record.get("format") != _FORMAT:
+            raise DataError(f"Expected a certificate of format {_FORMAT!r}.")
+        try:
+            delta, epsilon = record.get("delta"), record.get("epsilon")
+            people = record["people"]
+            return cls(
+                mechanism=str(record["mechanism"]),
+                parameters=dict(record["parameters"]),
+                mode=record["mode"],
+                num_users=int(record["num_users"]),
+                absent=int(record["absent"]),
+                rounds=int(record["rounds"]),
+                coordinates=int(record["coordinates"]),
+                delta=None if delta is None else float(delta),
+                epsilon=None if epsilon is None else float(epsilon),
+                levels=tuple(_level(entry, delta, epsilon) for entry in record["levels"]),
+                theorem=str(record["theorem"]),
+                assumptions=tuple(map(str, record["assumptions"])),
+                numerics=tuple(map(str, record["numerics"])),
+                people=None
+                if people is None
+                else tuple((float(level), int(count)) for level, count in people),
+                people_digest=str(record["people_digest"]),
+                version=str(record["version"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise DataError(
+                f"Expected a complete certificate; {type(error).__name__} at {error}."
+            ) from error
+
+
+_FORMAT = "shuffledp-guarantee-1"
+
+
+def _level(
+    entry: Mapping[str, Any], delta: float | None, epsilon: float | None
+) -> LevelGuarantee:
+    solved = "delta" if delta is None else "epsilon"
+    upper, lower = entry[f"{solved}_central"], entry[f"{solved}_central_lower"]
+    given = float(epsilon if delta is None else delta)  # type: ignore[arg-type]
+    points = (given, given, float(upper), float(lower))
+    if delta is not None:
+        points = (points[2], points[3], given, given)
+    quantile = entry.get("quantile")
+    return LevelGuarantee(
+        float(entry["epsilon_local"]),
+        int(entry["count"]),
+        int(entry["hides_among"]),
+        *points,
+        slack=float(entry["slack"]),
+        quantile=None if quantile is None else str(quantile),
+    )

@@ -21,16 +21,13 @@ estimates are weighted by the number of people: unbiased whatever the levels dep
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy.special import ndtri
 
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
-from shuffledp.types import Floats, Ints
-
-Mode = Literal["agnostic", "stratified"]
+from shuffledp.types import Floats, Ints, Mode
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from shuffledp.analyzer.frequency import Mode
+from shuffledp.types import Mode
 
 Command = Callable[..., Any]
 

@@ -1,41 +1,23 @@
 """How often each category occurs among people at different privacy levels."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.analyzer.frequency import (
     FrequencyEstimate,
-    Mode,
     agnostic_frequencies,
     stratified_frequencies,
 )
 from shuffledp.arrays import one_each
-from shuffledp.cover import Attack, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
+from shuffledp.protocols.single_message import check_mode
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomness import Rng
 from shuffledp.shuffler.shuffle import Reports, ShuffledReports
-from shuffledp.types import Floats
-
-_HONEST = (
-    "Everybody who is counted is honest and really sends a message; people who collude "
-    "or are absent hide nobody."
-)
-_ONCE = "Everybody sends one message, once, and values do not depend on other messages."
-_SHUFFLER = (
-    "The shuffler puts the messages in a uniformly random order and keeps it secret."
-)
-_NEIGHBOURS = (
-    "Two worlds are compared in which one person's value differs; her level, and how many "
-    "people chose each level, are public."
-)
-_UNLINKED = "Levels travel apart from messages: nobody can tell which belongs to which."
-_LINKED = "Each message carries its level: a person hides among her own level only."
-
+from shuffledp.types import Mode
 
 @dataclass(frozen=True)
 class Frequency:
@@ -54,31 +36,12 @@ class Frequency:
 
     def __post_init__(self) -> None:
         KRandomizedResponse(self.num_categories)
-        if self.mode not in ("agnostic", "stratified"):
-            raise InvalidInputError(
-                f"Expected mode 'agnostic' or 'stratified', got {self.mode!r}."
-            )
+        check_mode(self.mode)
 
     @property
-    def mechanism(self) -> str:
-        """The name of the local randomizer."""
-        return "kary-response"
-
-    @property
-    def parameters(self) -> dict[str, int | float | str]:
-        """The public parameters, for the certificate."""
-        return {"categories": int(self.num_categories), "mode": self.mode}
-
-    @property
-    def hides_among(self) -> Literal["everybody", "own level"]:
-        """Among whom a person's message cannot be told apart."""
-        return "everybody" if self.mode == "agnostic" else "own level"
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """In plain words, what must hold for the guarantee to hold."""
-        linking = _UNLINKED if self.mode == "agnostic" else _LINKED
-        return (_HONEST, _ONCE, _SHUFFLER, linking, _NEIGHBOURS)
+    def randomizer(self) -> KRandomizedResponse:
+        """What the devices run."""
+        return KRandomizedResponse(self.num_categories)
 
     def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
         """Runs on the devices: one randomized message per person.
@@ -92,8 +55,7 @@ class Frequency:
             InvalidInputError: If shapes differ, or a value or a level is out of range.
         """
         integers, epsilons = one_each(values, levels, what="values")
-        randomizer = KRandomizedResponse(self.num_categories)
-        messages = randomizer.randomize(integers, epsilons, rng=rng)
+        messages = self.randomizer.randomize(integers, epsilons, rng=rng)
         return Reports(messages, epsilons, linked=self.mode == "stratified")
 
     def estimate(
@@ -132,7 +94,7 @@ class Frequency:
             raise InvalidInputError(
                 "Expected as many reports per level as the population has people."
             )
-        keep, flip = KRandomizedResponse(k).densities(people.epsilons)
+        keep, flip = self.randomizer.densities(people.epsilons)
         if self.mode == "agnostic":
             return agnostic_frequencies(
                 np.bincount(messages, minlength=k),
@@ -146,14 +108,4 @@ class Frequency:
             level_counts=people.counts,
             keep=keep,
             flip=flip,
-        )
-
-    def cover(self, epsilon_victim: float, epsilons: Floats) -> Cover:
-        """The cover that people at `epsilons` give a victim at `epsilon_victim`."""
-        return KRandomizedResponse(self.num_categories).cover(epsilon_victim, epsilons)
-
-    def attacks(self, epsilon_victim: float, epsilons: Floats) -> tuple[Attack, ...]:
-        """Attacks on that victim; the strongest counts."""
-        return KRandomizedResponse(self.num_categories).attacks(
-            epsilon_victim, epsilons
         )

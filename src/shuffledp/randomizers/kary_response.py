@@ -13,15 +13,18 @@ Sources: Kairouz, Oh, Viswanath (2014), "Extremal mechanisms for local different
 privacy"; Balle, Bell, Gascon, Nissim (2019), arXiv:1903.02837, section 3.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from shuffledp.arrays import one_each
-from shuffledp.cover import Attack, Cover, OneCountAttack, TwoCountAttack
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
+from shuffledp.randomizers.set_response import (
+    Overlaps,
+    SetResponse,
+    lowest_density,
+)
 from shuffledp.randomness import Rng, check_rng
 from shuffledp.types import Floats, Ints
 
@@ -31,22 +34,6 @@ MAX_CATEGORIES = 2**31
 _BATCH = 1 << 18
 
 
-def blanket_probability(epsilons: Floats, num_categories: int) -> Floats:
-    """Returns gamma, the chance that a message ignores its sender's value.
-
-    Args:
-        epsilons: Local budgets in nats, >= 0, any shape.
-        num_categories: k >= 2.
-
-    >>> blanket_probability(np.log([1.0, 3.0]), num_categories=2)
-    array([1. , 0.5])
-    """
-    # exp(eps) overflows past eps = 709; the same ratio in exp(-eps) goes to 0 instead.
-    decay = np.exp(-epsilons)
-    gamma: Floats = num_categories * decay / (1.0 + (num_categories - 1) * decay)
-    return gamma
-
-
 def sampled_blanket_probability(epsilons: Floats, num_categories: int) -> Floats:
     """Returns gamma as `randomize` draws it: a multiple of 2**-53, rounded upward.
 
@@ -54,13 +41,13 @@ def sampled_blanket_probability(epsilons: Floats, num_categories: int) -> Floats
     chance. The 8e-16 on top cover the rounding of gamma itself: a real device is a
     little more private than promised, never less.
     """
-    gamma = blanket_probability(epsilons, num_categories)
+    gamma = lowest_density(epsilons, 1.0 / num_categories)
     rounded: Floats = np.ceil(gamma * (1.0 + 8e-16) * 2.0**53) * 2.0**-53
     return np.minimum(rounded, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class KRandomizedResponse:
+class KRandomizedResponse(SetResponse):
     """Public parameters only; values, levels and rng are arguments of `randomize`.
 
     Attributes:
@@ -79,6 +66,27 @@ class KRandomizedResponse:
             raise InvalidInputError(
                 f"Expected 2 to {MAX_CATEGORIES} categories, got {k}."
             )
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the randomizer."""
+        return "kary-response"
+
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters, for the certificate."""
+        return {"categories": int(self.num_categories)}
+
+    @property
+    def overlaps(self) -> Overlaps:
+        """Every value favours itself, and nothing else."""
+        return Overlaps(
+            1.0 / self.num_categories, 0.0, 0.0 if self.num_categories > 2 else None
+        )
+
+    def drawn_low(self, epsilons: Floats) -> Floats:
+        """Returns the chance of a uniform message, as it is drawn."""
+        return sampled_blanket_probability(epsilons, self.num_categories)
 
     @property
     def message_type(self) -> np.dtype[np.unsignedinteger]:
@@ -140,37 +148,3 @@ class KRandomizedResponse:
         keep, flip = self.densities(np.asarray(epsilons, dtype=np.float64))
         mean = flip[:, None] + (keep - flip)[:, None] * frequencies[None, :]
         return mean, mean * (1.0 - mean)
-
-    def cover(self, epsilon_victim: float, epsilons: Floats) -> Cover:
-        """Returns the cover that people at `epsilons` give a victim.
-
-        omega is uniform over the k categories. By symmetry every pair of values is a
-        worst pair, and exchanging x and x' changes nothing.
-        """
-        k = self.num_categories
-        gamma = float(blanket_probability(np.array([epsilon_victim]), k)[0])
-        # 1 - gamma, without the cancellation that a tiny budget would bring.
-        kept = -math.expm1(-epsilon_victim) / (
-            1.0 + (k - 1) * math.exp(-epsilon_victim)
-        )
-        return Cover(
-            blanket_probabilities=blanket_probability(epsilons, k),
-            telling=2.0 / k,
-            low=gamma,
-            gap=k * kept,
-            neutral=gamma,
-        )
-
-    def attacks(self, epsilon_victim: float, epsilons: Floats) -> tuple[Attack, ...]:
-        """Returns concrete attacks on a victim, for the lower bound.
-
-        With three categories or more the others all hold a third one: what arrives on x
-        and x' is blanket and victim only. With two, they all hold x' (or all x).
-        """
-        k = self.num_categories
-        gamma = float(sampled_blanket_probability(np.array([epsilon_victim]), k)[0])
-        flip, gap = gamma / k, 1.0 - gamma
-        keeps, flips = self.densities(epsilons)
-        if k > 2:
-            return (TwoCountAttack(flips, flip, gap),)
-        return (OneCountAttack(flips, flip, gap), OneCountAttack(keeps, flip, gap))

@@ -1,0 +1,130 @@
+"""Both bounds for victims of several levels of one crowd, at a delta or an epsilon."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shuffledp.accounting.composition import composed, loss_distribution
+from shuffledp.accounting.profiles import (
+    Profile,
+    UpperProfile,
+    composed_ceiling,
+    lower_profiles,
+    upper_profiles,
+)
+from shuffledp.accounting.solve import (
+    largest_attacked_epsilon,
+    round_down,
+    round_up,
+    smallest_certified_epsilon,
+)
+from shuffledp.cover import LocalRandomizer
+from shuffledp.population import Population
+
+# Where no attack tells how small delta is.
+_USUAL_DELTA = 1e-12
+# A composed loss beyond which probability is charged whole: this part of delta in all.
+_NEGLIGIBLE = 1e-3
+_SMALLEST = 1e-290
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A point the victim's profile exceeds, and one that it keeps.
+
+    Attributes:
+        lower: (epsilon, delta) that an attack violates.
+        upper: (epsilon, delta) that is certified.
+        slack: Part of the certified delta that is numerical caution, in one collection.
+    """
+
+    lower: tuple[float, float]
+    upper: tuple[float, float]
+    slack: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Who is asked about.
+
+    Attributes:
+        randomizer: What the devices run.
+        crowd: The people among whom victims hide, themselves included.
+        victims: Positions of their levels in the crowd, distinct.
+        absent: How many of the others may be absent or collude.
+        times: In how many collections, rounds or coordinates, the same people take part.
+    """
+
+    randomizer: LocalRandomizer
+    crowd: Population
+    victims: Sequence[int]
+    absent: int = 0
+    times: int = 1
+
+    def epsilons_at(self, delta: float) -> list[Answer]:
+        """Returns the answer at this delta for each victim."""
+        uppers = self._uppers(delta)
+        return [
+            self._epsilon(upper, lower, delta)
+            for upper, lower in zip(uppers, self._lowers(), strict=True)
+        ]
+
+    def deltas_at(self, epsilon: float) -> list[Answer]:
+        """Returns the answer at this epsilon for each victim."""
+        answers = []
+        for victim, lower in zip(self.victims, self._lowers(), strict=True):
+            attacked = lower(epsilon)
+            # The attack tells how small delta is, and so how little may be dropped.
+            about = attacked if attacked > 0.0 else _USUAL_DELTA
+            one = Question(
+                self.randomizer, self.crowd, [victim], self.absent, self.times
+            )
+            (upper,) = one._uppers(min(max(about, _SMALLEST), 1e-6))
+            certified = min(round_up(self._composed(upper, about)(epsilon)), 1.0)
+            below = min(round_down(attacked), certified)
+            slack = upper.slack(epsilon) if self.times == 1 else 0.0
+            answers.append(Answer((epsilon, below), (epsilon, certified), slack))
+        return answers
+
+    def _uppers(self, delta: float) -> list[UpperProfile]:
+        return upper_profiles(
+            self.randomizer,
+            self.crowd,
+            self.victims,
+            delta=max(delta / self.times, _SMALLEST),
+            absent=self.absent,
+        )
+
+    def _lowers(self) -> list[Profile]:
+        return lower_profiles(
+            self.randomizer,
+            self.crowd,
+            self.victims,
+            absent=self.absent,
+            rounds=self.times,
+        )
+
+    def _composed(self, upper: UpperProfile, delta: float) -> Profile:
+        if self.times == 1:
+            return upper.delta
+        pure = self.randomizer.delta_local == 0.0
+        losses = loss_distribution(
+            upper.delta,
+            ceiling=upper.level if pure else float("inf"),
+            negligible=max(_NEGLIGIBLE * delta / self.times, _SMALLEST),
+        )
+        return composed([(losses, self.times)]).delta
+
+    def _epsilon(self, upper: UpperProfile, lower: Profile, delta: float) -> Answer:
+        profile = self._composed(upper, delta)
+        if self.times == 1:
+            ceiling = upper.ceiling(delta)
+        elif self.randomizer.delta_local == 0.0:
+            ceiling = self.times * upper.level
+        else:
+            ceiling = composed_ceiling(profile, upper.level, delta)
+        below = largest_attacked_epsilon(lower, delta, ceiling=ceiling)
+        certified = smallest_certified_epsilon(
+            profile, delta, ceiling=ceiling, guess=below
+        )
+        slack = upper.slack(certified) if self.times == 1 else 0.0
+        return Answer((below, delta), (certified, delta), slack)

@@ -1,0 +1,60 @@
+"""What a guarantee assumes, and how its numbers are kept safe, in plain words."""
+
+from shuffledp.cover import Accountable
+
+_SHUFFLER = (
+    "The shuffler puts the messages in a uniformly random order and keeps it secret."
+)
+_NEIGHBOURS = (
+    "Two worlds are compared in which one person's value differs; her level, and how many "
+    "people chose each level, are public."
+)
+_UNLINKED = "Levels travel apart from messages: nobody can tell which belongs to which."
+_LINKED = "Each message carries its level: a person hides among her own level only."
+_INDEPENDENT = "People are independent, and values do not depend on others' messages."
+
+
+def assumed(
+    protocol: Accountable, absent: int, rounds: int, coordinates: int
+) -> tuple[str, ...]:
+    """Returns what must hold for the guarantee to hold."""
+    but = f" but {absent:,} of the others" if absent else ""
+    honest = (
+        f"Everybody{but} who is counted is honest and really sends a message; people who "
+        "collude or are absent hide nobody."
+    )
+    times = "Everybody sends one message, once."
+    if rounds * coordinates > 1:
+        parts = []
+        if coordinates > 1:
+            parts.append(f"{coordinates:,} messages, each shuffled apart,")
+        parts.append(f"in each of {rounds:,} rounds" if rounds > 1 else "once")
+        times = f"Everybody sends {' '.join(parts)}, with independent randomness."
+        if coordinates == 1:
+            times = f"Everybody sends one message {parts[-1]}, independently."
+    linking = _UNLINKED if protocol.mode == "agnostic" else _LINKED
+    return (
+        honest,
+        times,
+        _INDEPENDENT,
+        _SHUFFLER,
+        linking,
+        _NEIGHBOURS,
+        *protocol.randomizer.assumptions,
+    )
+
+
+def kept_safe(times: int) -> tuple[str, ...]:
+    """Returns how errors of the arithmetic are kept on the safe side."""
+    words = [
+        "Certified numbers have six digits, rounded outward, at which the bound was "
+        "evaluated and held.",
+        "Bounds of discretisation, truncation and rounding are added to every certified "
+        "delta; `slack` is the part of it that they and the smoothing take.",
+    ]
+    if times > 1:
+        words.append(
+            "Composed through a loss distribution that dominates the certified profile "
+            "(chords between nodes), by an integral whose errors are added."
+        )
+    return tuple(words)

@@ -1,0 +1,35 @@
+"""Checks of the public parameters that several randomizers take."""
+
+import math
+
+import numpy as np
+
+from shuffledp.arrays import as_number
+from shuffledp.errors import InvalidInputError
+
+
+def whole_number(value: int, what: str, *, least: int, most: int) -> int:
+    """Returns a whole number in [least, most].
+
+    Raises:
+        InvalidInputError: If it is not one.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InvalidInputError(f"Expected a whole number of {what}, got {value!r}.")
+    if not least <= value <= most:
+        raise InvalidInputError(f"Expected {least} to {most} {what}, got {value}.")
+    return int(value)
+
+
+def value_range(low: float, high: float) -> float:
+    """Returns half the length of the interval of possible values.
+
+    Raises:
+        InvalidInputError: Unless both ends are finite and `low` < `high`.
+    """
+    half = as_number(high, "high") / 2.0 - as_number(low, "low") / 2.0
+    if not (math.isfinite(half) and half > 0.0):
+        raise InvalidInputError(
+            f"Expected a range of values with low < high, got {low:g} to {high:g}."
+        )
+    return half

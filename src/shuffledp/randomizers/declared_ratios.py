@@ -1,0 +1,116 @@
+"""Any randomizers of which only three numbers per level are known.
+
+For a pair x, x' of the victim's values and everybody else's randomizers:
+
+* p: R(x) <= p R(x') and R(x') <= p R(x);
+* beta: the total variation distance of R(x) and R(x');
+* q: R(x) <= q R_i(z) and R(x') <= q R_i(z) for every value z of every other person i.
+
+Then omega = max(R(x), R(x')) / (1 + beta) is covered with weight (1 + beta) / q by each
+other person, and the victim's loss is, in the worst case, that of three kinds of
+messages: p to 1 for x, p to 1 for x', and neutral. With a = beta / (p - 1), their
+probabilities under x are p a, a and 1 - a - p a. No smaller bound follows from p, beta
+and q alone. The numbers are those of the variation ratio of Wang et al. (2024,
+arXiv:2401.04306), whose own reduction is not an upper bound in general.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.arrays import as_number
+from shuffledp.cover import Attack, Cover
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredRatios:
+    """A declaration, which the accountant takes on trust and repeats in the certificate.
+
+    Attributes:
+        q: The largest of the ratios called q above, for all pairs of people; >= 1.
+        beta: Total variation distance of a victim's two messages; None for the largest
+            that her budget allows, (e^eps - 1) / (e^eps + 1).
+    """
+
+    q: float
+    beta: float | None = None
+
+    def __post_init__(self) -> None:
+        q = as_number(self.q, "q")
+        if not (math.isfinite(q) and q >= 1.0):
+            raise InvalidInputError(f"Expected a finite q >= 1, got {q:g}.")
+        if self.beta is not None:
+            beta = as_number(self.beta, "beta")
+            if not 0.0 < beta <= 1.0:
+                raise InvalidInputError(f"Expected 0 < beta <= 1, got {beta:g}.")
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the randomizer."""
+        return "declared-ratios"
+
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters, for the certificate."""
+        known = {} if self.beta is None else {"beta": float(self.beta)}
+        return {"q": float(self.q)} | known
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What was declared."""
+        distance = "any" if self.beta is None else f"at most {self.beta:g}"
+        return (
+            "Declared, not measured: every level keeps its local budget; a person's two "
+            f"messages have total variation distance {distance}; and none of them is more "
+            f"than {self.q:g} times as likely as under anybody else's randomizer.",
+        )
+
+    @property
+    def delta_local(self) -> float:
+        """0: pure local privacy."""
+        return 0.0
+
+    def local_delta(self, level: float, epsilon: float) -> float:
+        """Returns the largest divergence that the declaration allows."""
+        if epsilon >= level:
+            return 0.0
+        beta = self._distance(level)
+        # p a - e^epsilon a.
+        return beta * -math.expm1(epsilon - level) / -math.expm1(-level) * (1 + 1e-12)
+
+    def covers(
+        self, victims: Sequence[float], crowd: Population, *, delta: float
+    ) -> list[tuple[Cover, ...]]:
+        """Returns one cover per victim."""
+        del delta
+        found = []
+        for victim in victims:
+            beta = self._distance(victim)
+            gamma = min((1.0 + beta) / self.q, 1.0) * (1.0 - 1e-14)
+            low = (1.0 + beta) * math.exp(-victim)
+            gap = (1.0 + beta) * -math.expm1(-victim)
+            # omega has p a / (1 + beta) on either telling kind.
+            telling = min(2.0 * beta / -math.expm1(-victim) / (1.0 + beta), 1.0)
+            cover = Cover(
+                np.full(crowd.num_levels, gamma),
+                np.array([telling / 2.0, telling / 2.0, max(1.0 - telling, 0.0)]),
+                np.array([gap, -gap, 0.0]),
+                np.array([low, low + gap, 1.0 + beta]),
+            )
+            found.append((cover,))
+        return found
+
+    def attacks(
+        self, victims: Sequence[float], crowd: Population
+    ) -> list[tuple[Attack, ...]]:
+        """Returns none: nothing more is known about the messages."""
+        del crowd
+        return [() for _ in victims]
+
+    def _distance(self, level: float) -> float:
+        most = math.tanh(level / 2.0)
+        return most if self.beta is None else min(self.beta, most)

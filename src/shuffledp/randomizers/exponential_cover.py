@@ -1,0 +1,192 @@
+"""The cover of two-sided exponential noise, on the whole line or within the value range.
+
+Values are scaled to [-1, 1]; a person at level eps sends y with density proportional to
+e^{-b |y - v|}, b = eps / 2, on the line (Laplace) or on [-1, 1] (Clip-Laplace). Whatever v
+is, her density is at least that of the farther end, c e^{-b (1 + |y|)}: on the line since
+nothing is farther; within the range since -b |y - v| - log(normalizer(v)) grows as v moves
+inward. omega is taken proportional to
+
+    e^{-kappa |y|} for |y| <= 1,    e^{-kappa - b_v (|y| - 1)} for 1 < |y| <= reach,
+
+0 <= kappa <= b_v, b_v being the victim's rate. Then gamma is a smallest ratio of
+exponentials, attained at |y| = 0, 1 or reach. For every omega of this shape the ends -1
+and 1 are the victim's worst pair: docs/theorem.md proves it. Beyond 1 the victim's
+densities against omega are constant, so that each side is one kind of message.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from shuffledp.cover import Cell, Cover
+from shuffledp.population import Population
+from shuffledp.types import Floats
+
+# Distinct budgets at which a shape of omega is compared with others.
+_SAMPLED = 256
+# Rounding of the victim's densities, as a part of their sum.
+_ROUNDING = 4e-15
+
+
+@dataclass(frozen=True)
+class Shape:
+    """omega's parameters: its rates inside and outside, and where it ends (maybe inf)."""
+
+    kappa: float
+    rate: float
+    reach: float
+
+    @property
+    def norm(self) -> float:
+        """The integral of the unnormalized omega."""
+        inside = _mean_decay(self.kappa)
+        if self.reach <= 1.0:
+            return 2.0 * inside
+        outside = -math.expm1(-self.rate * (self.reach - 1.0)) / self.rate
+        return 2.0 * (inside + math.exp(-self.kappa) * outside)
+
+    def log_density(self, y: float) -> float:
+        """Returns log omega at a distance y >= 0 from the middle."""
+        beyond = max(y - 1.0, 0.0)
+        return -self.kappa * min(y, 1.0) - self.rate * beyond - math.log(self.norm)
+
+
+def blanket_probability(rates: Floats, shape: Shape, *, clipped: bool) -> Floats:
+    """Returns gamma for people whose noise has these rates, shape as `rates`."""
+    # A rate of 0 is the uniform distribution within the range, and nothing on the line.
+    with np.errstate(divide="ignore"):
+        peak = np.log(_peak(rates, clipped=clipped))
+    gamma: Floats = np.full(rates.shape, np.inf)
+    for y in {0.0, 1.0, shape.reach}:
+        if math.isfinite(y):
+            ratio = peak - rates * (1.0 + y) - shape.log_density(y)
+            np.minimum(gamma, np.exp(ratio), out=gamma)
+        else:
+            # On the way to infinity a steeper density falls below omega altogether.
+            gamma[rates > shape.rate] = 0.0
+    return np.minimum(gamma * (1.0 - 1e-14), 1.0)
+
+
+def exponential_cover(
+    epsilon: float, crowd: Population, *, clipped: bool, tail: float
+) -> Cover:
+    """Returns the cover for a victim at this level, with the best shape found.
+
+    Args:
+        epsilon: The victim's local budget, > 0.
+        crowd: The people among whom she hides.
+        clipped: Clip-Laplace, and not Laplace.
+        tail: How much of her distribution may stay uncovered.
+    """
+    rate = epsilon / 2.0
+    stride = max(1, crowd.num_levels // _SAMPLED)
+    rates = crowd.epsilons[::stride] / 2.0
+    counts = np.add.reduceat(crowd.counts, np.arange(0, crowd.num_levels, stride))
+
+    def with_reach(reach: float) -> tuple[float, Shape]:
+        def spread(kappa: float) -> float:
+            shape = Shape(kappa, rate, reach)
+            people = counts @ blanket_probability(rates, shape, clipped=clipped)
+            return _divergence(shape, clipped=clipped) / max(float(people), 1e-300)
+
+        best = minimize_scalar(
+            spread, bounds=(0.0, rate), method="bounded", options={"xatol": rate / 500}
+        )
+        kappa = float(best.x)
+        return min((spread(k), Shape(k, rate, reach)) for k in (kappa, rate))
+
+    reaches = [1.0]
+    if not clipped:
+        reaches = [1.0 + max(math.log(0.5 / (part * tail)), 0.0) / rate for part in
+                   (0.3, 0.01)]  # fmt: skip
+        reaches.append(math.inf)
+    shape = min((with_reach(reach) for reach in reaches), key=lambda pair: pair[0])[1]
+    gamma = blanket_probability(crowd.epsilons / 2.0, shape, clipped=clipped)
+    return _cover(shape, gamma, clipped=clipped)
+
+
+def _cover(shape: Shape, gamma: Floats, *, clipped: bool) -> Cover:
+    """Returns the victim's cells: the right half, the outer right, and their mirrors."""
+    rate, kappa, norm = shape.rate, shape.kappa, shape.norm
+    # The density's own peak, against that of a Laplace distribution of the same rate.
+    scale = _peak(np.array([rate]), clipped=clipped)[0] / (rate / 2.0)
+    # Cells narrow enough for a steep density, too; the error is of their second order.
+    edges = np.linspace(0.0, 1.0, 201 + int(min(40.0 * rate, 1500.0)))
+    left, right = edges[:-1], edges[1:]
+    width, middle = right - left, (left + right) / 2.0
+    masses = np.exp(-kappa * left) * width * _mean_decay_of(kappa * width) / norm
+    far = 0.5 * np.exp(-rate * (1.0 + left)) * -np.expm1(-rate * width)
+    near = 0.5 * np.exp(-rate * (1.0 - right)) * -np.expm1(-rate * width)
+    # far - near, without cancellation.
+    less = -np.exp(-rate + rate * middle) * -np.expm1(-2.0 * rate * middle)
+    less *= np.sinh(rate * width / 2.0)
+    ends = np.exp(
+        np.array([-rate * (1.0 + edges), -rate * (1.0 - edges)]) + kappa * edges
+    ) * (rate / 2.0 * norm)
+    low = np.minimum(ends[:, :-1], ends[:, 1:])
+    high = np.maximum(ends[:, :-1], ends[:, 1:])
+    uncovered = None
+    if shape.reach > 1.0:
+        kept = -math.expm1(-rate * (shape.reach - 1.0))
+        outer = math.exp(-kappa) * kept / rate / norm
+        masses = np.append(masses, outer)
+        far = np.append(far, 0.5 * math.exp(-2.0 * rate) * kept)
+        near = np.append(near, 0.5 * kept)
+        less = np.append(less, 0.5 * math.expm1(-2.0 * rate) * kept)
+        flat = np.array([far[-1], near[-1]])[:, None] / outer
+        low, high = np.hstack([low, flat]), np.hstack([high, flat])
+        if math.isfinite(shape.reach):
+            beyond = 0.5 * math.exp(-rate * (shape.reach - 1.0))
+            there = beyond * math.exp(-2.0 * rate)
+            uncovered = np.array([[beyond, there], [there, beyond]])
+    base, other, less = scale * near / masses, scale * far / masses, scale * less / masses
+    # On the mirrored half x and x' change places. Differences are rounded up.
+    slack = _ROUNDING * (base + other)
+    return Cover(
+        blanket_probabilities=gamma,
+        masses=np.concatenate([masses, masses]),
+        differences=np.concatenate([less + slack, -less + slack]),
+        bases=np.concatenate([base, other]),
+        cells=Cell(
+            scale * (1.0 - _ROUNDING) * np.hstack([low, low[::-1]]),
+            scale * (1.0 + _ROUNDING) * np.hstack([high, high[::-1]]),
+        ),
+        uncovered=uncovered,
+    )
+
+
+def _divergence(shape: Shape, *, clipped: bool) -> float:
+    """Returns about the integral of (R(-1) - R(1))^2 / omega: what cover must hide."""
+    rate, kappa, norm = shape.rate, shape.kappa, shape.norm
+    y = (np.arange(64) + 0.5) / 64
+    # Densities e^{-rate} 2 sinh(rate y), squared, against e^{-kappa y}.
+    here = np.exp(rate * (y - 1.0)) * -np.expm1(-2.0 * rate * y)
+    total = float(np.mean(here**2 * np.exp(kappa * y)))
+    if shape.reach > 1.0:
+        edge = math.expm1(-2.0 * rate) ** 2 * math.exp(kappa) / rate
+        total += edge * -math.expm1(-rate * (shape.reach - 1.0))
+    peak = _peak(np.array([rate]), clipped=clipped)[0]
+    return 2.0 * total * peak**2 * norm
+
+
+def _peak(rates: Floats, *, clipped: bool) -> Floats:
+    """Returns the density at its own location, an end of the range."""
+    if not clipped:
+        return rates / 2.0
+    steep = np.maximum(rates, 1e-300)
+    peak: Floats = np.where(rates > 0.0, steep / -np.expm1(-2.0 * steep), 0.5)
+    return peak
+
+
+def _mean_decay(rate: float) -> float:
+    """Returns the mean of e^{-rate t} over [0, 1]."""
+    return float(_mean_decay_of(np.array([rate]))[0])
+
+
+def _mean_decay_of(rates: Floats) -> Floats:
+    small = rates < 1e-8
+    safe = np.where(small, 1.0, rates)
+    mean: Floats = np.where(small, 1.0 - rates / 2.0, -np.expm1(-safe) / safe)
+    return mean

@@ -1,0 +1,259 @@
+"""A randomizer of the user's own, given by the density of its messages.
+
+The range of messages is cut into cells of width h. With |(log f)'| <= S and |(log f)''| <=
+K within a cell, |f''| <= (S^2 + K) f, so that the midpoint rule gives a cell's mass up to a
+factor of 1 + (S^2 + K) h^2 e^{S h} / 24, and every value in the cell lies within a factor
+of e^{S h / 2} of the middle. The cover's omega is constant on each cell: proportional to
+the smallest density, over everybody's values, of the average person. All ordered pairs of
+a victim's values are tried.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.arrays import as_number, float_array
+from shuffledp.cover import Attack, Cell, Cover
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.types import Floats
+
+# (messages, value, epsilon) -> densities of these messages, shape as `messages`.
+Density = Callable[[Floats, float, float], Floats]
+
+_FINE = 1 << 14
+_COARSE = 512
+_MOST_VALUES = 16
+_MOST_LEVELS = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class DensityRandomizer:
+    """A density on an interval, for finitely many values a person may hold.
+
+    Attributes:
+        density: Returns densities of messages, for a value and a local budget.
+        values: What a person may hold: 2 to 16 numbers.
+        low: Smallest possible message.
+        high: Largest possible message.
+        log_slope: S, largest |d log f / dy| between breakpoints, at every level.
+        log_curvature: K, largest |d^2 log f / dy^2| there.
+        breakpoints: Messages at which the density may jump or bend, in (low, high).
+        name: For the certificate.
+
+    Raises:
+        InvalidInputError: If a parameter is out of range.
+    """
+
+    density: Density
+    values: tuple[float, ...]
+    low: float
+    high: float
+    log_slope: float
+    log_curvature: float
+    breakpoints: tuple[float, ...] = ()
+    name: str = "user-density"
+
+    def __post_init__(self) -> None:
+        values = float_array(self.values, "values")
+        if not 2 <= np.unique(values).size == values.size <= _MOST_VALUES:
+            raise InvalidInputError(
+                f"Expected 2 to {_MOST_VALUES} different values, got {values.size}."
+            )
+        for name in ("low", "high", "log_slope", "log_curvature"):
+            if not math.isfinite(as_number(getattr(self, name), name)):
+                raise InvalidInputError(f"Expected {name} to be finite.")
+        if not self.low < self.high:
+            raise InvalidInputError(
+                f"Expected messages with low < high, got {self.low:g} to {self.high:g}."
+            )
+        if self.log_slope < 0.0 or self.log_curvature < 0.0:
+            raise InvalidInputError("Expected log_slope and log_curvature >= 0.")
+        points = float_array(self.breakpoints, "breakpoints")
+        if not np.all((points > self.low) & (points < self.high)):
+            raise InvalidInputError("Expected breakpoints between low and high.")
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the randomizer."""
+        return self.name
+
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters, for the certificate."""
+        return {
+            "values": ", ".join(f"{value:g}" for value in self.values),
+            "low": float(self.low),
+            "high": float(self.high),
+            "log_slope": float(self.log_slope),
+            "log_curvature": float(self.log_curvature),
+            "breakpoints": ", ".join(f"{point:g}" for point in self.breakpoints),
+        }
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What was declared."""
+        return (
+            "Declared, not measured: messages have the given density on the given "
+            "interval, every level keeps its budget there, and between breakpoints its logarithm has a slope of at most "
+            f"{self.log_slope:g} and a curvature of at most {self.log_curvature:g}.",
+        )
+
+    @property
+    def delta_local(self) -> float:
+        """0: pure local privacy."""
+        return 0.0
+
+    def local_delta(self, level: float, epsilon: float) -> float:
+        """Returns the largest divergence of one message over all pairs of values.
+
+        Raises:
+            InvalidInputError: If the densities show more than the level promises.
+        """
+        densities, widths, slack, mean_error = self._cells(level)
+        logs = np.log(densities)
+        shown = float((logs.max(axis=0) - logs.min(axis=0)).max())
+        if shown > level * (1.0 + 1e-9) + 1e-12:
+            raise InvalidInputError(
+                f"Expected densities that keep a local budget of {level:g}, but they "
+                f"show {shown:g}."
+            )
+        if epsilon >= level:
+            return 0.0
+        here = densities[:, None, :] * (1.0 + mean_error)
+        there = densities[None, :, :] * (1.0 - mean_error) * math.exp(min(epsilon, 709.0))
+        # Within a cell the ratio varies by e^{2 slack}.
+        excess = np.maximum(here * np.exp(2.0 * slack) - there, 0.0) @ widths
+        return min(float(excess.max()), 1.0)
+
+    def covers(
+        self, victims: Sequence[float], crowd: Population, *, delta: float
+    ) -> list[tuple[Cover, ...]]:
+        """Returns one cover for each ordered pair of values of each victim."""
+        del delta
+        if crowd.num_levels > _MOST_LEVELS:
+            raise InvalidInputError(
+                f"Expected at most {_MOST_LEVELS} distinct levels for a density given as "
+                f"a function, got {crowd.num_levels}."
+            )
+        least = []
+        for level in crowd.epsilons.tolist():
+            densities, widths, slack, _ = self._cells(level)
+            least.append((densities * np.exp(-slack)).min(axis=0))
+        lowest = np.array(least)
+        shape = crowd.counts @ lowest
+        omega = shape / (shape @ widths)
+        gamma = np.minimum((lowest / omega).min(axis=1) * (1.0 - 1e-12), 1.0)
+        found = []
+        for victim in victims:
+            densities, widths, slack, mean_error = self._cells(victim)
+            found.append(
+                tuple(
+                    _cover(here, there, omega, widths, slack, mean_error, gamma)
+                    for here in densities
+                    for there in densities
+                    if here is not there
+                )
+            )
+        return found
+
+    def attacks(
+        self, victims: Sequence[float], crowd: Population
+    ) -> list[tuple[Attack, ...]]:
+        """Returns none: exact probabilities would need exact integrals."""
+        del crowd
+        return [() for _ in victims]
+
+    def _cells(self, level: float) -> tuple[Floats, Floats, Floats, Floats]:
+        """Returns densities in the middle, widths, and bounds of variation and error."""
+        knots = np.array([self.low, *sorted(self.breakpoints), self.high])
+        share = np.diff(knots) / (self.high - self.low)
+        parts = np.maximum(np.ceil(share * _FINE), 4.0).astype(np.int64)
+        edges = np.concatenate(
+            [
+                np.linspace(left, right, count, endpoint=False)
+                for left, right, count in zip(knots[:-1], knots[1:], parts, strict=True)
+            ]
+            + [knots[-1:]]
+        )
+        widths = np.diff(edges)
+        middle = edges[:-1] + widths / 2.0
+        rows = [
+            np.asarray(self.density(middle, value, level), dtype=np.float64)
+            for value in self.values
+        ]
+        densities = np.array([row for row in rows if row.shape == middle.shape])
+        if len(densities) < len(rows) or not np.all(
+            np.isfinite(densities) & (densities > 0.0)
+        ):
+            raise InvalidInputError(
+                "Expected a density that is finite and positive, one per message."
+            )
+        slack = self.log_slope * widths / 2.0
+        bend = (self.log_slope**2 + self.log_curvature) * widths**2 / 24.0
+        mean_error = bend * np.exp(2.0 * slack) + 1e-14
+        self._check(densities, widths, middle, slack, mean_error)
+        return densities, widths, slack, mean_error
+
+    def _check(
+        self,
+        densities: Floats,
+        widths: Floats,
+        middle: Floats,
+        slack: Floats,
+        mean_error: Floats,
+    ) -> None:
+        total = densities @ widths
+        error = densities @ (widths * mean_error)
+        if not np.all(np.abs(total - 1.0) <= error + 1e-9):
+            raise InvalidInputError(
+                f"Expected densities that integrate to 1 on [{self.low:g}, "
+                f"{self.high:g}], got {total.min():.9g} to {total.max():.9g}."
+            )
+        # Declared slopes that the density itself contradicts are refused.
+        inside = ~np.isin(np.searchsorted(self.breakpoints, middle[1:]) -
+                          np.searchsorted(self.breakpoints, middle[:-1]), [1])  # fmt: skip
+        steps = np.abs(np.diff(np.log(densities), axis=1))
+        most = (slack[1:] + slack[:-1]) * (1.0 + 1e-6) + 1e-12
+        if np.any(steps[:, inside] > most[inside]):
+            raise InvalidInputError(
+                f"Expected a log_slope of at least {self._steepest(steps, middle):g}, "
+                f"got {self.log_slope:g}."
+            )
+
+    @staticmethod
+    def _steepest(steps: Floats, middle: Floats) -> float:
+        return float((steps / np.diff(middle)).max())
+
+
+def _cover(
+    here: Floats,
+    there: Floats,
+    omega: Floats,
+    widths: Floats,
+    slack: Floats,
+    mean_error: Floats,
+    gamma: Floats,
+) -> Cover:
+    """Returns the cover for one pair, fine cells put together into coarser ones."""
+    starts = np.arange(0, widths.size, max(1, widths.size // _COARSE))
+    masses = np.add.reduceat(omega * widths, starts)
+    # Differences are rounded up, bases down: either only raises the loss.
+    first, second = (
+        np.add.reduceat(row * widths * factor, starts) / masses
+        for row, factor in ((here, 1.0 + mean_error), (there, 1.0 - mean_error))
+    )
+    both = np.array([here, there]) / omega
+    wide = np.exp(slack)
+    return Cover(
+        blanket_probabilities=gamma,
+        masses=masses / masses.sum(),
+        differences=first - second,
+        bases=second,
+        cells=Cell(
+            np.minimum.reduceat(both / wide, starts, axis=1),
+            np.maximum.reduceat(both * wide, starts, axis=1),
+        ),
+    )

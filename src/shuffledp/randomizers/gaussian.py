@@ -1,0 +1,179 @@
+"""Gaussian noise, calibrated exactly to (eps, delta_local) on the device.
+
+The message is the value plus normal noise of the smallest standard deviation for which
+
+    Phi(mu / 2 - eps / mu) - e^eps Phi(-mu / 2 - eps / mu) <= delta_local,
+
+mu = (high - low) / deviation: exact for every eps, unlike the classical formula, which
+holds for eps <= 1 only. Source: Balle, Wang (2018), "Improving the Gaussian mechanism for
+differential privacy: analytical calibration and optimal denoising".
+
+*Cover.* With values scaled to [-1, 1] and the victim's deviation s, omega is proportional
+to e^{-(|y| + 1)^2 / (2 s^2)} on [-reach, reach]. For this omega the ends are the worst
+pair (docs/theorem.md). What lies beyond is charged to the victim whole.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr, ndtri
+
+from shuffledp.arrays import as_number
+from shuffledp.cover import Cell, Cover
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.noise import AddedNoise
+from shuffledp.types import Floats
+
+_BINS = 48
+# Rounding of a difference of two tails within a cell, as a part of the cell.
+_ROUNDING = 1e-12
+_CELLS = 400
+# Parts of delta that may stay uncovered; the best is taken.
+_TAILS = (0.3, 0.01)
+
+
+def normal_divergence(mu: Floats, epsilons: Floats) -> Floats:
+    """Returns the divergence of two unit normal distributions at distance mu, upward."""
+    mu = np.maximum(mu, 1e-300)
+    logs = log_ndtr(mu / 2.0 - epsilons / mu)
+    other = epsilons + log_ndtr(-mu / 2.0 - epsilons / mu)
+    with np.errstate(over="ignore", under="ignore"):
+        divergence: Floats = np.exp(logs) * (
+            -np.expm1(np.minimum(other - logs, 0.0)) + 1e-12
+        )
+    return divergence
+
+
+def sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
+    """Returns the largest mu that keeps (eps, delta_local), rounded down, by bisection.
+
+    Args:
+        epsilons: Local budgets, >= 0, any shape.
+        delta_local: In (0, 1).
+    """
+    low = np.full(epsilons.shape, math.log(1e-12))
+    high = np.full(epsilons.shape, math.log(200.0))
+    for _ in range(52):
+        middle = (low + high) / 2.0
+        fits = normal_divergence(np.exp(middle), epsilons) <= delta_local
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    mu: Floats = np.exp(low)
+    return mu
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian(AddedNoise):
+    """Public parameters only.
+
+    Attributes:
+        delta_local: In [1e-100, 1): with this probability a message may tell more than
+            its level says.
+        low: Smallest possible value.
+        high: Largest possible value.
+    """
+
+    delta_local: float = 1e-6
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        value_range(self.low, self.high)
+        delta = as_number(self.delta_local, "delta_local")
+        if not 1e-100 <= delta < 1.0:
+            raise InvalidInputError(f"Expected 1e-100 <= delta_local < 1, got {delta:g}.")
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the randomizer."""
+        return "gaussian"
+
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters, for the certificate."""
+        return {
+            "delta_local": float(self.delta_local),
+            "low": float(self.low),
+            "high": float(self.high),
+        }
+
+    def deviations(self, epsilons: Floats) -> Floats:
+        """Returns the standard deviation of the noise, on the scale of [-1, 1]."""
+        return 2.0 / sensitivity_per_deviation(epsilons, self.delta_local)
+
+    def local_delta(self, level: float, epsilon: float) -> float:
+        """Returns the divergence of the two ends."""
+        mu = sensitivity_per_deviation(np.array([level]), self.delta_local)
+        return float(normal_divergence(mu, np.array([epsilon]))[0])
+
+    def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
+        """The cover of one victim, whose worst pair of values is the two ends."""
+        deviation = float(self.deviations(np.array([victim]))[0])
+        others = self.deviations(crowd.epsilons)
+        found = []
+        for part in _TAILS:
+            reach = 1.0 - deviation * float(ndtri(part * delta))
+            gamma = _blanket_probability(others, deviation, reach)
+            cover = _cover(deviation, reach, gamma)
+            hidden = float(gamma @ crowd.counts) / _log_mass(deviation, reach)[1]
+            found.append(((1.0 - part) * max(hidden, 1e-300), cover))
+        return max(found, key=lambda pair: pair[0])[1]
+
+    def bins(self, epsilons: Floats, value: float) -> Floats:
+        """Chances that the message falls into each bin, shape (levels, bins)."""
+        deviations = self.deviations(epsilons)[:, None]
+        # Where the difference of the two ends lies, whatever the level.
+        width = 1.0 + 3.0 * float(np.median(deviations))
+        edges = np.linspace(-width, width, _BINS - 1)
+        below = ndtr((edges - value) / deviations)
+        return np.diff(below, axis=1, prepend=0.0, append=1.0)
+
+
+def _log_mass(deviation: float, reach: float) -> tuple[float, float]:
+    """Returns log and value of the integral of phi(|y| + 1) over [-reach, reach]."""
+    mass = 2.0 * float(ndtr(-1.0 / deviation) - ndtr(-(1.0 + reach) / deviation))
+    return math.log(mass), mass
+
+
+def _blanket_probability(deviations: Floats, own: float, reach: float) -> Floats:
+    """Returns gamma: the ratio of densities is monotone in |y|, so its ends decide."""
+    log_norm, _ = _log_mass(own, reach)
+    gamma: Floats = np.full(deviations.shape, np.inf)
+    for y in (0.0, reach):
+        excess = 0.5 * (1.0 + y) ** 2 * (1.0 / own**2 - 1.0 / deviations**2)
+        ratio = np.log(own / deviations) + excess + log_norm
+        np.minimum(gamma, np.exp(np.minimum(ratio, 1.0)), out=gamma)
+    return np.minimum(gamma * (1.0 - _ROUNDING), 1.0)
+
+
+def _cover(deviation: float, reach: float, gamma: Floats) -> Cover:
+    """Returns the victim's cells: the right half and its mirror."""
+    _, norm = _log_mass(deviation, reach)
+    edges = np.linspace(0.0, reach, _CELLS + 1) / deviation
+    unit = 1.0 / deviation
+
+    def mass(shift: float) -> Floats:
+        tails = ndtr(-(edges + shift))
+        return tails[:-1] - tails[1:]
+
+    masses, near = mass(unit) / norm, mass(-unit)
+    # R(-1) against omega is constant here; R(1) is e^{2 y / s^2} times it.
+    base = near / masses
+    ends = norm * np.exp(2.0 * edges * unit)
+    far = np.full(masses.shape, norm)
+    low = np.stack([far, ends[:-1]]) * (1.0 - _ROUNDING)
+    high = np.stack([far, ends[1:]]) * (1.0 + _ROUNDING)
+    slack = _ROUNDING * (base + far)
+    less = far - base
+    beyond = float(ndtr((1.0 - reach) * unit))
+    return Cover(
+        blanket_probabilities=gamma,
+        masses=np.concatenate([masses, masses]),
+        differences=np.concatenate([less + slack, -less + slack]),
+        bases=np.concatenate([base, far]),
+        cells=Cell(np.hstack([low, low[::-1]]), np.hstack([high, high[::-1]])),
+        # The far side of the victim's tail is not subtracted: see the proof.
+        uncovered=np.array([[beyond], [0.0]]),
+    )

@@ -1,0 +1,73 @@
+"""Laplace noise: the message is the value plus noise of scale (high - low) / eps.
+
+Changing the value within [low, high] changes the density of a message by a factor of
+e^eps at most. Messages spread over the whole line: a person with a small budget gives
+little cover, and may find herself where nobody else is. Mechanisms with finitely many
+messages have neither problem.
+
+Source: Dwork, McSherry, Nissim, Smith (2006), "Calibrating noise to sensitivity".
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.cover import Cover
+from shuffledp.population import Population
+from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.exponential_cover import exponential_cover
+from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
+from shuffledp.types import Floats
+
+_EDGES = np.linspace(-1.0, 1.0, 41)
+_SMALLEST = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Laplace(AddedNoise):
+    """Public parameters only.
+
+    Attributes:
+        low: Smallest possible value.
+        high: Largest possible value.
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        value_range(self.low, self.high)
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the randomizer."""
+        return "laplace"
+
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters, for the certificate."""
+        return {"low": float(self.low), "high": float(self.high)}
+
+    @property
+    def delta_local(self) -> float:
+        """0: pure local privacy."""
+        return 0.0
+
+    def local_delta(self, level: float, epsilon: float) -> float:
+        """Returns 1 - e^{(epsilon - level) / 2}, the divergence of -1 against 1."""
+        return pure_local_delta(level, epsilon, -math.expm1((epsilon - level) / 2.0))
+
+    def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
+        """The cover of one victim, whose worst pair of values is -1 and 1."""
+        return exponential_cover(
+            max(victim, _SMALLEST), crowd, clipped=False, tail=delta
+        )
+
+    def bins(self, epsilons: Floats, value: float) -> Floats:
+        """Chances that the message falls into each bin, shape (levels, bins)."""
+        rates = epsilons[:, None] / 2.0
+        away = _EDGES - value
+        half = 0.5 * np.exp(-rates * np.abs(away))
+        below = np.where(away < 0.0, half, 1.0 - half)
+        return np.diff(below, axis=1, prepend=0.0, append=1.0)

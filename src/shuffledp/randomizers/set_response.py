@@ -1,0 +1,155 @@
+"""What all randomizers share that favour a set of messages, e^eps to 1.
+
+Every value x has a set S_x of messages, of the same share of omega for all x, where omega
+is uniform over all messages. A person at level eps who holds x sends each message of S_x
+e^eps times as often as each other message:
+
+    density against omega:   high = e^eps low on S_x, low elsewhere,
+    low = 1 / (1 + |S| (e^eps - 1)),
+
+so that the local budget is exactly eps, and the blanket weight, the smallest density, is
+low. For two values x and x' the messages fall into four kinds: in S_x only, in S_x' only,
+in both, in neither. Members of the family are k-ary response (S_x = {x}), subset selection
+(Ye and Barg 2018; Wang et al. 2019), Hadamard response (Acharya, Sun, Zhang 2019) and
+local hashing (Wang, Blocki, Li, Jha 2017).
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.cover import Attack, Cover, ScoreAttack, TwoCountAttack
+from shuffledp.population import Population
+from shuffledp.types import Floats
+
+
+@dataclass(frozen=True)
+class Overlaps:
+    """Shares of all messages, the same for every pair (or triple) of values.
+
+    Attributes:
+        inside: In S_x, in (0, 1).
+        both: In S_x and in S_x'.
+        third: In S_x and in S_z but not in S_x', for the third value z that makes it
+            smallest; the same with x and x' exchanged. None if there are two values.
+    """
+
+    inside: float
+    both: float
+    third: float | None
+
+
+def lowest_density(epsilons: Floats, inside: float) -> Floats:
+    """Returns low, which is the blanket weight, shape as `epsilons`.
+
+    >>> lowest_density(np.log([1.0, 3.0]), 0.5)
+    array([1. , 0.5])
+    """
+    # exp(eps) overflows past eps = 709; the same ratio in exp(-eps) goes to 0 instead.
+    decay = np.exp(-epsilons)
+    low: Floats = decay / (inside + (1.0 - inside) * decay)
+    return low
+
+
+class SetResponse(ABC):
+    """A randomizer that favours the messages of one set per value."""
+
+    @property
+    @abstractmethod
+    def overlaps(self) -> Overlaps:
+        """How the sets of two or three values overlap."""
+
+    @abstractmethod
+    def drawn_low(self, epsilons: Floats) -> Floats:
+        """The lowest density of what `randomize` really draws, at least the exact one."""
+
+    @property
+    def delta_local(self) -> float:
+        """0: pure local privacy."""
+        return 0.0
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """None beyond those of every collection."""
+        return ()
+
+    def local_delta(self, level: float, epsilon: float) -> float:
+        """Returns the divergence of one message alone, measured from the densities."""
+        sets = self.overlaps
+        low = float(lowest_density(np.array([level]), sets.inside)[0])
+        difference = _difference(level, sets.inside)
+        excess = difference - math.expm1(min(epsilon, 709.0)) * low
+        # What is left at the budget itself is rounding.
+        if excess <= 1e-14 * difference:
+            return 0.0
+        return (sets.inside - sets.both) * excess * (1.0 + 1e-12)
+
+    def covers(
+        self, victims: Sequence[float], crowd: Population, *, delta: float
+    ) -> list[tuple[Cover, ...]]:
+        """Returns one cover per victim: by symmetry all pairs of values are as bad."""
+        del delta
+        sets = self.overlaps
+        only = sets.inside - sets.both
+        neither = 1.0 - 2.0 * only - sets.both
+        gamma = lowest_density(crowd.epsilons, sets.inside)
+        found = []
+        for victim in victims:
+            low = float(lowest_density(np.array([victim]), sets.inside)[0])
+            gap = _difference(victim, sets.inside)
+            masses = [only, only, max(neither, 0.0)]
+            differences, bases = [gap, -gap, 0.0], [low, low + gap, low]
+            if sets.both > 0.0:
+                masses.append(sets.both)
+                differences.append(0.0)
+                bases.append(low + gap)
+            found.append(
+                (
+                    Cover(
+                        gamma, np.array(masses), np.array(differences), np.array(bases)
+                    ),
+                )
+            )
+        return found
+
+    def attacks(
+        self, victims: Sequence[float], crowd: Population
+    ) -> list[tuple[Attack, ...]]:
+        """Returns attacks on each victim, on messages in S_x only and in S_x' only.
+
+        If there are three values, the others hold a third one, and the adversary looks at
+        both counts, or at their difference; else they all hold x', or all x.
+        """
+        sets = self.overlaps
+        only, low = sets.inside - sets.both, self.drawn_low(crowd.epsilons)
+        gaps = (1.0 - low) / sets.inside
+        if sets.third is not None:
+            hits = low * only + gaps * sets.third
+            crowds = [np.stack([hits, 1.0 - 2.0 * hits, hits], axis=1)]
+        else:
+            # Two values: S_x' is what S_x leaves over, or shares nothing with it.
+            keeps, flips = (low + gaps) * only, low * only
+            rest = 1.0 - keeps - flips
+            crowds = [np.stack([keeps, rest, flips], axis=1)]
+            crowds.append(np.stack([flips, rest, keeps], axis=1))
+        found: list[tuple[Attack, ...]] = []
+        for victim in victims:
+            least = float(self.drawn_low(np.array([victim]))[0])
+            gap = (1.0 - least) / sets.inside * only
+            flip = least * only
+            second = np.array([flip + gap, 1.0 - 2.0 * flip - gap, flip])
+            difference = np.array([-gap, 0.0, gap])
+            scores = [ScoreAttack(rows, second, difference) for rows in crowds]
+            if sets.third is None:
+                found.append(tuple(scores))
+            else:
+                found.append((TwoCountAttack(hits, flip, gap), *scores))
+        return found
+
+
+def _difference(level: float, inside: float) -> float:
+    """Returns high - low, without the cancellation that a tiny budget would bring."""
+    return -math.expm1(-level) / (inside + (1.0 - inside) * math.exp(-level))
