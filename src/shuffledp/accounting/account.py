@@ -221,7 +221,7 @@ def _reported(
 def _answers(
     question: Question, delta: float | None, epsilon: float | None
 ) -> list[Answer]:
-    """Returns the answer for each victim; those who send nothing but noise need no bound."""
+    """Returns the answer for each victim; those who send only noise need no bound."""
     crowd, victims = question.crowd, question.victims
     pure = question.randomizer.delta_local == 0.0
     budgets = [question.times * float(crowd.epsilons[victim]) for victim in victims]

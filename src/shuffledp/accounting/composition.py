@@ -1,13 +1,13 @@
 """What many collections reveal together, from a certified bound of each.
 
-*One collection.* Its profile H(E) = sup (P - E Q)_+, E = e^epsilon, is convex and falls. The
-lower convex hull of bounds at some nodes, and of their mirror images H(1 / E) = 1 - 1 / E
-+ H(E) / E, lies above it, and is the profile of a pair with finitely many ratios X = dP / dQ
-that dominates it: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, PETS 2022,
+*One collection.* Its profile H(E) = sup (P - E Q)_+, E = e^epsilon, is convex and falls.
+The lower convex hull of bounds at some nodes, and of their mirror images H(1 / E) = 1
+- 1 / E + H(E) / E, lies above it, and is the profile of a pair with finitely many ratios
+X = dP / dQ that dominates it: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, PETS 2022,
 arXiv:2207.04380, "connect the dots". No grid is needed: every node is exact.
 
-*All of them.* With M_k(z) = E_Q[X_k^z] over the finite ratios, T_k collections of kind k and
-P(X_k = inf) = u_k, the bound at epsilon is
+*All of them.* With M_k(z) = E_Q[X_k^z] over the finite ratios, P(X_k = inf) = u_k, and T_k
+collections of kind k, the bound at epsilon is
 
     1 - prod (1 - u_k)^{T_k}
     + 1 / (2 pi i)  integral over Re z = theta of  M(z) e^{epsilon (1 - z)} / (z (z - 1)) dz
@@ -52,6 +52,11 @@ _TOLERANCE = 1e-9
 # Covers all rounding that is not multiplied by the number of collections.
 _ARITHMETIC = 1e-12
 _ULP = 2.3e-16
+# Exponents beyond this are factored out, lest e^x overflow.
+_LARGE = 500.0
+# Saddles nearer to the pole than this mean losses of thousands beyond epsilon: delta is
+# about 1, and so is the bound.
+_NEAR_POLE = 3e-4
 _MOST_POINTS = 4_000_000
 # Nothing smaller is ever returned: it might have been rounded down to 0.
 _SMALLEST = 1e-300
@@ -139,8 +144,9 @@ def connect_dots(losses: Floats, values: Floats) -> LossDistribution:
     outer = np.maximum(fall - rise + _SLOPES * (fall + rise), _LEAST_MASS)
     outer, nodes = outer[nodes > 0.0], nodes[nodes > 0.0]
     inner = np.maximum(outer * np.exp(-nodes) * (1.0 + 4.0 * _ULP), _LEAST_MASS)
-    rest = math.fsum([1.0, -infinite, *(-outer), *(-inner)])
-    middle = max(rest, 0.0) + 4.0 * _ULP * float(inner.sum()) + _LEAST_MASS
+    rest = max(math.fsum([1.0, -infinite, *(-outer), *(-inner)]), 0.0)
+    # What rounding `inner` up took away comes back.
+    middle = rest + _ULP * (rest + 8.0 * float(inner.sum())) + losses.size * _LEAST_MASS
     return LossDistribution(
         losses=np.concatenate([-nodes[::-1], [0.0], nodes]),
         masses=np.concatenate([outer[::-1], [middle], inner]),
@@ -219,6 +225,8 @@ class Composed:
         if epsilon >= largest * (1.0 + 1e-14):
             return infinite
         integrand = Integrand(self.parts, epsilon)
+        if integrand.saddle - 1.0 < _NEAR_POLE:
+            return 1.0
         value, error = integrand.integral()
         finite = math.exp(integrand.level) * (max(value, 0.0) + error)
         return max(infinite + finite, _SMALLEST)
@@ -241,14 +249,18 @@ class Integrand:
         # By how much the masses' total differs from 1, without rounding.
         self.excesses = [math.fsum([*one.masses, -1.0]) for one, _ in parts]
         self.saddle = theta = self._saddle()
-        self.tilted, self.doubts = zip(
-            *(self._tilted(kind) for kind in range(len(parts))), strict=True
-        )
-        variance = 1.0 / theta**2 + 1.0 / (theta - 1.0) ** 2
+        # Roundings in one sum over the losses.
+        self.ulps = [one.losses.size + 3.0 * theta * one.losses[-1] for one, _ in parts]
+        kinds = range(len(parts))
+        self.tilted, self.doubts = zip(*map(self._tilted, kinds), strict=True)
+        variance = 0.0
         for masses, (one, rounds) in zip(self.tilted, parts, strict=True):
             mean = float(masses @ one.losses)
             variance += rounds * float(masses @ (one.losses - mean) ** 2)
-        self.smoothing = _SMOOTHING * variance
+        # The pole may be nearer than the losses' width; next to 1 it adds less, since
+        # the level gains s^2 theta (theta - 1) / 2.
+        self.smoothing = _SMOOTHING * (variance + 2.0 / (theta * (theta - 1.0)))
+        variance += 1.0 / theta**2 + 1.0 / (theta - 1.0) ** 2
         self.level = self._log_size(theta)
         # About the size of the result over e^level.
         self.size = 0.4 / (theta * (theta - 1.0) * math.sqrt(variance))
@@ -295,21 +307,22 @@ class Integrand:
             sizes += rounds * log_sizes
             # A sum is off by its number of terms, each |e^{i w loss} - 1| <= w |loss|.
             sums = 4.0 * float(masses @ np.abs(one.losses)) * heights
-            sums *= self.doubts[kind] + 2.0 * _ULP * one.losses.size
+            sums *= self.doubts[kind] + 2.0 * _ULP * (self.ulps[kind] + 10.0)
             ulps = 8.0 * _ULP * (np.abs(x) + np.abs(logs.imag) - log_sizes)
             doubts += rounds * (sums * np.exp(-log_sizes) + ulps)
         z = self.saddle + 1j * heights
         factor = step / math.pi / (z * (z - 1.0))
         factor[0] *= 0.5
         value = float((factor * np.exp(real + 1j * phase)).real.sum())
-        much = np.exp(sizes + doubts)
-        wrong = np.where(doubts < 1.0, np.exp(sizes) * np.expm1(doubts), much)
+        little = np.exp(sizes) * np.expm1(np.minimum(doubts, 1.0))
+        wrong = np.where(doubts < 1.0, little, np.exp(sizes + doubts))
         error = float(np.abs(factor) @ wrong) + self._beyond(float(heights[-1]))
         # 1 / (e^r - 1) with r = 2 pi distance / step, which may be large.
         decay = math.exp(-2.0 * math.pi * self.distance / step)
         error += self.mass * decay / (1.0 - decay)
         # What may be wrong with the level, too.
-        doubt = 4.0 * _ULP * (self.epsilon * self.saddle + abs(self.level) + 10.0)
+        doubt = self.epsilon * self.saddle + abs(self.level) + 10.0
+        doubt *= (len(self.parts) + 4.0) * _ULP
         for each, (_, rounds) in zip(self.doubts, self.parts, strict=True):
             doubt += rounds * each
         return value, error + math.expm1(doubt) * (abs(value) + error)
@@ -326,8 +339,8 @@ class Integrand:
             log_size = self._log_size(x) - self.level
             if not log_size < 300.0:
                 return 0.0, 0.0, 0.0
-            # The integral of 1 / ((x - 1)^2 + w^2) is pi / (x - 1).
-            mass += math.exp(log_size) / (2.0 * (x - 1.0))
+            # The integral of 1 / ((x - 1)^2 + w^2) is pi / (x - 1); 1.01 is for rounding.
+            mass += 1.01 * math.exp(log_size) / (2.0 * (x - 1.0))
         decay = math.log1p(mass / (self.size * _TOLERANCE))
         return 2.0 * math.pi * distance / decay, distance, mass
 
@@ -342,27 +355,28 @@ class Integrand:
         """Returns log M_k(x), accurate near 0."""
         one, excess = self.parts[kind][0], self.excesses[kind]
         top = x * float(one.losses[-1])
-        if top < 500.0:
+        if top < _LARGE:
             return math.log1p(float(one.masses @ np.expm1(x * one.losses)) + excess)
         return top + math.log(float(one.masses @ np.exp(x * one.losses - top)))
 
     def _tilted(self, kind: int) -> tuple[Floats, float]:
-        """Returns masses times e^{theta loss} / M_k(theta), and their relative error."""
+        """Returns masses times e^{theta loss} / M_k(theta), and the latter's doubt."""
         one, log = self.parts[kind][0], self._log_moment(kind, self.saddle)
         powers = self.saddle * one.losses
         masses = one.masses * np.exp(powers - log)
-        # The sum behind M_k(theta) has terms |e^{theta loss} - 1|.
-        terms = np.where(powers > 0.0, masses, one.masses * math.exp(-log))
-        size = float(terms @ -np.expm1(-np.abs(powers)))
-        ulps = one.losses.size + 2.0 * float(powers[-1]) + 10.0
-        return masses, _ULP * (ulps * size + abs(log))
+        # M_k(theta) - 1 was a sum of terms of size |e^{theta loss} - 1|, and the excess.
+        untilted = one.masses * math.exp(-log)
+        terms = np.where(powers > 0.0, masses, untilted) @ -np.expm1(-np.abs(powers))
+        size = float(terms) + abs(self.excesses[kind]) * math.exp(-log)
+        size += powers[-1] >= _LARGE
+        return masses, _ULP * ((self.ulps[kind] + 10.0) * size + abs(log))
 
     def _saddle(self) -> float:
         """Returns roughly where the integrand is smallest on the axis beyond 1."""
         variance = sum(n * float(one.masses @ one.losses**2) for one, n in self.parts)
         found = minimize_scalar(
             lambda t: self._log_size(1.0 + math.exp(t)) - math.log1p(math.exp(t)) - t,
-            bounds=(-30.0, math.log(1e4 / math.sqrt(variance))),
+            bounds=(-20.0, math.log(1e4 / math.sqrt(variance))),
             method="bounded",
             options={"xatol": 1e-3},
         )

@@ -42,9 +42,6 @@ _TOLERANCE = 1e-9
 _ARITHMETIC = 1e-9
 # Points with log |G| this far below its value at the saddle are skipped.
 _SKIP = 60.0
-# More atoms than these are handled in batches of points, as matrices.
-_FEW_ATOMS = 8
-_BATCH = 512
 # Nothing smaller is ever returned: it might have been rounded down to 0.
 _SMALLEST = 1e-306
 
@@ -89,9 +86,7 @@ class ContourBound:
         with np.errstate(all="ignore"):
             try:
                 unit = float(np.abs(cover.differences).max())
-                integrand = Integrand(
-                    replace(self, cover=cover), unit, epsilon
-                )
+                integrand = Integrand(replace(self, cover=cover), unit, epsilon)
                 value, error = integrand.integral()
                 level = integrand.level + math.log(unit)
                 upper = math.exp(level + math.log(max(value, 0.0) + error))
@@ -148,6 +143,8 @@ class Integrand:
         self.probabilities, self.counts = bound.probabilities, bound.counts
         variance = float(self.masses @ (self.losses - self.masses @ self.losses) ** 2)
         self.smoothing = max(_SMOOTHING * loss.telling, _LEAST_SMOOTHING * variance)
+        # Of one sum over all atoms, as a part of the sum of the absolute values.
+        self.rounding = 2e-15 + 1.2e-16 * self.losses.size
         # Powers of the probabilities, for the cheap bound of |G|.
         self.sums = [float(self.counts @ self.probabilities**j) for j in (1, 2)]
         self.messages = max(1.0, self.sums[0])
@@ -177,14 +174,13 @@ class Integrand:
 
     def trapezoid(self, step: float, last: int) -> tuple[float, float]:
         """Returns the rule with points 0, ..., last at this step, and its error bound."""
-        z = self.saddle + 1j * step * np.arange(last + 1)
-        terms, skipped = self._terms(z)
+        terms, skipped = self._terms(self.saddle + 1j * step * np.arange(last + 1))
         terms[0] *= 0.5
         value = float(terms.real.sum()) * step / math.pi
         # log G is off by the rounding of phi, times the number of messages.
         height = math.hypot(self.saddle, 10.0 / self.deviation)
         size = float(self.masses @ np.expm1(height * np.abs(self.losses)))
-        relative = _ARITHMETIC + 2e-15 * self.messages * size
+        relative = _ARITHMETIC + self.rounding * self.messages * size
         rounding = relative * float(np.abs(terms).sum()) + skipped
         error = rounding * step / math.pi
         error += float(self._tails(self.saddle, start=last * step)[1][0])
@@ -194,23 +190,29 @@ class Integrand:
         return value, error
 
     def _phi_less_1(self, z: Complexes) -> tuple[Complexes, Complexes]:
-        """Returns phi(z) - 1 and phi'(z) of the smoothed loss, accurate near 0."""
+        """Returns phi(z) - 1 and phi'(z) of the smoothed loss, accurate near 0.
+
+        Args:
+            z: Equally spaced points.
+        """
+        # Blocks of points share e^{z L}: with A = e^{a L} - 1 and B = e^{b L} - 1,
+        # e^{(a + b) L} - 1 = A B + A + B, accurate near 0, and the sums over atoms are
+        # products of matrices.
+        width = math.isqrt(z.size - 1) + 1
+        inner, outer = z[:width] - z[0], z[::width]
+        near = np.expm1(np.multiply.outer(inner, self.losses))
+        far = np.expm1(np.multiply.outer(outer, self.losses))
+
+        def total(weights: Floats) -> Complexes:
+            one, other = near @ weights, far @ weights
+            grid = other[:, None] + one + (far * weights) @ near.T
+            result: Complexes = grid.ravel()[: z.size]
+            return result
+
+        weights = self.masses * self.losses
+        plain, slope = total(self.masses), total(weights) + weights.sum()
+        slope = slope + self.smoothing * z * (1.0 + plain)
         noise = np.expm1(0.5 * self.smoothing * z * z)
-        plain, slope = np.zeros_like(z), np.zeros_like(z)
-        if self.losses.size <= _FEW_ATOMS:
-            for mass, loss in zip(self.masses, self.losses, strict=True):
-                excess = np.expm1(z * loss)
-                plain = plain + mass * excess
-                slope = slope + mass * (loss + self.smoothing * z) * (1.0 + excess)
-        else:
-            for start in range(0, z.size, _BATCH):
-                part = slice(start, start + _BATCH)
-                excess = np.expm1(np.multiply.outer(z[part], self.losses))
-                plain[part] = excess @ self.masses
-                total = 1.0 + plain[part]
-                slope[part] = excess @ (self.masses * self.losses)
-                slope[part] += self.masses @ self.losses
-                slope[part] += self.smoothing * z[part] * total
         return plain + noise + plain * noise, slope * (1.0 + noise)
 
     def _log_g(self, x: Complexes) -> Complexes:

@@ -1,6 +1,6 @@
 """The blanket bound as a sum: exact, for crowds in which it has few terms.
 
-For a cover with two mirrored kinds of telling messages (`MirroredCover`), let T of the m + 1
+For a cover with two mirrored kinds of messages (`MirroredCover`), let T of the m + 1
 messages be telling - T - 1 ~ Binomial(m, r), since one place is the victim's - and D the
 difference of their two counts: a simple random walk of T steps. The bound is
 

@@ -161,7 +161,9 @@ class Guarantee:
                 coordinates=int(record["coordinates"]),
                 delta=None if delta is None else float(delta),
                 epsilon=None if epsilon is None else float(epsilon),
-                levels=tuple(_level(entry, delta, epsilon) for entry in record["levels"]),
+                levels=tuple(
+                    _level(entry, delta, epsilon) for entry in record["levels"]
+                ),
                 theorem=str(record["theorem"]),
                 assumptions=tuple(map(str, record["assumptions"])),
                 numerics=tuple(map(str, record["numerics"])),
@@ -171,7 +173,13 @@ class Guarantee:
                 people_digest=str(record["people_digest"]),
                 version=str(record["version"]),
             )
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+        ) as error:
             raise DataError(
                 f"Expected a complete certificate; {type(error).__name__} at {error}."
             ) from error

@@ -1,4 +1,4 @@
-"""Both privacy profiles of a victim: delta as a function of epsilon, proven above and below.
+"""A victim's two privacy profiles: delta against epsilon, proven above and below.
 
 The upper one is the blanket bound, or the divergence of her message alone where that is
 smaller; the lower one is the strongest of the attacks on her.
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.two_count_attack import two_count_bound
 from shuffledp.accounting.blanket import UpperBound, blanket_bounds, without_most
 from shuffledp.accounting.coin_sum import CoinSum, coin_sum
 from shuffledp.accounting.score_attack import score_bound
 from shuffledp.accounting.score_sum import ScoreSum, score_sum
 from shuffledp.accounting.solve import smallest_certified_epsilon
+from shuffledp.accounting.two_count_attack import two_count_bound
 from shuffledp.cover import Attack, Cover, LocalRandomizer, TwoCountAttack
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
@@ -150,7 +150,7 @@ class _Attackers:
 
     def __init__(self, counts: Ints, victims: Sequence[int], absent: int) -> None:
         self._counts, self._absent = counts, absent
-        self._left = {victim: counts for victim in victims}
+        self._left = dict.fromkeys(victims, counts)
         self._sums: dict[int, CoinSum | ScoreSum] = {}
         self._victims = victims
 

@@ -124,7 +124,8 @@ class ScoreBound:
             return None
         if epsilon == 0.0:
             return 0.0
-        return float(brentq(excess, 0.0, steepest, xtol=1e-300, rtol=1e-10))
+        # Any tilt is valid; below 1e-25, none moves a sum.
+        return float(brentq(excess, 0.0, steepest, xtol=1e-25, maxiter=300, disp=False))
 
     def victim(self, z: Complexes) -> tuple[Complexes, Complexes, Floats, Floats]:
         """Returns log(p / q) and log q, and bounds of their errors, each shape as `z`."""
@@ -168,13 +169,15 @@ class Integrand:
         self.line = min(max(tilt, 0.5 / spread), _STEEPEST / top)
         self.level = 0.0
         on_line = np.array([self.line, self.line + 1j / spread])
-        exponent, growth, doubt, _ = self._parts(on_line)
+        exponent, growth, doubt, ratio_error = self._parts(on_line)
         log_sum = np.logaddexp(growth[0].real, 0.0)
-        self.level = float(exponent[0].real + log_sum + doubt[0]) + 1e-9
+        self.level = (
+            float(exponent[0].real + log_sum + doubt[0] + ratio_error[0]) + 1e-9
+        )
         # How much p and e^eps q cancel, where the integral gathers most of its value.
         cancel = math.log(abs(np.expm1(growth[1]))) - log_sum
         self.enough = (
-            _NEGLIGIBLE + math.log(spread) - cancel + apart**2 / variance / 8.0
+            _NEGLIGIBLE + math.log(spread) - cancel + (apart / spread) ** 2 / 8.0
         )
         self._place_copies(spread, top)
         self._evaluate()
@@ -233,7 +236,7 @@ class Integrand:
         factor = scale * np.exp(exponent)
         change = np.expm1(growth)
         terms = factor * change
-        error = np.abs(terms) * np.expm1(doubt + 16.0 * _ROUNDING)
+        error = np.abs(terms) * np.expm1(doubt + (16.0 + places.size) * _ROUNDING)
         moved = np.abs(factor * np.exp(growth + doubt)) * np.expm1(ratio_error)
         known = doubt + ratio_error < 1.0
         self.terms: Complexes = np.where(known, terms, 0.0)
@@ -255,10 +258,8 @@ class Integrand:
         start, stop = np.array([0]), np.array([self.nodes // 2 + 1])
         visible, left_out = [], 0.0
         while start.size:
-            middle, reach = (
-                0.5 * step * (start + stop - 1),
-                0.5 * step * (stop - 1 - start),
-            )
+            middle = 0.5 * step * (start + stop - 1)
+            reach = 0.5 * step * (stop - 1 - start)
             sines = np.abs(np.sin(np.multiply.outer(middle, half_lags)))
             sines = np.maximum(sines - np.multiply.outer(reach, half_lags), 0.0)
             fall = 2.0 * self.rounds * (sines**2 @ together)

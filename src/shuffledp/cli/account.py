@@ -1,63 +1,67 @@
 """`shuffledp account`: what each privacy level is worth after the shuffle."""
 
+import json
 from pathlib import Path
 
 import click
 
 from shuffledp.accounting.account import account
+from shuffledp.accounting.profile import privacy_profile
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json, working
-from shuffledp.datasets.table import read_budgets
-from shuffledp.errors import InvalidInputError
-from shuffledp.population import Population
-from shuffledp.protocols.frequency import Frequency
+from shuffledp.cli.mechanism import (
+    circumstance_options,
+    mechanism_options,
+    num_absent,
+    people_options,
+    read_people,
+)
+from shuffledp.protocols.single_message import SingleMessage
+from shuffledp.report.extra import require
+from shuffledp.report.files import write_text
+from shuffledp.report.profile import profile_picture
 from shuffledp.report.terminal import guarantee_table
 
 
 @click.command("account")
+@mechanism_options
+@people_options
 @click.option(
-    "--mechanism",
-    type=click.Choice(["kary-response"]),
-    default="kary-response",
-    show_default=True,
-    help="What the devices run.",
-)
-@click.option(
-    "--categories",
-    type=int,
-    required=True,
-    metavar="K",
-    help="How many values there are.",
-)
-@click.option(
-    "--levels", metavar=parse.LEVEL_COUNTS, help="Privacy levels and people at each."
-)
-@click.option(
-    "--budgets",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Instead of --levels: one epsilon per person, as text, .npy, CSV or Parquet.",
-)
-@click.option("--column", metavar="NAME", help="The column of a CSV or Parquet file.")
-@click.option(
-    "--mode",
-    type=click.Choice(["agnostic", "stratified"]),
-    default="agnostic",
-    show_default=True,
-    help="Do levels travel apart from messages, or with them?",
+    "--report-levels",
+    metavar="EPSILON,...",
+    help="Report these budgets only [all; with --budgets minimum, quartiles, maximum].",
 )
 @click.option("--delta", type=float, help="Ask for epsilon at this delta.")
 @click.option("--epsilon", type=float, help="Ask for delta at this epsilon.")
+@circumstance_options
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.json",
+    help="Write the guarantee, for `shuffledp verify`.",
+)
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.svg",
+    help="Draw the privacy profile of every reported level, with the band between attack "
+    "and certificate.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def account_command(
-    mechanism: str,
-    categories: int,
+    protocol: SingleMessage,
     levels: str | None,
     budgets: Path | None,
     column: str | None,
-    mode: str,
+    report_levels: str | None,
     delta: float | None,
     epsilon: float | None,
+    absent: int,
+    honest_fraction: float | None,
+    rounds: int,
+    coordinates: int,
+    certificate: Path | None,
+    picture: Path | None,
     as_json: bool,
 ) -> None:
     """Certify what each privacy level is worth after the shuffle.
@@ -68,28 +72,49 @@ def account_command(
     Examples:
       shuffledp account --categories 17 --levels 0.5:2500,1.0:5000,2.0:2500 --delta 1e-6
       shuffledp account --categories 2 --budgets people.csv --column epsilon --epsilon 0.1
+      shuffledp account --mechanism laplace --levels 1:10000 --delta 1e-6 --rounds 10
+      shuffledp account --mechanism clip-laplace --levels 0.5:5000,1:5000 --delta 1e-6 \\
+        --coordinates 7850 --honest-fraction 0.9
     """
-    if column is not None and budgets is None:
-        raise InvalidInputError("Expected --column only together with --budgets.")
-    if (levels is None) == (budgets is None):
-        raise InvalidInputError("Expected either --levels or --budgets, and not both.")
-    protocol = Frequency(
-        categories, "stratified" if mode == "stratified" else "agnostic"
-    )
+    if picture is not None:
+        require("matplotlib")
     with working("read"):
-        if budgets is None:
-            people = parse.level_counts(levels or "")
-        else:
-            people = Population.from_budgets(read_budgets(budgets, column))
+        people = read_people(levels, budgets, column)
+    absent = num_absent(absent, honest_fraction, people.num_users)
+    chosen = None if report_levels is None else parse.level_list(report_levels)
     with working("certify"):
         guarantee = account(
             protocol,
             people,
             delta=delta,
             epsilon=epsilon,
-            quantiles=budgets is not None or None,
+            levels=chosen,
+            quantiles=(budgets is not None or None) if chosen is None else None,
+            absent=absent,
+            rounds=rounds,
+            coordinates=coordinates,
         )
+    if picture is not None:
+        with working("draw"):
+            profiles = [
+                privacy_profile(
+                    protocol,
+                    people,
+                    level,
+                    absent=absent,
+                    rounds=rounds,
+                    coordinates=coordinates,
+                )
+                for level in dict.fromkeys(e.epsilon_local for e in guarantee.levels)
+            ]
+            drawing = profile_picture(profiles)
+        write_text(picture, drawing)
+    if certificate is not None:
+        write_text(certificate, json.dumps(guarantee.to_dict(), indent=2) + "\n")
     if as_json:
         show_json(guarantee.to_dict())
-    else:
-        show(guarantee_table(guarantee))
+        return
+    show(guarantee_table(guarantee))
+    for path in (certificate, picture):
+        if path is not None:
+            show(f"\nWritten: {path}")

@@ -5,8 +5,10 @@ import sys
 import click
 
 from shuffledp.cli.account import account_command
+from shuffledp.cli.calibrate import calibrate_command
 from shuffledp.cli.estimate import estimate_command
 from shuffledp.cli.quickstart import quickstart_command
+from shuffledp.cli.verify import verify_command
 from shuffledp.errors import ShuffledpError
 from shuffledp.version import __version__
 
@@ -26,12 +28,15 @@ def app() -> None:
     Start here:       shuffledp quickstart
     Only the privacy: shuffledp account --categories 17 \\
                         --levels 0.5:2500,1.0:5000,2.0:2500 --delta 1e-6
+    The inverse:      shuffledp calibrate --help
     Your own data:    shuffledp estimate FILE --value COLUMN --level COLUMN
     """
 
 
 app.add_command(quickstart_command)
 app.add_command(account_command)
+app.add_command(calibrate_command)
+app.add_command(verify_command)
 app.add_command(estimate_command)
 
 

@@ -10,13 +10,13 @@ LEVEL_COUNTS = "EPSILON:PEOPLE,..."
 LEVEL_SHARES = "EPSILON:SHARE,..."
 
 
-def level_counts(text: str) -> Population:
+def level_counts(text: str, option: str = "--levels") -> Population:
     """Reads "0.5:2500,1.0:5000" as a population."""
     counts = {}
-    for epsilon, number in _pairs(text, LEVEL_COUNTS):
+    for epsilon, number in _pairs(text, LEVEL_COUNTS, option):
         if number != int(number):
             raise PopulationError(
-                f"Expected whole numbers of people in --levels, got {number:g}."
+                f"Expected whole numbers of people in {option}, got {number:g}."
             )
         counts[epsilon] = int(number)
     return Population.from_counts(counts)
@@ -29,7 +29,12 @@ def level_shares(text: str) -> dict[float, float]:
 
 def level_list(text: str) -> list[float]:
     """Reads "0.5,1.0" as the levels that people may have."""
-    return [_number(part, text, "EPSILON,...") for part in text.split(",")]
+    return number_list(text, "--levels")
+
+
+def number_list(text: str, option: str) -> list[float]:
+    """Reads "0.5,1.0" as numbers."""
+    return [_number(part, text, "EPSILON,...", option) for part in text.split(",")]
 
 
 def category_names(text: str) -> int | tuple[str, ...]:
@@ -50,23 +55,25 @@ def category_names(text: str) -> int | tuple[str, ...]:
     return names
 
 
-def _pairs(text: str, form: str) -> list[tuple[float, float]]:
+def _pairs(text: str, form: str, option: str = "--levels") -> list[tuple[float, float]]:
     pairs = []
     for part in text.split(","):
         epsilon, colon, number = part.partition(":")
         if not colon:
-            raise PopulationError(f"Expected --levels {form}, got {text!r}.")
-        pairs.append((_number(epsilon, text, form), _number(number, text, form)))
+            raise PopulationError(f"Expected {option} {form}, got {text!r}.")
+        pairs.append(
+            (_number(epsilon, text, form, option), _number(number, text, form, option))
+        )
     if len({epsilon for epsilon, _ in pairs}) != len(pairs):
-        raise PopulationError(f"Expected each level once in --levels, got {text!r}.")
+        raise PopulationError(f"Expected each level once in {option}, got {text!r}.")
     return pairs
 
 
-def _number(part: str, text: str, form: str) -> float:
+def _number(part: str, text: str, form: str, option: str) -> float:
     try:
         number = float(part)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise PopulationError(f"Expected --levels {form}, got {text!r}.")
+        raise PopulationError(f"Expected {option} {form}, got {text!r}.")
     return number

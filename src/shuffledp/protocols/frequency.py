@@ -19,6 +19,7 @@ from shuffledp.randomness import Rng
 from shuffledp.shuffler.shuffle import Reports, ShuffledReports
 from shuffledp.types import Mode
 
+
 @dataclass(frozen=True)
 class Frequency:
     """k-ary randomized response, a shuffle, and unbiased frequencies.

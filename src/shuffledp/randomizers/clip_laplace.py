@@ -66,9 +66,8 @@ class ClipLaplace(AddedNoise):
 
     def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
         """The cover of one victim, whose worst pair of values is -C and C."""
-        del delta
         return exponential_cover(
-            max(victim, _SMALLEST), crowd, clipped=True, tail=0.0
+            max(victim, _SMALLEST), crowd, clipped=True, delta=delta
         )
 
     def bins(self, epsilons: Floats, value: float) -> Floats:

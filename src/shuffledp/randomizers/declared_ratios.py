@@ -56,8 +56,10 @@ class DeclaredRatios:
     @property
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
-        known = {} if self.beta is None else {"beta": float(self.beta)}
-        return {"q": float(self.q)} | known
+        known: dict[str, int | float | str] = {"q": float(self.q)}
+        if self.beta is not None:
+            known["beta"] = float(self.beta)
+        return known
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -87,7 +89,7 @@ class DeclaredRatios:
     ) -> list[tuple[Cover, ...]]:
         """Returns one cover per victim."""
         del delta
-        found = []
+        found: list[tuple[Cover, ...]] = []
         for victim in victims:
             beta = self._distance(victim)
             gamma = min((1.0 + beta) / self.q, 1.0) * (1.0 - 1e-14)

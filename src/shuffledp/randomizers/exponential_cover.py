@@ -26,6 +26,8 @@ from shuffledp.types import Floats
 
 # Distinct budgets at which a shape of omega is compared with others.
 _SAMPLED = 256
+# Parts of delta that may stay uncovered; the best is taken.
+_TAILS = (0.3, 0.01)
 # Rounding of the victim's densities, as a part of their sum.
 _ROUNDING = 4e-15
 
@@ -70,7 +72,7 @@ def blanket_probability(rates: Floats, shape: Shape, *, clipped: bool) -> Floats
 
 
 def exponential_cover(
-    epsilon: float, crowd: Population, *, clipped: bool, tail: float
+    epsilon: float, crowd: Population, *, clipped: bool, delta: float
 ) -> Cover:
     """Returns the cover for a victim at this level, with the best shape found.
 
@@ -78,7 +80,7 @@ def exponential_cover(
         epsilon: The victim's local budget, > 0.
         crowd: The people among whom she hides.
         clipped: Clip-Laplace, and not Laplace.
-        tail: How much of her distribution may stay uncovered.
+        delta: About the size of the divergence that is asked for, in (0, 1).
     """
     rate = epsilon / 2.0
     stride = max(1, crowd.num_levels // _SAMPLED)
@@ -94,15 +96,18 @@ def exponential_cover(
         best = minimize_scalar(
             spread, bounds=(0.0, rate), method="bounded", options={"xatol": rate / 500}
         )
-        kappa = float(best.x)
-        return min((spread(k), Shape(k, rate, reach)) for k in (kappa, rate))
+        return min((spread(k), Shape(k, rate, reach)) for k in (float(best.x), rate))
 
-    reaches = [1.0]
-    if not clipped:
-        reaches = [1.0 + max(math.log(0.5 / (part * tail)), 0.0) / rate for part in
-                   (0.3, 0.01)]  # fmt: skip
-        reaches.append(math.inf)
-    shape = min((with_reach(reach) for reach in reaches), key=lambda pair: pair[0])[1]
+    if clipped:
+        candidates = [with_reach(1.0)]
+    else:
+        candidates = [with_reach(math.inf)]
+        for part in _TAILS:
+            spread, shape = with_reach(1.0 + math.log(0.5 / (part * delta)) / rate)
+            # What stays uncovered leaves less of delta to the rest.
+            cost = 1.0 - math.log1p(-part) / max(-math.log(delta), 1.0)
+            candidates.append((spread * cost, shape))
+    shape = min(candidates, key=lambda pair: pair[0])[1]
     gamma = blanket_probability(crowd.epsilons / 2.0, shape, clipped=clipped)
     return _cover(shape, gamma, clipped=clipped)
 
@@ -141,7 +146,11 @@ def _cover(shape: Shape, gamma: Floats, *, clipped: bool) -> Cover:
             beyond = 0.5 * math.exp(-rate * (shape.reach - 1.0))
             there = beyond * math.exp(-2.0 * rate)
             uncovered = np.array([[beyond, there], [there, beyond]])
-    base, other, less = scale * near / masses, scale * far / masses, scale * less / masses
+    base, other, less = (
+        scale * near / masses,
+        scale * far / masses,
+        scale * less / masses,
+    )
     # On the mirrored half x and x' change places. Differences are rounded up.
     slack = _ROUNDING * (base + other)
     return Cover(
@@ -168,7 +177,7 @@ def _divergence(shape: Shape, *, clipped: bool) -> float:
         edge = math.expm1(-2.0 * rate) ** 2 * math.exp(kappa) / rate
         total += edge * -math.expm1(-rate * (shape.reach - 1.0))
     peak = _peak(np.array([rate]), clipped=clipped)[0]
-    return 2.0 * total * peak**2 * norm
+    return float(2.0 * total * peak**2 * norm)
 
 
 def _peak(rates: Floats, *, clipped: bool) -> Floats:

@@ -97,8 +97,9 @@ class DensityRandomizer:
         """What was declared."""
         return (
             "Declared, not measured: messages have the given density on the given "
-            "interval, every level keeps its budget there, and between breakpoints its logarithm has a slope of at most "
-            f"{self.log_slope:g} and a curvature of at most {self.log_curvature:g}.",
+            "interval, every level keeps its budget there, and between breakpoints its "
+            f"logarithm has a slope of at most {self.log_slope:g} and a curvature of at "
+            f"most {self.log_curvature:g}.",
         )
 
     @property
@@ -123,7 +124,9 @@ class DensityRandomizer:
         if epsilon >= level:
             return 0.0
         here = densities[:, None, :] * (1.0 + mean_error)
-        there = densities[None, :, :] * (1.0 - mean_error) * math.exp(min(epsilon, 709.0))
+        there = (
+            densities[None, :, :] * (1.0 - mean_error) * math.exp(min(epsilon, 709.0))
+        )
         # Within a cell the ratio varies by e^{2 slack}.
         excess = np.maximum(here * np.exp(2.0 * slack) - there, 0.0) @ widths
         return min(float(excess.max()), 1.0)

@@ -25,9 +25,9 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.noise import AddedNoise
+from shuffledp.randomizers.noise_attack import EDGES
 from shuffledp.types import Floats
 
-_BINS = 48
 # Rounding of a difference of two tails within a cell, as a part of the cell.
 _ROUNDING = 1e-12
 _CELLS = 400
@@ -83,7 +83,9 @@ class Gaussian(AddedNoise):
         value_range(self.low, self.high)
         delta = as_number(self.delta_local, "delta_local")
         if not 1e-100 <= delta < 1.0:
-            raise InvalidInputError(f"Expected 1e-100 <= delta_local < 1, got {delta:g}.")
+            raise InvalidInputError(
+                f"Expected 1e-100 <= delta_local < 1, got {delta:g}."
+            )
 
     @property
     def mechanism(self) -> str:
@@ -124,11 +126,12 @@ class Gaussian(AddedNoise):
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Chances that the message falls into each bin, shape (levels, bins)."""
         deviations = self.deviations(epsilons)[:, None]
-        # Where the difference of the two ends lies, whatever the level.
-        width = 1.0 + 3.0 * float(np.median(deviations))
-        edges = np.linspace(-width, width, _BINS - 1)
-        below = ndtr((edges - value) / deviations)
-        return np.diff(below, axis=1, prepend=0.0, append=1.0)
+        away = (EDGES - value) / deviations
+        # Differences of the nearer tail, so that far bins keep their digits.
+        below, above = ndtr(np.minimum(away, 0.0)), ndtr(np.minimum(-away, 0.0))
+        inside = np.diff(below, axis=1) - np.diff(above, axis=1)
+        chances: Floats = np.hstack([below[:, :1], inside, above[:, -1:]])
+        return chances
 
 
 def _log_mass(deviation: float, reach: float) -> tuple[float, float]:

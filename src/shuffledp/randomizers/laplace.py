@@ -18,9 +18,9 @@ from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.exponential_cover import exponential_cover
 from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
+from shuffledp.randomizers.noise_attack import EDGES
 from shuffledp.types import Floats
 
-_EDGES = np.linspace(-1.0, 1.0, 41)
 _SMALLEST = 1e-12
 
 
@@ -61,13 +61,18 @@ class Laplace(AddedNoise):
     def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
         """The cover of one victim, whose worst pair of values is -1 and 1."""
         return exponential_cover(
-            max(victim, _SMALLEST), crowd, clipped=False, tail=delta
+            max(victim, _SMALLEST), crowd, clipped=False, delta=delta
         )
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Chances that the message falls into each bin, shape (levels, bins)."""
         rates = epsilons[:, None] / 2.0
-        away = _EDGES - value
+        away = EDGES - value
         half = 0.5 * np.exp(-rates * np.abs(away))
-        below = np.where(away < 0.0, half, 1.0 - half)
-        return np.diff(below, axis=1, prepend=0.0, append=1.0)
+        # Differences of the nearer tail, so that far bins keep their digits.
+        below = np.where(away < 0.0, half, 0.5)
+        above = np.where(away > 0.0, half, 0.5)
+        inside = np.diff(below, axis=1) - np.diff(above, axis=1)
+        first, last = below[:, :1], above[:, -1:]
+        chances: Floats = np.hstack([first, inside, last])
+        return chances

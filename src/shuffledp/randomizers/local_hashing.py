@@ -41,9 +41,7 @@ class LocalHashing(SetResponse):
     num_buckets: int
 
     def __post_init__(self) -> None:
-        whole_number(
-            self.num_categories, "categories", least=2, most=_MOST_CATEGORIES
-        )
+        whole_number(self.num_categories, "categories", least=2, most=_MOST_CATEGORIES)
         g = whole_number(self.num_buckets, "hash buckets", least=2, most=_MOST_BUCKETS)
         if any(g % divisor == 0 for divisor in range(2, int(g**0.5) + 1)):
             raise InvalidInputError(

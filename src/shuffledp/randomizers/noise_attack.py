@@ -1,9 +1,12 @@
 """Attacks on mechanisms that add noise to a number: score messages by where they fall.
 
-The range of messages is cut into bins. A bin's score grows with the victim's difference
-R(x) - R(x') there, divided by how often others fall into it (the locally most powerful
-test), rounded to a few whole numbers. All others hold one value, the same; of three
-values the adversary takes the one for which the scores tell most.
+The range of messages is cut into bins; all others hold one value, the same.
+
+*Where the others are many*, a bin's score grows with the victim's difference R(x) - R(x')
+there, divided by how often others fall into it (the locally most powerful test), rounded
+to a few whole numbers. Of three values the others hold the one for which this tells most.
+
+*Where they are few*, far out on the side of x, messages are counted: one may be enough.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +17,15 @@ from shuffledp.cover import Attack, ScoreAttack
 from shuffledp.population import Population
 from shuffledp.types import Floats, Ints
 
+# The range of values in the middle, and ever wider bins on either side.
+_OUTWARD = 1.0 + np.geomspace(0.25, 2000.0, 40)
+EDGES = np.concatenate([-_OUTWARD[::-1], np.linspace(-1.0, 1.0, 41), _OUTWARD])
+
 _SCORES = 16
+# Bins with fewer expected messages of others than this are not told apart by scores.
+_MANY = 1.0
+# Expected messages of others in the region where they are few.
+_FEW = (1.0, 1e-2, 1e-5, 1e-9)
 # Levels whose bins are computed at once.
 _BATCH = 20_000
 # A victim who changes less than this is not attacked: rounding would count.
@@ -28,10 +39,32 @@ Bins = Callable[[Floats, float], Floats]
 def noise_attacks(
     bins: Bins, victims: Sequence[float], crowd: Population
 ) -> list[tuple[Attack, ...]]:
-    """Returns one attack on each victim, who holds -1 or 1."""
+    """Returns the attacks on each victim, who holds -1 or 1.
+
+    Args:
+        bins: Chances of bins in ascending order of the messages.
+        victims: Their local budgets.
+        crowd: The people among whom they hide, themselves included.
+    """
     stride = max(1, crowd.num_levels // 200)
     sample = crowd.epsilons[::stride]
-    weights = np.add.reduceat(crowd.counts, np.arange(0, crowd.num_levels, stride))
+    counts = np.add.reduceat(crowd.counts, np.arange(0, crowd.num_levels, stride))
+    falls = {value: counts @ bins(sample, value) for value in (-1.0, 0.0, 1.0)}
+    tail = np.cumsum(falls[1.0])
+    # Groups of bins by score are the same for all victims with the same scores.
+    rows: dict[bytes, Floats] = {}
+
+    def attack(value: float, scores: Ints, here: Floats, there: Floats) -> ScoreAttack:
+        key = scores.tobytes() + bytes(repr(value), "ascii")
+        if key not in rows:
+            rows[key] = _by_score(bins, crowd.epsilons, value, scores)
+        size = int(scores.max()) + 1
+        return ScoreAttack(
+            rows[key],
+            np.bincount(scores, there, minlength=size).astype(np.float64),
+            np.bincount(scores, here - there, minlength=size).astype(np.float64),
+        )
+
     found: list[tuple[Attack, ...]] = []
     for victim in victims:
         here, there = (bins(np.array([victim]), value)[0] for value in (-1.0, 1.0))
@@ -39,35 +72,38 @@ def noise_attacks(
         if np.abs(change).sum() < _SILENT:
             found.append(())
             continue
-        usual = {
-            value: weights @ bins(sample, value) / weights.sum()
-            for value in (-1.0, 0.0, 1.0)
-        }
-        value, falls = max(
-            usual.items(), key=lambda pair: float(np.sum(change**2 / pair[1]))
+        value = max(
+            falls,
+            key=lambda value: float(np.sum(change**2 / (falls[value] + _MANY))),
         )
-        scores = _scores(change / falls)
-        found.append(
-            (
-                ScoreAttack(
-                    _by_score(bins, crowd.epsilons, value, scores),
-                    np.bincount(scores, there, minlength=_SCORES + 1),
-                    np.bincount(scores, change, minlength=_SCORES + 1),
-                ),
-            )
-        )
+        attacks = [attack(value, _scores(change, falls[value]), here, there)]
+        for few in _FEW:
+            count = int(np.searchsorted(tail, few))
+            region = (np.arange(tail.size) < count).astype(np.int64)
+            if count and float(change[:count].sum()) > _SILENT:
+                attacks.append(attack(1.0, region, here, there))
+        found.append(tuple(attacks))
     return found
 
 
-def _scores(evidence: Floats) -> Ints:
-    low, high = evidence.min(), evidence.max()
-    return np.rint((evidence - low) * (_SCORES / (high - low))).astype(np.int64)
+def _scores(change: Floats, falls: Floats) -> Ints:
+    many = falls >= _MANY
+    if not many.any():
+        many = falls == falls.max()
+    evidence = change / np.maximum(falls, 1e-300)
+    low, high = evidence[many].min(), evidence[many].max()
+    if high <= low:
+        low, high = -1.0, 1.0
+    steps = (np.clip(evidence, low, high) - low) * (_SCORES / (high - low))
+    scores: Ints = np.rint(steps).astype(np.int64)
+    scores -= scores.min()
+    return scores
 
 
 def _by_score(bins: Bins, epsilons: Floats, value: float, scores: Ints) -> Floats:
-    groups = np.zeros((scores.size, _SCORES + 1))
+    groups = np.zeros((scores.size, int(scores.max()) + 1))
     groups[np.arange(scores.size), scores] = 1.0
-    rows = np.empty((epsilons.size, _SCORES + 1))
+    rows = np.empty((epsilons.size, groups.shape[1]))
     for start in range(0, epsilons.size, _BATCH):
         batch = epsilons[start : start + _BATCH]
         rows[start : start + _BATCH] = bins(batch, value) @ groups

@@ -96,7 +96,7 @@ class SetResponse(ABC):
         only = sets.inside - sets.both
         neither = 1.0 - 2.0 * only - sets.both
         gamma = lowest_density(crowd.epsilons, sets.inside)
-        found = []
+        found: list[tuple[Cover, ...]] = []
         for victim in victims:
             low = float(lowest_density(np.array([victim]), sets.inside)[0])
             gap = _difference(victim, sets.inside)

@@ -75,6 +75,19 @@ def write_report(summary: FrequencySummary, folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
+def write_text(path: Path, text: str) -> None:
+    """Writes one file, whole or not at all.
+
+    Raises:
+        DataError: If it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_whole(path, text)
+    except OSError as error:
+        raise DataError(f"Could not write {path}: {error.strerror}.") from error
+
+
 def _write_whole(path: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:

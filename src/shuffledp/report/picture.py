@@ -20,7 +20,7 @@ _BLUE, _ORANGE, _GREY = "#1f5fa8", "#d9730d", "#6b7280"
 def frequency_picture(summary: FrequencySummary) -> str:
     """Returns estimates with their intervals against the truth, as SVG."""
     shares = summary.largest_rows()
-    figure = _figure(7.6, 1.1 + 0.27 * len(shares))
+    figure = new_figure(7.6, 1.1 + 0.27 * len(shares))
     axes = figure.subplots()
     rows = np.arange(len(shares))
     value = np.array([100 * row["estimate"] for row in shares])
@@ -50,13 +50,13 @@ def frequency_picture(summary: FrequencySummary) -> str:
     axes.set_xlabel("share of the people (%)")
     axes.axvline(0, color=_GREY, linewidth=0.8)
     axes.legend(loc="lower right", frameon=False)
-    return _svg(figure, f"Estimated and true share of {len(shares)} categories")
+    return svg(figure, f"Estimated and true share of {len(shares)} categories")
 
 
 def guarantee_picture(guarantee: Guarantee) -> str:
     """Returns the local budget of each level beside what it is worth centrally, as SVG."""
     levels = guarantee.levels
-    figure = _figure(7.6, 1.2 + 0.5 * len(levels))
+    figure = new_figure(7.6, 1.2 + 0.5 * len(levels))
     axes = figure.subplots()
     for row, level in enumerate(levels):
         # A logarithmic axis has no 0: budgets of 0 stay without a mark.
@@ -86,7 +86,7 @@ def guarantee_picture(guarantee: Guarantee) -> str:
     axes.set_ylim(len(levels) - 0.4, -0.9)
     axes.set_xlabel(f"epsilon (central: at delta = {plain(guarantee.delta or 0.0)})")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
-    return _svg(figure, "Local and certified central epsilon of each level")
+    return svg(figure, "Local and certified central epsilon of each level")
 
 
 def _label(category: str) -> str:
@@ -94,14 +94,16 @@ def _label(category: str) -> str:
     return shown(category).replace("$", r"\$")
 
 
-def _figure(width: float, height: float) -> "Figure":
+def new_figure(width: float, height: float) -> "Figure":
+    """Returns an empty figure of this size in inches."""
     figure: Figure = require("matplotlib.figure").Figure(
         figsize=(width, height), layout="constrained"
     )
     return figure
 
 
-def _svg(figure: "Figure", description: str) -> str:
+def svg(figure: "Figure", description: str) -> str:
+    """Returns a figure as SVG that can stand inside a page."""
     for axes in figure.axes:
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="x", color="#e5e7eb", linewidth=0.8)

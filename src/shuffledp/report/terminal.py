@@ -21,9 +21,9 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
         if guarantee.delta is not None
         else f"epsilon = {plain(guarantee.epsilon or 0.0)}"
     )
-    table = Table(
-        title=f"Guarantee after the shuffle, at {given}", title_justify="left"
-    )
+    times = guarantee.rounds * guarantee.coordinates
+    after = "the shuffle" if times == 1 else f"{times:,} shuffles"
+    table = Table(title=f"Guarantee after {after}, at {given}", title_justify="left")
     if any(level.quantile for level in guarantee.levels):
         table.add_column("budget")
     for heading in ("local epsilon", "people", "hide among"):

@@ -1,0 +1,272 @@
+"""Inverse problems: which budgets, how many people, how many rounds meet a central promise.
+
+A promise is a central epsilon, at one delta, for the people of every level. Every answer
+is checked: the certified bound was evaluated for the answer itself, and kept the promise.
+It is also nearly the best: a little more (one part in a thousand) breaks it. For
+mechanisms with one finite set of messages the feasible budgets are downward closed, as
+everybody's cover shrinks when anybody's budget grows, and this is what "largest" means:
+
+* `largest_budgets`: no level alone can be raised without breaking its own promise; to
+  raise one, another must give way. It is the point at which every promise is used up,
+  found by a damped fixed-point iteration.
+* `largest_scale`, `largest_budget`, `smallest_crowd`, `most_rounds`: the end of an
+  interval, by bisection.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from shuffledp.accounting.account import MAX_TIMES
+from shuffledp.accounting.composition import composed
+from shuffledp.accounting.promise import Calibration, Promise
+from shuffledp.accounting.solve import round_down
+from shuffledp.arrays import as_number
+from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
+from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
+from shuffledp.types import Floats
+
+_ITERATIONS = 80
+_CLOSE = 2e-7
+# Relative width at which a bisection ends.
+_WIDTH = 1e-7
+
+
+def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibration:
+    """Returns the largest local budgets that keep a central target per level.
+
+    Args:
+        promise: Protocol and delta.
+        targets: {central epsilon: number of people}; the larger a target, the larger the
+            budget.
+
+    Raises:
+        InvalidInputError: If a target is not a positive finite number.
+        CertificationError: If no budgets are found.
+    """
+    wanted = _positive_targets(sorted(targets))
+    counts = np.array([targets[target] for target in sorted(targets)])
+    Population.from_counts(dict(targets))  # Checks the counts, too.
+    budgets = np.array(wanted)
+
+    def people(of: Floats) -> Population:
+        return Population(np.array([round_down(float(e)) for e in of]), counts)
+
+    if not promise.kept(people(budgets), wanted):
+        raise CertificationError(
+            "Expected a randomizer whose local budgets keep their own values centrally."
+        )
+    damping, moved = 1.0, np.inf
+    for _ in range(_ITERATIONS):
+        best = np.array(
+            [
+                _largest_one(promise, people(budgets), index, target)
+                for index, target in enumerate(wanted)
+            ]
+        )
+        steps = np.log(best / budgets)
+        # Where the answers to each other's answers swing, smaller steps settle them.
+        if np.abs(steps).max() > 0.7 * moved:
+            damping = max(damping / 2.0, 0.05)
+        moved = float(np.abs(steps).max())
+        if moved < _CLOSE:
+            break
+        budgets = np.maximum.accumulate(budgets * np.exp(damping * steps))
+        budgets *= 1.0 + 1e-9 * np.arange(budgets.size)
+    shrink = 1e-6
+    while not promise.kept(people(budgets), wanted):
+        budgets = np.maximum(
+            budgets * (1.0 - shrink), np.array(wanted) * (1.0 - shrink)
+        )
+        shrink *= 2.0
+        if shrink > 0.5:
+            raise CertificationError("The iteration for the budgets did not settle.")
+    return promise.answer(people(budgets), wanted)
+
+
+def largest_budget(
+    promise: Promise, people: Population, level: float, target: float
+) -> Calibration:
+    """Returns the population with one level's budget raised as far as its target allows.
+
+    All other budgets stay, and their guarantees may weaken: see the answer's.
+
+    Args:
+        promise: Protocol and delta.
+        people: The population; its other levels stay.
+        level: Which budget to change.
+        target: The central epsilon of its people.
+    """
+    (wanted,) = _positive_targets([target])
+    (index,) = people.level_indices([level]).tolist()
+    budget = round_down(_largest_one(promise, people, index, wanted))
+    changed = _with_budget(people, index, budget)
+    position = int(np.searchsorted(changed.epsilons, budget))
+    goals = [np.inf] * changed.num_levels
+    goals[position] = wanted
+    return promise.answer(changed, goals)
+
+
+def largest_scale(
+    promise: Promise, people: Population, targets: Sequence[float]
+) -> tuple[float, Calibration]:
+    """Returns the largest common factor of all budgets that keeps every target.
+
+    Args:
+        promise: Protocol and delta.
+        people: The population whose budgets are scaled.
+        targets: Central epsilon of each of its levels, in their order.
+    """
+    wanted = _targets_of(people, targets)
+
+    def scaled(factor: float) -> Population:
+        return Population(people.epsilons * factor, people.counts)
+
+    most = MAX_BUDGET / float(people.epsilons.max())
+    factor = _largest(lambda f: promise.kept(scaled(f), wanted), 1.0, most)
+    factor = round_down(factor)
+    return factor, promise.answer(scaled(factor), wanted)
+
+
+def smallest_crowd(
+    promise: Promise, people: Population, targets: Sequence[float]
+) -> Calibration:
+    """Returns the smallest crowd, with the same shares of levels, that keeps the targets.
+
+    Args:
+        promise: Protocol and delta.
+        people: Its budgets, and the shares of people at each.
+        targets: Central epsilon of each level, in their order.
+    """
+    wanted = _targets_of(people, targets)
+    shares = people.counts / people.num_users
+
+    def crowd(size: int) -> Population:
+        # Whole people, at least one at each level, with the largest remainders rounded up.
+        exact = shares * size
+        counts = np.maximum(np.floor(exact), 1.0).astype(np.int64)
+        order = np.argsort(-(exact - np.floor(exact)), kind="stable")
+        missing = size - int(counts.sum())
+        if missing > 0:
+            counts[order[:missing]] += 1
+        return Population(people.epsilons, counts)
+
+    def enough(size: int) -> bool:
+        return promise.kept(crowd(size), wanted)
+
+    least = max(people.num_levels, 2) + promise.absent
+    low, high = least - 1, least
+    while not enough(high):
+        low, high = high, high * 2
+        if high > MAX_USERS:
+            raise CertificationError(
+                f"Even {MAX_USERS:g} people do not keep these targets."
+            )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return promise.answer(crowd(high), wanted)
+
+
+def most_rounds(
+    promise: Promise, people: Population, targets: Sequence[float]
+) -> tuple[int, Calibration]:
+    """Returns how often these people can take part before a target is exceeded.
+
+    Args:
+        promise: Protocol and delta; its `rounds` is ignored.
+        people: The population.
+        targets: Central epsilon of each of its levels, in their order.
+
+    Raises:
+        CertificationError: If even one round exceeds a target.
+    """
+    wanted = _targets_of(people, targets)
+
+    losses = [
+        promise.losses(people, index, MAX_TIMES) for index in range(people.num_levels)
+    ]
+
+    def enough(rounds: int) -> bool:
+        times = rounds * promise.coordinates
+        return all(
+            composed([(loss, times)]).delta(target) <= promise.delta
+            for loss, target in zip(losses, wanted, strict=True)
+        )
+
+    if not enough(1):
+        raise CertificationError("Even one round exceeds a target.")
+    most = MAX_TIMES // promise.coordinates
+    low, high = 1, 2
+    while high <= most and enough(high):
+        low, high = high, high * 2
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if enough(middle) else (low, middle)
+    return low, replace(promise, rounds=low).answer(people, wanted)
+
+
+def _largest_one(
+    promise: Promise, people: Population, index: int, target: float
+) -> float:
+    """Returns the largest budget of one level that keeps its target, others fixed."""
+
+    def fits(budget: float) -> bool:
+        changed = _with_budget(people, index, budget)
+        position = int(np.searchsorted(changed.epsilons, budget))
+        return promise.delta_of(changed, position, target) <= promise.delta
+
+    return _largest(fits, max(float(people.epsilons[index]), target), MAX_BUDGET)
+
+
+def _with_budget(people: Population, index: int, budget: float) -> Population:
+    """Returns the population with one level's budget replaced; equal ones merge."""
+    epsilons = people.epsilons.copy()
+    epsilons[index] = budget
+    levels, where = np.unique(epsilons, return_inverse=True)
+    counts = np.bincount(where, weights=people.counts).astype(np.int64)
+    return Population(levels, counts)
+
+
+def _largest(fits: Callable[[float], bool], start: float, most: float) -> float:
+    """Returns the largest number that fits, if all below it do, to seven digits."""
+    low = high = min(start, most)
+    if fits(low):
+        step = 1.01
+        while fits(high):
+            if high >= most:
+                return most
+            low, high = high, min(high * step, most)
+            step = min(step**3, 2.0)
+    else:
+        step = 1.01
+        while not fits(low):
+            high, low = low, low / step
+            step = min(step**3, 2.0)
+            if low < 1e-12:
+                raise CertificationError("Not even a budget of 1e-12 keeps the target.")
+    while high > low * (1.0 + _WIDTH):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _targets_of(people: Population, targets: Sequence[float]) -> list[float]:
+    wanted = _positive_targets(targets)
+    if len(wanted) != people.num_levels:
+        raise PopulationError(
+            f"Expected {people.num_levels} targets, one per level, got {len(wanted)}."
+        )
+    return wanted
+
+
+def _positive_targets(targets: Sequence[float]) -> list[float]:
+    wanted = [as_number(target, "target") for target in targets]
+    for target in wanted:
+        if not 0.0 < target <= MAX_BUDGET:
+            raise InvalidInputError(
+                f"Expected targets above 0 and up to {MAX_BUDGET:g}, got {target:g}."
+            )
+    return wanted

@@ -1,0 +1,85 @@
+"""The whole privacy profile of one level: delta at many epsilons, above and below."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.accounting.account import account
+from shuffledp.accounting.guarantee import LevelGuarantee
+from shuffledp.cover import Accountable
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.types import Floats
+
+_SHOWN_DELTA = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class PrivacyProfile:
+    """Certificate and attack at many epsilons.
+
+    Attributes:
+        epsilon_local: The budget of the people it is about.
+        epsilons: Ascending, shape (points,).
+        certified: Smallest certified delta at each, shape (points,).
+        attacked: A delta that an attack shows at each, shape (points,).
+    """
+
+    epsilon_local: float
+    epsilons: Floats
+    certified: Floats
+    attacked: Floats
+
+
+def privacy_profile(
+    protocol: Accountable,
+    people: Population,
+    level: float,
+    *,
+    num_points: int = 33,
+    absent: int = 0,
+    rounds: int = 1,
+    coordinates: int = 1,
+) -> PrivacyProfile:
+    """Returns the profile from epsilon = 0 to where delta is about 1e-12.
+
+    Args:
+        protocol: What the devices run and the shuffler does.
+        people: Levels and counts of those who take part.
+        level: The local budget whose people are asked about.
+        num_points: How many epsilons, at least 2.
+        absent: How many of the other people may be absent or collude.
+        rounds: How often the same people take part.
+        coordinates: How many messages each of them sends per round.
+
+    Raises:
+        InvalidInputError: If there are too few points.
+        UnknownLevelError: If the level is nobody's.
+    """
+    if num_points < 2:
+        raise InvalidInputError(f"Expected at least 2 points, got {num_points}.")
+
+    def at(
+        *, delta: float | None = None, epsilon: float | None = None
+    ) -> LevelGuarantee:
+        guarantee = account(
+            protocol,
+            people,
+            delta=delta,
+            epsilon=epsilon,
+            levels=[level],
+            absent=absent,
+            rounds=rounds,
+            coordinates=coordinates,
+        )
+        return guarantee.levels[0]
+
+    end = at(delta=_SHOWN_DELTA).epsilon_central
+    epsilons = np.linspace(0.0, end, num_points)
+    entries = [at(epsilon=float(epsilon)) for epsilon in epsilons]
+    return PrivacyProfile(
+        float(level),
+        epsilons,
+        np.array([entry.delta_central for entry in entries]),
+        np.array([entry.delta_central_lower for entry in entries]),
+    )

@@ -1,0 +1,119 @@
+"""What a calibrated answer must keep, and how it is checked."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from shuffledp.accounting.account import account
+from shuffledp.accounting.composition import (
+    LossDistribution,
+    composed,
+    loss_distribution,
+)
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.profiles import UpperProfile, upper_profiles
+from shuffledp.arrays import as_number
+from shuffledp.cover import Accountable
+from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.population import Population
+
+_SMALLEST_DELTA = 1e-290
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """An answer, and the guarantee that shows it.
+
+    Attributes:
+        people: The population of the answer.
+        targets: Central epsilon that was asked for, for each of its levels.
+        guarantee: What they get.
+    """
+
+    people: Population
+    targets: tuple[float, ...]
+    guarantee: Guarantee
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What every answer must keep.
+
+    Attributes:
+        protocol: What the devices run and the shuffler does.
+        delta: In (0, 1).
+        absent: How many of the other people may be absent or collude.
+        rounds: How often the same people take part.
+        coordinates: How many messages each of them sends per round.
+    """
+
+    protocol: Accountable
+    delta: float
+    absent: int = 0
+    rounds: int = 1
+    coordinates: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0.0 < as_number(self.delta, "delta") < 1.0:
+            raise InvalidInputError(f"Expected 0 < delta < 1, got {self.delta:g}.")
+
+    def delta_of(self, people: Population, index: int, epsilon: float) -> float:
+        """Returns the certified delta, at `epsilon`, of the people of one level."""
+        return self.profile(people, index, self.rounds * self.coordinates)(epsilon)
+
+    def profile(
+        self, people: Population, index: int, times: int
+    ) -> Callable[[float], float]:
+        """Returns the certified profile of one level after that many collections."""
+        if times == 1:
+            return self._once(people, index, times).delta
+        return composed([(self.losses(people, index, times), times)]).delta
+
+    def losses(self, people: Population, index: int, times: int) -> LossDistribution:
+        """Returns what one collection reveals of one level, for up to `times` of them."""
+        upper = self._once(people, index, times)
+        pure = self.protocol.randomizer.delta_local == 0.0
+        return loss_distribution(
+            upper.delta,
+            ceiling=upper.level if pure else float("inf"),
+            negligible=max(1e-3 * self.delta / times, _SMALLEST_DELTA),
+        )
+
+    def _once(self, people: Population, index: int, times: int) -> UpperProfile:
+        crowd, position = people, index
+        if self.protocol.mode == "stratified":
+            one = slice(index, index + 1)
+            crowd, position = Population(people.epsilons[one], people.counts[one]), 0
+        (upper,) = upper_profiles(
+            self.protocol.randomizer,
+            crowd,
+            [position],
+            delta=max(self.delta / times, _SMALLEST_DELTA),
+            absent=min(self.absent, crowd.num_users - 1),
+        )
+        return upper
+
+    def kept(self, people: Population, targets: Sequence[float]) -> bool:
+        """Does every level get its target?"""
+        return all(
+            self.delta_of(people, index, target) <= self.delta
+            for index, target in enumerate(targets)
+        )
+
+    def answer(self, people: Population, targets: Sequence[float]) -> Calibration:
+        """Returns an answer with its guarantee, which is checked once more."""
+        guarantee = account(
+            self.protocol,
+            people,
+            delta=self.delta,
+            quantiles=False,
+            absent=self.absent,
+            rounds=self.rounds,
+            coordinates=self.coordinates,
+        )
+        for level, target in zip(guarantee.levels, targets, strict=True):
+            # Certified numbers are rounded upward, in the sixth digit.
+            if level.epsilon_central > target * (1.0 + 1.1e-5):
+                raise CertificationError(
+                    f"No budgets found that keep {target:g} at delta {self.delta:g}."
+                )
+        return Calibration(people, tuple(targets), guarantee)

@@ -1,0 +1,206 @@
+"""`shuffledp calibrate`: which budgets, people or rounds keep a central promise."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from shuffledp.accounting.calibration import (
+    largest_budget,
+    largest_budgets,
+    largest_scale,
+    most_rounds,
+    smallest_crowd,
+)
+from shuffledp.accounting.promise import Calibration, Promise
+from shuffledp.cli import parse
+from shuffledp.cli.console import show, show_json, working
+from shuffledp.cli.mechanism import (
+    circumstance_options,
+    mechanism_options,
+    num_absent,
+)
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.protocols.single_message import SingleMessage
+from shuffledp.report.terminal import guarantee_table
+from shuffledp.report.words import plain
+
+Command = Callable[..., Any]
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+_DELTA = click.option("--delta", type=float, required=True, help="Of every promise.")
+_TARGETS = click.option(
+    "--targets",
+    required=True,
+    metavar="EPSILON,...",
+    help="Central epsilon of each level, in ascending order of the levels; or one for all.",
+)
+_LEVELS = click.option(
+    "--levels",
+    required=True,
+    metavar=parse.LEVEL_COUNTS,
+    help="Privacy levels and people at each.",
+)
+
+
+def _shared(command: Command) -> Command:
+    for option in (_JSON, circumstance_options, _DELTA):
+        command = option(command)
+    return mechanism_options(command)
+
+
+@click.group("calibrate")
+def calibrate_command() -> None:
+    """Find the budgets, the crowd or the rounds that keep a central promise.
+
+    Every answer is certified: the bound was evaluated for the answer itself.
+
+    \b
+    Examples:
+      shuffledp calibrate budgets --categories 17 --delta 1e-6 \\
+        --targets 0.01:2500,0.02:5000,0.05:2500
+      shuffledp calibrate people --categories 17 --delta 1e-6 \\
+        --levels 0.5:25,1.0:50,2.0:25 --targets 0.01,0.02,0.05
+    """
+
+
+@calibrate_command.command("budgets")
+@_shared
+@click.option(
+    "--targets",
+    required=True,
+    metavar=parse.LEVEL_COUNTS,
+    help="Central epsilons, and how many people ask for each.",
+)
+def budgets_command(
+    protocol: SingleMessage, targets: str, as_json: bool, **given: Any
+) -> None:
+    """Largest local budgets that keep a central target per level.
+
+    Everybody's cover depends on everybody's budget. At the answer no level alone can be
+    raised without breaking its own promise.
+    """
+    wanted = parse.level_counts(targets, "--targets")
+    promise = _promise(protocol, wanted.num_users, **given)
+    with working("calibrate"):
+        found = largest_budgets(
+            promise,
+            dict(zip(wanted.epsilons.tolist(), wanted.counts.tolist(), strict=True)),
+        )
+    budgets = ", ".join(plain(epsilon) for epsilon in found.people.epsilons)
+    _show(found, f"Local budgets: {budgets}", as_json)
+
+
+@calibrate_command.command("scale")
+@_shared
+@_LEVELS
+@_TARGETS
+def scale_command(
+    protocol: SingleMessage, levels: str, targets: str, as_json: bool, **given: Any
+) -> None:
+    """Largest common factor of all budgets that keeps every target."""
+    people, wanted = _people(levels, targets)
+    promise = _promise(protocol, people.num_users, **given)
+    with working("calibrate"):
+        factor, found = largest_scale(promise, people, wanted)
+    _show(found, f"Scale all budgets by {plain(factor)}", as_json, scale=factor)
+
+
+@calibrate_command.command("level")
+@_shared
+@_LEVELS
+@click.option("--level", type=float, required=True, help="The budget to change.")
+@click.option("--target", type=float, required=True, help="Its central epsilon.")
+def level_command(
+    protocol: SingleMessage,
+    levels: str,
+    level: float,
+    target: float,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Largest budget of one level that keeps its target, all others fixed."""
+    people = parse.level_counts(levels)
+    promise = _promise(protocol, people.num_users, **given)
+    with working("calibrate"):
+        found = largest_budget(promise, people, level, target)
+    (budget,) = set(found.people.epsilons.tolist()) - set(people.epsilons.tolist()) or {
+        level
+    }
+    _show(found, f"Level {plain(level)} may become {plain(budget)}", as_json)
+
+
+@calibrate_command.command("people")
+@_shared
+@_LEVELS
+@_TARGETS
+def people_command(
+    protocol: SingleMessage, levels: str, targets: str, as_json: bool, **given: Any
+) -> None:
+    """Smallest crowd, with the same shares of levels, that keeps every target."""
+    people, wanted = _people(levels, targets)
+    promise = _promise(protocol, people.num_users, **given)
+    with working("calibrate"):
+        found = smallest_crowd(promise, people, wanted)
+    _show(found, f"{found.people.num_users:,} people are enough", as_json)
+
+
+@calibrate_command.command("rounds")
+@_shared
+@_LEVELS
+@_TARGETS
+def rounds_command(
+    protocol: SingleMessage, levels: str, targets: str, as_json: bool, **given: Any
+) -> None:
+    """How often the same people can take part before a target is exceeded."""
+    people, wanted = _people(levels, targets)
+    promise = _promise(protocol, people.num_users, **given)
+    with working("calibrate"):
+        rounds, found = most_rounds(promise, people, wanted)
+    _show(found, f"{rounds:,} rounds", as_json)
+
+
+def _promise(
+    protocol: SingleMessage,
+    num_users: int,
+    *,
+    delta: float,
+    absent: int,
+    honest_fraction: float | None,
+    rounds: int,
+    coordinates: int,
+) -> Promise:
+    left_out = num_absent(absent, honest_fraction, num_users)
+    return Promise(protocol, delta, left_out, rounds, coordinates)
+
+
+def _people(levels: str, targets: str) -> tuple[Population, list[float]]:
+    people = parse.level_counts(levels)
+    wanted = parse.number_list(targets, "--targets")
+    if len(wanted) == 1:
+        wanted *= people.num_levels
+    if len(wanted) != people.num_levels:
+        raise InvalidInputError(
+            f"Expected one target, or {people.num_levels} in ascending order of the "
+            f"levels, got {len(wanted)}."
+        )
+    return people, wanted
+
+
+def _show(found: Calibration, words: str, as_json: bool, **more: float) -> None:
+    if as_json:
+        budgets = found.people.epsilons.tolist()
+        show_json(
+            {
+                "levels": [
+                    {"epsilon_local": e, "count": count}
+                    for e, count in zip(
+                        budgets, found.people.counts.tolist(), strict=True
+                    )
+                ]
+            }
+            | more
+            | {"guarantee": found.guarantee.to_dict()}
+        )
+        return
+    show(f"{words}\n", guarantee_table(found.guarantee))

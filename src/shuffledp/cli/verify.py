@@ -1,0 +1,77 @@
+"""`shuffledp verify`: does a certificate hold?"""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.verify import population_of, verify
+from shuffledp.cli.console import show, working
+from shuffledp.datasets.table import read_budgets
+from shuffledp.errors import DataError
+from shuffledp.population import Population
+from shuffledp.protocols.single_message import SingleMessage
+from shuffledp.randomizers.catalogue import build
+from shuffledp.report.terminal import guarantee_table
+
+_MOST_BYTES = 50_000_000
+
+
+@click.command("verify")
+@click.argument("certificate", type=click.Path(path_type=Path))
+@click.option(
+    "--budgets",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Everybody's epsilon, if there are too many levels to list in the certificate.",
+)
+@click.option("--column", metavar="NAME", help="The column of a CSV or Parquet file.")
+def verify_command(certificate: Path, budgets: Path | None, column: str | None) -> None:
+    """Recompute a certificate from its inputs, and compare.
+
+    Exits with 0 if everything in it is confirmed, with 1 if not.
+
+    \b
+    Example:
+      shuffledp account --categories 17 --levels 1.0:10000 --delta 1e-6 \\
+        --certificate certificate.json
+      shuffledp verify certificate.json
+    """
+    guarantee = Guarantee.from_dict(_read(certificate))
+    with working("read"):
+        people = (
+            population_of(guarantee)
+            if budgets is None
+            else Population.from_budgets(read_budgets(budgets, column))
+        )
+    protocol = SingleMessage(
+        build(guarantee.mechanism, guarantee.parameters), guarantee.mode
+    )
+    with working("certify"):
+        verification = verify(guarantee, protocol, people)
+    show(guarantee_table(verification.recomputed))
+    if verification.holds:
+        show("\nThe certificate holds: everything in it was recomputed and confirmed.")
+        return
+    show("\nThe certificate does NOT hold:")
+    for problem in verification.problems:
+        show(f"  - {problem}")
+    sys.exit(1)
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise DataError(
+                f"Expected a certificate, got a file of {path.name}'s size."
+            )
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"Could not read {path}: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"Expected {path.name} to hold JSON.") from error
+    if not isinstance(record, dict):
+        raise DataError(f"Expected {path.name} to hold one certificate.")
+    return record

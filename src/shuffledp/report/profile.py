@@ -1,0 +1,39 @@
+"""The picture of privacy profiles: delta against epsilon, one band per level."""
+
+import numpy as np
+
+from shuffledp.accounting.profile import PrivacyProfile
+from shuffledp.report.picture import new_figure, svg
+from shuffledp.report.words import plain
+
+# From light to dark in print, too; told apart without colour by their order.
+_COLOURS = ("#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a")
+# Below this an attack counts as nothing, and a logarithmic axis ends.
+_FLOOR = 1e-12
+
+
+def profile_picture(profiles: list[PrivacyProfile]) -> str:
+    """Returns, as SVG, the band between attack and certificate for every level."""
+    figure = new_figure(7.6, 4.6)
+    axes = figure.subplots()
+    for index, profile in enumerate(profiles):
+        colour = _COLOURS[index % len(_COLOURS)]
+        certified = np.maximum(profile.certified, _FLOOR)
+        attacked = np.maximum(profile.attacked, _FLOOR)
+        axes.fill_between(
+            profile.epsilons, attacked, certified, color=colour, alpha=0.25, lw=0
+        )
+        axes.plot(
+            profile.epsilons,
+            certified,
+            color=colour,
+            label=f"level {plain(profile.epsilon_local)}",
+        )
+        axes.plot(profile.epsilons, attacked, color=colour, linestyle=":", lw=1.2)
+    axes.set_yscale("log")
+    axes.set_ylim(_FLOOR, 1.0)
+    axes.set_xlim(left=0.0)
+    axes.set_xlabel("central epsilon")
+    axes.set_ylabel("delta (solid: certified, dotted: an attack shows)")
+    axes.legend(frameon=False, ncols=2)
+    return svg(figure, f"Privacy profile of {len(profiles)} levels")
