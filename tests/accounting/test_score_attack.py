@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from shuffledp.accounting import score_attack, score_sum
-from shuffledp.accounting.score_attack import Integrand, ScoreAttack, ScoreBound
+from shuffledp.accounting.score_attack import Integrand, ScoreBound
+from shuffledp.cover import ScoreAttack
 from shuffledp.types import Complexes, Floats
 
 # The attack gives away 1e-10 on purpose, and what rounding may cost.
@@ -166,8 +167,8 @@ def test_ten_thousand_people_at_budget_one() -> None:
     assert epsilon == pytest.approx(0.0356588, abs=5e-8)
 
 
-@pytest.mark.parametrize("num_others", [10**6, 10**9, 10**10])
-@pytest.mark.parametrize("chance", [0.05, 0.3, 0.4999])
+@pytest.mark.parametrize("num_others", [10**6, 10**10])
+@pytest.mark.parametrize("chance", [0.05, 0.4999])
 @pytest.mark.parametrize("gap", [0.8, 1e-9])
 @pytest.mark.parametrize("deviations", [0.0, 0.5, 3.0, 9.0])
 def test_attack_agrees_with_the_binomial_tail_at_any_size(
@@ -230,7 +231,7 @@ def test_repeated_without_others_it_is_the_exact_binomial_test(
 chances = st.lists(st.floats(0.0, 1.0), min_size=3, max_size=3)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     rows=st.lists(chances, min_size=1, max_size=3),
     first=chances,
@@ -269,7 +270,7 @@ def assert_below_everywhere(integrand: Integrand, exact: list[Any]) -> None:
 WITHOUT_ZERO = ScoreAttack(MIXED[:2], SECOND, DIFFERENCE)
 
 
-@pytest.mark.parametrize("negligible", [-2.5, -1.0, 0.5, 3.0])
+@pytest.mark.parametrize("negligible", [-2.5, 0.5])
 @pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.3, 1.0, 2.0])
 def test_copies_are_paid_for_at_every_threshold(
     monkeypatch: pytest.MonkeyPatch, negligible: float, epsilon: float
@@ -301,7 +302,7 @@ def test_skipped_points_are_paid_for_at_every_threshold(
 
 
 @pytest.mark.parametrize("what", ["others", "ratio", "second"])
-@pytest.mark.parametrize("digit", [1e-9, 1e-6, 1e-3])
+@pytest.mark.parametrize("digit", [1e-9, 1e-3])
 @pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.3, 1.0])
 def test_errors_of_logarithms_are_paid_for_at_every_threshold(
     monkeypatch: pytest.MonkeyPatch, what: str, digit: float, epsilon: float

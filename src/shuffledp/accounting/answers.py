@@ -122,9 +122,11 @@ class Question:
             ceiling = self.times * upper.level
         else:
             ceiling = composed_ceiling(profile, upper.level, delta)
-        below = largest_attacked_epsilon(lower, delta, ceiling=ceiling)
         certified = smallest_certified_epsilon(
-            profile, delta, ceiling=ceiling, guess=below
+            profile, delta, ceiling=ceiling, guess=upper.about(delta, self.times)
+        )
+        below = largest_attacked_epsilon(
+            lower, delta, ceiling=ceiling, guess=0.9 * certified
         )
         slack = upper.slack(certified) if self.times == 1 else 0.0
         return Answer((below, delta), (certified, delta), slack)

@@ -279,6 +279,6 @@ class Integrand:
             log_size,
             bounds=(middle - 7.0, middle + 5.0),
             method="bounded",
-            options={"xatol": 1e-3},
+            options={"xatol": 0.02},
         )
         return math.exp(float(found.x))

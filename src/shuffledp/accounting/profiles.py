@@ -26,6 +26,8 @@ Profile = Callable[[float], float]
 # What may be dropped from the tails of a distribution, as a part of delta.
 _TAIL = 1e-12
 _MOST_EPSILON = 1e6
+# Below this the two-count attack leaves out what matters.
+_FAR_OUT = 1e-40
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +38,13 @@ class UpperProfile:
         blanket: What the others hide.
         randomizer: Whose densities bound a message on its own.
         level: The victim's local budget.
+        spread: About the standard deviation of the loss that the others leave.
     """
 
     blanket: UpperBound
     randomizer: LocalRandomizer
     level: float
+    spread: float
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -50,6 +54,11 @@ class UpperProfile:
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution."""
         return self.blanket.slack(epsilon)
+
+    def about(self, delta: float, times: int) -> float:
+        """Returns where epsilon may lie, as if the loss were normal."""
+        spread = self.spread * math.sqrt(times)
+        return spread * math.sqrt(2.0 * math.log(max(spread / delta, 2.0)))
 
     def ceiling(self, delta: float) -> float:
         """Returns an epsilon at which the message alone keeps `delta`."""
@@ -111,9 +120,14 @@ def upper_profiles(
         covers, crowd.counts, victims, absent=absent, tail=max(_TAIL * delta, 1e-320)
     )
     return [
-        UpperProfile(bound, randomizer, level)
-        for bound, level in zip(bounds, levels, strict=True)
+        UpperProfile(bound, randomizer, level, _spread(pairs[0], crowd))
+        for bound, level, pairs in zip(bounds, levels, covers, strict=True)
     ]
+
+
+def _spread(cover: Cover, crowd: Population) -> float:
+    messages = max(float(cover.blanket_probabilities @ crowd.counts), 1.0)
+    return math.sqrt(float(cover.masses @ cover.differences**2) / messages)
 
 
 def lower_profiles(
@@ -165,17 +179,26 @@ class _Attackers:
     def strongest(
         self, victim: int, attacks: tuple[Attack, ...], rounds: int
     ) -> Profile:
-        bounds: list[Profile] = []
+        counts: list[Profile] = []
+        sums: list[Profile] = []
         for attack in attacks:
+            # A device whose budget drowns in the rounding of its coins tells nothing.
             if isinstance(attack, TwoCountAttack):
-                # A device whose budget drowns in the rounding of its coins tells nothing.
                 if attack.gap > 0.0 and rounds == 1:
                     coins = self._coins(attack.hit_probabilities, victim)
-                    bounds.append(two_count_bound(attack, coins).delta)
+                    counts.append(two_count_bound(attack, coins).delta)
             elif np.abs(attack.difference).max() > 0.0:
                 others = self._scores(attack.others, victim)
-                bounds.append(score_bound(attack, others, rounds).delta)
-        return lambda epsilon: max((bound(epsilon) for bound in bounds), default=0.0)
+                sums.append(score_bound(attack, others, rounds).delta)
+
+        def strongest(epsilon: float) -> float:
+            best = max((bound(epsilon) for bound in counts), default=0.0)
+            # Sums are weaker than counts, but reach farther out.
+            if best > _FAR_OUT:
+                return best
+            return max((best, *(bound(epsilon) for bound in sums)))
+
+        return strongest
 
     def _coins(self, hits: Floats, victim: int) -> CoinSum:
         chances = 2.0 * hits

@@ -32,6 +32,7 @@ from shuffledp.accounting.score_sum import (
     powers_less_1,
     tilted_moments,
 )
+from shuffledp.cover import ScoreAttack
 from shuffledp.types import Complexes, Floats, Ints
 
 # Lowers a result by more than the rounding of its last few operations.
@@ -51,22 +52,6 @@ _HALF = 32
 _MAX_CELLS = 100_000
 # So few points are not worth a bound that might skip them.
 _FEW_NODES = 8
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreAttack:
-    """All others hold one value; the adversary adds up the scores of all messages.
-
-    Attributes:
-        others: Chance of each score 0, ..., K for a person of each level, whoever the
-            victim is the same; shape (levels, K + 1).
-        second: Chance of each score for the victim if she holds x', shape (K + 1,).
-        difference: By how much these chances are larger if she holds x, shape (K + 1,).
-    """
-
-    others: Floats
-    second: Floats
-    difference: Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ def smallest_certified_epsilon(
 
 
 def largest_attacked_epsilon(
-    lower: Callable[[float], float], delta: float, *, ceiling: float
+    lower: Callable[[float], float], delta: float, *, ceiling: float, guess: float
 ) -> float:
     """Returns an epsilon with lower(epsilon) > delta, or 0 where there is none.
 
@@ -61,10 +61,11 @@ def largest_attacked_epsilon(
         lower: A proven lower bound of the divergence at any epsilon in [0, ceiling].
         delta: The target, in (0, 1).
         ceiling: The local budget, beyond which no attack succeeds.
+        guess: Where the root may lie; any number >= 0.
     """
     if lower(0.0) <= delta:
         return 0.0
-    epsilon = round_down(_root(lower, delta, ceiling=ceiling, guess=ceiling / 2.0))
+    epsilon = round_down(_root(lower, delta, ceiling=ceiling, guess=guess))
     while epsilon > 0.0 and lower(epsilon) <= delta:
         epsilon = round_down(math.nextafter(epsilon, 0.0))
     return epsilon
@@ -78,23 +79,25 @@ def _root(
     The function exceeds delta at 0, so that the search downward ends.
     """
 
-    def excess(epsilon: float) -> float:
-        return math.log(max(function(epsilon), _TINY) / delta)
+    # In logarithms the function is nearly straight, and few steps lead to its root.
+    def excess(log_epsilon: float) -> float:
+        return math.log(max(function(math.exp(log_epsilon)), _TINY) / delta)
 
-    low = high = min(max(guess, 1e-12 * ceiling), ceiling)
-    factor = 1.0 + 1e-4
+    top = math.log(ceiling)
+    low = high = min(math.log(max(guess, 1e-12 * ceiling)), top)
+    stride = 0.05
     if excess(low) > 0.0:
         while excess(high) > 0.0:
-            if high >= ceiling:
+            if high >= top:
                 return ceiling
-            low, high = high, min(high * factor, ceiling)
-            factor = min(factor**4, 2.0)
+            low, high = high, min(high + stride, top)
+            stride *= 2.0
     else:
         while excess(low) <= 0.0:
-            high, low = low, low / factor
-            factor = min(factor**4, 2.0)
-    root: float = brentq(excess, low, high, xtol=1e-300, rtol=1e-8)
-    return root
+            high, low = low, low - stride
+            stride *= 2.0
+    root: float = math.exp(brentq(excess, low, high, xtol=1e-8, rtol=1e-14))
+    return min(root, ceiling)
 
 
 def _rounded(number: float, rounding: str) -> float:

@@ -10,7 +10,7 @@ differential privacy: analytical calibration and optimal denoising".
 
 *Cover.* With values scaled to [-1, 1] and the victim's deviation s, omega is proportional
 to e^{-(|y| + 1)^2 / (2 s^2)} on [-reach, reach]. For this omega the ends are the worst
-pair (docs/theorem.md). What lies beyond is charged to the victim whole.
+pair (docs/covers.md). What lies beyond is charged to the victim whole.
 """
 
 import math
