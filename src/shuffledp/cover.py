@@ -101,11 +101,16 @@ class TwoCountAttack:
             chance to send the second; whoever the victim is, the same; shape (levels,).
         flip: Chance that the victim, holding x, sends the second kind (and the reverse).
         gap: By how much she is more likely to send the first.
+        stray_probabilities: Chance that a person of each level sends neither of the two
+            kinds nor the value she holds, shape (levels,); None if that is not counted.
+        stray: Chance that the victim sends such a message.
     """
 
     hit_probabilities: Floats
     flip: float
     gap: float
+    stray_probabilities: Floats | None = None
+    stray: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -301,7 +301,7 @@ def test_rounding_is_paid_for_by_the_error_bound(
         value, error = integrand.trapezoid(integrand.step, 10_000)
 
     assert part.losses.size > 100
-    assert 1000.0 * doubt < abs(value - fine) <= error + doubt
+    assert 100.0 * doubt < abs(value - fine) <= error + doubt
 
 
 @pytest.mark.parametrize("rounds", [10**8, 10**10])

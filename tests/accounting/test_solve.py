@@ -52,13 +52,13 @@ def test_certified_epsilon_holds_and_is_the_smallest_of_six_digits(
     assert epsilon <= root * (1.0 + 1.1e-5) + 1e-12
 
 
-@given(delta=st.floats(1e-250, 0.499))
+@given(delta=st.floats(1e-250, 0.499), guess=st.floats(0.0, 200.0))
 def test_attacked_epsilon_succeeds_and_is_the_largest_of_six_digits(
-    delta: float,
+    delta: float, guess: float
 ) -> None:
     root = -math.log(2.0 * delta) / 7.0
 
-    epsilon = largest_attacked_epsilon(bound, delta, ceiling=100.0)
+    epsilon = largest_attacked_epsilon(bound, delta, ceiling=100.0, guess=guess)
 
     assert epsilon == 0.0 or bound(epsilon) > delta
     # One unit in the sixth digit, and the accuracy of the root itself.
@@ -67,7 +67,7 @@ def test_attacked_epsilon_succeeds_and_is_the_largest_of_six_digits(
 
 def test_solvers_return_zero_where_zero_is_already_enough() -> None:
     assert smallest_certified_epsilon(bound, 0.5, ceiling=1.0, guess=0.5) == 0.0
-    assert largest_attacked_epsilon(bound, 0.5, ceiling=1.0) == 0.0
+    assert largest_attacked_epsilon(bound, 0.5, ceiling=1.0, guess=0.5) == 0.0
 
 
 def test_certified_epsilon_is_the_local_budget_where_the_bound_never_holds() -> None:
@@ -84,7 +84,7 @@ def test_solvers_stay_on_the_safe_side_of_a_jump(jump: float) -> None:
         return 0.9 if epsilon < jump else 0.01
 
     certified = smallest_certified_epsilon(step, 0.1, ceiling=1.0, guess=0.5)
-    attacked = largest_attacked_epsilon(step, 0.1, ceiling=1.0)
+    attacked = largest_attacked_epsilon(step, 0.1, ceiling=1.0, guess=0.5)
 
     assert attacked < jump <= certified
     # Six digits on either side.
@@ -99,6 +99,6 @@ def test_solvers_check_their_answer_if_the_root_is_a_little_off(
     monkeypatch.setattr(solve, "_root", lambda *_, **__: root * (1.0 + error))
 
     certified = smallest_certified_epsilon(bound, 1e-6, ceiling=9.0, guess=1.0)
-    attacked = largest_attacked_epsilon(bound, 1e-6, ceiling=9.0)
+    attacked = largest_attacked_epsilon(bound, 1e-6, ceiling=9.0, guess=1.0)
 
     assert bound(certified) <= 1e-6 < bound(attacked)

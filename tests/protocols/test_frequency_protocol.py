@@ -11,8 +11,7 @@ from shuffledp import (
     UnknownLevelError,
     shuffle,
 )
-from shuffledp.analyzer.frequency import Mode
-from shuffledp.types import Floats, Ints
+from shuffledp.types import Floats, Ints, Mode
 
 MODES: list[Mode] = ["agnostic", "stratified"]
 PEOPLE = Population.from_counts({0.5: 2, 2.0: 1})

@@ -186,7 +186,7 @@ def _middles_to_add(distribution: LossDistribution) -> list[float]:
     logs = np.log(masses) + losses + tilts * losses
     norms = logsumexp(logs, axis=1, keepdims=True)
     tilted = np.exp(logs - norms)
-    means = (tilted @ losses)[:, np.newaxis]
+    means = (tilted * losses).sum(axis=1, keepdims=True)
     variances = (tilted * (losses - means) ** 2).sum(axis=1, keepdims=True)
     added = np.exp(np.minimum(np.log(under) + tilts * centres - norms, 0.0))
     added *= lengths**2 / 6.0
@@ -393,7 +393,10 @@ def _turned(masses: Floats, losses: Floats, rows: Floats, columns: Floats) -> Co
 
     row = less_1(np.outer(rows, losses)) * masses
     column = less_1(np.outer(losses, columns))
+    # In pieces too small for threads, which would cost more than they bring.
+    pieces = np.array_split(row, row.size * columns.size // 200_000 + 1)
+    both = np.concatenate([piece @ column for piece in pieces])
     # (1 + a) (1 + b) - 1 = a b + a + b.
-    both = row @ column + row.sum(axis=1)[:, np.newaxis] + masses @ column
+    both += row.sum(axis=1)[:, np.newaxis] + np.einsum("l,lc->c", masses, column)
     result: Complexes = both.ravel()
     return result

@@ -32,10 +32,10 @@ from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError
 from shuffledp.types import Complexes, Floats
 
-# Variance of the smoothing noise as a part of var L: 1e-6 of epsilon. Where a large
+# Variance of the smoothing noise as a part of var L: 2e-7 of epsilon. Where a large
 # epsilon makes var L large it is smaller, down to this part: more points, no more noise.
-_SMOOTHING = 2e-6
-_LEAST_SMOOTHING = 2e-8
+_SMOOTHING = 4e-7
+_LEAST_SMOOTHING = 4e-9
 # Discretisation and truncation together: about this part of the result each.
 _TOLERANCE = 1e-9
 # Covers rounding, as a part of the sum of the absolute values of all terms.

@@ -15,6 +15,7 @@ from shuffledp.accounting.coin_sum import CoinSum, coin_sum
 from shuffledp.accounting.score_attack import score_bound
 from shuffledp.accounting.score_sum import ScoreSum, score_sum
 from shuffledp.accounting.solve import smallest_certified_epsilon
+from shuffledp.accounting.three_count_attack import MAX_OTHERS, three_count_bound
 from shuffledp.accounting.two_count_attack import two_count_bound
 from shuffledp.cover import Attack, Cover, LocalRandomizer, TwoCountAttack
 from shuffledp.errors import CertificationError
@@ -187,9 +188,13 @@ class _Attackers:
                 if attack.gap > 0.0 and rounds == 1:
                     coins = self._coins(attack.hit_probabilities, victim)
                     counts.append(two_count_bound(attack, coins).delta)
+                    others = self._others(victim)
+                    strays = attack.stray_probabilities
+                    if strays is not None and others.sum() <= MAX_OTHERS:
+                        counts.append(three_count_bound(attack, strays, others).delta)
             elif np.abs(attack.difference).max() > 0.0:
-                others = self._scores(attack.others, victim)
-                sums.append(score_bound(attack, others, rounds).delta)
+                scores = self._scores(attack.others, victim)
+                sums.append(score_bound(attack, scores, rounds).delta)
 
         def strongest(epsilon: float) -> float:
             best = max((bound(epsilon) for bound in counts), default=0.0)
@@ -199,6 +204,13 @@ class _Attackers:
             return max((best, *(bound(epsilon) for bound in sums)))
 
         return strongest
+
+    def _others(self, victim: int) -> Ints:
+        if self._absent:
+            return self._left[victim]
+        others = self._counts.copy()
+        others[victim] -= 1
+        return others
 
     def _coins(self, hits: Floats, victim: int) -> CoinSum:
         chances = 2.0 * hits

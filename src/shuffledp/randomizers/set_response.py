@@ -128,6 +128,9 @@ class SetResponse(ABC):
         gaps = (1.0 - low) / sets.inside
         if sets.third is not None:
             hits = low * only + gaps * sets.third
+            # Where sets do not meet, the messages of a fourth value can be told apart.
+            stray = 1.0 - 3.0 * sets.inside if sets.both == 0.0 else 0.0
+            strays = stray * low if stray > 1e-9 else None
             crowds = [np.stack([hits, 1.0 - 2.0 * hits, hits], axis=1)]
         else:
             # Two values: S_x' is what S_x leaves over, or shares nothing with it.
@@ -146,7 +149,8 @@ class SetResponse(ABC):
             if sets.third is None:
                 found.append(tuple(scores))
             else:
-                found.append((TwoCountAttack(hits, flip, gap), *scores))
+                counts = TwoCountAttack(hits, flip, gap, strays, stray * least)
+                found.append((counts, *scores))
         return found
 
 
