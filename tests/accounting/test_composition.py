@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shuffledp.accounting import composition
-from shuffledp.accounting.composition import (
-    Integrand,
+from shuffledp.accounting.composition import Integrand, composed
+from shuffledp.accounting.loss_distribution import (
     LossDistribution,
-    composed,
     connect_dots,
     loss_distribution,
 )

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shuffledp.accounting.composition import composed, loss_distribution
+from shuffledp.accounting.composition import composed
+from shuffledp.accounting.loss_distribution import loss_distribution
 from shuffledp.accounting.profiles import (
     Profile,
     UpperProfile,

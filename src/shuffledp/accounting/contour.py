@@ -36,6 +36,10 @@ from shuffledp.types import Complexes, Floats
 # epsilon makes var L large it is smaller, down to this part: more points, no more noise.
 _SMOOTHING = 4e-7
 _LEAST_SMOOTHING = 4e-9
+# Where losses vary within cells, as many times more: 1e-5 of epsilon.
+_COARSER = 50.0
+# Up to so many atoms a product of matrices is too small for threads to pay.
+_FEW_ATOMS = 16
 # Discretisation and truncation together: about this part of the result each.
 _TOLERANCE = 1e-9
 # Covers rounding, as a part of the sum of the absolute values of all terms.
@@ -143,6 +147,8 @@ class Integrand:
         self.probabilities, self.counts = bound.probabilities, bound.counts
         variance = float(self.masses @ (self.losses - self.masses @ self.losses) ** 2)
         self.smoothing = max(_SMOOTHING * loss.telling, _LEAST_SMOOTHING * variance)
+        if bound.cover.cells is not None:
+            self.smoothing *= _COARSER
         # Of one sum over all atoms, as a part of the sum of the absolute values.
         self.rounding = 2e-15 + 1.2e-16 * self.losses.size
         # Powers of the probabilities, for the cheap bound of |G|.
@@ -205,7 +211,11 @@ class Integrand:
 
         def total(weights: Floats) -> Complexes:
             one, other = near @ weights, far @ weights
-            grid = other[:, None] + one + (far * weights) @ near.T
+            if weights.size <= _FEW_ATOMS:
+                products = np.einsum("oa,ia->oi", far * weights, near)
+            else:
+                products = (far * weights) @ near.T
+            grid = products + other[:, None] + one
             result: Complexes = grid.ravel()[: z.size]
             return result
 

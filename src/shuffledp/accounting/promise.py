@@ -4,12 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.composition import (
-    LossDistribution,
-    composed,
-    loss_distribution,
-)
+from shuffledp.accounting.composition import composed
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.loss_distribution import LossDistribution, loss_distribution
 from shuffledp.accounting.profiles import UpperProfile, upper_profiles
 from shuffledp.arrays import as_number
 from shuffledp.cover import Accountable

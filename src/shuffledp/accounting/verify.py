@@ -94,13 +94,14 @@ def verify(
         ):
             problems.append(f"{name}: people or crowd are not those of the population")
         for what in ("epsilon_central", "delta_central"):
-            if getattr(said, what) < getattr(found, what):
+            # Written this way round, it refuses NaN, too.
+            if not getattr(said, what) >= getattr(found, what):
                 problems.append(
                     f"{name}: {what} {getattr(said, what)!r} is not proven, "
                     f"{getattr(found, what)!r} is"
                 )
             lower = f"{what}_lower"
-            if getattr(said, lower) > getattr(found, lower):
+            if not getattr(said, lower) <= getattr(found, lower):
                 problems.append(
                     f"{name}: no attack shows {lower} {getattr(said, lower)!r}"
                 )

@@ -1,0 +1,166 @@
+"""What one collection reveals, as finitely many likelihood ratios.
+
+The profile H(E) = sup (P - E Q)_+, E = e^epsilon, is convex and falls. The lower convex
+hull of bounds at some nodes, and of their mirror images H(1 / E) = 1 - 1 / E + H(E) / E,
+lies above it, and is the profile of a pair with finitely many ratios X = dP / dQ that
+dominates it: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, PETS 2022, arXiv:2207.04380,
+"connect the dots". No grid is needed: every node is exact.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from shuffledp.errors import CertificationError
+from shuffledp.types import Floats
+
+# Evaluations of one profile at most, and the part of the variance that a chord between
+# two nodes may add without being split: together well below 1 % of epsilon.
+_EVALUATIONS = 200
+_CHORD = 2e-5
+# Epsilons beyond this count as infinite, so that e^-epsilon is a normal number.
+_FARTHEST = 600.0
+# A node with less of the mass beyond it than this is dropped: the hull only rises.
+_COLLINEAR = 1e-9
+# Covers the rounding of a difference of two slopes, as a part of their sum.
+_SLOPES = 1e-13
+_LEAST_MASS = 1e-290
+_ULP = 2.3e-16
+
+
+@dataclass(frozen=True, eq=False)
+class LossDistribution:
+    """A pair that dominates one collection, for neighbours in both directions.
+
+    Attributes:
+        losses: Values of log X, ascending, shape (atoms,).
+        masses: Their masses under Q, or a little more, shape (atoms,).
+        infinite: Mass under P where X is infinite.
+    """
+
+    losses: Floats
+    masses: Floats
+    infinite: float
+
+
+def loss_distribution(
+    upper: Callable[[float], float], *, ceiling: float, negligible: float
+) -> LossDistribution:
+    """Chooses nodes, evaluates a profile there, and connects the dots.
+
+    Args:
+        upper: A proven upper bound of the divergence at any epsilon in [0, ceiling), for
+            all neighbours in both directions.
+        ceiling: An epsilon known to hold with delta = 0, or infinity.
+        negligible: A delta that may be added to that of every collection.
+    """
+    values: dict[float, float] = {}
+
+    def evaluate(epsilon: float) -> float:
+        values[epsilon] = 0.0 if epsilon >= ceiling else upper(epsilon)
+        return values[epsilon]
+
+    low, high, limit = 0.0, 0.0, min(ceiling, _FARTHEST)
+    if evaluate(0.0) > negligible:
+        high = min(4.0 * values[0.0], limit)
+        while evaluate(high) > negligible and high < limit:
+            low, high = high, min(2.0 * high, limit)
+    # What never falls further is infinite anyway.
+    enough = max(negligible, 1.001 * values[high])
+    while high - low > 0.05 * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if evaluate(middle) <= enough else (middle, high)
+    while True:
+        losses = np.array(sorted(loss for loss in values if loss <= high))
+        result = connect_dots(losses, np.array([values[x] for x in losses.tolist()]))
+        # Where a middle is known and was dropped, the profile is straight.
+        new = [x for x in _middles_to_add(result) if x not in values]
+        new = new[: max(0, _EVALUATIONS - len(values))]
+        if not new:
+            return result
+        for middle in new:
+            evaluate(middle)
+
+
+def connect_dots(losses: Floats, values: Floats) -> LossDistribution:
+    """Returns the pair whose profile is the hull of these points and their mirror images.
+
+    Args:
+        losses: Nodes, ascending, each >= 0, shape (nodes,).
+        values: Upper bounds of the divergence there, shape (nodes,).
+    """
+    if not np.all((values >= 0.0) & np.isfinite(values)):
+        raise CertificationError("Expected bounds of the divergence, each >= 0.")
+    # The profile falls with epsilon and is at most 1, whether or not its bounds do.
+    values = np.minimum.accumulate(np.minimum(values, 1.0))
+    kept: list[int] = []
+    for new in range(losses.size):
+        while kept:
+            fall, rise = _slopes(losses[[*kept[-2:], new]], values[[*kept[-2:], new]])
+            if fall[-2] - rise[-2] > _COLLINEAR * (fall[-2] + rise[-2]):
+                break
+            kept.pop()
+        kept.append(new)
+    while len(kept) > 1 and values[kept[-2]] == values[kept[-1]]:
+        kept.pop()
+    nodes, infinite = losses[kept], float(values[kept[-1]])
+    fall, rise = _slopes(nodes, values[kept])
+    # Too much mass at E and 1 / E, taken from X = 1, is a spread that keeps the mean. So
+    # rounding these upward raises the bound, but not the total over any number of rounds.
+    outer = np.maximum(fall - rise + _SLOPES * (fall + rise), _LEAST_MASS)
+    outer, nodes = outer[nodes > 0.0], nodes[nodes > 0.0]
+    inner = np.maximum(outer * np.exp(-nodes) * (1.0 + 4.0 * _ULP), _LEAST_MASS)
+    rest = max(math.fsum([1.0, -infinite, *(-outer), *(-inner)]), 0.0)
+    # What rounding `inner` up took away comes back.
+    middle = rest + _ULP * (rest + 8.0 * float(inner.sum())) + losses.size * _LEAST_MASS
+    return LossDistribution(
+        losses=np.concatenate([-nodes[::-1], [0.0], nodes]),
+        masses=np.concatenate([outer[::-1], [middle], inner]),
+        infinite=infinite,
+    )
+
+
+def _slopes(losses: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Returns minus the slopes left and right of each node, times its E.
+
+    Their difference is the mass under P. Without E itself, nothing overflows or cancels.
+    Left of the first node lies its mirror image.
+    """
+    falls, lengths = -np.diff(values), np.diff(losses)
+    first = (1.0 - values[:1]) / (1.0 + np.exp(-losses[:1]))
+    left = np.concatenate([first, falls / -np.expm1(-lengths)])
+    return left, np.concatenate([falls / np.expm1(lengths), [0.0]])
+
+
+def _middles_to_add(distribution: LossDistribution) -> list[float]:
+    """Returns the middles of the chords that cost too much, the worst first.
+
+    A chord of length h adds h^2 / 6 to the variance of the mass under it. Composed tails
+    are made by tilts e^{t loss}; what counts is the worst share of a tilted variance.
+    """
+    losses, masses = distribution.losses, distribution.masses
+    nodes = losses[losses.size // 2 :]
+    weights = masses[losses.size // 2 :] * np.exp(nodes)
+    if nodes.size < 2:
+        return []
+    lengths, centres = np.diff(nodes), 0.5 * (nodes[:-1] + nodes[1:])
+    density = weights / np.convolve(np.pad(lengths, 1, "edge"), [1.0, 1.0], "valid")
+    under = lengths * (density[:-1] + density[1:])
+    # Under the tilt t = -(log density)', the mass gathers at that chord.
+    slopes = -np.diff(np.log(density)) / lengths
+    tilts = np.maximum(np.append(slopes, 0.0), 0.0)[:, np.newaxis]
+    logs = np.log(masses) + losses + tilts * losses
+    norms = logsumexp(logs, axis=1, keepdims=True)
+    tilted = np.exp(logs - norms)
+    means = (tilted * losses).sum(axis=1, keepdims=True)
+    variances = (tilted * (losses - means) ** 2).sum(axis=1, keepdims=True)
+    added = np.exp(np.minimum(np.log(under) + tilts * centres - norms, 0.0))
+    added *= lengths**2 / 6.0
+    # Two collections or more are rarely all near the last node.
+    weight = np.where(means > 0.7 * nodes[-1], 0.1, 1.0)
+    costs = (weight * added / (added + variances + 1e-300)).max(axis=0)
+    least = max(_CHORD, 0.25 * float(costs.max()))
+    return [float(centres[i]) for i in np.argsort(-costs) if costs[i] > least]

@@ -1,0 +1,145 @@
+"""Calibrated answers are feasible, and a little more is not."""
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting.calibration import (
+    largest_budget,
+    largest_budgets,
+    largest_scale,
+    most_rounds,
+    smallest_crowd,
+)
+from shuffledp.accounting.promise import Promise
+from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
+
+PROMISE = Promise(sdp.Frequency(17), 1e-6)
+PEOPLE = sdp.Population.from_counts({0.5: 250, 1.0: 500, 2.0: 250})
+# What these levels are worth, and a little: every answer has some room.
+TARGETS = [0.05, 0.1, 0.3]
+
+
+def epsilons(people: sdp.Population, promise: Promise = PROMISE) -> list[float]:
+    guarantee = sdp.account(
+        promise.protocol,
+        people,
+        delta=promise.delta,
+        absent=promise.absent,
+        rounds=promise.rounds,
+    )
+    return [level.epsilon_central for level in guarantee.levels]
+
+
+def test_largest_budgets_keep_every_target_and_none_can_be_raised_alone() -> None:
+    targets = {0.02: 250, 0.05: 500, 0.1: 250}
+
+    found = largest_budgets(PROMISE, targets)
+
+    budgets = found.people.epsilons
+    assert found.people.counts.tolist() == [250, 500, 250]
+    for index, target in enumerate(sorted(targets)):
+        assert found.guarantee.levels[index].epsilon_central <= target * (1 + 1.1e-5)
+        raised = budgets.copy()
+        raised[index] *= 1.001
+        people = sdp.Population(raised, found.people.counts)
+        assert epsilons(people)[index] > target
+
+
+def test_largest_budgets_settle_where_answers_to_answers_would_swing() -> None:
+    found = largest_budgets(PROMISE, {0.2: 500, 0.4: 500})
+
+    assert np.all(np.array(epsilons(found.people)) <= [0.2 * 1.00002, 0.4 * 1.00002])
+    raised = sdp.Population(found.people.epsilons * 1.001, found.people.counts)
+    assert epsilons(raised)[0] > 0.2
+
+
+def test_equal_levels_with_one_target_are_solved_exactly_once() -> None:
+    found = largest_budgets(PROMISE, {0.1: 1000})
+
+    (budget,) = found.people.epsilons.tolist()
+    assert epsilons(sdp.Population.from_counts({budget: 1000}))[0] <= 0.1
+    assert epsilons(sdp.Population.from_counts({budget * 1.0001: 1000}))[0] > 0.1
+
+
+def test_one_level_is_raised_as_far_as_its_target_allows() -> None:
+    found = largest_budget(PROMISE, PEOPLE, 2.0, 0.25)
+
+    budget = float(found.people.epsilons[-1])
+    assert found.people.epsilons[:2].tolist() == [0.5, 1.0]
+    assert epsilons(found.people)[-1] <= 0.25 * (1 + 1.1e-5)
+    higher = sdp.Population.from_counts({0.5: 250, 1.0: 500, budget * 1.001: 250})
+    assert epsilons(higher)[-1] > 0.25
+
+
+def test_scale_is_the_largest() -> None:
+    factor, found = largest_scale(PROMISE, PEOPLE, TARGETS)
+
+    assert np.all(np.array(epsilons(found.people)) <= np.array(TARGETS) * (1 + 1.1e-5))
+    more = sdp.Population(PEOPLE.epsilons * factor * 1.0001, PEOPLE.counts)
+    assert np.any(np.array(epsilons(more)) > TARGETS)
+
+
+def test_smallest_crowd_is_enough_and_a_smaller_one_is_not() -> None:
+    found = smallest_crowd(PROMISE, PEOPLE, TARGETS)
+
+    n = found.people.num_users
+    assert np.all(np.array(epsilons(found.people)) <= np.array(TARGETS) * (1 + 1.1e-5))
+    fewer = round(n * 0.99)
+    shares = {0.5: fewer // 4, 1.0: fewer - 2 * (fewer // 4), 2.0: fewer // 4}
+    assert np.any(np.array(epsilons(sdp.Population.from_counts(shares))) > TARGETS)
+
+
+def test_most_rounds_is_the_last_that_keeps_every_target() -> None:
+    targets = [0.3, 0.5, 1.5]
+
+    rounds, found = most_rounds(PROMISE, PEOPLE, targets)
+
+    assert found.guarantee.rounds == rounds
+    for count, kept in ((rounds, True), (rounds + 1, False)):
+        after = epsilons(PEOPLE, Promise(PROMISE.protocol, 1e-6, rounds=count))
+        assert np.all(np.array(after) <= np.array(targets) * (1 + 1e-4)) == kept
+
+
+def test_absent_people_make_the_answers_smaller() -> None:
+    careful = Promise(PROMISE.protocol, 1e-6, absent=300)
+
+    factor, _ = largest_scale(PROMISE, PEOPLE, TARGETS)
+    cautious, _ = largest_scale(careful, PEOPLE, TARGETS)
+
+    assert cautious < factor
+
+
+def test_stratified_levels_do_not_help_each_other() -> None:
+    alone = Promise(sdp.Frequency(17, "stratified"), 1e-6)
+
+    together = largest_budgets(PROMISE, {0.1: 500, 0.2: 500})
+    apart = largest_budgets(alone, {0.1: 500, 0.2: 500})
+
+    assert np.all(apart.people.epsilons < together.people.epsilons)
+    single = largest_budgets(alone, {0.1: 500})
+    assert apart.people.epsilons[0] == pytest.approx(
+        single.people.epsilons[0], rel=1e-5
+    )
+
+
+@pytest.mark.parametrize("target", [0.0, -1.0, np.nan, np.inf, 701.0])
+def test_targets_must_be_positive_numbers(target: float) -> None:
+    with pytest.raises(InvalidInputError, match="targets"):
+        smallest_crowd(PROMISE, PEOPLE, [target, 0.1, 0.3])
+
+
+def test_there_is_one_target_per_level() -> None:
+    with pytest.raises(PopulationError, match="3 targets"):
+        largest_scale(PROMISE, PEOPLE, [0.1])
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, np.nan])
+def test_a_promise_needs_a_delta(delta: float) -> None:
+    with pytest.raises(InvalidInputError, match="delta"):
+        Promise(sdp.Frequency(17), delta)
+
+
+def test_impossible_promises_are_refused() -> None:
+    with pytest.raises(CertificationError, match="one round"):
+        most_rounds(PROMISE, PEOPLE, [1e-6, 1e-6, 1e-6])

@@ -1,0 +1,72 @@
+"""`shuffledp calibrate`: five questions, each answered and certified."""
+
+import pytest
+from conftest import Command
+
+SHARED = ("--categories", "17", "--delta", "1e-6", "--json")
+LEVELS = ("--levels", "0.5:25,1.0:50")
+
+
+def test_budgets(command: Command) -> None:
+    outcome = command("calibrate", "budgets", *SHARED, "--targets", "0.1:500,0.2:500")
+
+    answer = outcome.json()
+    assert [level["count"] for level in answer["levels"]] == [500, 500]
+    centrals = [e["epsilon_central"] for e in answer["guarantee"]["levels"]]
+    assert centrals[0] <= 0.100002
+    assert centrals[1] <= 0.200003
+
+
+def test_scale(command: Command) -> None:
+    outcome = command("calibrate", "scale", *SHARED, *LEVELS, "--targets", "0.3")
+
+    answer = outcome.json()
+    assert [e["epsilon_local"] for e in answer["levels"]] == [
+        0.5 * answer["scale"],
+        answer["scale"],
+    ]
+
+
+def test_level(command: Command) -> None:
+    one = ("--level", "1.0", "--target", "0.5")
+
+    outcome = command("calibrate", "level", *SHARED, *LEVELS, *one)
+
+    answer = outcome.json()
+    assert answer["levels"][0] == {"epsilon_local": 0.5, "count": 25}
+    assert answer["guarantee"]["levels"][1]["epsilon_central"] <= 0.500006
+
+
+def test_people_is_a_sentence_for_people(command: Command) -> None:
+    outcome = command(
+        "calibrate", "people", *SHARED[:-1], *LEVELS, "--targets", "0.05,0.1"
+    )
+
+    assert outcome.code == 0
+    assert "people are enough" in outcome.out
+    assert "certified" in outcome.out
+
+
+def test_rounds(command: Command) -> None:
+    outcome = command("calibrate", "rounds", *SHARED, *LEVELS, "--targets", "0.9,1.9")
+
+    assert outcome.json()["guarantee"]["rounds"] >= 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("budgets", *SHARED, "--targets", "0.1"),
+        ("budgets", *SHARED, "--targets", "0:500"),
+        ("budgets", *SHARED, "--targets", "nan:500"),
+        ("scale", *SHARED, *LEVELS, "--targets", "0.1,0.2,0.3"),
+        ("scale", *SHARED, *LEVELS, "--targets", "-1"),
+        ("level", *SHARED, *LEVELS, "--level", "3", "--target", "0.1"),
+        ("people", *SHARED, *LEVELS, "--targets", "0.1", "--honest-fraction", "0"),
+        ("rounds", *SHARED, *LEVELS, "--targets", "1e-9"),
+        ("rounds", "--delta", "1", "--categories", "3", *LEVELS, "--targets", "0.5"),
+        ("budgets", "--delta", "1e-6", "--targets", "0.1:500"),
+    ],
+)
+def test_bad_input_is_refused(command: Command, arguments: tuple[str, ...]) -> None:
+    assert command("calibrate", *arguments).is_refusal

@@ -1,0 +1,114 @@
+"""`shuffledp account --certificate`, `--picture` and `shuffledp verify`."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from conftest import Command
+
+LAPLACE = ("account", "--mechanism", "laplace", "--levels", "0.5:50,1:50")
+FREQUENCY = ("account", "--categories", "5", "--levels", "0.5:50,1:50")
+
+
+def test_a_certificate_is_written_and_holds(command: Command) -> None:
+    command(*LAPLACE, "--delta", "1e-4", "--absent", "3", "--certificate", "c.json")
+
+    outcome = command("verify", "c.json")
+
+    assert outcome.code == 0
+    assert "The certificate holds" in outcome.out
+
+
+def test_a_certificate_that_promises_more_does_not_hold(command: Command) -> None:
+    command(*FREQUENCY, "--delta", "1e-4", "--certificate", "c.json")
+    record = json.loads(Path("c.json").read_text())
+    record["levels"][1]["epsilon_central"] *= 0.99
+    Path("c.json").write_text(json.dumps(record))
+
+    outcome = command("verify", "c.json")
+
+    assert outcome.code == 1
+    assert "is not proven" in outcome.out
+
+
+def test_people_in_a_file_are_checked_against_the_digest(command: Command) -> None:
+    budgets = np.linspace(0.5, 1.0, 10_050)
+    np.save("people.npy", budgets)
+    people = ("--budgets", "people.npy")
+    command("account", "--categories", "5", *people, "--delta", "1e-6",
+            "--certificate", "c.json")  # fmt: skip
+
+    assert command("verify", "c.json").is_refusal
+    assert command("verify", "c.json", *people).code == 0
+    np.save("people.npy", budgets[1:])
+    assert command("verify", "c.json", *people).is_refusal
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"format": "x"}', "[" * 100_000])
+def test_other_files_are_refused(command: Command, text: str) -> None:
+    Path("c.json").write_text(text)
+
+    assert command("verify", "c.json").is_refusal
+    assert command("verify", "missing.json").is_refusal
+
+
+def test_a_picture_of_the_profiles_is_drawn(command: Command) -> None:
+    outcome = command(*FREQUENCY, "--delta", "1e-4", "--picture", "profile.svg")
+
+    assert outcome.code == 0
+    text = Path("profile.svg").read_text()
+    ElementTree.fromstring(text)
+    assert "level 0.5" in text
+    assert "level 1" in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--mechanism", "subset-selection", "--categories", "5"),
+        ("--mechanism", "subset-selection", "--categories", "5", "--subset-size", "5"),
+        ("--mechanism", "local-hashing", "--categories", "5", "--buckets", "4"),
+        ("--mechanism", "laplace", "--low", "1", "--high", "0"),
+        ("--mechanism", "laplace", "--categories", "5"),
+        ("--mechanism", "gaussian", "--delta-local", "0"),
+        ("--mechanism", "clip-laplace", "--clip", "nan"),
+        ("--mechanism", "declared-ratios"),
+        ("--mechanism", "declared-ratios", "--q", "0.5"),
+        ("--mechanism", "laplace", "--absent", "100"),
+        ("--mechanism", "laplace", "--absent", "1", "--honest-fraction", "0.9"),
+        ("--mechanism", "laplace", "--rounds", "0"),
+        ("--mechanism", "laplace", "--report-levels", "3"),
+        ("--mechanism", "laplace", "--certificate", "/proc/none/c.json"),
+    ],
+)
+def test_bad_options_are_refused(command: Command, arguments: tuple[str, ...]) -> None:
+    outcome = command("account", *arguments, "--levels", "1:100", "--delta", "1e-6")
+
+    assert outcome.is_refusal
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--mechanism", "one-bit"),
+        ("--mechanism", "subset-selection", "--categories", "9", "--subset-size", "3"),
+        ("--mechanism", "hadamard-response", "--categories", "9"),
+        ("--mechanism", "local-hashing", "--categories", "9", "--buckets", "3"),
+        ("--mechanism", "clip-laplace", "--clip", "0.5"),
+        ("--mechanism", "gaussian", "--delta-local", "1e-8"),
+        ("--mechanism", "declared-ratios", "--q", "2.8", "--beta", "0.4"),
+        ("--mechanism", "laplace", "--rounds", "3", "--coordinates", "2"),
+        ("--mechanism", "laplace", "--honest-fraction", "0.9", "--mode", "stratified"),
+    ],
+)
+def test_every_mechanism_has_an_answer(
+    command: Command, arguments: tuple[str, ...]
+) -> None:
+    people = ("--levels", "0.5:500,1:500", "--delta", "1e-6", "--json")
+
+    answer = command("account", *arguments, *people).json()
+
+    for level in answer["levels"]:
+        assert 0 <= level["epsilon_central_lower"] <= level["epsilon_central"]
