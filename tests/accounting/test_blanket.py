@@ -2,7 +2,6 @@ import itertools
 from fractions import Fraction
 
 import mpmath as mp  # type: ignore[import-untyped]
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,21 +86,21 @@ def test_expected_positive_mean_loss_never_increases_with_the_count(
 def test_few_messages_are_counted_and_many_integrated(
     count: int, kind: type[object]
 ) -> None:
-    levels, counts = np.array([0.5, 2.0]), np.array([count, count])
-    covers = [KRandomizedResponse(5).cover(epsilon, levels) for epsilon in levels]
+    crowd = Population.from_counts({0.5: count, 2.0: count})
+    covers = KRandomizedResponse(5).covers([0.5, 2.0], crowd, delta=1e-8)
 
-    bounds = blanket_bounds(covers, counts, [0, 1], tail=1e-20)
+    bounds = blanket_bounds(covers, crowd.counts, [0, 1], tail=1e-20)
 
     assert [type(bound) for bound in bounds] == [kind, kind]
 
 
 def test_a_victim_does_not_hide_behind_herself() -> None:
-    levels, counts = np.array([0.5, 2.0]), np.array([1, 3])
-    covers = [KRandomizedResponse(5).cover(epsilon, levels) for epsilon in levels]
+    crowd = Population.from_counts({0.5: 1, 2.0: 3})
+    covers = KRandomizedResponse(5).covers([0.5, 2.0], crowd, delta=1e-8)
 
-    bounds = blanket_bounds(covers, counts, [0, 1], tail=1e-20)
+    bounds = blanket_bounds(covers, crowd.counts, [0, 1], tail=1e-20)
 
-    for victim, bound in zip(levels, bounds, strict=True):
-        oracle = BlanketSum({0.5: 1, 2.0: 3}, float(victim), 5)
+    for victim, bound in zip([0.5, 2.0], bounds, strict=True):
+        oracle = BlanketSum({0.5: 1, 2.0: 3}, victim, 5)
         # Nothing is rounded but the arithmetic itself.
         assert oracle.delta(0.1) <= bound.delta(0.1) <= oracle.delta(0.1) * (1 + 1e-6)

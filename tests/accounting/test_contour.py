@@ -11,10 +11,11 @@ from oracles.multiprecision import BlanketSum
 
 from shuffledp import Frequency, Population, account
 from shuffledp.accounting import contour
-from shuffledp.accounting.contour import ContourBound, Integrand, contour_bound
+from shuffledp.accounting.contour import ContourBound, Integrand
 from shuffledp.accounting.counting import counting_bound
 from shuffledp.accounting.cover_count import cover_count
 from shuffledp.accounting.solve import smallest_certified_epsilon
+from shuffledp.cover import Cover, mirrored
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 
 CROWDS = [
@@ -26,14 +27,20 @@ CROWDS = [
 ]
 
 
+def cover_for(num_categories: int, people: Population, victim: float) -> Cover:
+    device = KRandomizedResponse(num_categories)
+    ((cover,),) = device.covers([victim], people, delta=1e-6)
+    return cover
+
+
 def integral_for(
     num_categories: int, crowd: dict[float, int], victim: float
 ) -> ContourBound:
-    levels = np.array(sorted(crowd))
-    counts = np.array([crowd[level] for level in levels], dtype=np.float64)
-    counts[levels == victim] -= 1
-    cover = KRandomizedResponse(num_categories).cover(victim, levels)
-    return contour_bound(cover, cover.blanket_probabilities, counts)
+    people = Population.from_counts(crowd)
+    counts = people.counts.astype(np.float64)
+    counts[people.epsilons == victim] -= 1
+    cover = cover_for(num_categories, people, victim)
+    return ContourBound(cover, cover.blanket_probabilities, counts)
 
 
 @pytest.mark.parametrize(("num_categories", "crowd", "victim"), CROWDS)
@@ -104,7 +111,8 @@ def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(
     num_categories: int, share: float
 ) -> None:
     bound = integral_for(num_categories, {0.5: 300, 2.0: 300}, 2.0)
-    integrand = Integrand(bound, 2.0 * share)
+    unit = float(np.abs(bound.cover.differences).max())
+    integrand = Integrand(bound, unit, 2.0 * share)
     fine_step = 0.05 * min(integrand.saddle, 1.0 / integrand.deviation)
     fine, doubt = integrand.trapezoid(fine_step, 300_000)
 
@@ -133,18 +141,17 @@ def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(
 def test_sum_and_integral_give_the_same_epsilon(
     num_categories: int, levels: list[float], size: int, log_delta: float
 ) -> None:
-    epsilons, delta = np.sort(levels), 10.0**log_delta
-    victim = float(epsilons[-1])
-    cover = KRandomizedResponse(num_categories).cover(victim, epsilons)
-    counts = np.full(epsilons.size, size // epsilons.size)
+    victim, delta = max(levels), 10.0**log_delta
+    people = Population.from_counts(dict.fromkeys(levels, size // len(levels)))
+    cover = cover_for(num_categories, people, victim)
+    gammas, summable = cover.blanket_probabilities, mirrored(cover)
+    assert summable is not None
     # Below, the sum is always used: few lattice points leave gaps that smoothing fills.
-    assume(cover.blanket_probabilities @ counts > 300)
+    assume(gammas @ people.counts > 300)
 
-    others = cover_count(cover.blanket_probabilities, counts, tail=1e-12 * delta)
-    counted = counting_bound(cover, others, tail=1e-12 * delta)
-    integrated = contour_bound(
-        cover, cover.blanket_probabilities, counts.astype(np.float64)
-    )
+    others = cover_count(gammas, people.counts, tail=1e-12 * delta)
+    counted = counting_bound(summable, others, tail=1e-12 * delta)
+    integrated = ContourBound(cover, gammas, people.counts.astype(np.float64))
 
     first, second = (
         smallest_certified_epsilon(bound.delta, delta, ceiling=victim, guess=0.1)
@@ -176,15 +183,16 @@ def test_integral_is_above_the_closed_form_at_any_size(
 ) -> None:
     # At epsilon 0 with two categories the sum is gap E|A - B| / (2 N): the walk's own
     # mean, E|D_N| = N C(N - 1, floor((N - 1) / 2)) / 2^(N - 1), averaged over N = M + 1.
-    blanket = KRandomizedResponse(2).cover(1.0, np.array([1.0]))
-    bound = contour_bound(blanket, np.array([chance]), np.array([float(num_others)]))
+    blanket = cover_for(2, Population.from_counts({1.0: 2}), 1.0)
+    bound = ContourBound(blanket, np.array([chance]), np.array([float(num_others)]))
 
     upper = bound.delta(0.0)
 
     # C(N - 1, .) 2^-(N - 1) = sqrt(2 / (pi N)) (1 - 1 / (4 N) + ...), and it is convex in
     # N: by Jensen its mean is at least its value at the mean, with 1 / (8 m) on top.
     mean = mp.mpf(num_others) * mp.mpf(chance) + 1
-    exact = mp.mpf(blanket.gap) / 2 * mp.sqrt(2 / (mp.pi * mean)) * (1 - 1 / (4 * mean))
+    gap = mp.mpf(float(blanket.differences[0]))
+    exact = gap / 2 * mp.sqrt(2 / (mp.pi * mean)) * (1 - 1 / (4 * mean))
     assert exact <= upper <= exact * (1 + mp.mpf("1e-5"))
 
 

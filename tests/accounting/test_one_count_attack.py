@@ -22,7 +22,7 @@ HUNDRED_BUDGETS = Population.from_budgets(
 
 def attack_on(budget: float, others: Population, *, keeps: bool) -> ScoreAttack:
     """Messages on x score 1, and those on x' score 0; the others all hold x, or x'."""
-    attack = KRandomizedResponse(2).attacks([budget], others)[0][int(not keeps)]
+    attack = KRandomizedResponse(2).attacks([budget], others)[0][int(keeps)]
     assert isinstance(attack, ScoreAttack)
     hits, flip, gap = attack.others[:, 2], attack.second[2], attack.difference[2]
     return ScoreAttack(
@@ -86,7 +86,7 @@ def test_difference_of_two_counts_is_as_good_as_one_count(
     budget: float, share: float, *, keeps: bool
 ) -> None:
     # Everybody sends x or x', so that either count tells the other.
-    attack = KRandomizedResponse(2).attacks([budget], CROWD)[0][int(not keeps)]
+    attack = KRandomizedResponse(2).attacks([budget], CROWD)[0][int(keeps)]
     assert isinstance(attack, ScoreAttack)
 
     lower = attack_delta(attack, CROWD, share * budget)

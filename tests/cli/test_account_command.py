@@ -126,7 +126,7 @@ LEVELS_AND_DELTA = ["--levels", "1:100", "--delta", "1e-6"]
         (["--categories", "17", *LEVELS_AND_DELTA, "--epsilon", "1"], "not both"),
         (["--categories", "1", *LEVELS_AND_DELTA], "categories"),
         (["--categories", "x", *LEVELS_AND_DELTA], "not a valid integer"),
-        (LEVELS_AND_DELTA, "--categories"),
+        (LEVELS_AND_DELTA, "categories"),
         (["--categories", "17", "--delta", "1e-6"], "either --levels or --budgets"),
         (
             ["--categories", "17", "--budgets", "none.txt", "--delta", "1e-6"],

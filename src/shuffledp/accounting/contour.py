@@ -38,8 +38,8 @@ _SMOOTHING = 4e-7
 _LEAST_SMOOTHING = 4e-9
 # Where losses vary within cells, as many times more: 1e-5 of epsilon.
 _COARSER = 50.0
-# Up to so many atoms a product of matrices is too small for threads to pay.
-_FEW_ATOMS = 16
+# Points that are looked at together.
+_BLOCK = 16
 # Discretisation and truncation together: about this part of the result each.
 _TOLERANCE = 1e-9
 # Covers rounding, as a part of the sum of the absolute values of all terms.
@@ -180,8 +180,7 @@ class Integrand:
 
     def trapezoid(self, step: float, last: int) -> tuple[float, float]:
         """Returns the rule with points 0, ..., last at this step, and its error bound."""
-        terms, skipped = self._terms(self.saddle + 1j * step * np.arange(last + 1))
-        terms[0] *= 0.5
+        terms, skipped = self._terms(step, last)
         value = float(terms.real.sum()) * step / math.pi
         # log G is off by the rounding of phi, times the number of messages.
         height = math.hypot(self.saddle, 10.0 / self.deviation)
@@ -195,58 +194,85 @@ class Integrand:
         error += self.mass * decay / (1.0 - decay)
         return value, error
 
-    def _phi_less_1(self, z: Complexes) -> tuple[Complexes, Complexes]:
+    def _phi_less_1(self, outer: Complexes, inner: Complexes) -> Complexes:
         """Returns phi(z) - 1 and phi'(z) of the smoothed loss, accurate near 0.
 
         Args:
-            z: Equally spaced points.
+            outer: Points, shape (m,).
+            inner: Small steps from each of them, shape (n,).
+
+        Returns:
+            Both at outer + inner, shape (2, m, n).
         """
-        # Blocks of points share e^{z L}: with A = e^{a L} - 1 and B = e^{b L} - 1,
-        # e^{(a + b) L} - 1 = A B + A + B, accurate near 0, and the sums over atoms are
-        # products of matrices.
-        width = math.isqrt(z.size - 1) + 1
-        inner, outer = z[:width] - z[0], z[::width]
+        # With A = e^{a L} - 1 and B = e^{b L} - 1, e^{(a + b) L} - 1 = A B + A + B is
+        # accurate near 0, and the sums over atoms are products of matrices.
         near = np.expm1(np.multiply.outer(inner, self.losses))
         far = np.expm1(np.multiply.outer(outer, self.losses))
 
         def total(weights: Floats) -> Complexes:
-            one, other = near @ weights, far @ weights
-            if weights.size <= _FEW_ATOMS:
-                products = np.einsum("oa,ia->oi", far * weights, near)
-            else:
-                products = (far * weights) @ near.T
-            grid = products + other[:, None] + one
-            result: Complexes = grid.ravel()[: z.size]
-            return result
+            # einsum: these products are too small for threads to pay.
+            grid: Complexes = np.einsum("oa,ia->oi", far * weights, near)
+            grid += np.einsum("oa,a->o", far, weights)[:, None]
+            grid += np.einsum("ia,a->i", near, weights)
+            return grid
 
+        z = outer[:, None] + inner
         weights = self.masses * self.losses
         plain, slope = total(self.masses), total(weights) + weights.sum()
         slope = slope + self.smoothing * z * (1.0 + plain)
         noise = np.expm1(0.5 * self.smoothing * z * z)
-        return plain + noise + plain * noise, slope * (1.0 + noise)
+        return np.stack([plain + noise + plain * noise, slope * (1.0 + noise)])
 
     def _log_g(self, x: Complexes) -> Complexes:
         """Returns log G(1 + x)."""
-        # einsum: these products are too small for threads to pay.
         logs = log1p(np.multiply.outer(x, self.probabilities))
         result: Complexes = np.einsum("zg,g->z", logs, self.counts)
         return result
 
     def _log_g_at(self, theta: float) -> tuple[float, float]:
         """Returns log G(phi(theta)) and phi(theta) - 1 on the real axis."""
-        x, _ = self._phi_less_1(np.array([theta + 0j]))
+        x = self._phi_less_1(np.array([theta + 0j]), np.zeros(1, complex))[0, 0]
         return float(self._log_g(x).real[0]), float(x.real[0])
 
-    def _terms(self, z: Complexes) -> tuple[Complexes, float]:
-        """Returns the integrand over e^level, and what the skipped points may hold."""
-        x, slope = self._phi_less_1(z)
+    def _terms(self, step: float, last: int) -> tuple[Complexes, float]:
+        """Returns the integrand over e^level, and what the skipped points may hold.
+
+        Points come in blocks. Where a cheap bound of |G| in the middle of a block, and
+        the most by which it may rise within, are negligible, the block is skipped.
+        """
+        offsets = 1j * step * (np.arange(_BLOCK) - (_BLOCK - 1) / 2.0)
+        num_blocks = last // _BLOCK + 1
+        middles = self.saddle - offsets[0] + 1j * step * _BLOCK * np.arange(num_blocks)
+        # The middles are equally spaced, too: a square of points has short sides.
+        side = math.isqrt(num_blocks - 1) + 1
+        x = self._phi_less_1(middles[::side], middles[:side] - middles[0])[0]
+        x = x.ravel()[:num_blocks]
+        steepest = self._steepest(abs(middles[-1]))
+        seen = self._cheap(x, steepest * step * _BLOCK / 2.0) > -_SKIP
+        x, slope = self._phi_less_1(middles[seen], offsets)
+        z = middles[seen][:, None] + offsets
+        index = _BLOCK * np.flatnonzero(seen)[:, None] + np.arange(_BLOCK)
+        weight = np.where(index > last, 0.0, np.where(index == 0, 0.5, 1.0))
+        exact = self._cheap(x, 0.0) > -_SKIP
+        terms = weight * slope / z
+        terms[exact] *= np.exp(self._log_g(x[exact]) - self.level)
+        skipped = last + 1 - np.count_nonzero(exact)
+        return terms[exact], skipped * steepest / self.saddle * math.exp(-_SKIP)
+
+    def _cheap(self, x: Complexes, margin: float) -> Floats:
+        """Returns an upper bound of log |G(1 + x)| - level, also within a margin of x."""
         # log |1 + p x| <= p Re x + p^2 |x|^2 / 2, summed over everybody.
-        cheap = self.sums[0] * x.real + 0.5 * self.sums[1] * np.abs(x) ** 2 - self.level
-        seen = cheap > -_SKIP
-        factor = slope / z
-        terms = np.zeros_like(z)
-        terms[seen] = factor[seen] * np.exp(self._log_g(x[seen]) - self.level)
-        return terms, float(np.abs(factor[~seen]).sum()) * math.exp(-_SKIP)
+        first = self.sums[0] * (x.real + margin)
+        second = 0.5 * self.sums[1] * (np.abs(x) + margin) ** 2
+        bound: Floats = first + second - self.level
+        return bound
+
+    def _steepest(self, farthest: float) -> float:
+        """Returns a bound of |phi'| on the line, up to this distance from 0."""
+        weights = self.masses * np.exp(self.saddle * self.losses)
+        slope = float(weights @ np.abs(self.losses))
+        slope += self.smoothing * farthest * float(weights.sum())
+        return slope * math.exp(0.5 * self.smoothing * self.saddle**2)
 
     def _log_bound(self, line: float, heights: Floats) -> Floats:
         """Returns log A(line, heights) - level; it falls in the heights."""

@@ -54,7 +54,7 @@ class UpperProfile:
 
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution."""
-        return self.blanket.slack(epsilon)
+        return float(self.blanket.slack(epsilon))
 
     def about(self, delta: float, times: int) -> float:
         """Returns where epsilon may lie, as if the loss were normal."""

@@ -1,0 +1,92 @@
+"""What devices with finitely many messages send, from the textbook, message by message.
+
+All functions return probabilities of shape (values, messages).
+"""
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import hadamard
+
+from shuffledp.randomizers.hadamard_response import HadamardResponse
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomizers.local_hashing import LocalHashing
+from shuffledp.randomizers.one_bit import OneBit
+from shuffledp.randomizers.set_response import SetResponse
+from shuffledp.randomizers.subset_selection import SubsetSelection
+from shuffledp.types import Floats
+
+Senders = Callable[[float], Floats]
+
+
+def kary(epsilon: float, k: int) -> Floats:
+    return np.where(np.eye(k) > 0, math.exp(epsilon), 1.0) / (math.exp(epsilon) + k - 1)
+
+
+def subsets(epsilon: float, k: int, w: int) -> Floats:
+    messages = list(itertools.combinations(range(k), w))
+    holds = np.array([[value in message for message in messages] for value in range(k)])
+    return normalized(np.where(holds, math.exp(epsilon), 1.0))
+
+
+def hadamard_columns(epsilon: float, k: int) -> Floats:
+    order = 2
+    while order <= k:
+        order *= 2
+    rows = hadamard(order)[1 : k + 1]
+    return normalized(np.where(rows > 0, math.exp(epsilon), 1.0))
+
+
+def affine_hashes(k: int, g: int) -> list[list[int]]:
+    """The hashes of all values under every function of the family."""
+    places = 1
+    while g**places < k:
+        places += 1
+    digits = [[value // g**i % g for i in range(places)] for value in range(k)]
+    return [
+        [(sum(x * y for x, y in zip(a, v, strict=True)) + b) % g for v in digits]
+        for *a, b in itertools.product(range(g), repeat=places + 1)
+    ]
+
+
+def hashed(epsilon: float, k: int, g: int) -> Floats:
+    """A uniform function, then k-ary response on the hash: messages are pairs."""
+    functions = affine_hashes(k, g)
+    response = kary(epsilon, g) / len(functions)
+    return np.array(
+        [np.concatenate([response[f[value]] for f in functions]) for value in range(k)]
+    )
+
+
+def one_bit(epsilon: float, values: Floats) -> Floats:
+    high = (1.0 + values * math.expm1(epsilon)) / (math.exp(epsilon) + 1.0)
+    return np.stack([1.0 - high, high], axis=1)
+
+
+def normalized(weights: Floats) -> Floats:
+    result: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return result
+
+
+def finite_devices() -> list[tuple[SetResponse, Senders]]:
+    """Devices with small parameters, and what they send at a level."""
+    ends = np.array([0.0, 1.0])
+    devices: list[tuple[SetResponse, Senders]] = [
+        (OneBit(), lambda level: one_bit(level, ends))
+    ]
+    for k in (2, 3, 4):
+        devices.append((KRandomizedResponse(k), lambda level, k=k: kary(level, k)))
+    for k in (2, 4, 5):
+        for w in range(1, k):
+            devices.append(
+                (SubsetSelection(k, w), lambda level, k=k, w=w: subsets(level, k, w))
+            )
+    for k in (2, 3, 5):
+        devices.append(
+            (HadamardResponse(k), lambda level, k=k: hadamard_columns(level, k))
+        )
+    for k, g in [(2, 2), (3, 2), (4, 2), (7, 2), (3, 3), (4, 3), (3, 5), (7, 5)]:
+        devices.append((LocalHashing(k, g), lambda level, k=k, g=g: hashed(level, k, g)))
+    return devices

@@ -1,0 +1,181 @@
+"""Covers, attacks and certificates of finite message sets, against every message."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from oracles.finite_messages import Senders, finite_devices
+from oracles.shuffled import divergence, largest_shuffled_divergences
+
+from shuffledp import Population, account
+from shuffledp.cover import Cover, ScoreAttack, TwoCountAttack
+from shuffledp.protocols.single_message import SingleMessage
+from shuffledp.randomizers.set_response import SetResponse
+from shuffledp.types import Floats
+
+LEVELS = [1e-6, 0.3, 1.0, 4.0, 30.0]
+DEVICES = [pytest.param(*case, id=repr(case[0])) for case in finite_devices()]
+# Quotients of a few doubles.
+ROUNDING = 1e-13
+
+
+def cover_of(device: SetResponse, level: float, crowd: Population) -> Cover:
+    ((cover,),) = device.covers([level], crowd, delta=1e-6)
+    return cover
+
+
+@pytest.mark.parametrize(("device", "sends"), DEVICES)
+@pytest.mark.parametrize("level", LEVELS)
+def test_largest_ratio_of_two_messages_is_the_promised_budget(
+    device: SetResponse, sends: Senders, level: float
+) -> None:
+    logs = np.log(sends(level))
+
+    measured = float((logs.max(axis=0) - logs.min(axis=0)).max())
+
+    assert measured == pytest.approx(level, rel=1e-9, abs=1e-14)  # logs of doubles
+    assert device.local_delta(level, measured * (1.0 + 1e-9)) == 0.0
+
+
+@pytest.mark.parametrize(("device", "sends"), DEVICES)
+def test_blanket_weight_is_the_smallest_chance_of_any_message(
+    device: SetResponse, sends: Senders
+) -> None:
+    crowd = Population.from_counts(dict.fromkeys(LEVELS, 2))
+
+    weights = cover_of(device, 1.0, crowd).blanket_probabilities
+
+    for weight, level in zip(weights, LEVELS, strict=True):
+        chances = sends(level)
+        # omega is uniform.
+        assert weight == pytest.approx(chances.shape[1] * chances.min(), rel=ROUNDING)
+    assert device.delta_local == 0.0
+    assert device.assumptions == ()
+
+
+@pytest.mark.parametrize(("device", "sends"), DEVICES)
+@pytest.mark.parametrize("level", LEVELS)
+def test_kinds_of_messages_are_right_for_every_pair_of_values(
+    device: SetResponse, sends: Senders, level: float
+) -> None:
+    chances = sends(level)
+    omega = 1.0 / chances.shape[1]
+
+    cover = cover_of(device, level, Population.from_counts({level: 3}))
+
+    assert cover.cells is None
+    assert cover.uncovered is None
+    # Tiny differences keep their digits in the cover, not in the chances.
+    near = {"rel": 1e-12, "abs": 1e-14 * math.exp(min(level, 5.0))}
+    for here, there in itertools.permutations(chances, 2):
+        left = np.ones(here.size, dtype=bool)
+        kinds = zip(cover.masses, cover.differences, cover.bases, strict=True)
+        for mass, difference, base in kinds:
+            of_kind = np.isclose(
+                (here - there) / omega, difference, rtol=near["rel"], atol=near["abs"]
+            ) & np.isclose(there / omega, base, rtol=near["rel"], atol=near["abs"])
+            assert omega * of_kind.sum() == pytest.approx(mass, abs=1e-14)
+            left &= ~of_kind
+        assert not left.any()
+    # The victim's difference is not lost in rounding.
+    assert cover.differences.max() == pytest.approx(
+        -math.expm1(-level) * chances.max() / omega, rel=ROUNDING
+    )
+
+
+@pytest.mark.parametrize(("device", "sends"), DEVICES)
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999, 1.0, 1.1])
+def test_local_delta_is_the_divergence_of_one_message(
+    device: SetResponse, sends: Senders, level: float, share: float
+) -> None:
+    chances = sends(level)
+    exact = max(
+        divergence(here, there, share * level)
+        for here, there in itertools.permutations(chances, 2)
+    )
+
+    local = device.local_delta(level, share * level)
+
+    # The oracle's own differences of doubles are good to a few units of 1.
+    assert exact - 1e-14 <= local <= exact * (1.0 + 1e-9) + 1e-14
+    assert (local > 0.0) == (share < 1.0)
+
+
+@pytest.mark.parametrize(("device", "sends"), DEVICES)
+def test_attacks_expect_what_people_really_send(
+    device: SetResponse, sends: Senders
+) -> None:
+    levels, victim = [0.4, 1.0, 3.0], 1.0
+    crowd = Population.from_counts(dict.fromkeys(levels, 2))
+    by_level = [sends(level) for level in levels]
+
+    (attacks,) = device.attacks([victim], crowd)
+
+    assert attacks
+    chances = sends(victim)
+    favoured = chances > chances.mean()
+    for attack in attacks:
+        found = 0
+        for x, other in itertools.permutations(range(len(chances)), 2):
+            kinds = [favoured[other] & ~favoured[x], favoured[x] & ~favoured[other]]
+            for held in range(len(chances)):
+                kinds_sent = np.array(
+                    [[c[held][kind].sum() for kind in kinds] for c in by_level]
+                )
+                found += explains(attack, kinds_sent, chances[[x, other]], kinds)
+        # By symmetry it works on every pair, with one value of the others or more.
+        assert found >= len(chances) * (len(chances) - 1) / 2
+
+
+def explains(
+    attack: TwoCountAttack | ScoreAttack,
+    sent: Floats,
+    victim: Floats,
+    kinds: list[np.typing.NDArray[np.bool_]],
+) -> bool:
+    """Is this what the attack takes for the chances of its kinds of messages?"""
+    shows = np.array([[row[kind].sum() for kind in kinds] for row in victim])
+    if isinstance(attack, TwoCountAttack):
+        hits = np.stack([attack.hit_probabilities] * 2, axis=1)
+        both = [[attack.flip, attack.flip + attack.gap]]
+        both.append(both[0][::-1])
+        return np.allclose(hits, sent, rtol=1e-12) and np.allclose(
+            both, shows, rtol=1e-12
+        )
+    outer = [0, 2]
+    return (
+        np.allclose(attack.others[:, outer], sent, rtol=1e-12)
+        and np.allclose(attack.second[outer], shows[1], rtol=1e-12)
+        and np.allclose(attack.difference[outer], shows[0] - shows[1], rtol=1e-12)
+        and np.allclose(attack.others.sum(axis=1), 1.0, rtol=1e-12)
+        and abs(float(attack.second.sum()) - 1.0) < 1e-12
+        and abs(float(attack.difference.sum())) < 1e-12
+    )
+
+
+CROWDS = [{0.5: 1, 2.0: 1}, {0.5: 2, 2.0: 1}, {1.5: 3}, {0.3: 1, 1.0: 1, 3.0: 2}]
+
+
+@pytest.mark.parametrize(("device", "sends"), DEVICES)
+@pytest.mark.parametrize("crowd", CROWDS, ids=str)
+def test_exact_divergence_of_all_datasets_is_between_attack_and_certificate(
+    device: SetResponse, sends: Senders, crowd: dict[float, int]
+) -> None:
+    senders = [sends(level) for level in crowd]
+    values, messages = senders[0].shape
+    if messages ** sum(crowd.values()) * values ** (sum(crowd.values()) + 1) > 10**8:
+        pytest.skip("too many datasets")
+    people, protocol = Population.from_counts(crowd), SingleMessage(device)
+
+    for position, level in enumerate(crowd):
+        epsilons = [0.0, 0.2 * level, 0.7 * level]
+        exact = largest_shuffled_divergences(
+            senders, list(crowd.values()), position, epsilons
+        )
+        for epsilon, worst in zip(epsilons, exact, strict=True):
+            (answer,) = account(protocol, people, epsilon=epsilon, levels=[level]).levels
+            # The oracle's sums of up to 10^5 doubles are good to 1e-13.
+            assert worst <= answer.delta_central * (1.0 + 1e-12) + 1e-13
+            assert answer.delta_central_lower <= worst * (1.0 + 1e-12) + 1e-13
