@@ -12,7 +12,7 @@ from shuffledp.accounting.words import assumed, kept_safe
 from shuffledp.arrays import as_number
 from shuffledp.cover import Accountable
 from shuffledp.errors import InvalidInputError, PopulationError
-from shuffledp.population import Population
+from shuffledp.population import MAX_USERS, Population
 from shuffledp.version import __version__
 
 THEOREM = "privacy blanket of Balle et al. (2019), with one randomizer per person"
@@ -87,7 +87,7 @@ def account(
         (rounds, "rounds", 1),
         (coordinates, "coordinates", 1),
     ):
-        _check_whole(number, what, least)
+        check_whole(number, what, least=least)
     if absent > people.num_users - 1:
         raise PopulationError(
             f"Expected at most {people.num_users - 1} absent people, got {absent}."
@@ -169,8 +169,11 @@ def _check_question(delta: float | None, epsilon: float | None) -> None:
         raise InvalidInputError(f"Expected a finite epsilon >= 0, got {epsilon:g}.")
 
 
-def _check_whole(number: int, what: str, least: int) -> None:
+def check_whole(number: int, what: str, *, least: int) -> None:
+    """Raises InvalidInputError unless this is a whole number in a sensible range."""
     whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if whole and number > MAX_USERS:
+        raise InvalidInputError(f"Expected at most {MAX_USERS:g} {what}.")
     if not whole or number < least:
         raise InvalidInputError(
             f"Expected a whole number of {what}, at least {least}, got {number!r}."
@@ -183,15 +186,18 @@ def _crowds(
     """Returns each crowd with the reported levels in it and their positions there."""
     if protocol.mode == "agnostic":
         return [(people, {index: index for index in reported})]
-    return [
-        (
-            Population(
-                people.epsilons[index : index + 1], people.counts[index : index + 1]
-            ),
-            {index: 0},
-        )
-        for index in reported
-    ]
+    found = [(index, *crowd_of(protocol, people, index)) for index in reported]
+    return [(crowd, {index: position}) for index, crowd, position in found]
+
+
+def crowd_of(
+    protocol: Accountable, people: Population, index: int
+) -> tuple[Population, int]:
+    """Returns among whom the people of one level hide, and that level's position there."""
+    if protocol.mode == "agnostic":
+        return people, index
+    one = slice(index, index + 1)
+    return Population(people.epsilons[one], people.counts[one]), 0
 
 
 def _reported(
@@ -224,7 +230,9 @@ def _answers(
     """Returns the answer for each victim; those who send only noise need no bound."""
     crowd, victims = question.crowd, question.victims
     pure = question.randomizer.delta_local == 0.0
-    budgets = [question.times * float(crowd.epsilons[victim]) for victim in victims]
+    # Rounded upward, so that nobody's own budget seems to be less than it is.
+    factor = question.times * (1.0 + 4e-16 * (question.times > 1))
+    budgets = [factor * float(crowd.epsilons[victim]) for victim in victims]
     found: dict[int, Answer] = {}
     for victim, budget in zip(victims, budgets, strict=True):
         if not pure:

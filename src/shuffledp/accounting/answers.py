@@ -19,6 +19,7 @@ from shuffledp.accounting.solve import (
     smallest_certified_epsilon,
 )
 from shuffledp.cover import LocalRandomizer
+from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 
 # Where no attack tells how small delta is.
@@ -81,10 +82,16 @@ class Question:
             )
             (upper,) = one._uppers(min(max(about, _SMALLEST), 1e-6))
             certified = min(round_up(self._composed(upper, about)(epsilon)), 1.0)
-            below = min(round_down(attacked), certified)
+            below = round_down(attacked)
+            _check(below, certified)
             slack = upper.slack(epsilon) if self.times == 1 else 0.0
             answers.append(Answer((epsilon, below), (epsilon, certified), slack))
         return answers
+
+    def profiles(self, delta: float) -> list[tuple[Profile, Profile]]:
+        """Returns certified and attacked profile of each victim, right down to delta."""
+        uppers = [self._composed(upper, delta) for upper in self._uppers(delta)]
+        return list(zip(uppers, self._lowers(), strict=True))
 
     def _uppers(self, delta: float) -> list[UpperProfile]:
         return upper_profiles(
@@ -120,7 +127,7 @@ class Question:
         if self.times == 1:
             ceiling = upper.ceiling(delta)
         elif self.randomizer.delta_local == 0.0:
-            ceiling = self.times * upper.level
+            ceiling = self.times * upper.level * (1.0 + 4e-16)
         else:
             ceiling = composed_ceiling(profile, upper.level, delta)
         certified = smallest_certified_epsilon(
@@ -129,5 +136,15 @@ class Question:
         below = largest_attacked_epsilon(
             lower, delta, ceiling=ceiling, guess=0.9 * certified
         )
+        _check(below, certified)
         slack = upper.slack(certified) if self.times == 1 else 0.0
         return Answer((below, delta), (certified, delta), slack)
+
+
+def _check(attacked: float, certified: float) -> None:
+    """Raises CertificationError where the two bounds contradict each other."""
+    if not attacked <= certified:
+        raise CertificationError(
+            f"The bounds contradict each other ({attacked!r} > {certified!r}): the numbers "
+            "are too extreme for double precision."
+        )

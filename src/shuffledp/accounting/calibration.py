@@ -28,6 +28,7 @@ from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
 from shuffledp.types import Floats
 
 _ITERATIONS = 80
+_SMALLEST_BUDGET = 1e-12
 _CLOSE = 2e-7
 # Relative width at which a bisection ends.
 _WIDTH = 1e-7
@@ -48,7 +49,12 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     wanted = _positive_targets(sorted(targets))
     counts = np.array([targets[target] for target in sorted(targets)])
     Population.from_counts(dict(targets))  # Checks the counts, too.
+    if np.any(np.diff(wanted) < 1e-4 * np.array(wanted[1:])):
+        raise InvalidInputError("Expected targets that differ by more than 0.01%.")
     budgets = np.array(wanted)
+    # Distinct, and in order, whatever the iteration does.
+    ranks = 3e-5 * np.arange(budgets.size, 0, -1)
+    highest = MAX_BUDGET * (1.0 - ranks)
 
     def people(of: Floats) -> Population:
         return Population(np.array([round_down(float(e)) for e in of]), counts)
@@ -72,8 +78,9 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
         moved = float(np.abs(steps).max())
         if moved < _CLOSE:
             break
-        budgets = np.maximum.accumulate(budgets * np.exp(damping * steps))
-        budgets *= 1.0 + 1e-9 * np.arange(budgets.size)
+        moves = budgets * np.exp(damping * steps)
+        budgets = np.minimum(np.maximum.accumulate(moves / (1.0 - ranks)), MAX_BUDGET)
+        budgets = np.minimum(budgets * (1.0 - ranks), highest)
     shrink = 1e-6
     while not promise.kept(people(budgets), wanted):
         budgets = np.maximum(
@@ -121,9 +128,14 @@ def largest_scale(
     wanted = _targets_of(people, targets)
 
     def scaled(factor: float) -> Population:
-        return Population(people.epsilons * factor, people.counts)
+        return Population(
+            np.minimum(people.epsilons * factor, MAX_BUDGET), people.counts
+        )
 
-    most = MAX_BUDGET / float(people.epsilons.max())
+    largest = float(people.epsilons.max())
+    if largest < _SMALLEST_BUDGET:
+        raise InvalidInputError("Expected somebody with a budget to scale, got 0 only.")
+    most = MAX_BUDGET / largest
     factor = _largest(lambda f: promise.kept(scaled(f), wanted), 1.0, most)
     factor = round_down(factor)
     return factor, promise.answer(scaled(factor), wanted)

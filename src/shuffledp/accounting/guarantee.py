@@ -1,7 +1,8 @@
 """What the accountant says: for every level, a certified bound and an attack beside it."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from shuffledp.errors import DataError
@@ -149,30 +150,7 @@ class Guarantee:
         if not isinstance(record, Mapping) or record.get("format") != _FORMAT:
             raise DataError(f"Expected a certificate of format {_FORMAT!r}.")
         try:
-            delta, epsilon = record.get("delta"), record.get("epsilon")
-            people = record["people"]
-            return cls(
-                mechanism=str(record["mechanism"]),
-                parameters=dict(record["parameters"]),
-                mode=record["mode"],
-                num_users=int(record["num_users"]),
-                absent=int(record["absent"]),
-                rounds=int(record["rounds"]),
-                coordinates=int(record["coordinates"]),
-                delta=None if delta is None else float(delta),
-                epsilon=None if epsilon is None else float(epsilon),
-                levels=tuple(
-                    _level(entry, delta, epsilon) for entry in record["levels"]
-                ),
-                theorem=str(record["theorem"]),
-                assumptions=tuple(map(str, record["assumptions"])),
-                numerics=tuple(map(str, record["numerics"])),
-                people=None
-                if people is None
-                else tuple((float(level), int(count)) for level, count in people),
-                people_digest=str(record["people_digest"]),
-                version=str(record["version"]),
-            )
+            return _guarantee(record)
         except (
             KeyError,
             TypeError,
@@ -188,21 +166,85 @@ class Guarantee:
 _FORMAT = "shuffledp-guarantee-1"
 
 
-def _level(
-    entry: Mapping[str, Any], delta: float | None, epsilon: float | None
-) -> LevelGuarantee:
-    solved = "delta" if delta is None else "epsilon"
-    upper, lower = entry[f"{solved}_central"], entry[f"{solved}_central_lower"]
-    given = float(epsilon if delta is None else delta)  # type: ignore[arg-type]
-    points = (given, given, float(upper), float(lower))
-    if delta is not None:
-        points = (points[2], points[3], given, given)
-    quantile = entry.get("quantile")
-    return LevelGuarantee(
-        float(entry["epsilon_local"]),
-        int(entry["count"]),
-        int(entry["hides_among"]),
-        *points,
-        slack=float(entry["slack"]),
-        quantile=None if quantile is None else str(quantile),
+def _guarantee(record: Mapping[str, Any]) -> Guarantee:
+    asked = "delta" if "delta" in record else "epsilon"
+    given = _number(record[asked])
+    known = {field.name for field in fields(Guarantee)} | {"format", "certified"}
+    if set(record) != known - {"epsilon" if asked == "delta" else "delta"}:
+        raise ValueError("unknown or missing keys")
+    if record["certified"] is not True:
+        raise ValueError("certified")
+    parameters = record["parameters"]
+    if not isinstance(parameters, dict):
+        raise TypeError("parameters")
+    people = record["people"]
+    mode: Mode = "stratified" if record["mode"] == "stratified" else "agnostic"
+    if record["mode"] != mode:
+        raise ValueError("mode")
+    return Guarantee(
+        mechanism=_text(record["mechanism"]),
+        parameters=parameters,
+        mode=mode,
+        num_users=_whole(record["num_users"]),
+        absent=_whole(record["absent"]),
+        rounds=_whole(record["rounds"]),
+        coordinates=_whole(record["coordinates"]),
+        delta=given if asked == "delta" else None,
+        epsilon=given if asked == "epsilon" else None,
+        levels=tuple(_level(entry, asked, given) for entry in record["levels"]),
+        theorem=_text(record["theorem"]),
+        assumptions=tuple(_text(text) for text in record["assumptions"]),
+        numerics=tuple(_text(text) for text in record["numerics"]),
+        people=None
+        if people is None
+        else tuple((_number(level), _whole(count)) for level, count in people),
+        people_digest=_text(record["people_digest"]),
+        version=_text(record["version"]),
     )
+
+
+def _level(entry: Mapping[str, Any], asked: str, given: float) -> LevelGuarantee:
+    solved = "delta" if asked == "epsilon" else "epsilon"
+    needed = {"epsilon_local", "count", "hides_among", "slack"}
+    needed |= {f"{solved}_central", f"{solved}_central_lower"}
+    if not needed <= set(entry) <= needed | {"quantile"}:
+        raise ValueError("unknown or missing keys of a level")
+    quantile = entry.get("quantile")
+    slack = _number(entry["slack"])
+    if slack > 1.0:
+        raise ValueError("slack")
+    return LevelGuarantee(
+        epsilon_local=_number(entry["epsilon_local"]),
+        count=_whole(entry["count"]),
+        hides_among=_whole(entry["hides_among"]),
+        slack=slack,
+        quantile=None if quantile is None else _text(quantile),
+        **{
+            f"{what}_central{end}": given
+            if what == asked
+            else _number(entry[f"{what}_central{end}"])
+            for what in ("epsilon", "delta")
+            for end in ("", "_lower")
+        },
+    )
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError("a value that should be a number")
+    number = float(value)
+    if not (math.isfinite(number) and number >= 0.0):
+        raise ValueError("a number that should be finite and >= 0")
+    return number
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise TypeError("a value that should be a whole number")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a value that should be text")
+    return value

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.account import account
-from shuffledp.accounting.guarantee import LevelGuarantee
+from shuffledp.accounting.account import account, crowd_of
+from shuffledp.accounting.answers import Question
 from shuffledp.cover import Accountable
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
@@ -58,28 +58,31 @@ def privacy_profile(
     """
     if num_points < 2:
         raise InvalidInputError(f"Expected at least 2 points, got {num_points}.")
-
-    def at(
-        *, delta: float | None = None, epsilon: float | None = None
-    ) -> LevelGuarantee:
-        guarantee = account(
-            protocol,
-            people,
-            delta=delta,
-            epsilon=epsilon,
-            levels=[level],
-            absent=absent,
-            rounds=rounds,
-            coordinates=coordinates,
-        )
-        return guarantee.levels[0]
-
-    end = at(delta=_SHOWN_DELTA).epsilon_central
-    epsilons = np.linspace(0.0, end, num_points)
-    entries = [at(epsilon=float(epsilon)) for epsilon in epsilons]
+    (end,) = account(
+        protocol,
+        people,
+        delta=_SHOWN_DELTA,
+        levels=[level],
+        absent=absent,
+        rounds=rounds,
+        coordinates=coordinates,
+    ).levels
+    (index,) = people.level_indices([level]).tolist()
+    crowd, victim = crowd_of(protocol, people, index)
+    question = Question(
+        protocol.randomizer,
+        crowd,
+        [victim],
+        min(absent, crowd.num_users - 1),
+        rounds * coordinates,
+    )
+    epsilons = np.linspace(0.0, end.epsilon_central, num_points)
+    if level == 0.0:
+        return PrivacyProfile(0.0, epsilons, 0.0 * epsilons, 0.0 * epsilons)
+    ((certified, attacked),) = question.profiles(_SHOWN_DELTA)
     return PrivacyProfile(
         float(level),
         epsilons,
-        np.array([entry.delta_central for entry in entries]),
-        np.array([entry.delta_central_lower for entry in entries]),
+        np.array([min(certified(float(epsilon)), 1.0) for epsilon in epsilons]),
+        np.array([attacked(float(epsilon)) for epsilon in epsilons]),
     )

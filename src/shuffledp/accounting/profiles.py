@@ -15,7 +15,7 @@ from shuffledp.accounting.coin_sum import CoinSum, coin_sum
 from shuffledp.accounting.score_attack import score_bound
 from shuffledp.accounting.score_sum import ScoreSum, score_sum
 from shuffledp.accounting.solve import smallest_certified_epsilon
-from shuffledp.accounting.three_count_attack import MAX_OTHERS, three_count_bound
+from shuffledp.accounting.three_count_attack import is_small, three_count_bound
 from shuffledp.accounting.two_count_attack import two_count_bound
 from shuffledp.cover import Attack, Cover, LocalRandomizer, TwoCountAttack
 from shuffledp.errors import CertificationError
@@ -50,11 +50,23 @@ class UpperProfile:
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         alone = self.randomizer.local_delta(self.level, epsilon)
-        return alone if alone == 0.0 else min(self.blanket.delta(epsilon), alone)
+        if alone == 0.0:
+            return 0.0
+        try:
+            return min(self.blanket.delta(epsilon), alone)
+        except CertificationError:
+            # Too few messages, or too steep, for the integral: her own noise is left.
+            return alone
 
     def slack(self, epsilon: float) -> float:
-        """Returns which part of the bound at `epsilon` is numerical caution."""
-        return float(self.blanket.slack(epsilon))
+        """Returns which part of the blanket bound at `epsilon` is numerical caution.
+
+        1 where that bound is not known, and the message alone decides.
+        """
+        try:
+            return float(self.blanket.slack(epsilon))
+        except CertificationError:
+            return 1.0
 
     def about(self, delta: float, times: int) -> float:
         """Returns where epsilon may lie, as if the loss were normal."""
@@ -190,7 +202,7 @@ class _Attackers:
                     counts.append(two_count_bound(attack, coins).delta)
                     others = self._others(victim)
                     strays = attack.stray_probabilities
-                    if strays is not None and others.sum() <= MAX_OTHERS:
+                    if strays is not None and is_small(others):
                         counts.append(three_count_bound(attack, strays, others).delta)
             elif np.abs(attack.difference).max() > 0.0:
                 scores = self._scores(attack.others, victim)

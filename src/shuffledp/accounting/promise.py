@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from shuffledp.accounting.account import account
+from shuffledp.accounting.account import MIN_DELTA, account, check_whole, crowd_of
 from shuffledp.accounting.composition import composed
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.loss_distribution import LossDistribution, loss_distribution
@@ -50,8 +50,13 @@ class Promise:
     coordinates: int = 1
 
     def __post_init__(self) -> None:
-        if not 0.0 < as_number(self.delta, "delta") < 1.0:
-            raise InvalidInputError(f"Expected 0 < delta < 1, got {self.delta:g}.")
+        if not MIN_DELTA <= as_number(self.delta, "delta") < 1.0:
+            raise InvalidInputError(
+                f"Expected {MIN_DELTA:g} <= delta < 1, got {self.delta:g}."
+            )
+        check_whole(self.absent, "absent people", least=0)
+        check_whole(self.rounds, "rounds", least=1)
+        check_whole(self.coordinates, "coordinates", least=1)
 
     def delta_of(self, people: Population, index: int, epsilon: float) -> float:
         """Returns the certified delta, at `epsilon`, of the people of one level."""
@@ -76,10 +81,7 @@ class Promise:
         )
 
     def _once(self, people: Population, index: int, times: int) -> UpperProfile:
-        crowd, position = people, index
-        if self.protocol.mode == "stratified":
-            one = slice(index, index + 1)
-            crowd, position = Population(people.epsilons[one], people.counts[one]), 0
+        crowd, position = crowd_of(self.protocol, people, index)
         (upper,) = upper_profiles(
             self.protocol.randomizer,
             crowd,

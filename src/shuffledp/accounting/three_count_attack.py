@@ -19,10 +19,16 @@ from shuffledp.accounting.two_count_attack import TwoCountBound
 from shuffledp.cover import TwoCountAttack
 from shuffledp.types import Floats, Ints
 
-# In larger crowds the third count tells nothing more.
-MAX_OTHERS = 600
+# In larger crowds the third count tells little more, and costs much.
+_MAX_OTHERS = 300
+_MAX_LEVELS = 40
 # Relative error of the spectrum, and of the transform, per value.
 _SPECTRUM = 1e-12
+
+
+def is_small(counts: Ints) -> bool:
+    """Is the attack worth its while, and affordable?"""
+    return int(counts.sum()) <= _MAX_OTHERS and counts.size <= _MAX_LEVELS
 
 
 def three_count_bound(
@@ -34,7 +40,7 @@ def three_count_bound(
         attack: The two counts, with the victim's `stray`.
         stray_others: Chance of a person of each level to send none of x, x', z, shape
             (levels,).
-        counts: The others at each level, at most MAX_OTHERS in all, shape (levels,).
+        counts: The others at each level, few enough (`is_small`), shape (levels,).
     """
     joint, error = _joint(2.0 * attack.hit_probabilities, stray_others, counts)
     here, beyond = joint[:-1], joint[1:]

@@ -17,10 +17,12 @@ class Verification:
         recomputed: The same question, answered now.
         problems: What the certificate says and the recomputation does not confirm; empty
             if it holds.
+        num_levels: How many levels these people have; the certificate may speak of fewer.
     """
 
     recomputed: Guarantee
     problems: tuple[str, ...]
+    num_levels: int
 
     @property
     def holds(self) -> bool:
@@ -105,7 +107,14 @@ def verify(
                 problems.append(
                     f"{name}: no attack shows {lower} {getattr(said, lower)!r}"
                 )
-    for what in ("theorem", "assumptions", "numerics"):
+    for what in (
+        "mechanism",
+        "parameters",
+        "mode",
+        "theorem",
+        "assumptions",
+        "numerics",
+    ):
         if getattr(guarantee, what) != getattr(recomputed, what):
             problems.append(f"its {what} are not those of this computation")
-    return Verification(recomputed, tuple(problems))
+    return Verification(recomputed, tuple(problems), people.num_levels)

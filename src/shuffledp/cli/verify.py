@@ -52,6 +52,9 @@ def verify_command(certificate: Path, budgets: Path | None, column: str | None) 
     with working("certify"):
         verification = verify(guarantee, protocol, people)
     show(guarantee_table(verification.recomputed))
+    listed = len(guarantee.levels)
+    if listed < verification.num_levels:
+        show(f"\nIt speaks of {listed} of {verification.num_levels:,} levels only.")
     if verification.holds:
         show("\nThe certificate holds: everything in it was recomputed and confirmed.")
         return
@@ -61,13 +64,18 @@ def verify_command(certificate: Path, budgets: Path | None, column: str | None) 
     sys.exit(1)
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
 def _read(path: Path) -> dict[str, object]:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise DataError(
                 f"Expected a certificate, got a file of {path.name}'s size."
             )
-        record = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        record = json.loads(text, parse_constant=_refuse_constant)
     except OSError as error:
         raise DataError(f"Could not read {path}: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:

@@ -61,7 +61,7 @@ class ClipLaplace(AddedNoise):
             return 0.0
         # The densities cross at t with e^{-2 b t} = e^epsilon, b = level / 2.
         left = -math.expm1((epsilon - level) / 2.0)
-        both = left * left / -math.expm1(-level)
+        both = left * (left / -math.expm1(-level))
         return pure_local_delta(level, epsilon, both)
 
     def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:

@@ -25,6 +25,8 @@ from shuffledp.cover import Attack, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 
+_SMALLEST = 1e-300
+
 
 @dataclass(frozen=True, slots=True)
 class DeclaredRatios:
@@ -90,7 +92,8 @@ class DeclaredRatios:
         """Returns one cover per victim."""
         del delta
         found: list[tuple[Cover, ...]] = []
-        for victim in victims:
+        for budget in victims:
+            victim = max(budget, _SMALLEST)
             beta = self._distance(victim)
             gamma = min((1.0 + beta) / self.q, 1.0) * (1.0 - 1e-14)
             low = (1.0 + beta) * math.exp(-victim)

@@ -68,7 +68,7 @@ def blanket_probability(rates: Floats, shape: Shape, *, clipped: bool) -> Floats
         else:
             # On the way to infinity a steeper density falls below omega altogether.
             gamma[rates > shape.rate] = 0.0
-    return np.minimum(gamma * (1.0 - 1e-14), 1.0)
+    return np.minimum(gamma * (1.0 - 1e-12), 1.0)
 
 
 def exponential_cover(
@@ -96,7 +96,8 @@ def exponential_cover(
         best = minimize_scalar(
             spread, bounds=(0.0, rate), method="bounded", options={"xatol": rate / 500}
         )
-        return min((spread(k), Shape(k, rate, reach)) for k in (float(best.x), rate))
+        shapes = [Shape(kappa, rate, reach) for kappa in (float(best.x), rate)]
+        return min(((spread(s.kappa), s) for s in shapes), key=lambda pair: pair[0])
 
     if clipped:
         candidates = [with_reach(1.0)]

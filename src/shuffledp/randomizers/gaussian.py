@@ -13,6 +13,7 @@ to e^{-(|y| + 1)^2 / (2 s^2)} on [-reach, reach]. For this omega the ends are th
 pair (docs/covers.md). What lies beyond is charged to the victim whole.
 """
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -29,7 +30,10 @@ from shuffledp.randomizers.noise_attack import EDGES
 from shuffledp.types import Floats
 
 # Rounding of a difference of two tails within a cell, as a part of the cell.
-_ROUNDING = 1e-12
+_ROUNDING = 4e-12
+_SMALLEST = 1e-306
+# In deviations.
+_FARTHEST = 37.0
 _CELLS = 400
 # Parts of delta that may stay uncovered; the best is taken.
 _TAILS = (0.3, 0.01)
@@ -44,7 +48,8 @@ def normal_divergence(mu: Floats, epsilons: Floats) -> Floats:
         divergence: Floats = np.exp(logs) * (
             -np.expm1(np.minimum(other - logs, 0.0)) + 1e-12
         )
-    return divergence
+    # It is never 0, however small.
+    return np.maximum(divergence, _SMALLEST)
 
 
 def sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
@@ -107,16 +112,20 @@ class Gaussian(AddedNoise):
 
     def local_delta(self, level: float, epsilon: float) -> float:
         """Returns the divergence of the two ends."""
-        mu = sensitivity_per_deviation(np.array([level]), self.delta_local)
+        mu = np.array([_sensitivity(level, self.delta_local)])
         return float(normal_divergence(mu, np.array([epsilon]))[0])
 
     def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
         """The cover of one victim, whose worst pair of values is the two ends."""
-        deviation = float(self.deviations(np.array([victim]))[0])
+        deviation = 2.0 / _sensitivity(victim, self.delta_local)
         others = self.deviations(crowd.epsilons)
         found = []
         for part in _TAILS:
             reach = 1.0 - deviation * float(ndtri(part * delta))
+            # Farther out nothing can be told in double precision.
+            reach = min(reach, _FARTHEST * deviation - 1.0)
+            if reach <= 1.0:
+                return _nothing(crowd)
             gamma = _blanket_probability(others, deviation, reach)
             cover = _cover(deviation, reach, gamma)
             hidden = float(gamma @ crowd.counts) / _log_mass(deviation, reach)[1]
@@ -132,6 +141,20 @@ class Gaussian(AddedNoise):
         inside = np.diff(below, axis=1) - np.diff(above, axis=1)
         chances: Floats = np.hstack([below[:, :1], inside, above[:, -1:]])
         return chances
+
+
+@functools.lru_cache(maxsize=1024)
+def _sensitivity(level: float, delta_local: float) -> float:
+    return float(sensitivity_per_deviation(np.array([level]), delta_local)[0])
+
+
+def _nothing(crowd: Population) -> Cover:
+    """Returns the cover that hides nothing."""
+    nothing = np.zeros(1)
+    uncovered = np.array([[1.0], [0.0]])
+    return Cover(
+        np.zeros(crowd.num_levels), nothing + 1.0, nothing, nothing, None, uncovered
+    )
 
 
 def _log_mass(deviation: float, reach: float) -> tuple[float, float]:
@@ -158,8 +181,12 @@ def _cover(deviation: float, reach: float, gamma: Floats) -> Cover:
     unit = 1.0 / deviation
 
     def mass(shift: float) -> Floats:
-        tails = ndtr(-(edges + shift))
-        return tails[:-1] - tails[1:]
+        # Differences of the nearer tail.
+        above, below = ndtr(-(edges + shift)), ndtr(edges + shift)
+        parts: Floats = np.where(
+            edges[:-1] + shift > 0.0, above[:-1] - above[1:], below[1:] - below[:-1]
+        )
+        return parts
 
     masses, near = mass(unit) / norm, mass(-unit)
     # R(-1) against omega is constant here; R(1) is e^{2 y / s^2} times it.

@@ -11,12 +11,7 @@ efficiently, and with little communication".
 from dataclasses import dataclass
 
 from shuffledp.randomizers.checks import whole_number
-from shuffledp.randomizers.set_response import (
-    Overlaps,
-    SetResponse,
-    lowest_density,
-)
-from shuffledp.types import Floats
+from shuffledp.randomizers.set_response import Overlaps, SetResponse
 
 _MOST = 2**31
 
@@ -48,7 +43,3 @@ class HadamardResponse(SetResponse):
     def overlaps(self) -> Overlaps:
         """Rows 1 and 2 multiply to row 3, which is -1 where only one of them is +1."""
         return Overlaps(0.5, 0.25, 0.0 if self.num_categories > 2 else None)
-
-    def drawn_low(self, epsilons: Floats) -> Floats:
-        """Returns the lowest density."""
-        return lowest_density(epsilons, 0.5)

@@ -84,9 +84,10 @@ class KRandomizedResponse(SetResponse):
             1.0 / self.num_categories, 0.0, 0.0 if self.num_categories > 2 else None
         )
 
-    def drawn_low(self, epsilons: Floats) -> Floats:
-        """Returns the chance of a uniform message, as it is drawn."""
-        return sampled_blanket_probability(epsilons, self.num_categories)
+    def drawn(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        """Returns the densities of what `randomize` draws."""
+        gamma = sampled_blanket_probability(epsilons, self.num_categories)
+        return gamma, self.num_categories * (1.0 - gamma)
 
     @property
     def message_type(self) -> np.dtype[np.unsignedinteger]:

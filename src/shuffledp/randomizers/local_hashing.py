@@ -17,12 +17,7 @@ from dataclasses import dataclass
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
-from shuffledp.randomizers.set_response import (
-    Overlaps,
-    SetResponse,
-    lowest_density,
-)
-from shuffledp.types import Floats
+from shuffledp.randomizers.set_response import Overlaps, SetResponse
 
 _MOST_CATEGORIES = 2**31
 _MOST_BUCKETS = 1_000_003
@@ -71,7 +66,3 @@ class LocalHashing(SetResponse):
             # Values 0, 1, 2 are on a line, but for g = 2, where no three values are.
             third = 0.125 if g == 2 else 0.0
         return Overlaps(1.0 / g, 1.0 / g**2, third)
-
-    def drawn_low(self, epsilons: Floats) -> Floats:
-        """Returns the lowest density."""
-        return lowest_density(epsilons, 1.0 / self.num_buckets)

@@ -9,6 +9,8 @@ from shuffledp.population import Population
 from shuffledp.randomizers.noise_attack import noise_attacks
 from shuffledp.types import Floats
 
+_SMALLEST = 1e-306
+
 
 class AddedNoise(ABC):
     """Noise around a number, which is scaled to [-1, 1] for the accountant."""
@@ -55,6 +57,8 @@ def pure_local_delta(measured: float, epsilon: float, divergence: float) -> floa
         epsilon: Where the divergence is asked for.
         divergence: The formula there, whatever it is beyond the budget.
     """
-    if epsilon >= measured or math.isnan(divergence):
+    if epsilon >= measured:
         return 0.0
-    return max(divergence, 0.0) * (1.0 + 1e-12)
+    if math.isnan(divergence):
+        return 1.0
+    return max(divergence * (1.0 + 1e-12), _SMALLEST)

@@ -13,12 +13,7 @@ Source: Ding, Kulkarni, Yekhanin (2017), "Collecting telemetry data privately".
 from dataclasses import dataclass
 
 from shuffledp.randomizers.checks import value_range
-from shuffledp.randomizers.set_response import (
-    Overlaps,
-    SetResponse,
-    lowest_density,
-)
-from shuffledp.types import Floats
+from shuffledp.randomizers.set_response import Overlaps, SetResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,3 @@ class OneBit(SetResponse):
     def overlaps(self) -> Overlaps:
         """Two messages, and one belongs to each end."""
         return Overlaps(0.5, 0.0, None)
-
-    def drawn_low(self, epsilons: Floats) -> Floats:
-        """Returns the lowest density."""
-        return lowest_density(epsilons, 0.5)

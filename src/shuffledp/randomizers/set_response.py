@@ -54,6 +54,13 @@ def lowest_density(epsilons: Floats, inside: float) -> Floats:
     return low
 
 
+def densities(epsilons: Floats, inside: float) -> tuple[Floats, Floats]:
+    """Returns low, and high - low without the cancellation of tiny budgets."""
+    decay = np.exp(-epsilons)
+    gap: Floats = -np.expm1(-epsilons) / (inside + (1.0 - inside) * decay)
+    return lowest_density(epsilons, inside), gap
+
+
 class SetResponse(ABC):
     """A randomizer that favours the messages of one set per value."""
 
@@ -62,9 +69,13 @@ class SetResponse(ABC):
     def overlaps(self) -> Overlaps:
         """How the sets of two or three values overlap."""
 
-    @abstractmethod
-    def drawn_low(self, epsilons: Floats) -> Floats:
-        """The lowest density of what `randomize` really draws, at least the exact one."""
+    def drawn(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        """Returns low, and high - low, of what a device really draws.
+
+        Args:
+            epsilons: Local budgets, shape (levels,).
+        """
+        return densities(epsilons, self.overlaps.inside)
 
     @property
     def delta_local(self) -> float:
@@ -79,12 +90,11 @@ class SetResponse(ABC):
     def local_delta(self, level: float, epsilon: float) -> float:
         """Returns the divergence of one message alone, measured from the densities."""
         sets = self.overlaps
-        low = float(lowest_density(np.array([level]), sets.inside)[0])
-        difference = _difference(level, sets.inside)
-        excess = difference - math.expm1(min(epsilon, 709.0)) * low
-        # What is left at the budget itself is rounding.
-        if excess <= 1e-14 * difference:
+        if epsilon >= level:
             return 0.0
+        # high - e^epsilon low, on the messages of one value only.
+        high = 1.0 / (sets.inside + (1.0 - sets.inside) * math.exp(-level))
+        excess = high * -math.expm1(epsilon - level)
         return (sets.inside - sets.both) * excess * (1.0 + 1e-12)
 
     def covers(
@@ -98,8 +108,7 @@ class SetResponse(ABC):
         gamma = lowest_density(crowd.epsilons, sets.inside)
         found: list[tuple[Cover, ...]] = []
         for victim in victims:
-            low = float(lowest_density(np.array([victim]), sets.inside)[0])
-            gap = _difference(victim, sets.inside)
+            low, gap = (float(d[0]) for d in densities(np.array([victim]), sets.inside))
             masses = [only, only, max(neither, 0.0)]
             differences, bases = [gap, -gap, 0.0], [low, low + gap, low]
             if sets.both > 0.0:
@@ -124,8 +133,8 @@ class SetResponse(ABC):
         both counts, or at their difference; else they all hold x', or all x.
         """
         sets = self.overlaps
-        only, low = sets.inside - sets.both, self.drawn_low(crowd.epsilons)
-        gaps = (1.0 - low) / sets.inside
+        only = sets.inside - sets.both
+        low, gaps = self.drawn(crowd.epsilons)
         if sets.third is not None:
             hits = low * only + gaps * sets.third
             # Where sets do not meet, the messages of a fourth value can be told apart.
@@ -140,9 +149,8 @@ class SetResponse(ABC):
             crowds.append(np.stack([flips, rest, keeps], axis=1))
         found: list[tuple[Attack, ...]] = []
         for victim in victims:
-            least = float(self.drawn_low(np.array([victim]))[0])
-            gap = (1.0 - least) / sets.inside * only
-            flip = least * only
+            (least,), (most,) = self.drawn(np.array([victim]))
+            gap, flip = float(most * only), float(least * only)
             second = np.array([flip + gap, 1.0 - 2.0 * flip - gap, flip])
             difference = np.array([-gap, 0.0, gap])
             scores = [ScoreAttack(rows, second, difference) for rows in crowds]
@@ -152,8 +160,3 @@ class SetResponse(ABC):
                 counts = TwoCountAttack(hits, flip, gap, strays, stray * least)
                 found.append((counts, *scores))
         return found
-
-
-def _difference(level: float, inside: float) -> float:
-    """Returns high - low, without the cancellation that a tiny budget would bring."""
-    return -math.expm1(-level) / (inside + (1.0 - inside) * math.exp(-level))

@@ -10,12 +10,7 @@ locally differential privacy"; Wang et al. (2019), "Local private subset selecti
 from dataclasses import dataclass
 
 from shuffledp.randomizers.checks import whole_number
-from shuffledp.randomizers.set_response import (
-    Overlaps,
-    SetResponse,
-    lowest_density,
-)
-from shuffledp.types import Floats
+from shuffledp.randomizers.set_response import Overlaps, SetResponse
 
 _MOST = 2**31
 
@@ -57,7 +52,3 @@ class SubsetSelection(SetResponse):
         k, w = int(self.num_categories), int(self.subset_size)
         both = w * (w - 1) / (k * (k - 1))
         return Overlaps(w / k, both, both * (k - w) / (k - 2) if k > 2 else None)
-
-    def drawn_low(self, epsilons: Floats) -> Floats:
-        """Returns the lowest density."""
-        return lowest_density(epsilons, self.overlaps.inside)
