@@ -11,8 +11,9 @@ who send a blanket message: a sum of independent coins with the gamma_i. For equ
 randomizers this is Balle, Bell, Gascon, Nissim (2019), arXiv:1903.02837, Lemma 5.3; the
 proof (reveal who sends what she would not send anyway) never needs them to be equal.
 
-Two evaluators: `counting` adds up the sum, exactly, where it has few terms; `contour`
-integrates, at a cost that does not depend on how many there would be.
+Three evaluators: `counting` adds up the sum, exactly, where it has few terms; `contour`
+integrates, at a cost that does not depend on how many there would be; and for a handful of
+blanket messages of any other kind `few_messages` adds up the first summands.
 """
 
 from collections.abc import Sequence
@@ -27,12 +28,15 @@ from shuffledp.accounting.cover_count import (
     cover_count,
     grouped_downward,
 )
+from shuffledp.accounting.few_messages import FewMessagesBound
 from shuffledp.cover import Cover, MirroredCover, mirrored
+from shuffledp.errors import CertificationError
 from shuffledp.types import Floats, Ints
 
 # Up to so many terms, or expected blanket messages, the sum is used: it is exact.
 MAX_TERMS = 5_000.0
 FEW_MESSAGES = 300.0
+VERY_FEW_MESSAGES = 10.0
 # The sum's terms have no room for a tail below this.
 SMALLEST_TAIL = 1e-290
 
@@ -154,7 +158,34 @@ def _bound(cover: Cover, crowd: Crowd, victim: int, tail: float) -> UpperBound:
     if summable is not None and crowd.is_small(summable.telling):
         return counting_bound(summable, crowd.distribution(victim), tail=tail)
     probabilities, people = crowd.groups(victim)
-    return ContourBound(cover, probabilities, people.astype(np.float64))
+    contour = ContourBound(cover, probabilities, people.astype(np.float64))
+    expected = float(probabilities @ people)
+    if mirrored(cover) is not None or expected > FEW_MESSAGES:
+        return contour
+    # Where the integral is refused, or would be slow, the first summands do.
+    few = FewMessagesBound(cover, crowd.distribution(victim))
+    return few if expected <= VERY_FEW_MESSAGES else _First(contour, few)
+
+
+class _First:
+    """A bound, and another one for where the first is refused."""
+
+    def __init__(self, usual: UpperBound, other: UpperBound) -> None:
+        self._usual, self._other = usual, other
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        try:
+            return self._usual.delta(epsilon)
+        except CertificationError:
+            return self._other.delta(epsilon)
+
+    def slack(self, epsilon: float) -> float:
+        """Returns which part of the bound at `epsilon` is numerical caution."""
+        try:
+            return self._usual.slack(epsilon)
+        except CertificationError:
+            return self._other.slack(epsilon)
 
 
 class _Worst:

@@ -38,6 +38,8 @@ _SMOOTHING = 4e-7
 _LEAST_SMOOTHING = 4e-9
 # Where losses vary within cells, as many times more: 1e-5 of epsilon.
 _COARSER = 50.0
+# Points times atoms; more would take seconds.
+_MOST_WORK = 2e8
 # Points that are looked at together.
 _BLOCK = 16
 # Discretisation and truncation together: about this part of the result each.
@@ -83,7 +85,8 @@ class ContourBound:
         """
         _, lower = self._ends(replace(self.cover, cells=None), epsilon)
         exact = lower + self.cover.beyond(epsilon)
-        return min(max(1.0 - exact / self.delta(epsilon), 0.0), 1.0)
+        part = 1.0 - exact / self.delta(epsilon)
+        return min(max(part, 0.0), 1.0) if math.isfinite(part) else 1.0
 
     def _ends(self, cover: Cover, epsilon: float) -> tuple[float, float]:
         """Returns upper and lower end of the integral; NaN if nothing is known."""
@@ -176,7 +179,10 @@ class Integrand:
         step = 2.0 * math.pi * self.distance / decay
         heights, beyond = self._tails(theta)
         end = int(np.argmax(beyond < size * _TOLERANCE)) or heights.size - 1
-        return self.trapezoid(step, math.ceil(heights[end] / step))
+        last = heights[end] / step
+        if not last * self.losses.size < _MOST_WORK:
+            raise OverflowError
+        return self.trapezoid(step, math.ceil(last))
 
     def trapezoid(self, step: float, last: int) -> tuple[float, float]:
         """Returns the rule with points 0, ..., last at this step, and its error bound."""

@@ -216,8 +216,8 @@ class DensityRandomizer:
                 f"{self.high:g}], got {total.min():.9g} to {total.max():.9g}."
             )
         # Declared slopes that the density itself contradicts are refused.
-        inside = ~np.isin(np.searchsorted(sorted(self.breakpoints), middle[1:]) -
-                          np.searchsorted(sorted(self.breakpoints), middle[:-1]), [1])  # fmt: skip
+        piece = np.searchsorted(sorted(self.breakpoints), middle)
+        inside = piece[1:] == piece[:-1]
         steps = np.abs(np.diff(np.log(densities), axis=1))
         most = (slack[1:] + slack[:-1]) * (1.0 + 1e-6) + 1e-12
         if np.any(steps[:, inside] > most[inside]):
