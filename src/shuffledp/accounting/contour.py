@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from shuffledp.accounting.atoms import atoms
 from shuffledp.accounting.logarithm import log1p
 from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError
@@ -36,10 +37,11 @@ from shuffledp.types import Complexes, Floats
 # epsilon makes var L large it is smaller, down to this part: more points, no more noise.
 _SMOOTHING = 4e-7
 _LEAST_SMOOTHING = 4e-9
-# Where losses vary within cells, as many times more: 1e-5 of epsilon.
+# Where losses vary within cells, as many times more: 1e-5 of epsilon, and more where few
+# messages do not smooth the sum by themselves.
 _COARSER = 50.0
-# Points times atoms; more would take seconds.
-_MOST_WORK = 2e8
+# Points times atoms; more would take too long.
+_MOST_WORK = 4e7
 # Points that are looked at together.
 _BLOCK = 16
 # Discretisation and truncation together: about this part of the result each.
@@ -102,45 +104,6 @@ class ContourBound:
                 return math.nan, math.nan
 
 
-@dataclass(frozen=True, eq=False)
-class Atoms:
-    """The victim's loss at one epsilon, in units of her largest difference.
-
-    Attributes:
-        losses: Its values, shape (atoms,).
-        masses: Their probabilities under omega, shape (atoms,).
-        telling: The loss's variance as far as it is due to the difference of x and x'.
-    """
-
-    losses: Floats
-    masses: Floats
-    telling: float
-
-
-def atoms(cover: Cover, unit: float, epsilon: float) -> Atoms:
-    """Returns the loss, split onto the ends of each cell where it varies within one.
-
-    A loss between two ends is replaced by the ends themselves, with the probabilities
-    that keep its mean: an upper bound, since (.)_+ is convex.
-    """
-    growth = math.expm1(epsilon)
-    differences, bases = cover.differences / unit, cover.bases / unit
-    losses = differences - growth * bases
-    # Upward by what the two products and the sum may have lost.
-    losses = losses + 4e-16 * (np.abs(differences) + growth * bases)
-    masses = cover.masses
-    telling = float(masses @ differences**2)
-    if cover.cells is not None:
-        low, high = cover.cells.low / unit, cover.cells.high / unit
-        scale = growth + 1.0
-        left = np.minimum(low[0] - scale * high[1], losses)
-        right = np.maximum(high[0] - scale * low[1], losses)
-        share = np.clip((losses - left) / np.maximum(right - left, 1e-300), 0.0, 1.0)
-        losses = np.concatenate([left, right])
-        masses = np.concatenate([masses * (1.0 - share), masses * share])
-    return Atoms(losses, masses, telling)
-
-
 class Integrand:
     """phi'(z) G(phi(z)) / z at one epsilon, with losses in units of the gap."""
 
@@ -150,13 +113,13 @@ class Integrand:
         self.probabilities, self.counts = bound.probabilities, bound.counts
         variance = float(self.masses @ (self.losses - self.masses @ self.losses) ** 2)
         self.smoothing = max(_SMOOTHING * loss.telling, _LEAST_SMOOTHING * variance)
-        if bound.cover.cells is not None:
-            self.smoothing *= _COARSER
         # Of one sum over all atoms, as a part of the sum of the absolute values.
         self.rounding = 2e-15 + 1.2e-16 * self.losses.size
         # Powers of the probabilities, for the cheap bound of |G|.
         self.sums = [float(self.counts @ self.probabilities**j) for j in (1, 2)]
         self.messages = max(1.0, self.sums[0])
+        if bound.cover.cells is not None:
+            self.smoothing *= _COARSER * max(1.0, 1e3 / self.messages)
         self.deviation = math.sqrt(self.messages * variance)
         self.saddle = self._saddle()
         self.level = self._log_g_at(self.saddle)[0]

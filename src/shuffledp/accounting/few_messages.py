@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shuffledp.accounting.contour import atoms
+from shuffledp.accounting.atoms import atoms
 from shuffledp.accounting.cover_count import CountDistribution
 from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError

@@ -140,7 +140,12 @@ def upper_profiles(
 
 def _spread(cover: Cover, crowd: Population) -> float:
     messages = max(float(cover.blanket_probabilities @ crowd.counts), 1.0)
-    return math.sqrt(float(cover.masses @ cover.differences**2) / messages)
+    largest = float(np.abs(cover.differences).max())
+    if largest == 0.0:
+        return 0.0
+    # In units of the largest, whose square might overflow.
+    part = float(cover.masses @ (cover.differences / largest) ** 2)
+    return largest * math.sqrt(part / messages)
 
 
 def lower_profiles(

@@ -1,0 +1,53 @@
+"""The victim's privacy loss at one epsilon, as finitely many values."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.cover import Cover
+from shuffledp.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Atoms:
+    """The victim's loss at one epsilon, in units of her largest difference.
+
+    Attributes:
+        losses: Its values, shape (atoms,).
+        masses: Their probabilities under omega, shape (atoms,).
+        telling: The loss's variance as far as it is due to the difference of x and x'.
+    """
+
+    losses: Floats
+    masses: Floats
+    telling: float
+
+
+def atoms(cover: Cover, unit: float, epsilon: float) -> Atoms:
+    """Returns the loss, split onto the ends of each cell where it varies within one.
+
+    A loss between two ends is replaced by the ends themselves, with the probabilities
+    that keep its mean: an upper bound, since (.)_+ is convex.
+    """
+    growth = math.expm1(epsilon)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _atoms(cover, unit, growth)
+
+
+def _atoms(cover: Cover, unit: float, growth: float) -> Atoms:
+    differences, bases = cover.differences / unit, cover.bases / unit
+    losses = differences - growth * bases
+    # Upward by what the two products and the sum may have lost.
+    losses = losses + 4e-16 * (np.abs(differences) + growth * bases)
+    masses = cover.masses
+    telling = float(masses @ differences**2)
+    if cover.cells is not None:
+        low, high = cover.cells.low / unit, cover.cells.high / unit
+        scale = growth + 1.0
+        left = np.minimum(low[0] - scale * high[1], losses)
+        right = np.maximum(high[0] - scale * low[1], losses)
+        share = np.clip((losses - left) / np.maximum(right - left, 1e-300), 0.0, 1.0)
+        losses = np.concatenate([left, right])
+        masses = np.concatenate([masses * (1.0 - share), masses * share])
+    return Atoms(losses, masses, telling)
