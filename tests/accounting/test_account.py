@@ -1,10 +1,11 @@
 import itertools
 import math
+from typing import Any
 
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles import multiprecision
 from oracles.enumeration import largest_divergences
@@ -14,6 +15,7 @@ from shuffledp import (
     InvalidInputError,
     Population,
     PopulationError,
+    UnknownLevelError,
     account,
 )
 from shuffledp.accounting import blanket
@@ -249,6 +251,7 @@ def test_epsilon_decreases_in_delta_and_is_never_above_the_local_budget(
 
 @settings(max_examples=25, deadline=None)
 @given(populations, categories, st.tuples(shares, shares))
+@example({1.0: 204}, 40, (0.5, 0.96875))
 def test_delta_decreases_in_epsilon_and_is_zero_from_the_local_budget_on(
     counts: dict[float, int], num_categories: int, pair: tuple[float, float]
 ) -> None:
@@ -270,6 +273,7 @@ def test_delta_decreases_in_epsilon_and_is_zero_from_the_local_budget_on(
 
 @settings(max_examples=20, deadline=None)
 @given(populations, categories, exponents, st.floats(0.01, 6.0), st.integers(1, 2_500))
+@example({6.0: 656}, 40, -8.0, 2.0, 288)
 def test_adding_people_never_hurts(
     counts: dict[float, int],
     num_categories: int,
@@ -418,3 +422,67 @@ def test_one_person_has_nobody_to_hide_among(mode: str) -> None:
 
     with pytest.raises(PopulationError, match="at least 2 people"):
         account(protocol, Population.from_counts({1.0: 1}), delta=1e-6)
+
+
+def test_levels_are_reported_as_asked_for() -> None:
+    people = Population.from_counts({0.5: 100, 1.0: 50, 2.0: 400})
+    everybody = account(Frequency(4), people, delta=1e-6).levels
+
+    chosen = account(Frequency(4), people, delta=1e-6, levels=[2.0, 0.5, 2.0]).levels
+
+    assert [level.epsilon_local for level in chosen] == [0.5, 2.0]
+    for level, known in zip(chosen, (everybody[0], everybody[2]), strict=True):
+        assert (level.count, level.hides_among) == (known.count, 550)
+        # One unit of six digits: groups of people depend on who is asked about.
+        assert level.epsilon_central == pytest.approx(known.epsilon_central, rel=1e-5)
+
+
+def test_smallest_delta_is_certified() -> None:
+    people = Population.from_counts({1.0: 1000})
+
+    (level,) = account(Frequency(4), people, delta=1e-300).levels
+
+    assert 0.0 < level.epsilon_central_lower <= level.epsilon_central <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("circumstance", "words"),
+    [
+        *[({"absent": number}, "absent") for number in (-1, 2.5, True, 10, 11, "3")],
+        *[({"rounds": number}, "rounds") for number in (0, -1, 1.5, True, None)],
+        *[({"coordinates": number}, "coordinates") for number in (0, 2.0, False)],
+        ({"rounds": 10**8 + 1}, "rounds"),
+        ({"rounds": 10**4 + 1, "coordinates": 10**4}, "coordinates"),
+        ({"levels": []}, "level"),
+        ({"levels": [0.7]}, "level"),
+        ({"levels": [1.0, math.nan]}, "level"),
+        ({"levels": ["a"]}, "levels"),
+        ({"levels": [1.0], "quantiles": True}, "not both"),
+    ],
+)
+def test_circumstances_that_make_no_sense_are_refused(
+    circumstance: dict[str, Any], words: str
+) -> None:
+    people = Population.from_counts({1.0: 10})
+
+    with pytest.raises(InvalidInputError, match=f"Expected.*{words}"):
+        account(Frequency(2), people, delta=1e-6, **circumstance)
+
+
+def test_levels_that_nobody_chose_are_unknown() -> None:
+    people = Population.from_counts({0.5: 10, 1.0: 10})
+
+    with pytest.raises(UnknownLevelError, match=r"0\.5, 1"):
+        account(Frequency(2), people, delta=1e-6, levels=[0.5, 0.75])
+
+
+def test_whole_numbers_of_any_kind_are_taken() -> None:
+    people = Population.from_counts({1.0: 10})
+    two: Any = np.int64(2)
+
+    guarantee = account(
+        Frequency(2), people, delta=1e-3, absent=two, rounds=two, coordinates=two
+    )
+
+    assert (guarantee.absent, guarantee.rounds, guarantee.coordinates) == (2, 2, 2)
+    assert type(guarantee.to_dict()["absent"]) is int

@@ -1,6 +1,8 @@
 """The blanket bound as an integral: above the sum, and close to it, everywhere."""
 
 import itertools
+import math
+from collections.abc import Callable
 
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.multiprecision import BlanketSum
+from scipy.optimize import brentq
 
 from shuffledp import Frequency, Population, account
 from shuffledp.accounting import contour
@@ -36,10 +39,11 @@ def cover_for(num_categories: int, people: Population, victim: float) -> Cover:
 def integral_for(
     num_categories: int, crowd: dict[float, int], victim: float
 ) -> ContourBound:
-    people = Population.from_counts(crowd)
-    counts = people.counts.astype(np.float64)
-    counts[people.epsilons == victim] -= 1
-    cover = cover_for(num_categories, people, victim)
+    # The cover depends on the levels alone, and the bound takes more than 10^10 people.
+    levels = Population.from_counts(dict.fromkeys(crowd, 1))
+    counts = np.array([crowd[level] for level in sorted(crowd)], dtype=np.float64)
+    counts[levels.epsilons == victim] -= 1
+    cover = cover_for(num_categories, levels, victim)
     return ContourBound(cover, cover.blanket_probabilities, counts)
 
 
@@ -160,6 +164,84 @@ def test_sum_and_integral_give_the_same_epsilon(
     # Either may be rounded up by one unit of six digits; the smoothing costs 1e-6, and
     # up to 1e-4 where lattice points of a small crowd lie next to the threshold.
     assert first * (1.0 - 1e-5) <= second <= first * (1.0 + 1.2e-4)
+
+
+# Where every message counts, and sums have a longest possible value: far out, rounding
+# must not be taken for more than it is.
+FAR_OUT = [
+    (14, {0.6: 120, 3.0: 250, 3.9: 190}, 1e-80),
+    (37, {1.4: 170, 3.9: 176}, 1e-85),
+    (8, {1.0: 600, 3.5: 678}, 1e-80),
+    (25, {0.5: 200, 2.0: 132, 3.0: 100}, 1e-95),
+]
+
+
+def root(function: Callable[[float], float], delta: float, top: float) -> float:
+    """Where a bound meets delta, without rounding, or the top if it is larger there."""
+    if function(top) > delta:
+        return top
+    found: float = brentq(
+        lambda epsilon: math.log(function(epsilon) / delta),
+        0.0,
+        top,
+        xtol=1e-14,
+        rtol=1e-12,
+    )
+    return found
+
+
+def agree(num_categories: int, people: Population, delta: float) -> bool:
+    """Counting and integrating must agree at the highest level, if they can be compared."""
+    victim = float(people.epsilons[-1])
+    cover = cover_for(num_categories, people, victim)
+    gammas, summable = cover.blanket_probabilities, mirrored(cover)
+    assert summable is not None
+    tail = max(1e-14 * delta, 1e-290)
+    others = cover_count(gammas, people.counts, tail=tail)
+    counted = counting_bound(summable, others, tail=tail)
+    integrated = ContourBound(cover, gammas, people.counts.astype(np.float64))
+    if not counted.delta(0.0) > delta > counted.delta(0.999 * victim):
+        return False
+    first = root(counted.delta, delta, 0.9995 * victim)
+    second = root(integrated.delta, delta, 0.9995 * victim)
+
+    # The smoothing costs one part in a million, and more where lattice points of a small
+    # crowd, which is always counted, lie next to the threshold.
+    allowed = 1e-6 if gammas @ people.counts > 300 else 1e-4
+    assert first * (1.0 - 1e-9) <= second <= first * (1.0 + allowed)
+    for share in np.linspace(0.0, 1.0, 12):
+        # The sum's own allowance for rounding.
+        exact = counted.delta(share * first) * (1.0 - 1e-9)
+        assert exact <= integrated.delta(share * first)
+    return True
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    num_categories=st.integers(2, 40),
+    levels=st.lists(st.floats(0.05, 4.0), min_size=1, max_size=4, unique=True),
+    shares=st.lists(st.floats(0.1, 1.0), min_size=4, max_size=4),
+    log_size=st.floats(2.3, 3.3),
+    log_delta=st.floats(-100.0, -1.0),
+)
+def test_sum_and_integral_meet_delta_at_the_same_epsilon(
+    num_categories: int,
+    levels: list[float],
+    shares: list[float],
+    log_size: float,
+    log_delta: float,
+) -> None:
+    parts = zip(levels, shares, strict=False)
+    people = {level: 1 + int(share * 10.0**log_size / 4) for level, share in parts}
+
+    assume(agree(num_categories, Population.from_counts(people), 10.0**log_delta))
+
+
+@pytest.mark.parametrize(("num_categories", "crowd", "delta"), FAR_OUT)
+def test_sum_and_integral_meet_delta_at_the_same_epsilon_far_out(
+    num_categories: int, crowd: dict[float, int], delta: float
+) -> None:
+    assert agree(num_categories, Population.from_counts(crowd), delta)
 
 
 @pytest.mark.parametrize("num_users", [10**4, 10**6, 10**8, 10**10])

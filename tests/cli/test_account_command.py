@@ -52,7 +52,7 @@ def test_table_names_bounds_and_assumptions(command: Command) -> None:
         "account", "--categories", "17", "--levels", THREE_LEVELS, "--delta", "1e-6"
     )
 
-    for words in ("certified", "attack shows", "0.00678333", "honest", "hide among"):
+    for words in ("certified", "attack shows", "0.00678332", "honest", "hide among"):
         assert words in outcome.out
 
 

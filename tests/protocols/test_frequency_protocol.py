@@ -9,6 +9,7 @@ from shuffledp import (
     ShuffledReports,
     SystemRandom,
     UnknownLevelError,
+    account,
     shuffle,
 )
 from shuffledp.types import Floats, Ints, Mode
@@ -51,13 +52,18 @@ def test_only_stratified_reports_keep_their_level(mode: Mode) -> None:
 
 
 def test_protocol_describes_itself_for_the_certificate() -> None:
-    agnostic, stratified = Frequency(4), Frequency(4, "stratified")
+    agnostic, stratified = (
+        account(Frequency(4, mode), PEOPLE, delta=1e-3) for mode in MODES
+    )
 
     assert agnostic.mechanism == "kary-response"
-    assert agnostic.parameters == {"categories": 4, "mode": "agnostic"}
-    assert (agnostic.hides_among, stratified.hides_among) == ("everybody", "own level")
-    assert len(agnostic.assumptions) == 5
-    assert set(agnostic.assumptions) ^ set(stratified.assumptions)
+    assert agnostic.parameters == {"categories": 4}
+    assert (agnostic.mode, stratified.mode) == ("agnostic", "stratified")
+    assert [level.hides_among for level in agnostic.levels] == [3, 3]
+    assert [level.hides_among for level in stratified.levels] == [2, 1]
+    assert len(agnostic.assumptions) == 6
+    # They differ in one sentence: whether levels travel with messages.
+    assert len(set(agnostic.assumptions) ^ set(stratified.assumptions)) == 2
 
 
 def test_unknown_modes_and_numbers_of_categories_are_refused() -> None:

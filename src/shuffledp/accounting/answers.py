@@ -80,8 +80,14 @@ class Question:
             one = Question(
                 self.randomizer, self.crowd, [victim], self.absent, self.times
             )
-            (upper,) = one._uppers(min(max(about, _SMALLEST), 1e-6))
-            certified = min(round_up(self._composed(upper, about)(epsilon)), 1.0)
+            certified, upper = one._delta(epsilon, about)
+            if attacked == 0.0 and certified < about:
+                # Less than was thought: drop less, and look again.
+                certified, upper = min(
+                    (certified, upper),
+                    one._delta(epsilon, _SMALLEST),
+                    key=lambda pair: pair[0],
+                )
             below = round_down(attacked)
             _check(below, certified)
             slack = upper.slack(epsilon) if self.times == 1 else 0.0
@@ -92,6 +98,11 @@ class Question:
         """Returns certified and attacked profile of each victim, right down to delta."""
         uppers = [self._composed(upper, delta) for upper in self._uppers(delta)]
         return list(zip(uppers, self._lowers(), strict=True))
+
+    def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
+        """Returns the only victim's certified delta, if it is about so large."""
+        (upper,) = self._uppers(min(max(about, _SMALLEST), 1e-6))
+        return min(round_up(self._composed(upper, about)(epsilon)), 1.0), upper
 
     def _uppers(self, delta: float) -> list[UpperProfile]:
         return upper_profiles(

@@ -152,8 +152,11 @@ class Integrand:
         terms, skipped = self._terms(step, last)
         value = float(terms.real.sum()) * step / math.pi
         # log G is off by the rounding of phi, times the number of messages.
-        height = math.hypot(self.saddle, 10.0 / self.deviation)
-        size = float(self.masses @ np.expm1(height * np.abs(self.losses)))
+        height = math.hypot(self.saddle, 10.0 / self.deviation) + _BLOCK * step
+        reach = height * self.losses
+        # |A B + A + B|; left of 0 no exponential exceeds 1.
+        sizes = np.where(reach > 0.0, np.expm1(reach), np.minimum(-3.0 * reach, 8.0))
+        size = float(self.masses @ sizes)
         relative = _ARITHMETIC + self.rounding * self.messages * size
         rounding = relative * float(np.abs(terms).sum()) + skipped
         error = rounding * step / math.pi
@@ -282,7 +285,7 @@ class Integrand:
         middle = math.log(1.0 / self.deviation)
         found = minimize_scalar(
             log_size,
-            bounds=(middle - 7.0, middle + 5.0),
+            bounds=(middle - 7.0, middle + 8.0),
             method="bounded",
             options={"xatol": 0.02},
         )

@@ -57,6 +57,8 @@ class FewMessagesBound:
     def _sum(self, cover: Cover, epsilon: float) -> float:
         loss = atoms(cover, 1.0, epsilon)
         low, high = float(loss.losses.min()), float(loss.losses.max())
+        if not math.isfinite(high - low):
+            raise OverflowError
         if high <= 0.0:
             return 0.0
         step = max((high - low) / _POINTS, 1e-15 * max(-low, high), 1e-300)

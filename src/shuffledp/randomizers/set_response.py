@@ -144,7 +144,8 @@ class SetResponse(ABC):
         else:
             # Two values: S_x' is what S_x leaves over, or shares nothing with it.
             keeps, flips = (low + gaps) * only, low * only
-            rest = 1.0 - keeps - flips
+            rest = low * max(1.0 - 2.0 * only - sets.both, 0.0)
+            rest = rest + (low + gaps) * sets.both
             crowds = [np.stack([keeps, rest, flips], axis=1)]
             crowds.append(np.stack([flips, rest, keeps], axis=1))
         found: list[tuple[Attack, ...]] = []
