@@ -1,3 +1,6 @@
+import math
+
+import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from hypothesis import given
@@ -116,3 +119,22 @@ def test_tilted_mean_is_the_mean_of_the_tilted_distribution(tilt: float) -> None
     assert found == pytest.approx(mean, rel=1e-12)
     squares = float(tilted @ (np.arange(exact.size) - mean) ** 2)
     assert variance == pytest.approx(squares, rel=1e-10)
+
+
+@pytest.mark.parametrize("num_coins", [10**4, 10**6, 10**8, 10**10])
+def test_weights_of_many_coins_are_as_accurate_as_they_say(num_coins: int) -> None:
+    coins = coin_sum(np.array([0.1]), np.array([num_coins]))
+    start, weights, error = coins.weights()
+
+    n, p = mp.mpf(num_coins), mp.mpf(0.1)
+    center = int(num_coins * 0.1) - start
+    spread = int(math.sqrt(num_coins * 0.09))
+    for place in (center - 5 * spread, center - spread, center, center + 2 * spread):
+        x = mp.mpf(start + place)
+        with mp.workdps(60):
+            log_weight = (
+                mp.loggamma(n + 1) - mp.loggamma(x + 1) - mp.loggamma(n - x + 1)
+            )
+            exact = mp.exp(log_weight + x * mp.log(p) + (n - x) * mp.log(1 - p))
+        assert abs(weights[place] - exact) <= error
+    assert error <= 1e-8 * weights.max()

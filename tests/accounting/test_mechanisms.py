@@ -81,7 +81,9 @@ def test_many_coordinates_keep_their_reference_values(
     assert answer.epsilon_central <= most
 
 
-@pytest.mark.parametrize("device", [Laplace(), Gaussian(1e-5)], ids=["laplace", "gauss"])
+@pytest.mark.parametrize(
+    "device", [Laplace(), Gaussian(1e-5)], ids=["laplace", "gauss"]
+)
 def test_one_cautious_person_among_liberal_ones_is_exposed(
     device: LocalRandomizer,
 ) -> None:
