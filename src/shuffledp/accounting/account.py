@@ -129,7 +129,10 @@ def account(
         )
         for name, index in named.items()
     ]
-    listed = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
+    listed = None
+    if people.num_levels <= _MAX_LISTED_LEVELS:
+        pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
+        listed = tuple(pairs)
     return Guarantee(
         mechanism=protocol.randomizer.mechanism,
         parameters=protocol.randomizer.parameters,
@@ -144,7 +147,7 @@ def account(
         theorem=THEOREM,
         assumptions=assumed(protocol, absent, rounds, coordinates),
         numerics=kept_safe(rounds * coordinates),
-        people=tuple(listed) if people.num_levels <= _MAX_LISTED_LEVELS else None,
+        people=listed,
         people_digest=digest(people),
         version=__version__,
     )

@@ -4,6 +4,7 @@ The upper one is the blanket bound, or the divergence of her message alone where
 smaller; the lower one is the strongest of the attacks on her.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,13 @@ from shuffledp.accounting.score_sum import ScoreSum, score_sum
 from shuffledp.accounting.solve import smallest_certified_epsilon
 from shuffledp.accounting.three_count_attack import is_small, three_count_bound
 from shuffledp.accounting.two_count_attack import two_count_bound
-from shuffledp.cover import Attack, Cover, LocalRandomizer, TwoCountAttack
+from shuffledp.cover import (
+    Attack,
+    Cover,
+    LocalRandomizer,
+    ScoreAttack,
+    TwoCountAttack,
+)
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.types import Floats, Ints
@@ -132,14 +139,19 @@ def upper_profiles(
     bounds = blanket_bounds(
         covers, crowd.counts, victims, absent=absent, tail=max(_TAIL * delta, 1e-320)
     )
-    return [
-        UpperProfile(bound, randomizer, level, _spread(pairs[0], crowd))
-        for bound, level, pairs in zip(bounds, levels, covers, strict=True)
-    ]
+    counts = crowd.counts.astype(np.float64)
+    messages: dict[int, float] = {}
+    profiles = []
+    for bound, level, pairs in zip(bounds, levels, covers, strict=True):
+        gammas = pairs[0].blanket_probabilities
+        if id(gammas) not in messages:
+            messages[id(gammas)] = float(gammas @ counts)
+        spread = _spread(pairs[0], max(messages[id(gammas)], 1.0))
+        profiles.append(UpperProfile(bound, randomizer, level, spread))
+    return profiles
 
 
-def _spread(cover: Cover, crowd: Population) -> float:
-    messages = max(float(cover.blanket_probabilities @ crowd.counts), 1.0)
+def _spread(cover: Cover, messages: float) -> float:
     largest = float(np.abs(cover.differences).max())
     if largest == 0.0:
         return 0.0
@@ -198,7 +210,7 @@ class _Attackers:
         self, victim: int, attacks: tuple[Attack, ...], rounds: int
     ) -> Profile:
         counts: list[Profile] = []
-        sums: list[Profile] = []
+        sums: list[ScoreAttack] = []
         for attack in attacks:
             # A device whose budget drowns in the rounding of its coins tells nothing.
             if isinstance(attack, TwoCountAttack):
@@ -210,15 +222,21 @@ class _Attackers:
                     if strays is not None and is_small(others):
                         counts.append(three_count_bound(attack, strays, others).delta)
             elif np.abs(attack.difference).max() > 0.0:
-                scores = self._scores(attack.others, victim)
-                sums.append(score_bound(attack, scores, rounds).delta)
+                sums.append(attack)
+
+        @functools.cache
+        def bounds() -> list[Profile]:
+            return [
+                score_bound(attack, self._scores(attack.others, victim), rounds).delta
+                for attack in sums
+            ]
 
         def strongest(epsilon: float) -> float:
             best = max((bound(epsilon) for bound in counts), default=0.0)
             # Sums are weaker than counts, but reach farther out.
             if best > _FAR_OUT:
                 return best
-            return max((best, *(bound(epsilon) for bound in sums)))
+            return max((best, *(bound(epsilon) for bound in bounds())))
 
         return strongest
 

@@ -130,7 +130,8 @@ class SetResponse(ABC):
         """Returns attacks on each victim, on messages in S_x only and in S_x' only.
 
         If there are three values, the others hold a third one, and the adversary looks at
-        both counts, or at their difference; else they all hold x', or all x.
+        both counts, or at their difference; else they all hold x, which hides her less
+        than x' does: their sum is then less skew on the side that matters.
         """
         sets = self.overlaps
         only = sets.inside - sets.both
@@ -140,24 +141,23 @@ class SetResponse(ABC):
             # Where sets do not meet, the messages of a fourth value can be told apart.
             stray = 1.0 - 3.0 * sets.inside if sets.both == 0.0 else 0.0
             strays = stray * low if stray > 1e-9 else None
-            crowds = [np.stack([hits, 1.0 - 2.0 * hits, hits], axis=1)]
+            rows = np.stack([hits, 1.0 - 2.0 * hits, hits], axis=1)
         else:
             # Two values: S_x' is what S_x leaves over, or shares nothing with it.
             keeps, flips = (low + gaps) * only, low * only
             rest = low * max(1.0 - 2.0 * only - sets.both, 0.0)
             rest = rest + (low + gaps) * sets.both
-            crowds = [np.stack([keeps, rest, flips], axis=1)]
-            crowds.append(np.stack([flips, rest, keeps], axis=1))
+            rows = np.stack([flips, rest, keeps], axis=1)
         found: list[tuple[Attack, ...]] = []
         for victim in victims:
             (least,), (most,) = self.drawn(np.array([victim]))
             gap, flip = float(most * only), float(least * only)
             second = np.array([flip + gap, 1.0 - 2.0 * flip - gap, flip])
             difference = np.array([-gap, 0.0, gap])
-            scores = [ScoreAttack(rows, second, difference) for rows in crowds]
+            scores = ScoreAttack(rows, second, difference)
             if sets.third is None:
-                found.append(tuple(scores))
+                found.append((scores,))
             else:
                 counts = TwoCountAttack(hits, flip, gap, strays, stray * least)
-                found.append((counts, *scores))
+                found.append((counts, scores))
         return found
