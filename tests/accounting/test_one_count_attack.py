@@ -20,10 +20,17 @@ HUNDRED_BUDGETS = Population.from_budgets(
 )
 
 
+def device_attack(budget: float, others: Population, *, keeps: bool) -> ScoreAttack:
+    """The device's own attack, on others who all hold x, or its mirror image: x'."""
+    (attack,) = KRandomizedResponse(2).attacks([budget], others)[0]
+    assert isinstance(attack, ScoreAttack)
+    rows = attack.others if keeps else attack.others[:, ::-1]
+    return ScoreAttack(rows.copy(), attack.second, attack.difference)
+
+
 def attack_on(budget: float, others: Population, *, keeps: bool) -> ScoreAttack:
     """Messages on x score 1, and those on x' score 0; the others all hold x, or x'."""
-    attack = KRandomizedResponse(2).attacks([budget], others)[0][int(keeps)]
-    assert isinstance(attack, ScoreAttack)
+    attack = device_attack(budget, others, keeps=keeps)
     hits, flip, gap = attack.others[:, 2], attack.second[2], attack.difference[2]
     return ScoreAttack(
         np.stack([1.0 - hits, hits], axis=1),
@@ -86,8 +93,7 @@ def test_difference_of_two_counts_is_as_good_as_one_count(
     budget: float, share: float, *, keeps: bool
 ) -> None:
     # Everybody sends x or x', so that either count tells the other.
-    attack = KRandomizedResponse(2).attacks([budget], CROWD)[0][int(keeps)]
-    assert isinstance(attack, ScoreAttack)
+    attack = device_attack(budget, CROWD, keeps=keeps)
 
     lower = attack_delta(attack, CROWD, share * budget)
 

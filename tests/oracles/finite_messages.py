@@ -6,15 +6,16 @@ All functions return probabilities of shape (values, messages).
 import itertools
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy.linalg import hadamard
 
+from shuffledp.cover import LocalRandomizer
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.local_hashing import LocalHashing
 from shuffledp.randomizers.one_bit import OneBit
-from shuffledp.randomizers.set_response import SetResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.types import Floats
 
@@ -70,23 +71,18 @@ def normalized(weights: Floats) -> Floats:
     return result
 
 
-def finite_devices() -> list[tuple[SetResponse, Senders]]:
+def finite_devices() -> list[tuple[LocalRandomizer, Senders]]:
     """Devices with small parameters, and what they send at a level."""
-    ends = np.array([0.0, 1.0])
-    devices: list[tuple[SetResponse, Senders]] = [
-        (OneBit(), lambda level: one_bit(level, ends))
+    devices: list[tuple[LocalRandomizer, Senders]] = [
+        (OneBit(), partial(one_bit, values=np.array([0.0, 1.0])))
     ]
     for k in (2, 3, 4):
-        devices.append((KRandomizedResponse(k), lambda level, k=k: kary(level, k)))
+        devices.append((KRandomizedResponse(k), partial(kary, k=k)))
     for k in (2, 4, 5):
         for w in range(1, k):
-            devices.append(
-                (SubsetSelection(k, w), lambda level, k=k, w=w: subsets(level, k, w))
-            )
+            devices.append((SubsetSelection(k, w), partial(subsets, k=k, w=w)))
     for k in (2, 3, 5):
-        devices.append(
-            (HadamardResponse(k), lambda level, k=k: hadamard_columns(level, k))
-        )
+        devices.append((HadamardResponse(k), partial(hadamard_columns, k=k)))
     for k, g in [(2, 2), (3, 2), (4, 2), (7, 2), (3, 3), (4, 3), (3, 5), (7, 5)]:
-        devices.append((LocalHashing(k, g), lambda level, k=k, g=g: hashed(level, k, g)))
+        devices.append((LocalHashing(k, g), partial(hashed, k=k, g=g)))
     return devices

@@ -19,7 +19,7 @@ def shuffled(people: Sequence[Floats]) -> Floats:
     for chances in people:
         joint = np.multiply.outer(joint, chances)
     orders = list(itertools.permutations(range(joint.ndim)))
-    result: Floats = sum(joint.transpose(order) for order in orders) / len(orders)
+    result: Floats = np.mean([joint.transpose(order) for order in orders], axis=0)
     return result
 
 
@@ -27,7 +27,7 @@ def with_victim(others: Floats, victim: Floats) -> Floats:
     """The distribution of n shuffled messages, given that of the n - 1 others'."""
     joint = np.multiply.outer(victim, others)
     places = range(joint.ndim)
-    result: Floats = sum(np.moveaxis(joint, 0, place) for place in places) / joint.ndim
+    result: Floats = np.mean([np.moveaxis(joint, 0, place) for place in places], axis=0)
     return result
 
 

@@ -9,9 +9,8 @@ from oracles.finite_messages import Senders, finite_devices
 from oracles.shuffled import divergence, largest_shuffled_divergences
 
 from shuffledp import Population, account
-from shuffledp.cover import Cover, ScoreAttack, TwoCountAttack
+from shuffledp.cover import Cover, LocalRandomizer, ScoreAttack, TwoCountAttack
 from shuffledp.protocols.single_message import SingleMessage
-from shuffledp.randomizers.set_response import SetResponse
 from shuffledp.types import Floats
 
 LEVELS = [1e-6, 0.3, 1.0, 4.0, 30.0]
@@ -20,7 +19,7 @@ DEVICES = [pytest.param(*case, id=repr(case[0])) for case in finite_devices()]
 ROUNDING = 1e-13
 
 
-def cover_of(device: SetResponse, level: float, crowd: Population) -> Cover:
+def cover_of(device: LocalRandomizer, level: float, crowd: Population) -> Cover:
     ((cover,),) = device.covers([level], crowd, delta=1e-6)
     return cover
 
@@ -28,7 +27,7 @@ def cover_of(device: SetResponse, level: float, crowd: Population) -> Cover:
 @pytest.mark.parametrize(("device", "sends"), DEVICES)
 @pytest.mark.parametrize("level", LEVELS)
 def test_largest_ratio_of_two_messages_is_the_promised_budget(
-    device: SetResponse, sends: Senders, level: float
+    device: LocalRandomizer, sends: Senders, level: float
 ) -> None:
     logs = np.log(sends(level))
 
@@ -40,7 +39,7 @@ def test_largest_ratio_of_two_messages_is_the_promised_budget(
 
 @pytest.mark.parametrize(("device", "sends"), DEVICES)
 def test_blanket_weight_is_the_smallest_chance_of_any_message(
-    device: SetResponse, sends: Senders
+    device: LocalRandomizer, sends: Senders
 ) -> None:
     crowd = Population.from_counts(dict.fromkeys(LEVELS, 2))
 
@@ -57,7 +56,7 @@ def test_blanket_weight_is_the_smallest_chance_of_any_message(
 @pytest.mark.parametrize(("device", "sends"), DEVICES)
 @pytest.mark.parametrize("level", LEVELS)
 def test_kinds_of_messages_are_right_for_every_pair_of_values(
-    device: SetResponse, sends: Senders, level: float
+    device: LocalRandomizer, sends: Senders, level: float
 ) -> None:
     chances = sends(level)
     omega = 1.0 / chances.shape[1]
@@ -88,7 +87,7 @@ def test_kinds_of_messages_are_right_for_every_pair_of_values(
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999, 1.0, 1.1])
 def test_local_delta_is_the_divergence_of_one_message(
-    device: SetResponse, sends: Senders, level: float, share: float
+    device: LocalRandomizer, sends: Senders, level: float, share: float
 ) -> None:
     chances = sends(level)
     exact = max(
@@ -105,7 +104,7 @@ def test_local_delta_is_the_divergence_of_one_message(
 
 @pytest.mark.parametrize(("device", "sends"), DEVICES)
 def test_attacks_expect_what_people_really_send(
-    device: SetResponse, sends: Senders
+    device: LocalRandomizer, sends: Senders
 ) -> None:
     levels, victim = [0.4, 1.0, 3.0], 1.0
     crowd = Population.from_counts(dict.fromkeys(levels, 2))
@@ -127,6 +126,33 @@ def test_attacks_expect_what_people_really_send(
                 found += explains(attack, kinds_sent, chances[[x, other]], kinds)
         # By symmetry it works on every pair, with one value of the others or more.
         assert found >= len(chances) * (len(chances) - 1) / 2
+
+
+@pytest.mark.parametrize(("device", "sends"), DEVICES)
+def test_strays_are_messages_that_nobody_favours(
+    device: LocalRandomizer, sends: Senders
+) -> None:
+    levels, victim = [0.4, 1.0, 3.0], 1.0
+    crowd = Population.from_counts(dict.fromkeys(levels, 2))
+    (attacks,) = device.attacks([victim], crowd)
+    counted = [attack for attack in attacks if isinstance(attack, TwoCountAttack)]
+
+    for attack in counted:
+        if attack.stray_probabilities is None:
+            continue
+        chances = sends(victim)
+        favoured = chances > chances.mean()
+        for x, other, held in itertools.permutations(range(len(chances)), 3):
+            none = ~(favoured[x] | favoured[other] | favoured[held])
+            by_level = [sends(level)[held][none].sum() for level in levels]
+            assert attack.stray_probabilities == pytest.approx(by_level, rel=1e-12)
+            for value in (x, other):
+                assert attack.stray == pytest.approx(chances[value][none].sum())
+                # Nobody favours two values' messages.
+                assert not np.any(favoured[value] & favoured[held])
+    # k-ary response on four categories has one.
+    if repr(device) == "KRandomizedResponse(num_categories=4)":
+        assert any(attack.stray_probabilities is not None for attack in counted)
 
 
 def explains(
@@ -158,15 +184,22 @@ def explains(
 CROWDS = [{0.5: 1, 2.0: 1}, {0.5: 2, 2.0: 1}, {1.5: 3}, {0.3: 1, 1.0: 1, 3.0: 2}]
 
 
-@pytest.mark.parametrize(("device", "sends"), DEVICES)
-@pytest.mark.parametrize("crowd", CROWDS, ids=str)
+def small_cases() -> list[object]:
+    """Those of which all datasets take a moment."""
+    found: list[object] = []
+    for (device, sends), crowd in itertools.product(finite_devices(), CROWDS):
+        values, messages = sends(1.0).shape
+        people = sum(crowd.values())
+        if messages**people * values ** (people + 1) <= 4 * 10**6:
+            found.append(pytest.param(device, sends, crowd, id=f"{device!r} {crowd}"))
+    return found
+
+
+@pytest.mark.parametrize(("device", "sends", "crowd"), small_cases())
 def test_exact_divergence_of_all_datasets_is_between_attack_and_certificate(
-    device: SetResponse, sends: Senders, crowd: dict[float, int]
+    device: LocalRandomizer, sends: Senders, crowd: dict[float, int]
 ) -> None:
     senders = [sends(level) for level in crowd]
-    values, messages = senders[0].shape
-    if messages ** sum(crowd.values()) * values ** (sum(crowd.values()) + 1) > 10**8:
-        pytest.skip("too many datasets")
     people, protocol = Population.from_counts(crowd), SingleMessage(device)
 
     for position, level in enumerate(crowd):
@@ -175,7 +208,9 @@ def test_exact_divergence_of_all_datasets_is_between_attack_and_certificate(
             senders, list(crowd.values()), position, epsilons
         )
         for epsilon, worst in zip(epsilons, exact, strict=True):
-            (answer,) = account(protocol, people, epsilon=epsilon, levels=[level]).levels
+            (answer,) = account(
+                protocol, people, epsilon=epsilon, levels=[level]
+            ).levels
             # The oracle's sums of up to 10^5 doubles are good to 1e-13.
             assert worst <= answer.delta_central * (1.0 + 1e-12) + 1e-13
             assert answer.delta_central_lower <= worst * (1.0 + 1e-12) + 1e-13

@@ -8,6 +8,7 @@ the smallest density, over everybody's values, of the average person. All ordere
 a victim's values are tried.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -155,9 +156,7 @@ class DensityRandomizer:
             found.append(
                 tuple(
                     _cover(here, there, omega, widths, slack, mean_error, gamma)
-                    for here in densities
-                    for there in densities
-                    if here is not there
+                    for here, there in itertools.permutations(densities, 2)
                 )
             )
         return found

@@ -1,0 +1,123 @@
+"""Noise around a number in [-1, 1]: densities, chances, and what a crowd leaves of them.
+
+`rate` is that of two-sided exponential noise, `deviation` that of normal noise.
+"""
+
+import math
+from typing import Any
+
+import mpmath as mp  # type: ignore[import-untyped]
+import numpy as np
+from scipy import stats
+
+from shuffledp.types import Floats
+
+
+def laplace_chances(rate: float, value: float, edges: Floats) -> Floats:
+    noise = stats.laplace(value, 1.0 / rate)
+    middle = (edges[:-1] + edges[1:]) / 2.0
+    below, above = np.diff(noise.cdf(edges)), -np.diff(noise.sf(edges))
+    return np.where(middle < value, below, above)
+
+
+def clipped_chances(rate: float, value: float, edges: Floats) -> Floats:
+    """Edges from -1 to 1."""
+    chances = laplace_chances(rate, value, edges)
+    result: Floats = chances / chances.sum()
+    return result
+
+
+def normal_chances(deviation: float, value: float, edges: Floats) -> Floats:
+    noise = stats.norm(value, deviation)
+    middle = (edges[:-1] + edges[1:]) / 2.0
+    below, above = np.diff(noise.cdf(edges)), -np.diff(noise.sf(edges))
+    return np.where(middle < value, below, above)
+
+
+def laplace_density(rate: float, value: float, y: Floats) -> Floats:
+    return rate / 2.0 * np.exp(-rate * np.abs(y - value))
+
+
+def clipped_density(rate: float, value: float, y: Floats) -> Floats:
+    sides = math.expm1(-rate * (1.0 + value)) + math.expm1(-rate * (1.0 - value))
+    return np.exp(-rate * np.abs(y - value)) * (rate / -sides)
+
+
+def normal_density(deviation: float, value: float, y: Floats) -> Floats:
+    density: Floats = stats.norm(value, deviation).pdf(y)
+    return density
+
+
+def exact_laplace_chance(rate: Any, value: Any, left: float, right: float) -> Any:
+    """P(left < message < right) in mpmath; `value` not strictly in between."""
+    rate, value = mp.mpf(rate), mp.mpf(value)
+    near, far = sorted([abs(left - value), abs(right - value)])
+    return (mp.exp(-rate * near) - mp.exp(-rate * far)) / 2
+
+
+def exact_normal_profile(mu: Any, epsilon: float) -> Any:
+    """The divergence of two unit normal distributions at distance mu, in mpmath."""
+    mu, epsilon = mp.mpf(mu), mp.mpf(epsilon)
+    first, second = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
+    return mp.ncdf(first) - mp.exp(epsilon) * mp.ncdf(second)
+
+
+def mean_positive_part(losses: Floats, masses: Floats, messages: int) -> float:
+    """E[(L_1 + ... + L_n)_+] / n, for independent losses and n = 1, 2, 3 or 6.
+
+    With six, sums of three are first put together into a thousand groups, each spread
+    onto two values so that its mean stays.
+    """
+    sums, weights = losses, masses
+    if messages == 3:
+        sums, weights = plus(losses, masses, losses, masses)
+    if messages == 6:
+        losses, masses = grouped(*plus(losses, masses, losses, masses), 800)
+        losses, masses = grouped(*plus(sums, weights, losses, masses), 1500)
+        sums, weights = losses, masses
+    if messages == 1:
+        return float(masses @ np.maximum(losses, 0.0))
+    order = np.argsort(sums)
+    sums, weights = sums[order], weights[order]
+    beyond = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+    total = np.append(np.cumsum((weights * sums)[::-1])[::-1], 0.0)
+    start = np.searchsorted(sums, -losses)
+    return float(masses @ (total[start] + losses * beyond[start])) / messages
+
+
+def plus(
+    losses: Floats, masses: Floats, others: Floats, weights: Floats
+) -> tuple[Floats, Floats]:
+    return np.add.outer(losses, others).ravel(), np.outer(masses, weights).ravel()
+
+
+def grouped(losses: Floats, masses: Floats, size: int) -> tuple[Floats, Floats]:
+    order = np.argsort(losses)
+    losses, masses = losses[order], masses[order]
+    # Quantiles of the mass and of its contribution to the positive part.
+    size_of = masses * (1e-3 * masses.sum() + np.abs(losses))
+    share = np.cumsum(size_of) / size_of.sum()
+    places = np.searchsorted(share[:-1], np.linspace(0.0, 1.0, size)[1:-1])
+    knots = np.unique(np.concatenate([losses[[0, -1]], losses[places]]))
+    if knots.size < 2:
+        return knots, np.array([float(masses.sum())])
+    index = np.clip(np.searchsorted(knots, losses) - 1, 0, knots.size - 2)
+    gaps = knots[index + 1] - knots[index]
+    part = (losses - knots[index]) / np.maximum(gaps, 1e-300)
+    spread: Floats = np.zeros(knots.size)
+    spread += np.bincount(index, masses * (1.0 - part), knots.size)
+    spread += np.bincount(index + 1, masses * part, knots.size)
+    return knots, spread
+
+
+def blanket_functional(
+    first: Floats, second: Floats, omega: Floats, epsilon: float, messages: int
+) -> float:
+    """What m = messages - 1 blanket messages leave of P(x) against P(x'), on cells."""
+    losses = (first - math.exp(epsilon) * second) / omega
+    return mean_positive_part(losses, omega, messages)
+
+
+def excess(first: Floats, second: Floats, epsilon: float) -> float:
+    """The divergence of what lies outside of the blanket."""
+    return float(np.maximum(first - math.exp(epsilon) * second, 0.0).sum())

@@ -1,0 +1,95 @@
+import pytest
+
+from shuffledp import InvalidInputError
+from shuffledp.randomizers.catalogue import MECHANISMS, build
+
+EXAMPLES: dict[str, dict[str, int | float | str]] = {
+    "kary-response": {"categories": 17},
+    "one-bit": {"low": -2.0, "high": 5.5},
+    "subset-selection": {"categories": 10, "subset_size": 3},
+    "hadamard-response": {"categories": 12},
+    "local-hashing": {"categories": 100, "buckets": 7},
+    "clip-laplace": {"clip": 0.25},
+    "laplace": {"low": 0.0, "high": 10.0},
+    "gaussian": {"delta_local": 1e-7, "low": -1.0, "high": 1.0},
+    "declared-ratios": {"q": 2.5, "beta": 0.25},
+}
+
+
+def test_every_mechanism_has_an_example() -> None:
+    assert set(EXAMPLES) == set(MECHANISMS)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_parameters_build_the_same_randomizer_again(mechanism: str) -> None:
+    device = build(mechanism, EXAMPLES[mechanism])
+
+    again = build(device.mechanism, device.parameters)
+
+    assert device.mechanism == mechanism
+    assert device.parameters == EXAMPLES[mechanism]
+    assert again == device
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_unknown_parameters_are_refused_with_those_that_are_known(
+    mechanism: str,
+) -> None:
+    with pytest.raises(InvalidInputError, match=f"Expected {mechanism} with") as caught:
+        build(mechanism, {**EXAMPLES[mechanism], "colour": 3})
+
+    for name in EXAMPLES[mechanism]:
+        assert name in str(caught.value)
+    assert "colour" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        "kary-response",
+        "subset-selection",
+        "hadamard-response",
+        "local-hashing",
+        "declared-ratios",
+    ],
+)
+def test_missing_parameters_are_refused(mechanism: str) -> None:
+    with pytest.raises(InvalidInputError, match="got nothing"):
+        build(mechanism, {})
+
+
+@pytest.mark.parametrize(
+    "mechanism", ["one-bit", "clip-laplace", "laplace", "gaussian"]
+)
+def test_defaults_are_written_down(mechanism: str) -> None:
+    device = build(mechanism, {})
+
+    assert set(device.parameters) == set(EXAMPLES[mechanism])
+    assert build(mechanism, device.parameters) == device
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "parameters"),
+    [
+        ("kary-response", {"categories": 1}),
+        ("kary-response", {"categories": "ten"}),
+        ("one-bit", {"low": 1.0, "high": 0.0}),
+        ("one-bit", {"low": "x"}),
+        ("subset-selection", {"categories": 5, "subset_size": 5}),
+        ("hadamard-response", {"categories": 2.5}),
+        ("local-hashing", {"categories": 5, "buckets": 4}),
+        ("clip-laplace", {"clip": "wide"}),
+        ("laplace", {"low": 3.0, "high": 3.0}),
+        ("gaussian", {"delta_local": 0.0}),
+        ("declared-ratios", {"q": 0.5}),
+        ("declared-ratios", {"q": 2.0, "beta": "far"}),
+        ("Laplace", {}),
+        ("user-density", {}),
+        ("", {}),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(
+    mechanism: str, parameters: dict[str, int | float | str]
+) -> None:
+    with pytest.raises(InvalidInputError, match="Expected"):
+        build(mechanism, parameters)
