@@ -10,6 +10,7 @@ from scipy import integrate, stats
 
 from shuffledp import InvalidInputError, Population, account
 from shuffledp.protocols.single_message import SingleMessage
+from shuffledp.randomizers import from_density
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.from_density import DensityRandomizer
 from shuffledp.types import Floats
@@ -116,24 +117,59 @@ def test_exact_divergence_of_a_smooth_density_never_exceeds_the_certificate(
                     assert exact <= answer.delta_central * (1.0 + 1e-12)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
-def test_local_delta_is_a_little_above_the_integral(share: float) -> None:
-    level = 0.8
+def exact_local_delta(level: float, epsilon: float) -> float:
+    """The largest over all pairs, by quadrature with some eight digits."""
 
     def excess(y: float, x: float, other: float) -> float:
         here, there = (float(bell(np.array([y]), v, level)[0]) for v in (x, other))
-        return max(here - math.exp(share * level) * there, 0.0)
+        return max(here - math.exp(epsilon) * there, 0.0)
 
-    exact = max(
-        integrate.quad(excess, -3.0, 3.0, pair, points=[0.0, 0.5, -0.5], limit=200)[0]
-        for pair in itertools.permutations([-1.0, 0.0, 1.0], 2)
+    return max(
+        float(integrate.quad(excess, -3.0, 3.0, pair, points=[0.0, 0.5, -0.5])[0])
+        for pair in [(-1.0, 1.0), (1.0, 0.0)]
     )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+def test_local_delta_is_a_little_above_the_integral(share: float) -> None:
+    level = 0.8
+    exact = exact_local_delta(level, share * level)
 
     local = normal().local_delta(level, share * level)
 
-    # The quadrature has some eight digits, a cell of 6 / 2^14 four.
+    # A cell of 6 / 2^14 costs four digits.
     assert exact - 1e-8 <= local <= exact + 1e-3
     assert normal().local_delta(level, level) == 0.0
+
+
+@pytest.mark.parametrize("cells", [4, 5, 9, 30])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.5])
+def test_few_wide_cells_only_raise_the_bounds(
+    monkeypatch: pytest.MonkeyPatch, cells: int, share: float
+) -> None:
+    level = 0.8
+    fine = normal().local_delta(level, share * level)
+    people = Population.from_counts({level: 4})
+    (narrow,) = account(SingleMessage(normal()), people, epsilon=0.2).levels
+
+    monkeypatch.setattr(from_density, "_FINE", cells)
+    (wide,) = account(SingleMessage(normal()), people, epsilon=0.2).levels
+
+    # The fine value has its own caution, of some 1e-3.
+    assert normal().local_delta(level, share * level) >= fine * (1.0 - 2e-3)
+    assert wide.delta_central >= narrow.delta_central * (1.0 - 2e-3)
+
+
+@pytest.mark.parametrize("cells", [4, 5, 9, 30, 51])
+def test_cells_in_which_densities_cross_are_counted(
+    monkeypatch: pytest.MonkeyPatch, cells: int
+) -> None:
+    monkeypatch.setattr(from_density, "_FINE", cells)
+    device = exponential(log_slope=0.5)
+
+    for epsilon in (0.0, 0.1, 0.5):
+        exact = ClipLaplace().local_delta(1.0, epsilon)
+        assert device.local_delta(1.0, epsilon) >= exact * (1.0 - 1e-11)
 
 
 def test_covers_hold_for_every_value_and_level() -> None:

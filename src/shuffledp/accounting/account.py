@@ -82,6 +82,11 @@ def account(
         raise PopulationError(
             "Expected at least 2 people, got 1: nobody can hide in a crowd of one."
         )
+    if not (hasattr(protocol, "randomizer") and hasattr(protocol, "mode")):
+        raise InvalidInputError(
+            f"Expected a protocol, got {type(protocol).__name__}: wrap a randomizer in "
+            "SingleMessage."
+        )
     for number, what, least in (
         (absent, "absent people", 0),
         (rounds, "rounds", 1),

@@ -8,7 +8,9 @@ everybody's cover shrinks when anybody's budget grows, and this is what "largest
 
 * `largest_budgets`: no level alone can be raised without breaking its own promise; to
   raise one, another must give way. It is the point at which every promise is used up,
-  found by a damped fixed-point iteration.
+  found by a damped fixed-point iteration. With unbounded noise, where a small budget
+  spoils the cover of others, the iteration may fail; then the targets themselves are
+  taken as local budgets, and scaled up by one factor.
 * `largest_scale`, `largest_budget`, `smallest_crowd`, `most_rounds`: the end of an
   interval, by bisection.
 """
@@ -21,17 +23,23 @@ import numpy as np
 from shuffledp.accounting.account import MAX_TIMES
 from shuffledp.accounting.composition import composed
 from shuffledp.accounting.promise import Calibration, Promise
+from shuffledp.accounting.search import (
+    WIDTH,
+    largest,
+    largest_one,
+    positive_targets,
+    with_budget,
+)
 from shuffledp.accounting.solve import round_down
-from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
 from shuffledp.types import Floats
 
-_ITERATIONS = 80
+_ITERATIONS = 40
 _SMALLEST_BUDGET = 1e-12
+# Budgets beyond this are not tried where only a common factor is looked for.
+_MOST_SCALED = 8.0
 _CLOSE = 2e-7
-# Relative width at which a bisection ends.
-_WIDTH = 1e-7
 
 
 def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibration:
@@ -46,7 +54,7 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
         InvalidInputError: If a target is not a positive finite number.
         CertificationError: If no budgets are found.
     """
-    wanted = _positive_targets(sorted(targets))
+    wanted = positive_targets(sorted(targets))
     counts = np.array([targets[target] for target in sorted(targets)])
     Population.from_counts(dict(targets))  # Checks the counts, too.
     if np.any(np.diff(wanted) < 1e-4 * np.array(wanted[1:])):
@@ -65,9 +73,11 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
         )
     damping, moved = 1.0, np.inf
     for _ in range(_ITERATIONS):
+        # Far from the answer, rough answers to each other's answers will do.
+        width = max(WIDTH, min(1e-3, moved / 30.0))
         best = np.array(
             [
-                _largest_one(promise, people(budgets), index, target)
+                largest_one(promise, people(budgets), index, target, width)
                 for index, target in enumerate(wanted)
             ]
         )
@@ -88,8 +98,26 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
         )
         shrink *= 2.0
         if shrink > 0.5:
-            raise CertificationError("The iteration for the budgets did not settle.")
+            # Where more noise may give less cover, a common factor is what is left.
+            return _scaled_targets(promise, people, wanted)
     return promise.answer(people(budgets), wanted)
+
+
+def _scaled_targets(
+    promise: Promise, people: Callable[[Floats], Population], wanted: list[float]
+) -> Calibration:
+    """Returns the targets as local budgets, scaled up by one factor if that helps."""
+    targets = np.array(wanted)
+    factor = largest(
+        lambda factor: promise.kept(people(targets * factor), wanted),
+        1.0,
+        max(_MOST_SCALED / wanted[-1], 1.0),
+        1e-3,
+    )
+    try:
+        return promise.answer(people(targets * factor), wanted)
+    except CertificationError:
+        return promise.answer(people(targets), wanted)
 
 
 def largest_budget(
@@ -105,10 +133,10 @@ def largest_budget(
         level: Which budget to change.
         target: The central epsilon of its people.
     """
-    (wanted,) = _positive_targets([target])
+    (wanted,) = positive_targets([target])
     (index,) = people.level_indices([level]).tolist()
-    budget = round_down(_largest_one(promise, people, index, wanted))
-    changed = _with_budget(people, index, budget)
+    budget = round_down(largest_one(promise, people, index, wanted))
+    changed = with_budget(people, index, budget)
     position = int(np.searchsorted(changed.epsilons, budget))
     goals = [np.inf] * changed.num_levels
     goals[position] = wanted
@@ -132,11 +160,11 @@ def largest_scale(
             np.minimum(people.epsilons * factor, MAX_BUDGET), people.counts
         )
 
-    largest = float(people.epsilons.max())
-    if largest < _SMALLEST_BUDGET:
+    highest = float(people.epsilons.max())
+    if highest < _SMALLEST_BUDGET:
         raise InvalidInputError("Expected somebody with a budget to scale, got 0 only.")
-    most = MAX_BUDGET / largest
-    factor = _largest(lambda f: promise.kept(scaled(f), wanted), 1.0, most)
+    most = MAX_BUDGET / highest
+    factor = largest(lambda f: promise.kept(scaled(f), wanted), 1.0, most)
     factor = round_down(factor)
     return factor, promise.answer(scaled(factor), wanted)
 
@@ -220,65 +248,10 @@ def most_rounds(
     return low, replace(promise, rounds=low).answer(people, wanted)
 
 
-def _largest_one(
-    promise: Promise, people: Population, index: int, target: float
-) -> float:
-    """Returns the largest budget of one level that keeps its target, others fixed."""
-
-    def fits(budget: float) -> bool:
-        changed = _with_budget(people, index, budget)
-        position = int(np.searchsorted(changed.epsilons, budget))
-        return promise.delta_of(changed, position, target) <= promise.delta
-
-    return _largest(fits, max(float(people.epsilons[index]), target), MAX_BUDGET)
-
-
-def _with_budget(people: Population, index: int, budget: float) -> Population:
-    """Returns the population with one level's budget replaced; equal ones merge."""
-    epsilons = people.epsilons.copy()
-    epsilons[index] = budget
-    levels, where = np.unique(epsilons, return_inverse=True)
-    counts = np.bincount(where, weights=people.counts).astype(np.int64)
-    return Population(levels, counts)
-
-
-def _largest(fits: Callable[[float], bool], start: float, most: float) -> float:
-    """Returns the largest number that fits, if all below it do, to seven digits."""
-    low = high = min(start, most)
-    if fits(low):
-        step = 1.01
-        while fits(high):
-            if high >= most:
-                return most
-            low, high = high, min(high * step, most)
-            step = min(step**3, 2.0)
-    else:
-        step = 1.01
-        while not fits(low):
-            high, low = low, low / step
-            step = min(step**3, 2.0)
-            if low < 1e-12:
-                raise CertificationError("Not even a budget of 1e-12 keeps the target.")
-    while high > low * (1.0 + _WIDTH):
-        middle = (low * high) ** 0.5
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
 def _targets_of(people: Population, targets: Sequence[float]) -> list[float]:
-    wanted = _positive_targets(targets)
+    wanted = positive_targets(targets)
     if len(wanted) != people.num_levels:
         raise PopulationError(
             f"Expected {people.num_levels} targets, one per level, got {len(wanted)}."
         )
-    return wanted
-
-
-def _positive_targets(targets: Sequence[float]) -> list[float]:
-    wanted = [as_number(target, "target") for target in targets]
-    for target in wanted:
-        if not 0.0 < target <= MAX_BUDGET:
-            raise InvalidInputError(
-                f"Expected targets above 0 and up to {MAX_BUDGET:g}, got {target:g}."
-            )
     return wanted

@@ -81,7 +81,11 @@ def account_command(
     with working("read"):
         people = read_people(levels, budgets, column)
     absent = num_absent(absent, honest_fraction, people.num_users)
-    chosen = None if report_levels is None else parse.level_list(report_levels)
+    chosen = (
+        None
+        if report_levels is None
+        else parse.number_list(report_levels, "--report-levels")
+    )
     with working("certify"):
         guarantee = account(
             protocol,

@@ -78,7 +78,12 @@ def budgets_command(
     """Largest local budgets that keep a central target per level.
 
     Everybody's cover depends on everybody's budget. At the answer no level alone can be
-    raised without breaking its own promise.
+    raised without breaking its own promise (with unbounded noise: all were scaled by the
+    largest common factor).
+
+    \b
+    Example: 2,500 people want 0.01 after the shuffle, 5,000 want 0.02
+      shuffledp calibrate budgets --categories 17 --delta 1e-6 --targets 0.01:2500,0.02:5000
     """
     wanted = parse.level_counts(targets, "--targets")
     promise = _promise(protocol, wanted.num_users, **given)
@@ -98,7 +103,12 @@ def budgets_command(
 def scale_command(
     protocol: SingleMessage, levels: str, targets: str, as_json: bool, **given: Any
 ) -> None:
-    """Largest common factor of all budgets that keeps every target."""
+    """Largest common factor of all budgets that keeps every target.
+
+    \b
+    Example: shuffledp calibrate scale --categories 17 --delta 1e-6 \\
+               --levels 0.5:2500,1:5000 --targets 0.01,0.03
+    """
     people, wanted = _people(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
@@ -119,7 +129,14 @@ def level_command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Largest budget of one level that keeps its target, all others fixed."""
+    """Largest budget of one level that keeps its target, all others fixed.
+
+    With noise mechanisms larger budgets may keep it again: this is the first end.
+
+    \b
+    Example: shuffledp calibrate level --categories 17 --delta 1e-6 \\
+               --levels 0.5:2500,1:5000 --level 1 --target 0.05
+    """
     people = parse.level_counts(levels)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
@@ -137,7 +154,12 @@ def level_command(
 def people_command(
     protocol: SingleMessage, levels: str, targets: str, as_json: bool, **given: Any
 ) -> None:
-    """Smallest crowd, with the same shares of levels, that keeps every target."""
+    """Smallest crowd, with the same shares of levels, that keeps every target.
+
+    \b
+    Example: shuffledp calibrate people --categories 17 --delta 1e-6 \\
+               --levels 0.5:1,1:2 --targets 0.01,0.03
+    """
     people, wanted = _people(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
@@ -152,7 +174,14 @@ def people_command(
 def rounds_command(
     protocol: SingleMessage, levels: str, targets: str, as_json: bool, **given: Any
 ) -> None:
-    """How often the same people can take part before a target is exceeded."""
+    """How often the same people can take part before a target is exceeded.
+
+    \b
+    Example: shuffledp calibrate rounds --categories 17 --delta 1e-6 \\
+               --levels 0.5:2500,1:5000 --targets 0.5
+    """
+    if given["rounds"] != 1:
+        raise InvalidInputError("Expected no --rounds: they are what is asked for.")
     people, wanted = _people(levels, targets)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):

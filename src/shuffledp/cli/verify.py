@@ -31,7 +31,8 @@ _MOST_BYTES = 50_000_000
 def verify_command(certificate: Path, budgets: Path | None, column: str | None) -> None:
     """Recompute a certificate from its inputs, and compare.
 
-    Exits with 0 if everything in it is confirmed, with 1 if not.
+    Exits with 0 if every bound in it is confirmed, with 1 if not, and with 2 if it cannot
+    be read or is not about these people.
 
     \b
     Example:
@@ -51,17 +52,21 @@ def verify_command(certificate: Path, budgets: Path | None, column: str | None) 
     )
     with working("certify"):
         verification = verify(guarantee, protocol, people)
-    show(guarantee_table(verification.recomputed))
     listed = len(guarantee.levels)
     if listed < verification.num_levels:
-        show(f"\nIt speaks of {listed} of {verification.num_levels:,} levels only.")
+        show(f"It speaks of {listed} of {verification.num_levels:,} levels only.")
     if verification.holds:
-        show("\nThe certificate holds: everything in it was recomputed and confirmed.")
-        return
-    show("\nThe certificate does NOT hold:")
-    for problem in verification.problems:
-        show(f"  - {problem}")
-    sys.exit(1)
+        show(
+            "The certificate holds: its bounds follow from those recomputed below. (Its "
+            "`slack` and `version` are information, and were not compared.)\n"
+        )
+    else:
+        show("The certificate does NOT hold:")
+        for problem in verification.problems:
+            show(f"  - {problem}")
+        show("\nWhat was recomputed instead:\n")
+    show(guarantee_table(verification.recomputed))
+    sys.exit(0 if verification.holds else 1)
 
 
 def _refuse_constant(name: str) -> None:

@@ -55,7 +55,8 @@ def build(
     if not needed <= set(given) <= set(known):
         shown = {full: short for short, full in _NAMES.items()}
         parts = [
-            f"{shown.get(n, n)}{'' if n in needed else ' (optional)'}" for n in known
+            f"{shown.get(n, n).replace('_', '-')}{'' if n in needed else ' (optional)'}"
+            for n in known
         ]
         raise InvalidInputError(
             f"Expected {mechanism} with {', '.join(parts)}; got "

@@ -153,15 +153,16 @@ def _cover(shape: Shape, gamma: Floats, *, clipped: bool) -> Cover:
         scale * less / masses,
     )
     # On the mirrored half x and x' change places. Differences are rounded up.
-    slack = _ROUNDING * (base + other)
+    rounding = _ROUNDING + 6e-16 * rate
+    slack = rounding * (base + other)
     return Cover(
         blanket_probabilities=gamma,
         masses=np.concatenate([masses, masses]),
         differences=np.concatenate([less + slack, -less + slack]),
         bases=np.concatenate([base, other]),
         cells=Cell(
-            scale * (1.0 - _ROUNDING) * np.hstack([low, low[::-1]]),
-            scale * (1.0 + _ROUNDING) * np.hstack([high, high[::-1]]),
+            scale * (1.0 - rounding) * np.hstack([low, low[::-1]]),
+            scale * (1.0 + rounding) * np.hstack([high, high[::-1]]),
         ),
         uncovered=uncovered,
     )

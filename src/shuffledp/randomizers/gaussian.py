@@ -44,12 +44,12 @@ def normal_divergence(mu: Floats, epsilons: Floats) -> Floats:
     mu = np.maximum(mu, 1e-300)
     logs = log_ndtr(mu / 2.0 - epsilons / mu)
     other = epsilons + log_ndtr(-mu / 2.0 - epsilons / mu)
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         divergence: Floats = np.exp(logs) * (
             -np.expm1(np.minimum(other - logs, 0.0)) + 1e-12
         )
     # It is never 0, however small.
-    return np.maximum(divergence, _SMALLEST)
+    return np.where(np.isneginf(logs), _SMALLEST, np.maximum(divergence, _SMALLEST))
 
 
 def sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
@@ -59,9 +59,9 @@ def sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
         epsilons: Local budgets, >= 0, any shape.
         delta_local: In (0, 1).
     """
-    low = np.full(epsilons.shape, math.log(1e-12))
+    low = np.full(epsilons.shape, math.log(1e-105))
     high = np.full(epsilons.shape, math.log(200.0))
-    for _ in range(52):
+    for _ in range(60):
         middle = (low + high) / 2.0
         fits = normal_divergence(np.exp(middle), epsilons) <= delta_local
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)

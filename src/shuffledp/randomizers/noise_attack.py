@@ -25,7 +25,7 @@ _SCORES = 16
 # Bins with fewer expected messages of others than this are not told apart by scores.
 _MANY = 1.0
 # Expected messages of others in the region where they are few.
-_FEW = (1.0, 1e-2, 1e-5, 1e-9)
+_FEW = (1.0, 0.1, 1e-2, 1e-5, 1e-9)
 # Levels whose bins are computed at once.
 _BATCH = 20_000
 # A victim who changes less than this is not attacked: rounding would count.

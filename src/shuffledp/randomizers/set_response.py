@@ -141,7 +141,8 @@ class SetResponse(ABC):
             # Where sets do not meet, the messages of a fourth value can be told apart.
             stray = 1.0 - 3.0 * sets.inside if sets.both == 0.0 else 0.0
             strays = stray * low if stray > 1e-9 else None
-            rows = np.stack([hits, 1.0 - 2.0 * hits, hits], axis=1)
+            rows = np.empty((hits.size, 3))
+            rows[:, 0], rows[:, 1], rows[:, 2] = hits, 1.0 - 2.0 * hits, hits
         else:
             # Two values: S_x' is what S_x leaves over, or shares nothing with it.
             keeps, flips = (low + gaps) * only, low * only

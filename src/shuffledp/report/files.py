@@ -82,7 +82,6 @@ def write_text(path: Path, text: str) -> None:
         DataError: If it cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         _write_whole(path, text)
     except OSError as error:
         raise DataError(f"Could not write {path}: {error.strerror}.") from error

@@ -40,7 +40,7 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
             f"{level.count:,}",
             f"{level.hides_among:,}",
             plain(upper),
-            plain(lower),
+            plain(lower) if lower > 0.0 else "nothing",
         )
     return Group(table, _reading(guarantee), Text("\nAssumed:"), _bullets(guarantee))
 
