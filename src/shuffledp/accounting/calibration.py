@@ -100,7 +100,10 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
         if shrink > 0.5:
             # Where more noise may give less cover, a common factor is what is left.
             return _scaled_targets(promise, people, wanted)
-    return promise.answer(people(budgets), wanted)
+    try:
+        return promise.answer(people(budgets), wanted)
+    except CertificationError:
+        return _scaled_targets(promise, people, wanted)
 
 
 def _scaled_targets(
