@@ -105,22 +105,6 @@ def test_two_coins_around_one_half_do_not_break_the_grouping() -> None:
     assert np.abs(found - exact).max() <= 1e-12
 
 
-@pytest.mark.parametrize("tilt", [0.0, 0.7, 3.0])
-def test_tilted_mean_is_the_mean_of_the_tilted_distribution(tilt: float) -> None:
-    probabilities, counts = np.array([0.1, 0.4]), np.array([20, 10])
-
-    found, variance = coin_sum(probabilities, counts).tilted(tilt)
-
-    exact = coin_sum_distribution(np.repeat(probabilities, counts))
-    tilted = exact * np.exp(tilt * np.arange(exact.size))
-    tilted /= tilted.sum()
-    mean = float(tilted @ np.arange(exact.size))
-    # Both are short sums of doubles.
-    assert found == pytest.approx(mean, rel=1e-12)
-    squares = float(tilted @ (np.arange(exact.size) - mean) ** 2)
-    assert variance == pytest.approx(squares, rel=1e-10)
-
-
 @pytest.mark.parametrize("num_coins", [10**4, 10**6, 10**8, 10**10])
 def test_weights_of_many_coins_are_as_accurate_as_they_say(num_coins: int) -> None:
     coins = coin_sum(np.array([0.1]), np.array([num_coins]))

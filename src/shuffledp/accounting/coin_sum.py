@@ -91,13 +91,6 @@ class CoinSum:
             max(self.variance - probability * (1.0 - probability), 0.0),
         )
 
-    def tilted(self, tilt: float) -> tuple[float, float]:
-        """Returns roughly mean and variance when a value a is weighted by e^{tilt a}."""
-        odds = self.means * np.exp(tilt)
-        chances = odds / (1.0 - self.means + odds)
-        spread = float(self.counts @ (chances * (1.0 - chances)))
-        return float(self.counts @ chances), max(spread, 0.0)
-
     def weights(self) -> tuple[int, Floats, float]:
         """Returns start, (P(X = start), P(X = start + 1), ...), and their error.
 
