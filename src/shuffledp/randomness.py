@@ -53,6 +53,37 @@ class SystemRandom:
 Rng: TypeAlias = np.random.Generator | SystemRandom
 
 
+def coins(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
+    """Draws coins that come up True with exactly these chances, every bit of them.
+
+    A comparison with one uniform number would round each chance to a multiple of 2**-53,
+    which is nothing to an estimate, and much to somebody whose chance is 1e-15.
+
+    Args:
+        probabilities: In [0, 1], any shape.
+        rng: The only source of randomness.
+
+    Returns:
+        Shape as `probabilities`.
+    """
+    flat = probabilities.ravel()
+    hits = np.zeros(flat.size, dtype=np.bool_)
+    undecided, rest = None, flat
+    while rest.size:
+        scaled = rest * 2.0**53
+        whole = np.floor(scaled)
+        drawn = rng.random(rest.size) * 2.0**53
+        if undecided is None:
+            hits = drawn < whole
+        else:
+            hits[undecided] = drawn < whole
+        # The next 53 bits decide among equals, if the chance has any left.
+        equal = np.flatnonzero((drawn == whole) & (scaled > whole))
+        undecided = equal if undecided is None else undecided[equal]
+        rest = scaled[equal] - whole[equal]
+    return hits.reshape(probabilities.shape)
+
+
 def check_rng(rng: Rng) -> None:
     """Raises InvalidInputError unless `rng` is a source of randomness we know."""
     if not isinstance(rng, np.random.Generator | SystemRandom):
