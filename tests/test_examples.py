@@ -18,3 +18,33 @@ def test_counterexample_lies_between_two_counts_and_the_certificate(
     )
     assert (two_counts, exact) == ("8.9002e-04", "1.2126e-03")
     assert float(exact) <= float(certified) <= 1.02 * float(exact)
+
+
+def test_plain_noise_gives_away_what_cells_of_a_grid_do_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    runpy.run_path(str(EXAMPLES / "floating_point.py"), run_name="__main__")
+
+    plain, cells = capsys.readouterr().out.splitlines()
+    shares = [int(word.rstrip("%")) for word in plain.split() if word.endswith("%")]
+    assert len(shares) == 2
+    assert max(shares) < 60
+    assert "all of both, at most 2.7183 times as often" in cells
+
+
+def test_averaging_beats_fresh_noise_and_not_a_permanent_answer(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    runpy.run_path(str(EXAMPLES / "averaging_attack.py"), run_name="__main__")
+
+    tail, composed, permanent, _, *rows = (
+        line.split() for line in capsys.readouterr().out.splitlines()
+    )
+    assert (tail[-1], composed[-1], permanent[-1]) == ("1.435e-25", "109.9", "1.0986")
+    shares = [[float(share) for share in row[1:]] for row in rows]
+    fresh, kept = zip(*shares, strict=True)
+    # 10,000 people know a share of 3/4 to 0.0043: five times that.
+    assert abs(fresh[0] - 0.75) < 0.022
+    assert fresh[2] > 0.999
+    assert kept[0] == kept[1] == kept[2]
+    assert abs(kept[0] - 0.75) < 0.022

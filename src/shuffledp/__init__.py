@@ -25,7 +25,9 @@ from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.local_hashing import LocalHashing
 from shuffledp.randomizers.one_bit import OneBit
+from shuffledp.randomizers.rappor import Rappor
 from shuffledp.randomizers.subset_selection import SubsetSelection
+from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.randomness import SystemRandom
 from shuffledp.shuffler.shuffle import Reports, ShuffledReports, shuffle
 from shuffledp.version import __version__
@@ -50,12 +52,14 @@ __all__ = [
     "OneBit",
     "Population",
     "PopulationError",
+    "Rappor",
     "Reports",
     "ShuffledReports",
     "ShuffledpError",
     "SingleMessage",
     "SubsetSelection",
     "SystemRandom",
+    "UnaryEncoding",
     "UnknownLevelError",
     "__version__",
     "account",

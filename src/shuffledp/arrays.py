@@ -39,12 +39,62 @@ def one_each(values: ArrayLike, levels: ArrayLike, *, what: str) -> tuple[Ints, 
         InvalidInputError: If either is not a flat list, or their lengths differ.
     """
     integers, epsilons = int_array(values, what), float_array(levels, "privacy levels")
-    if integers.shape != epsilons.shape:
+    _check_same_length(integers, epsilons, what)
+    return integers, epsilons
+
+
+def one_number_each(
+    values: ArrayLike, levels: ArrayLike, *, what: str = "values"
+) -> tuple[Floats, Floats]:
+    """Returns real numbers and privacy levels, one of each per person.
+
+    Raises:
+        InvalidInputError: If either is not a flat list, or their lengths differ.
+    """
+    numbers, epsilons = float_array(values, what), float_array(levels, "privacy levels")
+    _check_same_length(numbers, epsilons, what)
+    return numbers, epsilons
+
+
+def check_one_row_each(values: ArrayLike, levels: ArrayLike, *, what: str) -> None:
+    """Raises InvalidInputError unless there is one integer, or row, per person.
+
+    Rows may be of integers or of truth values.
+    """
+    rows, epsilons = np.asarray(values), float_array(levels, "privacy levels")
+    if rows.ndim != 2:
+        rows = int_array(values, what)
+    elif rows.dtype.kind not in "biu" or not rows.shape[1]:
+        raise InvalidInputError(f"Expected {what} as rows of integers or bits.")
+    _check_same_length(rows, epsilons, what)
+
+
+def check_integers_below(
+    values: Ints, bound: int, *, what: str, width: int = 0
+) -> None:
+    """Raises InvalidInputError unless these are integers in [0, bound).
+
+    Args:
+        values: What the caller passed.
+        bound: Above the largest integer.
+        what: The word for them.
+        width: Integers per person, shape (n, width); 0 for a flat list.
+    """
+    array = np.asarray(values)
+    shape = array.shape[:1] + ((width,) if width else ())
+    if array.ndim == 0 or array.shape != shape or array.dtype.kind not in "iu":
+        each = f"rows of {width} integers" if width else "a flat list of integers"
+        raise InvalidInputError(f"Expected {what} as {each}.")
+    if array.size and (array.min() < 0 or array.max() >= bound):
+        raise InvalidInputError(f"Expected {what} to be integers in [0, {bound}).")
+
+
+def _check_same_length(values: NDArray[Any], epsilons: Floats, what: str) -> None:
+    if len(values) != len(epsilons):
         raise InvalidInputError(
             f"Expected as many {what} as privacy levels, "
-            f"got {integers.size} {what} and {epsilons.size} levels."
+            f"got {len(values)} {what} and {len(epsilons)} levels."
         )
-    return integers, epsilons
 
 
 def _flat(

@@ -148,6 +148,14 @@ class LocalRandomizer(Protocol):
         """In plain words, what the guarantee assumes about the randomizer itself."""
 
     @property
+    def changes(self) -> int:
+        """In how many messages, each shuffled apart, one changed value shows at most.
+
+        1 for a report that is one message. If it is more, `local_delta` and `covers` speak
+        of one of these messages; levels and `attacks` speak of the whole report.
+        """
+
+    @property
     def delta_local(self) -> float:
         """The delta that every level promises on the device; 0 for pure privacy."""
 
@@ -172,7 +180,7 @@ class LocalRandomizer(Protocol):
 
 
 class Accountable(Protocol):
-    """A protocol that the accountant can certify: one shuffled message per person."""
+    """A protocol that the accountant can certify: one shuffled report per person."""
 
     @property
     def randomizer(self) -> LocalRandomizer:

@@ -121,3 +121,32 @@ def blanket_functional(
 def excess(first: Floats, second: Floats, epsilon: float) -> float:
     """The divergence of what lies outside of the blanket."""
     return float(np.maximum(first - math.exp(epsilon) * second, 0.0).sum())
+
+
+def exact_geometric(exponent: float, digits: int, number: int) -> Any:
+    """P(d = number) from the chances of its binary digits, one coin each, in mpmath."""
+    result = mp.mpf(1)
+    for digit in range(digits):
+        chance = 1 / (1 + mp.exp(mp.mpf(exponent) * 2**digit))
+        result *= chance if number >> digit & 1 else 1 - chance
+    return result
+
+
+def exact_normal_chance(mu: float, point: int, cell: int, steps: int) -> Any:
+    """P(cell) of normal noise around a point of a grid, `steps` cells per mu deviations."""
+    length = mp.mpf(mu) / steps
+    left, right = (length * (edge - point) for edge in (cell, cell + 1))
+    if left < 0:
+        left, right = -right, -left
+    # Far out, as many digits are lost as there are zeros in a tail.
+    with mp.workdps(200):
+        return (mp.erfc(left / mp.sqrt(2)) - mp.erfc(right / mp.sqrt(2))) / 2
+
+
+def chi_square(observed: Floats, expected: Floats) -> float:
+    """The chance of an even worse fit, of bins in which about 20 are expected, or more."""
+    bins = np.floor(np.cumsum(expected) / 20.0).astype(np.int64)
+    seen, due = np.bincount(bins, observed), np.bincount(bins, expected)
+    kept = due > 0.0
+    statistic = float(((seen[kept] - due[kept]) ** 2 / due[kept]).sum())
+    return float(stats.chi2.sf(statistic, kept.sum() - 1))

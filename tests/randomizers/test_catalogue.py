@@ -9,6 +9,13 @@ EXAMPLES: dict[str, dict[str, int | float | str]] = {
     "subset-selection": {"categories": 10, "subset_size": 3},
     "hadamard-response": {"categories": 12},
     "local-hashing": {"categories": 100, "buckets": 7},
+    "unary-encoding": {"categories": 20, "variant": "optimized"},
+    "rappor": {
+        "bits": 128,
+        "hashes": 2,
+        "one_given_one": 0.5,
+        "one_given_zero": 0.25,
+    },
     "clip-laplace": {"clip": 0.25},
     "laplace": {"low": 0.0, "high": 10.0},
     "gaussian": {"delta_local": 1e-7, "low": -1.0, "high": 1.0},
@@ -51,6 +58,8 @@ def test_unknown_parameters_are_refused_with_those_that_are_known(
         "hadamard-response",
         "local-hashing",
         "declared-ratios",
+        "unary-encoding",
+        "rappor",
     ],
 )
 def test_missing_parameters_are_refused(mechanism: str) -> None:
@@ -81,6 +90,8 @@ def test_defaults_are_written_down(mechanism: str) -> None:
         ("clip-laplace", {"clip": "wide"}),
         ("laplace", {"low": 3.0, "high": 3.0}),
         ("gaussian", {"delta_local": 0.0}),
+        ("unary-encoding", {"categories": 3, "variant": "short"}),
+        ("rappor", {"bits": 2, "hashes": 1}),
         ("declared-ratios", {"q": 0.5}),
         ("declared-ratios", {"q": 2.0, "beta": "far"}),
         ("Laplace", {}),

@@ -2,65 +2,133 @@
 
 import csv
 import io
+import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from shuffledp.protocols.collection import FrequencyCollection, collect_frequency
+from shuffledp.protocols.binary_sum import BinarySum
+from shuffledp.protocols.collection import (
+    FrequencyCollection,
+    collect_frequency,
+    collect_mean,
+    collect_strings,
+    collect_sum,
+)
 from shuffledp.protocols.frequency import Frequency
+from shuffledp.protocols.mean import Mean
+from shuffledp.protocols.strings import Strings
 from shuffledp.report.files import html_report
-from shuffledp.report.picture import guarantee_picture
-from shuffledp.report.summary import FrequencySummary
+from shuffledp.report.picture import estimate_picture, guarantee_picture
+from shuffledp.report.summarize import (
+    OTHER_STRINGS,
+    Circumstances,
+    summarize_frequency,
+    summarize_mean,
+    summarize_strings,
+    summarize_sum,
+)
+from shuffledp.report.summary import Row, Summary
+from shuffledp.report.words import MAX_ROWS, decimals, rounded
 
 CATEGORIES = ("a", "b & c", "d")
+CIRCUMSTANCES = Circumstances("a survey", 0.95, 11)
+NUM_USERS = 4000
 
 
 @pytest.fixture(scope="module")
-def summary() -> FrequencySummary:
+def collection() -> FrequencyCollection:
     rng = np.random.default_rng(11)
-    levels = rng.choice([0.5, 1.7], size=4000)
-    values = rng.choice(3, size=4000, p=[0.7, 0.2, 0.1])
-    collection: FrequencyCollection = collect_frequency(
-        values,
+    levels = rng.choice([0.5, 1.7], size=NUM_USERS)
+    values = rng.choice(3, size=NUM_USERS, p=[0.7, 0.2, 0.1])
+    return collect_frequency(values, levels, protocol=Frequency(3), delta=1e-7, rng=rng)
+
+
+@pytest.fixture(scope="module")
+def summary(collection: FrequencyCollection) -> Summary:
+    return summarize_frequency(collection, CATEGORIES, CIRCUMSTANCES)
+
+
+@pytest.fixture(scope="module")
+def mean() -> Summary:
+    rng = np.random.default_rng(2)
+    levels = rng.choice([0.5, 1.7], size=NUM_USERS)
+    found = collect_mean(
+        rng.uniform(0.0, 50.0, NUM_USERS),
         levels,
-        categories=CATEGORIES,
-        protocol=Frequency(3),
+        protocol=Mean(0.0, 100.0, "clip-laplace"),
         delta=1e-7,
         rng=rng,
     )
-    return FrequencySummary(collection, "a survey", 0.95, 11)
+    return summarize_mean(found, CIRCUMSTANCES)
 
 
-def test_page_shows_every_certified_epsilon_in_full(summary: FrequencySummary) -> None:
+@pytest.fixture(scope="module")
+def strings() -> Summary:
+    rng = np.random.default_rng(3)
+    held = rng.choice(["x", "y", "z"], size=NUM_USERS, p=[0.3, 0.6, 0.1]).tolist()
+    found = collect_strings(
+        held,
+        np.full(NUM_USERS, 6.0),
+        protocol=Strings(num_bits=32, num_cohorts=2),
+        candidates=("x", "y", "nobody"),
+        delta=1e-7,
+        rng=rng,
+    )
+    return summarize_strings(found, CIRCUMSTANCES)
+
+
+def test_page_shows_every_certified_epsilon_in_full(
+    summary: Summary, collection: FrequencyCollection
+) -> None:
     page = html_report(summary)
 
-    for level in summary.collection.guarantee.levels:
+    for level in collection.guarantee.levels:
         # Six digits, rounded upward already: a shorter number could be too small.
         assert page.count(repr(level.epsilon_central)) >= 2
 
 
-def test_page_states_assumptions_and_caveat(summary: FrequencySummary) -> None:
+def test_page_states_assumptions_and_caveat(
+    summary: Summary, collection: FrequencyCollection
+) -> None:
     page = html_report(summary)
 
     assert "honest" in page
     assert "independent" in page
     assert "b &amp; c" in page
-    for assumption in summary.collection.guarantee.assumptions:
+    for assumption in collection.guarantee.assumptions:
         assert assumption.replace("'", "&#39;") in page
 
 
-def test_csv_has_one_row_per_category(summary: FrequencySummary) -> None:
+def test_csv_has_one_row_per_category(
+    summary: Summary, collection: FrequencyCollection
+) -> None:
     rows = list(csv.DictReader(io.StringIO(summary.to_csv())))
 
-    estimate = summary.collection.estimate
+    estimate = collection.estimate
     assert [row["category"] for row in rows] == list(CATEGORIES)
     assert [float(row["estimate"]) for row in rows] == estimate.value.tolist()
-    assert [float(row["low"]) for row in rows] == summary.intervals[:, 0].tolist()
+    low = estimate.interval(0.95)[:, 0]
+    assert [float(row["low"]) for row in rows] == low.tolist()
 
 
-def test_covered_truths_are_counted(summary: FrequencySummary) -> None:
-    rows = summary.rows()
+def test_keys_of_frequencies_are_those_of_earlier_versions(summary: Summary) -> None:
+    record = summary.to_dict()
+
+    assert list(record) == [
+        "statistic", "source", "num_users", "mode", "unbiased_if", "seed",
+        "confidence", "categories", "num_truths_in_interval", "dependence",
+        "guarantee",
+    ]  # fmt: skip
+    assert list(record["categories"][0]) == [
+        "category", "estimate", "standard_error", "interval", "truth",
+    ]  # fmt: skip
+
+
+def test_covered_truths_are_counted(summary: Summary) -> None:
+    rows = summary.to_dict()["categories"]
 
     inside = [row["interval"][0] <= row["truth"] <= row["interval"][1] for row in rows]
 
@@ -68,11 +136,105 @@ def test_covered_truths_are_counted(summary: FrequencySummary) -> None:
 
 
 def test_pictures_of_the_same_collection_are_the_same(
-    summary: FrequencySummary,
+    collection: FrequencyCollection,
 ) -> None:
-    guarantee = summary.collection.guarantee
-
-    first, again = guarantee_picture(guarantee), guarantee_picture(guarantee)
+    first, again = (guarantee_picture(collection.guarantee) for _ in range(2))
 
     assert first == again
     assert re.match(r'<svg role="img" aria-label="[^"]+" ', first)
+
+
+def test_the_two_errors_of_a_mean_have_names_of_their_own(mean: Summary) -> None:
+    people, population = mean.to_dict()["estimates"]
+    picture = estimate_picture(mean)
+
+    assert (people["about"], population["about"]) == ("participants", "population")
+    assert people["standard_error"] <= population["standard_error"]
+    assert population["truth"] is None
+    assert people["truth"] == pytest.approx(25.0, abs=2.0)
+    for name in ("about the participants", "about the population", "truth"):
+        assert name in picture
+
+
+def test_a_biased_mean_is_not_called_unbiased(mean: Summary) -> None:
+    record = mean.to_dict()
+
+    assert record["unbiased_if"] is None
+    assert "biased where values differ, by at most" in " ".join(record["caveats"])
+    assert "Unbiased" not in html_report(mean)
+    (row, _) = mean.rows
+    # Wider than 1.96 standard errors.
+    assert row.high - row.estimate > 2.0 * row.standard_error
+
+
+def test_sums_count_people(summary: Summary) -> None:
+    rng = np.random.default_rng(4)
+    bits = (rng.random(NUM_USERS) < 0.3).astype(np.int64)
+    levels = np.where(bits == 1, 0.5, 2.0)
+    found = collect_sum(bits, levels, protocol=BinarySum(), delta=1e-7, rng=rng)
+
+    record = summarize_sum(found, CIRCUMSTANCES).to_dict()
+
+    people, _ = record["estimates"]
+    assert people["truth"] == bits.sum()
+    assert record["dependence"]["suspected"]
+    off = record["dependence"]["largest_bias"]
+    # Five standard errors: one false alarm in two million.
+    assert abs(people["estimate"] - off - bits.sum()) < 5 * people["standard_error"]
+    (warning,) = record["warnings"]
+    assert "--mode stratified" in warning
+    assert f"{float(f'{off:.2g}'):,.0f} people" in warning
+
+
+def test_strings_are_listed_if_they_were_found(strings: Summary) -> None:
+    record, page = strings.to_dict(), html_report(strings)
+
+    assert [row.name for row in strings.listed_rows()] == ["y", "x", OTHER_STRINGS]
+    assert [row["found"] for row in record["estimates"]] == [True, True, False, None]
+    assert record["estimates"][-1]["truth"] == pytest.approx(0.1, abs=0.03)
+    assert set(record["guarantees"]) == {"one_report", "any_number_of_reports"}
+    assert "<td>nobody</td>" not in page
+    for guarantee in record["guarantees"].values():
+        assert repr(guarantee["levels"][0]["epsilon_central"]) in page
+    rows = list(csv.DictReader(io.StringIO(strings.to_csv())))
+    assert [row["string"] for row in rows] == ["y", "x", "nobody", OTHER_STRINGS]
+    assert [row["found"] for row in rows] == ["True", "True", "False", ""]
+
+
+@pytest.mark.parametrize("name", ["summary", "mean", "strings"])
+def test_records_are_json_without_nan(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    record = request.getfixturevalue(name).to_dict()
+
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+
+
+def test_no_more_rows_are_listed_than_anybody_reads(summary: Summary) -> None:
+    rows = tuple(Row(str(i), i / 100, 0.1, 0.0, 1.0, 0.5) for i in range(50))
+
+    listed = replace(summary, rows=rows).listed_rows()
+
+    assert [row.name for row in listed] == [str(i) for i in range(50 - MAX_ROWS, 50)]
+
+
+def test_warnings_stand_out_on_the_page(summary: Summary) -> None:
+    page = html_report(replace(summary, warnings=("Levels <depend>.",)))
+
+    assert '<p class="lead warning">Levels &lt;depend&gt;.</p>' in page
+
+
+@pytest.mark.parametrize(
+    ("number", "error", "shown"),
+    [
+        (12.345678, 0.012345, "12.3457"),
+        (1234567.0, 1234.5, "1,234,570"),
+        (0.00012345, 1e-6, "0.00012345"),
+        (-0.0004, 1.0, "0.00"),
+        (0.5, 0.0, "0.500000"),
+    ],
+)
+def test_digits_are_those_that_the_error_justifies(
+    number: float, error: float, shown: str
+) -> None:
+    assert rounded(number, decimals([error])) == shown

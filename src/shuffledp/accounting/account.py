@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shuffledp.accounting.answers import Answer, Question
+from shuffledp.accounting.composed_profile import total_budget
 from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee
 from shuffledp.accounting.words import assumed, kept_safe
 from shuffledp.arrays import as_number
@@ -97,10 +98,10 @@ def account(
         raise PopulationError(
             f"Expected at most {people.num_users - 1} absent people, got {absent}."
         )
-    if rounds * coordinates > MAX_TIMES:
+    shuffles = rounds * coordinates * protocol.randomizer.changes
+    if shuffles > MAX_TIMES:
         raise InvalidInputError(
-            f"Expected at most {MAX_TIMES} rounds times coordinates, got "
-            f"{rounds * coordinates}."
+            f"Expected at most {MAX_TIMES} rounds times coordinates, got {shuffles}."
         )
     named = _reported(people, levels, quantiles)
     found: dict[int, Answer] = {}
@@ -151,7 +152,7 @@ def account(
         levels=tuple(entries),
         theorem=THEOREM,
         assumptions=assumed(protocol, absent, rounds, coordinates),
-        numerics=kept_safe(rounds * coordinates),
+        numerics=kept_safe(shuffles),
         people=listed,
         people_digest=digest(people),
         version=__version__,
@@ -238,9 +239,10 @@ def _answers(
     """Returns the answer for each victim; those who send only noise need no bound."""
     crowd, victims = question.crowd, question.victims
     pure = question.randomizer.delta_local == 0.0
-    # Rounded upward, so that nobody's own budget seems to be less than it is.
-    factor = question.times * (1.0 + 4e-16 * (question.times > 1))
-    budgets = [factor * float(crowd.epsilons[victim]) for victim in victims]
+    budgets = [
+        total_budget(question.times, float(crowd.epsilons[victim]))
+        for victim in victims
+    ]
     found: dict[int, Answer] = {}
     for victim, budget in zip(victims, budgets, strict=True):
         if not pure:

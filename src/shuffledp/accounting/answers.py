@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shuffledp.accounting.composition import composed
-from shuffledp.accounting.loss_distribution import loss_distribution
+from shuffledp.accounting.composed_profile import composed_profile, total_budget
 from shuffledp.accounting.profiles import (
     Profile,
     UpperProfile,
@@ -24,8 +23,6 @@ from shuffledp.population import Population
 
 # Where no attack tells how small delta is.
 _USUAL_DELTA = 1e-12
-# A composed loss beyond which probability is charged whole: this part of delta in all.
-_NEGLIGIBLE = 1e-3
 _SMALLEST = 1e-290
 
 
@@ -62,6 +59,11 @@ class Question:
     absent: int = 0
     times: int = 1
 
+    @property
+    def shuffles(self) -> int:
+        """In how many shuffles a changed value of hers shows at most."""
+        return self.times * self.randomizer.changes
+
     def epsilons_at(self, delta: float) -> list[Answer]:
         """Returns the answer at this delta for each victim."""
         uppers = self._uppers(delta)
@@ -90,26 +92,29 @@ class Question:
                 )
             below = round_down(attacked)
             _check(below, certified)
-            slack = upper.slack(epsilon) if self.times == 1 else 0.0
+            slack = upper.slack(epsilon) if self.shuffles == 1 else 0.0
             answers.append(Answer((epsilon, below), (epsilon, certified), slack))
         return answers
 
     def profiles(self, delta: float) -> list[tuple[Profile, Profile]]:
         """Returns certified and attacked profile of each victim, right down to delta."""
-        uppers = [self._composed(upper, delta) for upper in self._uppers(delta)]
+        uppers = [
+            composed_profile(upper, self.times, delta) for upper in self._uppers(delta)
+        ]
         return list(zip(uppers, self._lowers(), strict=True))
 
     def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
         """Returns the only victim's certified delta, if it is about so large."""
         (upper,) = self._uppers(min(max(about, _SMALLEST), 1e-6))
-        return min(round_up(self._composed(upper, about)(epsilon)), 1.0), upper
+        profile = composed_profile(upper, self.times, about)
+        return min(round_up(profile(epsilon)), 1.0), upper
 
     def _uppers(self, delta: float) -> list[UpperProfile]:
         return upper_profiles(
             self.randomizer,
             self.crowd,
             self.victims,
-            delta=max(delta / self.times, _SMALLEST),
+            delta=max(delta / self.shuffles, _SMALLEST),
             absent=self.absent,
         )
 
@@ -122,33 +127,22 @@ class Question:
             rounds=self.times,
         )
 
-    def _composed(self, upper: UpperProfile, delta: float) -> Profile:
-        if self.times == 1:
-            return upper.delta
-        pure = self.randomizer.delta_local == 0.0
-        losses = loss_distribution(
-            upper.delta,
-            ceiling=upper.level if pure else float("inf"),
-            negligible=max(_NEGLIGIBLE * delta / self.times, _SMALLEST),
-        )
-        return composed([(losses, self.times)]).delta
-
     def _epsilon(self, upper: UpperProfile, lower: Profile, delta: float) -> Answer:
-        profile = self._composed(upper, delta)
-        if self.times == 1:
+        profile = composed_profile(upper, self.times, delta)
+        if self.shuffles == 1:
             ceiling = upper.ceiling(delta)
         elif self.randomizer.delta_local == 0.0:
-            ceiling = self.times * upper.level * (1.0 + 4e-16)
+            ceiling = total_budget(self.times, upper.level)
         else:
             ceiling = composed_ceiling(profile, upper.level, delta)
         certified = smallest_certified_epsilon(
-            profile, delta, ceiling=ceiling, guess=upper.about(delta, self.times)
+            profile, delta, ceiling=ceiling, guess=upper.about(delta, self.shuffles)
         )
         below = largest_attacked_epsilon(
             lower, delta, ceiling=ceiling, guess=0.9 * certified
         )
         _check(below, certified)
-        slack = upper.slack(certified) if self.times == 1 else 0.0
+        slack = upper.slack(certified) if self.shuffles == 1 else 0.0
         return Answer((below, delta), (certified, delta), slack)
 
 

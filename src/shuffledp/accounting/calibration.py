@@ -21,7 +21,7 @@ from dataclasses import replace
 import numpy as np
 
 from shuffledp.accounting.account import MAX_TIMES
-from shuffledp.accounting.composition import composed
+from shuffledp.accounting.composed_profile import after_times
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.accounting.search import (
     WIDTH,
@@ -231,16 +231,18 @@ def most_rounds(
         promise.losses(people, index, MAX_TIMES) for index in range(people.num_levels)
     ]
 
+    randomizer, levels = promise.protocol.randomizer, people.epsilons.tolist()
+
     def enough(rounds: int) -> bool:
         times = rounds * promise.coordinates
         return all(
-            composed([(loss, times)]).delta(target) <= promise.delta
-            for loss, target in zip(losses, wanted, strict=True)
+            after_times(randomizer, level, loss, times)(target) <= promise.delta
+            for level, loss, target in zip(levels, losses, wanted, strict=True)
         )
 
     if not enough(1):
         raise CertificationError("Even one round exceeds a target.")
-    most = MAX_TIMES // promise.coordinates
+    most = MAX_TIMES // (promise.coordinates * randomizer.changes)
     low, high = 1, 2
     while high <= most and enough(high):
         low, high = high, high * 2

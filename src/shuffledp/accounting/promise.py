@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from shuffledp.accounting.account import MIN_DELTA, account, check_whole, crowd_of
-from shuffledp.accounting.composition import composed
+from shuffledp.accounting.composed_profile import composed_profile, losses_of
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.loss_distribution import LossDistribution, loss_distribution
+from shuffledp.accounting.loss_distribution import LossDistribution
 from shuffledp.accounting.profiles import UpperProfile, upper_profiles
 from shuffledp.arrays import as_number
 from shuffledp.cover import Accountable
@@ -66,27 +66,20 @@ class Promise:
         self, people: Population, index: int, times: int
     ) -> Callable[[float], float]:
         """Returns the certified profile of one level after that many collections."""
-        if times == 1:
-            return self._once(people, index, times).delta
-        return composed([(self.losses(people, index, times), times)]).delta
+        shuffles = times * self.protocol.randomizer.changes
+        return composed_profile(self._once(people, index, shuffles), times, self.delta)
 
-    def losses(self, people: Population, index: int, times: int) -> LossDistribution:
-        """Returns what one collection reveals of one level, for up to `times` of them."""
-        upper = self._once(people, index, times)
-        pure = self.protocol.randomizer.delta_local == 0.0
-        return loss_distribution(
-            upper.delta,
-            ceiling=upper.level if pure else float("inf"),
-            negligible=max(1e-3 * self.delta / times, _SMALLEST_DELTA),
-        )
+    def losses(self, people: Population, index: int, shuffles: int) -> LossDistribution:
+        """Returns what one shuffle reveals of one level, for up to so many of them."""
+        return losses_of(self._once(people, index, shuffles), shuffles, self.delta)
 
-    def _once(self, people: Population, index: int, times: int) -> UpperProfile:
+    def _once(self, people: Population, index: int, shuffles: int) -> UpperProfile:
         crowd, position = crowd_of(self.protocol, people, index)
         (upper,) = upper_profiles(
             self.protocol.randomizer,
             crowd,
             [position],
-            delta=max(self.delta / times, _SMALLEST_DELTA),
+            delta=max(self.delta / shuffles, _SMALLEST_DELTA),
             absent=min(self.absent, crowd.num_users - 1),
         )
         return upper

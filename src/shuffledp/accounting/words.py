@@ -11,6 +11,10 @@ _NEIGHBOURS = (
 )
 _UNLINKED = "Levels travel apart from messages: nobody can tell which belongs to which."
 _LINKED = "Each message carries its level: a person hides among her own level only."
+_PARTED = (
+    "Every coordinate of a report is shuffled apart, and one changed value shows in at "
+    "most {changes:,} of them."
+)
 _INDEPENDENT = "People are independent, and values do not depend on others' messages."
 
 
@@ -23,19 +27,23 @@ def assumed(
         f"Everybody{but} who is counted is honest and really sends a message; people who "
         "collude or are absent hide nobody."
     )
-    times = "Everybody sends one message, once."
+    changes = protocol.randomizer.changes
+    what = "message" if changes == 1 else "report"
+    times = f"Everybody sends one {what}, once."
     if rounds * coordinates > 1:
         parts = []
         if coordinates > 1:
-            parts.append(f"{coordinates:,} messages, each shuffled apart,")
+            parts.append(f"{coordinates:,} {what}s, each shuffled apart,")
         parts.append(f"in each of {rounds:,} rounds" if rounds > 1 else "once")
         times = f"Everybody sends {' '.join(parts)}, with independent randomness."
         if coordinates == 1:
-            times = f"Everybody sends one message {parts[-1]}, independently."
+            times = f"Everybody sends one {what} {parts[-1]}, independently."
+    parted = () if changes == 1 else (_PARTED.format(changes=changes),)
     linking = _UNLINKED if protocol.mode == "agnostic" else _LINKED
     return (
         honest,
         times,
+        *parted,
         _INDEPENDENT,
         _SHUFFLER,
         linking,

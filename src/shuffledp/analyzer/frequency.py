@@ -1,7 +1,8 @@
-"""From shuffled k-ary messages of mixed levels to frequencies with error bars.
+"""From shuffled messages of mixed levels to frequencies with error bars.
 
-A person of level j sends category c with probability flip_j + gap_j 1{x = c}. Write f_c
-for the share of the n people who hold c.
+The message of a person of level j supports category c with probability
+flip_j + gap_j 1{x = c}: it names c, contains it, or hashes it to its bucket. Write f_c for
+the share of the n people who hold c, and count_c for the messages that support it.
 
 *Agnostic* - messages and levels are not linked. With flip and gap averaged over the
 people,
@@ -18,26 +19,31 @@ where keep = flip + gap. The last term is due to who happened to choose which le
 
 *Stratified* - every message carries its level. Each level is estimated alone and the
 estimates are weighted by the number of people: unbiased whatever the levels depend on.
+
+These are errors about the n participants. If they were drawn at random from a larger
+population with shares p_c, f_c itself is off by a variance of p_c (1 - p_c) / n.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from scipy.special import ndtri
 
-from shuffledp.arrays import as_number
+from shuffledp.analyzer.interval import reach
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats, Ints, Mode
 
 
 @dataclass(frozen=True, eq=False)
 class FrequencyEstimate:
-    """Estimated shares of the people who take part; only the devices' noise is an error.
+    """Estimated shares of the people who take part, with two errors to be told apart.
 
     Attributes:
-        value: Unbiased estimates, shape (k,). They add up to 1, but a rare category may
-            come out below 0: cutting it off there would bias the others.
-        standard_error: Shape (k,).
+        value: Unbiased estimates, shape (k,). They add up to 1 for k-ary response and
+            subset selection, and nearly so for others; a rare category may come out
+            below 0: cutting it off there would bias the others.
+        standard_error: As estimates of the shares of the people who took part: only the
+            devices' noise is an error. Shape (k,).
         num_users: People in the collection.
         mode: "agnostic" or "stratified".
     """
@@ -47,17 +53,39 @@ class FrequencyEstimate:
     num_users: int
     mode: Mode
 
-    def interval(self, confidence: float = 0.95) -> Floats:
+    @property
+    def population_error(self) -> Floats:
+        """The standard error about the population that these people were drawn from.
+
+        As estimates of the shares of a population of which the participants are a random
+        sample: who happened to take part is an error, too. Shape (k,).
+        """
+        f = np.clip(self.value, 0.0, 1.0)
+        sampling = f * (1.0 - f) / self.num_users
+        error: Floats = np.sqrt(self.standard_error**2 + sampling)
+        return error
+
+    def interval(
+        self,
+        confidence: float = 0.95,
+        *,
+        about: Literal["participants", "population"] = "participants",
+    ) -> Floats:
         """Returns the ends of two-sided normal confidence intervals, shape (k, 2).
 
         Args:
             confidence: Chance that an interval holds the true share, in (0, 1).
+            about: Whose share: that of the "participants", or of the "population" of
+                which they are a random sample.
         """
-        confidence = as_number(confidence, "confidence")
-        if not 0.0 < confidence < 1.0:
-            raise InvalidInputError(f"Expected 0 < confidence < 1, got {confidence}.")
-        reach = float(ndtri(0.5 + confidence / 2.0)) * self.standard_error
-        return np.stack([self.value - reach, self.value + reach], axis=1)
+        if about not in ("participants", "population"):
+            raise InvalidInputError(
+                f"Expected 'participants' or 'population', got {about!r}."
+            )
+        of_people = about == "participants"
+        error = self.standard_error if of_people else self.population_error
+        wide = reach(confidence) * error
+        return np.stack([self.value - wide, self.value + wide], axis=1)
 
 
 def agnostic_frequencies(
@@ -66,28 +94,50 @@ def agnostic_frequencies(
     """Estimates frequencies from messages whose levels are not known.
 
     Args:
-        message_counts: Messages per category, shape (k,).
-        level_counts: People per level, shape (levels,), with the same sum.
-        keep: Chance that a person of each level sends her value, shape (levels,).
-        flip: Chance that she sends one given other value, shape (levels,).
+        message_counts: Messages that support each category, shape (k,).
+        level_counts: People per level, shape (levels,).
+        keep: Chance that a message of each level supports its value, shape (levels,).
+        flip: Chance that it supports one given other value, shape (levels,).
 
     Raises:
         InvalidInputError: If every level is 0, so that messages carry no information.
     """
     n = int(level_counts.sum())
     share = level_counts / n
+    mean_gap = float(share @ (keep - flip))
+    _check_informative(mean_gap)
+    value = (message_counts / n - float(share @ flip)) / mean_gap
+    error = agnostic_error(value, level_counts=level_counts, keep=keep, flip=flip)
+    return FrequencyEstimate(value, error, n, "agnostic")
+
+
+def agnostic_error(
+    shares: Floats, *, level_counts: Ints, keep: Floats, flip: Floats
+) -> Floats:
+    """Returns the standard errors of `agnostic_frequencies`, shape (k,).
+
+    Args:
+        shares: f, the true shares or estimates of them, shape (k,).
+        level_counts: As there.
+        keep: As there.
+        flip: As there.
+
+    Raises:
+        InvalidInputError: If every level is 0.
+    """
+    n = int(level_counts.sum())
+    share = level_counts / n
     gap = keep - flip
     mean_gap = float(share @ gap)
     _check_informative(mean_gap)
-    value = (message_counts / n - float(share @ flip)) / mean_gap
-    f = np.clip(value, 0.0, 1.0)
+    f = np.clip(shares, 0.0, 1.0)
     coins = f * float(share @ (keep * (1.0 - keep)))
     coins += (1.0 - f) * float(share @ (flip * (1.0 - flip)))
     assignment = (
         f * (1.0 - f) * float(share @ (gap - mean_gap) ** 2) * n / max(n - 1, 1)
     )
-    error = np.sqrt((coins + assignment) / n) / mean_gap
-    return FrequencyEstimate(value, error, n, "agnostic")
+    error: Floats = np.sqrt((coins + assignment) / n) / mean_gap
+    return error
 
 
 def stratified_frequencies(
@@ -96,26 +146,48 @@ def stratified_frequencies(
     """Estimates frequencies from messages that carry their level.
 
     Args:
-        message_counts: Messages per level and category, shape (levels, k).
-        level_counts: People per level, the sums of its rows, shape (levels,).
-        keep: Chance that a person of each level sends her value, shape (levels,).
-        flip: Chance that she sends one given other value, shape (levels,).
+        message_counts: Messages of each level that support each category, shape
+            (levels, k).
+        level_counts: People per level, shape (levels,).
+        keep: Chance that a message of each level supports its value, shape (levels,).
+        flip: Chance that it supports one given other value, shape (levels,).
 
     Raises:
         InvalidInputError: If a level is 0: its people's values stay unknown.
     """
     n = int(level_counts.sum())
     share, people = (level_counts / n)[:, None], level_counts[:, None]
+    gap = (keep - flip)[:, None]
+    _check_informative(float(gap.min()))
+    values = (message_counts / people - flip[:, None]) / gap
+    value = (share * values).sum(axis=0)
+    error = stratified_error(values, level_counts=level_counts, keep=keep, flip=flip)
+    return FrequencyEstimate(value, error, n, "stratified")
+
+
+def stratified_error(
+    shares: Floats, *, level_counts: Ints, keep: Floats, flip: Floats
+) -> Floats:
+    """Returns the standard errors of `stratified_frequencies`, shape (k,).
+
+    Args:
+        shares: The true shares at each level, or estimates, shape (levels, k).
+        level_counts: As there.
+        keep: As there.
+        flip: As there.
+
+    Raises:
+        InvalidInputError: If a level is 0.
+    """
+    share = (level_counts / int(level_counts.sum()))[:, None]
     keep, flip = keep[:, None], flip[:, None]
     gap = keep - flip
     _check_informative(float(gap.min()))
-    values = (message_counts / people - flip) / gap
-    f = np.clip(values, 0.0, 1.0)
+    f = np.clip(shares, 0.0, 1.0)
     variances = f * keep * (1.0 - keep) + (1.0 - f) * flip * (1.0 - flip)
-    variances /= people * gap**2
-    value = (share * values).sum(axis=0)
-    error = np.sqrt((share**2 * variances).sum(axis=0))
-    return FrequencyEstimate(value, error, n, "stratified")
+    variances /= level_counts[:, None] * gap**2
+    error: Floats = np.sqrt((share**2 * variances).sum(axis=0))
+    return error
 
 
 def _check_informative(gap: float) -> None:

@@ -40,6 +40,34 @@ def working(what: str) -> Iterator[None]:
 
 
 @contextmanager
+def naming(what: str) -> Iterator[Callable[[str], None]]:
+    """Shows what is being done, on a terminal; yields a function that renames it."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _what: None
+        return
+    with console.status(what) as status:
+        yield status.update
+
+
+@contextmanager
+def share_bar(title: str) -> Iterator[Callable[[float], None]]:
+    """Shows a bar, on a terminal; yields a function for the share that is done."""
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
+
+
+@contextmanager
 def progress(title: str) -> Iterator[tuple[fetch.Progress, Callable[[str], None]]]:
     """Shows a bar while a file is read, then one for the steps of a collection.
 

@@ -7,7 +7,9 @@ import click
 from shuffledp.cli.account import account_command
 from shuffledp.cli.calibrate import calibrate_command
 from shuffledp.cli.estimate import estimate_command
+from shuffledp.cli.plan import plan_command
 from shuffledp.cli.quickstart import quickstart_command
+from shuffledp.cli.reproduce import reproduce_command
 from shuffledp.cli.verify import verify_command
 from shuffledp.errors import ShuffledpError
 from shuffledp.version import __version__
@@ -21,15 +23,17 @@ def app() -> None:
     """Statistics from people who each choose their own privacy level.
 
     Every person's value is randomized on her own device, a shuffler removes who sent
-    what, the analyst still gets accurate frequencies - and every level gets a certified
-    statement of what it is worth after the shuffle.
+    what, the analyst still gets accurate means, frequencies and counts - and every level
+    gets a certified statement of what it is worth after the shuffle.
 
     \b
     Start here:       shuffledp quickstart
     Only the privacy: shuffledp account --categories 17 \\
                         --levels 0.5:2500,1.0:5000,2.0:2500 --delta 1e-6
     The inverse:      shuffledp calibrate --help
+    Which protocol:   shuffledp plan mean --low 0 --high 100 --levels 0.5:2500,1.0:7500
     Your own data:    shuffledp estimate FILE --value COLUMN --level COLUMN
+    The papers:       shuffledp reproduce
     """
 
 
@@ -37,7 +41,9 @@ app.add_command(quickstart_command)
 app.add_command(account_command)
 app.add_command(calibrate_command)
 app.add_command(verify_command)
+app.add_command(plan_command)
 app.add_command(estimate_command)
+app.add_command(reproduce_command)
 
 
 def main() -> None:

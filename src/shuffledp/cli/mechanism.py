@@ -13,6 +13,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.catalogue import MECHANISMS, build
+from shuffledp.randomizers.unary_encoding import VARIANTS
 
 _PARAMETERS = (
     click.option(
@@ -27,11 +28,32 @@ _PARAMETERS = (
         type=int,
         metavar="K",
         help="How many values there are (kary-response, subset-selection, "
-        "hadamard-response, local-hashing).",
+        "hadamard-response, local-hashing, unary-encoding).",
     ),
     click.option("--subset-size", type=int, metavar="W", help="Of subset-selection."),
     click.option(
         "--buckets", type=int, metavar="G", help="Of local-hashing, a prime number."
+    ),
+    click.option(
+        "--variant",
+        type=click.Choice(VARIANTS),
+        help="Of unary-encoding [symmetric].",
+    ),
+    click.option(
+        "--bits", type=int, metavar="M", help="Of rappor: length of a Bloom filter."
+    ),
+    click.option(
+        "--hashes", type=int, metavar="H", help="Of rappor: bits that a value sets."
+    ),
+    click.option(
+        "--one-given-one",
+        type=float,
+        help="Of rappor: chance that a report repeats a permanent 1 [0.75].",
+    ),
+    click.option(
+        "--one-given-zero",
+        type=float,
+        help="Of rappor: chance that a report shows 1 for a permanent 0 [0.25].",
     ),
     click.option(
         "--low", type=float, help="Smallest value (one-bit, laplace, gaussian) [0]."
@@ -71,6 +93,11 @@ _NAMES = (
     "categories",
     "subset_size",
     "buckets",
+    "variant",
+    "bits",
+    "hashes",
+    "one_given_one",
+    "one_given_zero",
     "low",
     "high",
     "clip",

@@ -4,12 +4,12 @@ import click
 
 from shuffledp.cli import parse
 from shuffledp.cli.options import Settings, collection_options
-from shuffledp.cli.run import People, run
-from shuffledp.datasets.fetch import Progress
+from shuffledp.cli.rehearse import Categories, rehearse_frequency
+from shuffledp.cli.run import Stage, run
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES
 from shuffledp.datasets.synthetic import draw_msnbc_like
 from shuffledp.protocols.collection import assign_levels
-from shuffledp.randomness import Rng
+from shuffledp.report.summary import Summary
 
 
 @click.command("quickstart")
@@ -48,11 +48,15 @@ def quickstart_command(
       shuffledp quickstart --people 1000000 --delta 1e-8
     """
 
-    def load(rng: Rng, _progress: Progress) -> People:
-        values = draw_msnbc_like(num_users, rng=rng)
+    def rehearse(stage: Stage) -> Summary:
+        values = draw_msnbc_like(num_users, rng=stage.rng)
         shares = parse.level_shares(levels)
-        return People(
-            values, assign_levels(shares, num_users, rng=rng), MSNBC_CATEGORIES
+        given = assign_levels(shares, num_users, rng=stage.rng)
+        return rehearse_frequency(
+            stage,
+            Categories(values, MSNBC_CATEGORIES),
+            given,
+            f"{num_users:,} made-up visitors of a news site",
         )
 
-    run(f"{num_users:,} made-up visitors of a news site", load, settings)
+    run(rehearse, settings)

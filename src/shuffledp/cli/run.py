@@ -1,8 +1,9 @@
-"""What `estimate` and `quickstart` share: run a collection, then show and write it."""
+"""What `estimate` and `quickstart` share: rehearse a collection, show it, write it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -10,33 +11,38 @@ from shuffledp.cli.console import progress, show, show_json
 from shuffledp.cli.options import Settings
 from shuffledp.datasets.fetch import Progress
 from shuffledp.errors import InvalidInputError
-from shuffledp.protocols.collection import collect_frequency
-from shuffledp.protocols.frequency import Frequency
+from shuffledp.protocols.collection import OnStep
 from shuffledp.randomness import Rng, SystemRandom
 from shuffledp.report.extra import require
 from shuffledp.report.files import write_report
-from shuffledp.report.summary import FrequencySummary
-from shuffledp.report.terminal import frequency_table, guarantee_table
-from shuffledp.types import Floats, Ints
+from shuffledp.report.summarize import Circumstances
+from shuffledp.report.summary import Summary
+from shuffledp.report.terminal import estimate_table, guarantee_tables
 
 
-@dataclass(frozen=True, eq=False)
-class People:
-    """Everybody's value and level, and the names of the categories."""
+@dataclass(frozen=True)
+class Stage:
+    """Where a rehearsal draws from, and whom it tells how far it is."""
 
-    values: Ints
-    levels: Floats
-    categories: tuple[str, ...]
+    rng: Rng
+    on_bytes: Progress
+    on_step: OnStep
+    settings: Settings
+
+    def circumstances(self, source: str, *caveats: str) -> Circumstances:
+        """Returns what the summary says of values from there."""
+        settings = self.settings
+        return Circumstances(source, settings.confidence, settings.seed, caveats)
 
 
-def run(
-    source: str, load: Callable[[Rng, Progress], People], settings: Settings
-) -> None:
-    """Loads people, runs the collection, prints it, and writes the report.
+Rehearsal: TypeAlias = Callable[[Stage], Summary]
+
+
+def run(rehearsal: Rehearsal, settings: Settings) -> None:
+    """Runs a collection, prints it, and writes the report.
 
     Args:
-        source: Where the values come from, in words.
-        load: Returns the people; draws what must be drawn from the rng it is given.
+        rehearsal: Loads people, runs the collection and sums it up.
         settings: What was asked for.
     """
     output = settings.output
@@ -50,21 +56,11 @@ def run(
     seed = settings.seed
     rng: Rng = SystemRandom() if seed is None else np.random.default_rng(seed)
     with progress("read") as (on_bytes, on_step):
-        people = load(rng, on_bytes)
-        collection = collect_frequency(
-            people.values,
-            people.levels,
-            categories=people.categories,
-            protocol=Frequency(len(people.categories), settings.mode),
-            delta=settings.delta,
-            rng=rng,
-            on_step=on_step,
-        )
-    summary = FrequencySummary(collection, source, settings.confidence, seed)
+        summary = rehearsal(Stage(rng, on_bytes, on_step, settings))
     written = write_report(summary, output) if output is not None else []
     if settings.as_json:
         show_json(summary.to_dict())
         return
-    show(frequency_table(summary), guarantee_table(collection.guarantee))
+    show(estimate_table(summary), guarantee_tables(summary))
     names = ", ".join(path.name for path in written)
     show(f"\nWritten to {written[0].parent}: {names}")

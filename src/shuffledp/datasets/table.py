@@ -11,6 +11,8 @@ from shuffledp.types import Floats, Ints
 # More categories than this are no table that anybody reads.
 MAX_TABLE_CATEGORIES = 100_000
 
+_BITS = {"0": 0, "1": 1, "false": 0, "true": 1}
+
 _VALUE_TYPES = (
     pl.String,
     pl.Categorical,
@@ -142,6 +144,82 @@ def categories_of(
             f"{len(categories)} categories."
         )
     return codes.to_numpy(), categories
+
+
+def numbers_of(column: pl.Series) -> Floats:
+    """Returns one finite number per person.
+
+    Raises:
+        DataError: If an entry is missing, infinite or not a number.
+    """
+    refusal = DataError(
+        f"Expected a finite number for every person in column {column.name!r}."
+    )
+    if column.null_count() or not column.dtype.is_numeric():
+        raise refusal
+    numbers = column.cast(pl.Float64).to_numpy()
+    if not np.all(np.isfinite(numbers)):
+        raise refusal
+    return numbers
+
+
+def bits_of(column: pl.Series) -> Ints:
+    """Returns 0 or 1 per person, of whole numbers or of true and false.
+
+    Raises:
+        DataError: If an entry is missing or something else.
+    """
+    refusal = DataError(
+        f"Expected 0 or 1, or true or false, for every person in column {column.name!r}."
+    )
+    kinds = (pl.String, pl.Boolean)
+    if not (isinstance(column.dtype, kinds) or column.dtype.is_integer()):
+        raise refusal
+    bits = (
+        column.cast(pl.String)
+        .str.to_lowercase()
+        .replace_strict(_BITS, default=None, return_dtype=pl.Int64)
+    )
+    if bits.null_count():
+        raise refusal
+    return bits.to_numpy()
+
+
+def strings_of(column: pl.Series) -> list[str]:
+    """Returns one string per person, in their order.
+
+    Raises:
+        DataError: If an entry is missing, or the column does not hold texts.
+    """
+    texts = (pl.String, pl.Categorical, pl.Enum)
+    if column.null_count() or not (
+        isinstance(column.dtype, texts) or column.dtype.is_integer()
+    ):
+        raise DataError(f"Expected a text for every person in column {column.name!r}.")
+    strings: list[str] = column.cast(pl.String).to_list()
+    return strings
+
+
+def read_lines(path: Path) -> tuple[str, ...]:
+    """Reads a file with one string per line, UTF-8.
+
+    Raises:
+        DataError: If it is missing, not UTF-8, or has an empty line.
+    """
+    if not path.is_file():
+        raise DataError(f"Expected a file at {path}, found none.")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise DataError(f"Could not read {path}: expected text in UTF-8.") from error
+    # Not `splitlines`, which also splits at characters that a string may contain.
+    lines = text.removesuffix("\n").split("\n")
+    if "" in lines:
+        raise DataError(
+            f"Expected one string in every line of {path}, found nothing in line "
+            f"{lines.index('') + 1}."
+        )
+    return tuple(lines)
 
 
 def read_budgets(path: Path, column: str | None = None) -> Floats:

@@ -13,7 +13,9 @@ from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.local_hashing import LocalHashing
 from shuffledp.randomizers.one_bit import OneBit
+from shuffledp.randomizers.rappor import Rappor
 from shuffledp.randomizers.subset_selection import SubsetSelection
+from shuffledp.randomizers.unary_encoding import UnaryEncoding
 
 _MECHANISMS = {
     "kary-response": KRandomizedResponse,
@@ -21,6 +23,8 @@ _MECHANISMS = {
     "subset-selection": SubsetSelection,
     "hadamard-response": HadamardResponse,
     "local-hashing": LocalHashing,
+    "unary-encoding": UnaryEncoding,
+    "rappor": Rappor,
     "clip-laplace": ClipLaplace,
     "laplace": Laplace,
     "gaussian": Gaussian,
@@ -29,7 +33,12 @@ _MECHANISMS = {
 MECHANISMS = tuple(_MECHANISMS)
 
 # Parameters are shorter in certificates and options than in Python.
-_NAMES = {"categories": "num_categories", "buckets": "num_buckets"}
+_NAMES = {
+    "categories": "num_categories",
+    "buckets": "num_buckets",
+    "bits": "num_bits",
+    "hashes": "num_hashes",
+}
 
 
 def build(

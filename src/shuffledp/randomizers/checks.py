@@ -4,8 +4,11 @@ import math
 
 import numpy as np
 
-from shuffledp.arrays import as_number
+from shuffledp.arrays import as_number, check_integers_below, one_each
 from shuffledp.errors import InvalidInputError
+from shuffledp.population import check_budgets
+from shuffledp.randomness import Rng, check_rng
+from shuffledp.types import Floats, Ints
 
 
 def whole_number(value: int, what: str, *, least: int, most: int) -> int:
@@ -33,3 +36,19 @@ def value_range(low: float, high: float) -> float:
             f"Expected a range of values with low < high, got {low:g} to {high:g}."
         )
     return half
+
+
+def categories_and_budgets(
+    values: Ints, epsilons: Floats, *, num_categories: int, rng: Rng
+) -> tuple[Ints, Floats]:
+    """Returns what a device with categories is asked to randomize.
+
+    Raises:
+        InvalidInputError: If shapes differ, a value or a budget is out of range, or `rng`
+            is no source of randomness.
+    """
+    check_rng(rng)
+    values, epsilons = one_each(values, epsilons, what="values")
+    check_integers_below(values, num_categories, what="values")
+    check_budgets(epsilons)
+    return values, epsilons

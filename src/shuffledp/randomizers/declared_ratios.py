@@ -74,6 +74,11 @@ class DeclaredRatios:
         )
 
     @property
+    def changes(self) -> int:
+        """1: a report is one message."""
+        return 1
+
+    @property
     def delta_local(self) -> float:
         """0: pure local privacy."""
         return 0.0

@@ -25,9 +25,19 @@ from shuffledp.cover import Cell, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.grid import (
+    FARTHEST,
+    SMALLEST_LEVEL,
+    STEPS,
+    bits_for,
+    moments_of_noise,
+    within_bounds,
+)
 from shuffledp.randomizers.noise import AddedNoise
 from shuffledp.randomizers.noise_attack import EDGES
-from shuffledp.types import Floats
+from shuffledp.randomizers.normal_cells import normal_cells
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats, Ints
 
 # Rounding of a difference of two tails within a cell, as a part of the cell.
 _ROUNDING = 4e-12
@@ -98,6 +108,11 @@ class Gaussian(AddedNoise):
         return "gaussian"
 
     @property
+    def cells_beyond(self) -> int:
+        """Noise has no bounds, but a message has."""
+        return FARTHEST
+
+    @property
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
         return {
@@ -141,6 +156,34 @@ class Gaussian(AddedNoise):
         inside = np.diff(below, axis=1) - np.diff(above, axis=1)
         chances: Floats = np.hstack([below[:, :1], inside, above[:, -1:]])
         return chances
+
+    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+        """Draws the cells of normal messages, shape (n,)."""
+        levels, places = np.unique(epsilons, return_inverse=True)
+        mu = sensitivity_per_deviation(levels, self.delta_local)[places]
+        return within_bounds(normal_cells(points, mu / STEPS, rng=rng))
+
+    def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
+        """Returns mean and variance of a decoded message.
+
+        The mean is the value itself. The variance is that of the noise; the grid adds
+        between 1 / 12 and 1 / 3 of a cell squared.
+
+        Args:
+            epsilons: Local budgets, shape (levels,).
+            values: Numbers in [low, high], shape (values,).
+
+        Returns:
+            Both of shape (levels, values).
+        """
+        half = value_range(self.low, self.high)
+        return moments_of_noise(half * self.deviations(epsilons), values)
+
+    def bits_per_person(self, epsilons: Floats) -> float:
+        """Returns how many bits hold all messages but one in 10^9 at the smallest level."""
+        smallest = max(float(epsilons.min()), SMALLEST_LEVEL)
+        mu = _sensitivity(smallest, self.delta_local)
+        return bits_for(-float(ndtri(0.5e-9)) * STEPS / mu)
 
 
 @functools.lru_cache(maxsize=1024)

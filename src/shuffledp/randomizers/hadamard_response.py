@@ -2,16 +2,25 @@
 
 Value v owns row v + 1 of the Hadamard matrix of order K, the smallest power of 2 above k.
 Columns with +1 in that row are e^eps times as likely as the others. Two rows agree in
-half of the columns, and half of those have +1.
+half of the columns, and half of those have +1. Entry (r, c) is +1 if r and c have an even
+number of ones in common; turning the bit of c where r has its lowest one changes that.
 
 Source: Acharya, Sun, Zhang (2019), "Hadamard response: estimating distributions privately,
 efficiently, and with little communication".
 """
 
+import math
 from dataclasses import dataclass
 
-from shuffledp.randomizers.checks import whole_number
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.arrays import check_integers_below
+from shuffledp.randomizers.checks import categories_and_budgets, whole_number
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
+from shuffledp.randomizers.tally import batches, tally
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats, Ints
 
 _MOST = 2**31
 
@@ -43,3 +52,80 @@ class HadamardResponse(SetResponse):
     def overlaps(self) -> Overlaps:
         """Rows 1 and 2 multiply to row 3, which is -1 where only one of them is +1."""
         return Overlaps(0.5, 0.25, 0.0 if self.num_categories > 2 else None)
+
+    @property
+    def order(self) -> int:
+        """K, the number of columns."""
+        return 1 << int(self.num_categories).bit_length()
+
+    @property
+    def message_type(self) -> np.dtype[np.unsignedinteger]:
+        """The smallest unsigned integer type that holds every column."""
+        return np.min_scalar_type(self.order - 1)
+
+    def randomize(self, values: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+        """Draws one column per person, in the order of `values`.
+
+        Args:
+            values: Integers in [0, k), shape (n,).
+            epsilons: Each person's local budget in nats, finite and >= 0, shape (n,).
+            rng: The only source of randomness.
+
+        Returns:
+            Columns in [0, K), shape (n,), of type `message_type`.
+
+        Raises:
+            InvalidInputError: If shapes differ, or a value or a budget is out of range.
+        """
+        values, epsilons = categories_and_budgets(
+            values, epsilons, num_categories=self.num_categories, rng=rng
+        )
+        messages = np.empty(values.size, dtype=self.message_type)
+        for people in batches(values.size):
+            rows = values[people].astype(np.int64) + 1
+            columns = rng.integers(0, self.order, size=rows.size)
+            moved = ~self.ignores_value(epsilons[people], rng=rng)
+            moved &= _has_odd_ones(columns & rows)
+            columns[moved] ^= (rows & -rows)[moved]
+            messages[people] = columns
+        return messages
+
+    def check_messages(self, messages: Ints) -> None:
+        """Raises InvalidInputError unless these are integers in [0, K), shape (n,)."""
+        check_integers_below(messages, self.order, what="messages")
+
+    def support_counts(
+        self, messages: Ints, groups: Ints | None, num_groups: int
+    ) -> Ints:
+        """Counts the columns of each group with a +1 in each category's row.
+
+        Args:
+            messages: From `randomize`, shape (n,).
+            groups: Each message's group, shape (n,); None if there is one only.
+            num_groups: How many groups there are.
+
+        Returns:
+            Shape (num_groups, k).
+        """
+        sums = tally(messages, self.order, groups, num_groups)
+        half = 1
+        while half < self.order:  # The fast Walsh-Hadamard transform, in whole numbers.
+            pairs = sums.reshape(num_groups, -1, 2, half)
+            first, second = pairs[:, :, 0], pairs[:, :, 1]
+            sums = np.stack([first + second, first - second], axis=2)
+            half *= 2
+        sums = sums.reshape(num_groups, self.order)
+        # Row 0 has +1 everywhere: its sum is the number of messages.
+        counts: Ints = (sums[:, :1] + sums[:, 1 : self.num_categories + 1]) // 2
+        return counts
+
+    @property
+    def bits_per_person(self) -> float:
+        """The binary logarithm of the number of messages."""
+        return math.log2(self.order)
+
+
+def _has_odd_ones(numbers: Ints) -> NDArray[np.bool_]:
+    for shift in (16, 8, 4, 2, 1):
+        numbers = numbers ^ (numbers >> shift)
+    return (numbers & 1).astype(np.bool_)

@@ -13,37 +13,20 @@ Sources: Kairouz, Oh, Viswanath (2014), "Extremal mechanisms for local different
 privacy"; Balle, Bell, Gascon, Nissim (2019), arXiv:1903.02837, section 3.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.arrays import one_each
+from shuffledp.arrays import check_integers_below
 from shuffledp.errors import InvalidInputError
-from shuffledp.population import check_budgets
-from shuffledp.randomizers.set_response import (
-    Overlaps,
-    SetResponse,
-    lowest_density,
-)
-from shuffledp.randomness import Rng, check_rng
+from shuffledp.randomizers.checks import categories_and_budgets
+from shuffledp.randomizers.set_response import Overlaps, SetResponse
+from shuffledp.randomizers.tally import batches, tally
+from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
 MAX_CATEGORIES = 2**31
-
-# People are randomized in batches of this size, to bound the memory of temporaries.
-_BATCH = 1 << 18
-
-
-def sampled_blanket_probability(epsilons: Floats, num_categories: int) -> Floats:
-    """Returns gamma as `randomize` draws it: a multiple of 2**-53, rounded upward.
-
-    A uniform number with 53 bits falls below a multiple of 2**-53 with exactly that
-    chance. The 8e-16 on top cover the rounding of gamma itself: a real device is a
-    little more private than promised, never less.
-    """
-    gamma = lowest_density(epsilons, 1.0 / num_categories)
-    rounded: Floats = np.ceil(gamma * (1.0 + 8e-16) * 2.0**53) * 2.0**-53
-    return np.minimum(rounded, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +67,6 @@ class KRandomizedResponse(SetResponse):
             1.0 / self.num_categories, 0.0, 0.0 if self.num_categories > 2 else None
         )
 
-    def drawn(self, epsilons: Floats) -> tuple[Floats, Floats]:
-        """Returns the densities of what `randomize` draws."""
-        gamma = sampled_blanket_probability(epsilons, self.num_categories)
-        return gamma, self.num_categories * (1.0 - gamma)
-
     @property
     def message_type(self) -> np.dtype[np.unsignedinteger]:
         """The smallest unsigned integer type that holds every message."""
@@ -109,43 +87,37 @@ class KRandomizedResponse(SetResponse):
             InvalidInputError: If shapes differ, or a value or a budget is out of range.
         """
         k = self.num_categories
-        check_rng(rng)
-        values, epsilons = one_each(values, epsilons, what="values")
-        if values.size and (values.min() < 0 or values.max() >= k):
-            raise InvalidInputError(f"Expected values to be integers in [0, {k}).")
-        check_budgets(epsilons)
+        values, epsilons = categories_and_budgets(
+            values, epsilons, num_categories=k, rng=rng
+        )
         messages = values.astype(self.message_type)
-        for start in range(0, messages.size, _BATCH):
-            batch = messages[start : start + _BATCH]
-            gamma = sampled_blanket_probability(epsilons[start : start + _BATCH], k)
-            ignores_value = rng.random(batch.size) < gamma
+        for people in batches(messages.size):
+            batch = messages[people]
+            ignores_value = self.ignores_value(epsilons[people], rng=rng)
             uniform = rng.integers(0, k, size=batch.size).astype(self.message_type)
             np.copyto(batch, uniform, where=ignores_value)
         return messages
 
-    def densities(self, epsilons: Floats) -> tuple[Floats, Floats]:
-        """Returns the exact chances that `randomize` keeps a value, or sends one other.
+    def check_messages(self, messages: Ints) -> None:
+        """Raises InvalidInputError unless these are integers in [0, k), shape (n,)."""
+        check_integers_below(messages, self.num_categories, what="messages")
+
+    def support_counts(
+        self, messages: Ints, groups: Ints | None, num_groups: int
+    ) -> Ints:
+        """Counts each group's messages; a message supports the category that it names.
 
         Args:
-            epsilons: Local budgets in nats, >= 0, shape (levels,).
+            messages: From `randomize`, shape (n,).
+            groups: Each message's group, shape (n,); None if there is one only.
+            num_groups: How many groups there are.
 
         Returns:
-            P(message = x) and P(message = y) for each single y != x, shape (levels,).
+            Shape (num_groups, k).
         """
-        other = sampled_blanket_probability(epsilons, self.num_categories)
-        other = other / self.num_categories
-        return 1.0 - (self.num_categories - 1) * other, other
+        return tally(messages, self.num_categories, groups, num_groups)
 
-    def moments(self, epsilons: Floats, frequencies: Floats) -> tuple[Floats, Floats]:
-        """Returns mean and variance of one person's indicator of each message.
-
-        Args:
-            epsilons: Local budgets in nats, >= 0, shape (levels,).
-            frequencies: Chance that her value is each category, shape (k,).
-
-        Returns:
-            Both of shape (levels, k).
-        """
-        keep, flip = self.densities(np.asarray(epsilons, dtype=np.float64))
-        mean = flip[:, None] + (keep - flip)[:, None] * frequencies[None, :]
-        return mean, mean * (1.0 - mean)
+    @property
+    def bits_per_person(self) -> float:
+        """The binary logarithm of the number of messages."""
+        return math.log2(self.num_categories)

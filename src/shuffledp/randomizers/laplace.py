@@ -5,6 +5,9 @@ e^eps at most. Messages spread over the whole line: a person with a small budget
 little cover, and may find herself where nobody else is. Mechanisms with finitely many
 messages have neither problem.
 
+Devices send the cell of a public grid that the message falls into, drawn without any
+rounding (grid.py): the local budget of what is sent is exactly the one stated.
+
 Source: Dwork, McSherry, Nissim, Smith (2006), "Calibrating noise to sensitivity".
 """
 
@@ -17,9 +20,21 @@ from shuffledp.cover import Cover
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.exponential_cover import exponential_cover
+from shuffledp.randomizers.grid import (
+    FARTHEST,
+    SMALLEST_LEVEL,
+    STEPS,
+    bits_for,
+    cell_beside,
+    geometric_numbers,
+    moments_of_noise,
+    signs,
+    within_bounds,
+)
 from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
 from shuffledp.randomizers.noise_attack import EDGES
-from shuffledp.types import Floats
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats, Ints
 
 _SMALLEST = 1e-12
 
@@ -50,6 +65,11 @@ class Laplace(AddedNoise):
         return {"low": float(self.low), "high": float(self.high)}
 
     @property
+    def cells_beyond(self) -> int:
+        """Noise has no bounds, but a message has."""
+        return FARTHEST
+
+    @property
     def delta_local(self) -> float:
         """0: pure local privacy."""
         return 0.0
@@ -76,3 +96,31 @@ class Laplace(AddedNoise):
         first, last = below[:, :1], above[:, -1:]
         chances: Floats = np.hstack([first, inside, last])
         return chances
+
+    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+        """Draws cells, farther ones with geometrically smaller chances, shape (n,)."""
+        right = signs(points.size, rng=rng)
+        distance = geometric_numbers(epsilons / STEPS, rng=rng)
+        return within_bounds(cell_beside(points, right, distance))
+
+    def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
+        """Returns mean and variance of a decoded message.
+
+        The mean is the value itself. The variance is that of the noise, 2 (range / eps)^2;
+        the grid adds between -1 / 12 and 1 / 2 of a cell squared.
+
+        Args:
+            epsilons: Local budgets, shape (levels,).
+            values: Numbers in [low, high], shape (values,).
+
+        Returns:
+            Both of shape (levels, values).
+        """
+        with np.errstate(divide="ignore", over="ignore"):
+            deviations = math.sqrt(8.0) * value_range(self.low, self.high) / epsilons
+            return moments_of_noise(deviations, values)
+
+    def bits_per_person(self, epsilons: Floats) -> float:
+        """Returns how many bits hold all messages but one in 10^9 at the smallest level."""
+        smallest = max(float(epsilons.min()), SMALLEST_LEVEL)
+        return bits_for(math.log(1e9) / (smallest / STEPS))

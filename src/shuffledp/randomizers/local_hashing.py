@@ -13,11 +13,19 @@ Source: Wang, Blocki, Li, Jha (2017), "Locally differentially private protocols 
 frequency estimation".
 """
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.arrays import check_integers_below
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.checks import whole_number
+from shuffledp.randomizers.checks import categories_and_budgets, whole_number
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
+from shuffledp.randomizers.tally import batches
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats, Ints
 
 _MOST_CATEGORIES = 2**31
 _MOST_BUCKETS = 1_000_003
@@ -66,3 +74,119 @@ class LocalHashing(SetResponse):
             # Values 0, 1, 2 are on a line, but for g = 2, where no three values are.
             third = 0.125 if g == 2 else 0.0
         return Overlaps(1.0 / g, 1.0 / g**2, third)
+
+    @property
+    def num_digits(self) -> int:
+        """t: digits in base g that tell all values apart."""
+        digits = 1
+        while self.num_buckets**digits < self.num_categories:
+            digits += 1
+        return digits
+
+    @property
+    def message_type(self) -> np.dtype[np.unsignedinteger]:
+        """The smallest unsigned integer type that holds every bucket."""
+        return np.min_scalar_type(self.num_buckets - 1)
+
+    def randomize(self, values: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+        """Draws one hash function and bucket per person, in the order of `values`.
+
+        Args:
+            values: Integers in [0, k), shape (n,).
+            epsilons: Each person's local budget in nats, finite and >= 0, shape (n,).
+            rng: The only source of randomness.
+
+        Returns:
+            a_1, ..., a_t, b and the bucket, shape (n, t + 2), of type `message_type`.
+
+        Raises:
+            InvalidInputError: If shapes differ, or a value or a budget is out of range.
+        """
+        g = int(self.num_buckets)
+        values, epsilons = categories_and_budgets(
+            values, epsilons, num_categories=self.num_categories, rng=rng
+        )
+        width = self.num_digits + 2
+        messages = np.empty((values.size, width), dtype=self.message_type)
+        for people in batches(values.size):
+            left = values[people].astype(np.int64)
+            hashes = np.zeros_like(left)
+            for place in range(width - 1):
+                drawn = rng.integers(0, g, size=left.size)
+                messages[people, place] = drawn
+                hashes += drawn * (left % g) if place < width - 2 else drawn
+                left //= g
+            uniform = rng.integers(0, g, size=left.size)
+            ignores_value = self.ignores_value(epsilons[people], rng=rng)
+            messages[people, -1] = np.where(ignores_value, uniform, hashes % g)
+        return messages
+
+    def check_messages(self, messages: Ints) -> None:
+        """Raises InvalidInputError unless these are in [0, g), shape (n, t + 2)."""
+        check_integers_below(
+            messages, self.num_buckets, what="messages", width=self.num_digits + 2
+        )
+
+    def support_counts(
+        self, messages: Ints, groups: Ints | None, num_groups: int
+    ) -> Ints:
+        """Counts the messages of each group whose function hashes a category to the bucket.
+
+        This hashes every category with every function: n k steps.
+
+        Args:
+            messages: From `randomize`, shape (n, t + 2).
+            groups: Each message's group, shape (n,); None if there is one only.
+            num_groups: How many groups there are.
+
+        Returns:
+            Shape (num_groups, k).
+        """
+        counts = np.zeros((self.num_categories, num_groups), dtype=np.int64)
+        order = None if groups is None else np.argsort(groups, kind="stable")
+        # Small batches: their arrays stay in the processor's cache.
+        for people in batches(len(messages), width=8):
+            if groups is None or order is None:
+                rows, starts, present = messages[people], np.array([0]), np.array([0])
+            else:
+                rows = messages[order[people]]
+                present, starts = np.unique(groups[order[people]], return_index=True)
+            steps, left = self._steps(rows)
+            for category in range(self.num_categories):
+                if category:
+                    # A digit that falls from g - 1 to 0 adds -(g - 1) a, which is a.
+                    carried = _trailing_zeros(category, self.num_buckets)
+                    left += steps[carried]
+                    # 2 g fits; what is below g becomes huge, and stays as it is.
+                    np.minimum(left, left - np.uint32(self.num_buckets), out=left)
+                hits = left == 0
+                if groups is None:
+                    counts[category, 0] += np.count_nonzero(hits)
+                else:
+                    sums = np.add.reduceat(hits, starts, dtype=np.int64)
+                    counts[category, present] += sums
+        return counts.T
+
+    def _steps(self, rows: Ints) -> tuple[list[NDArray[np.uint32]], NDArray[np.uint32]]:
+        """Returns what changes h(v) - bucket when v goes up by one, and its start at 0.
+
+        The change depends on the number of digits that are carried: then their sum is
+        a_1 + ... + a_i, modulo g.
+        """
+        g = int(self.num_buckets)
+        sums = np.cumsum(rows[:, : self.num_digits].T, axis=0, dtype=np.int64) % g
+        start = (rows[:, -2].astype(np.int64) - rows[:, -1]) % g
+        return [step.astype(np.uint32) for step in sums], start.astype(np.uint32)
+
+    @property
+    def bits_per_person(self) -> float:
+        """The binary logarithm of the number of messages."""
+        return (self.num_digits + 2) * math.log2(self.num_buckets)
+
+
+def _trailing_zeros(number: int, base: int) -> int:
+    count = 0
+    while number % base == 0:
+        number //= base
+        count += 1
+    return count

@@ -4,10 +4,23 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.arrays import one_number_each
 from shuffledp.cover import Attack, Cover
-from shuffledp.population import Population
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population, check_budgets
+from shuffledp.randomizers.grid import (
+    SMALLEST_LEVEL,
+    check_cells,
+    grid_points,
+    midpoints,
+)
 from shuffledp.randomizers.noise_attack import noise_attacks
-from shuffledp.types import Floats
+from shuffledp.randomizers.tally import batches
+from shuffledp.randomness import Rng, check_rng
+from shuffledp.types import Floats, Ints
 
 _SMALLEST = 1e-306
 
@@ -24,17 +37,90 @@ class AddedNoise(ABC):
             value: What all these people hold, in [-1, 1].
         """
 
+    @property
+    @abstractmethod
+    def low(self) -> float:
+        """Smallest possible value."""
+
+    @property
+    @abstractmethod
+    def high(self) -> float:
+        """Largest possible value."""
+
+    @property
+    @abstractmethod
+    def cells_beyond(self) -> int:
+        """How many cells of the grid messages may be off the range of values."""
+
+    @abstractmethod
+    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+        """Draws the cell of the grid that each person's message falls into, shape (n,).
+
+        Args:
+            points: What people hold, as points of the grid in 0, ..., 4096, shape (n,).
+            epsilons: Their local budgets, shape (n,).
+            rng: The only source of randomness.
+        """
+
     @abstractmethod
     def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
         """The cover of one victim, whose worst pair of values is -1 and 1."""
 
     @property
+    def changes(self) -> int:
+        """1: a report is one message."""
+        return 1
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What the densities assume."""
         return (
-            "Messages are real numbers with the stated density: noise drawn in floating "
+            "Devices send the cell of a public grid that a number with the stated density "
+            "falls into, as `randomize` does without rounding: noise added in floating "
             "point has gaps that tell more.",
         )
+
+    def randomize(self, values: ArrayLike, epsilons: ArrayLike, *, rng: Rng) -> Ints:
+        """Draws one message per person, in the order of `values`.
+
+        Args:
+            values: Numbers in [low, high], shape (n,).
+            epsilons: Each person's local budget in nats, shape (n,).
+            rng: The only source of randomness.
+
+        Returns:
+            Cells of the grid, shape (n,): 0, ..., 4095 within the range of values.
+
+        Raises:
+            InvalidInputError: If shapes differ, or a value or a budget is out of range.
+        """
+        check_rng(rng)
+        numbers, budgets = one_number_each(values, epsilons)
+        # Written this way round, it refuses NaN, too.
+        if not np.all((numbers >= self.low) & (numbers <= self.high)):
+            raise InvalidInputError(
+                f"Expected values to be numbers in [{self.low:g}, {self.high:g}]."
+            )
+        check_budgets(budgets)
+        if self.cells_beyond and not np.all(budgets >= SMALLEST_LEVEL):
+            raise InvalidInputError(
+                f"Expected levels of at least {SMALLEST_LEVEL:g}: noise for smaller ones "
+                "has no bounds worth sending."
+            )
+        kind = np.dtype(np.int64 if self.cells_beyond else np.uint16)
+        messages: Ints = np.empty(numbers.size, dtype=kind)
+        for people in batches(numbers.size):
+            points = grid_points(numbers[people], self.low, self.high, rng=rng)
+            messages[people] = self.cells(points, budgets[people], rng=rng)
+        return messages
+
+    def check_messages(self, messages: Ints) -> None:
+        """Raises InvalidInputError unless these are cells of the grid, shape (n,)."""
+        check_cells(messages, self.cells_beyond)
+
+    def decode(self, messages: Ints) -> Floats:
+        """Returns the middle of each cell, in the units of the values."""
+        return midpoints(messages, self.low, self.high)
 
     def covers(
         self, victims: Sequence[float], crowd: Population, *, delta: float

@@ -8,7 +8,8 @@ e^eps times as often as each other message:
     low = 1 / (1 + |S| (e^eps - 1)),
 
 so that the local budget is exactly eps, and the blanket weight, the smallest density, is
-low. For two values x and x' the messages fall into four kinds: in S_x only, in S_x' only,
+low. To draw it: with chance low, any message; otherwise, one of S_x; all equally likely.
+For two values x and x' the messages fall into four kinds: in S_x only, in S_x' only,
 in both, in neither. Members of the family are k-ary response (S_x = {x}), subset selection
 (Ye and Barg 2018; Wang et al. 2019), Hadamard response (Acharya, Sun, Zhang 2019) and
 local hashing (Wang, Blocki, Li, Jha 2017).
@@ -20,9 +21,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.cover import Attack, Cover, ScoreAttack, TwoCountAttack
 from shuffledp.population import Population
+from shuffledp.randomness import Rng, coins
 from shuffledp.types import Floats
 
 
@@ -54,8 +57,18 @@ def lowest_density(epsilons: Floats, inside: float) -> Floats:
     return low
 
 
-def densities(epsilons: Floats, inside: float) -> tuple[Floats, Floats]:
-    """Returns low, and high - low without the cancellation of tiny budgets."""
+def drawn_blanket_probability(epsilons: Floats, inside: float) -> Floats:
+    """Returns the chance that a message ignores its value, as devices draw it.
+
+    The 8e-16 on top cover the rounding of low: a device is a hair more private than
+    promised, never less. Its coins have exactly the chance that is returned here.
+    """
+    low = lowest_density(epsilons, inside)
+    return np.minimum(low * (1.0 + 8e-16), 1.0)
+
+
+def promised(epsilons: Floats, inside: float) -> tuple[Floats, Floats]:
+    """Returns low, and high - low, without the cancellation of tiny budgets."""
     decay = np.exp(-epsilons)
     gap: Floats = -np.expm1(-epsilons) / (inside + (1.0 - inside) * decay)
     return lowest_density(epsilons, inside), gap
@@ -75,7 +88,40 @@ class SetResponse(ABC):
         Args:
             epsilons: Local budgets, shape (levels,).
         """
-        return densities(epsilons, self.overlaps.inside)
+        inside = self.overlaps.inside
+        gamma = drawn_blanket_probability(epsilons, inside)
+        return gamma, (1.0 - gamma) / inside
+
+    def ignores_value(self, epsilons: Floats, *, rng: Rng) -> NDArray[np.bool_]:
+        """Draws who sends a uniform message, and who a uniform one of her own set.
+
+        Args:
+            epsilons: Each person's local budget, shape (n,).
+            rng: The only source of randomness.
+        """
+        gamma = drawn_blanket_probability(epsilons, self.overlaps.inside)
+        return coins(gamma, rng=rng)
+
+    def densities(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        """Returns the exact chances that a message speaks for a value.
+
+        Args:
+            epsilons: Local budgets in nats, >= 0, shape (levels,).
+
+        Returns:
+            The chance that a message lies in the set of the value held, and in that of
+            one given other value, both of shape (levels,).
+        """
+        sets = self.overlaps
+        gamma = drawn_blanket_probability(epsilons, sets.inside)
+        keep = gamma * sets.inside + (1.0 - gamma)
+        flip = gamma * sets.inside + (1.0 - gamma) * (sets.both / sets.inside)
+        return keep, flip
+
+    @property
+    def changes(self) -> int:
+        """1: a report is one message."""
+        return 1
 
     @property
     def delta_local(self) -> float:
@@ -108,7 +154,7 @@ class SetResponse(ABC):
         gamma = lowest_density(crowd.epsilons, sets.inside)
         found: list[tuple[Cover, ...]] = []
         for victim in victims:
-            low, gap = (float(d[0]) for d in densities(np.array([victim]), sets.inside))
+            low, gap = (float(d[0]) for d in promised(np.array([victim]), sets.inside))
             masses = [only, only, max(neither, 0.0)]
             differences, bases = [gap, -gap, 0.0], [low, low + gap, low]
             if sets.both > 0.0:

@@ -7,10 +7,19 @@ Sources: Ye, Barg (2018), "Optimal schemes for discrete distribution estimation 
 locally differential privacy"; Wang et al. (2019), "Local private subset selection".
 """
 
+import math
 from dataclasses import dataclass
 
-from shuffledp.randomizers.checks import whole_number
+import numpy as np
+
+from shuffledp.arrays import check_integers_below
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.checks import categories_and_budgets, whole_number
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
+from shuffledp.randomizers.subsets import looked_at, uniform_subsets
+from shuffledp.randomizers.tally import batches, tally
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats, Ints
 
 _MOST = 2**31
 
@@ -52,3 +61,77 @@ class SubsetSelection(SetResponse):
         k, w = int(self.num_categories), int(self.subset_size)
         both = w * (w - 1) / (k * (k - 1))
         return Overlaps(w / k, both, both * (k - w) / (k - 2) if k > 2 else None)
+
+    @property
+    def message_type(self) -> np.dtype[np.unsignedinteger]:
+        """The smallest unsigned integer type that holds every category."""
+        return np.min_scalar_type(self.num_categories - 1)
+
+    def randomize(self, values: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+        """Draws one set per person, in the order of `values`.
+
+        Args:
+            values: Integers in [0, k), shape (n,).
+            epsilons: Each person's local budget in nats, finite and >= 0, shape (n,).
+            rng: The only source of randomness.
+
+        Returns:
+            The w categories of each set in ascending order, which tells nothing of how
+            they were drawn, shape (n, w), of type `message_type`.
+
+        Raises:
+            InvalidInputError: If shapes differ, or a value or a budget is out of range.
+        """
+        k, w = int(self.num_categories), int(self.subset_size)
+        values, epsilons = categories_and_budgets(
+            values, epsilons, num_categories=k, rng=rng
+        )
+        messages = np.empty((values.size, w), dtype=self.message_type)
+        for people in batches(values.size, width=looked_at(w, k)):
+            ignores_value = self.ignores_value(epsilons[people], rng=rng)
+            rows = messages[people]
+            rows[ignores_value] = uniform_subsets(
+                int(ignores_value.sum()), w, k, rng=rng
+            )
+            held = values[people][~ignores_value, None].astype(np.int64)
+            others = uniform_subsets(held.size, w - 1, k - 1, rng=rng)
+            # The k - 1 others are numbered without a gap where the value was.
+            rows[~ignores_value] = np.hstack([held, others + (others >= held)])
+            rows.sort(axis=1)
+        return messages
+
+    def check_messages(self, messages: Ints) -> None:
+        """Raises InvalidInputError unless these are sets in ascending order, (n, w)."""
+        k, w = self.num_categories, self.subset_size
+        check_integers_below(messages, k, what="messages", width=w)
+        # One person counts once for a category.
+        for place in range(1, w):
+            if not np.all(messages[:, place - 1] < messages[:, place]):
+                raise InvalidInputError(
+                    "Expected messages to be sets in ascending order."
+                )
+
+    def support_counts(
+        self, messages: Ints, groups: Ints | None, num_groups: int
+    ) -> Ints:
+        """Counts the sets of each group that contain each category.
+
+        Args:
+            messages: From `randomize`, shape (n, w).
+            groups: Each message's group, shape (n,); None if there is one only.
+            num_groups: How many groups there are.
+
+        Returns:
+            Shape (num_groups, k).
+        """
+        counts = np.zeros((num_groups, self.num_categories), dtype=np.int64)
+        for column in messages.T:
+            counts += tally(column, self.num_categories, groups, num_groups)
+        return counts
+
+    @property
+    def bits_per_person(self) -> float:
+        """The binary logarithm of the number of messages."""
+        k, w = self.num_categories, self.subset_size
+        ways = math.lgamma(k + 1) - math.lgamma(w + 1) - math.lgamma(k - w + 1)
+        return ways / math.log(2.0)

@@ -7,13 +7,20 @@ from pathlib import Path
 
 from shuffledp.errors import DataError
 from shuffledp.report.extra import require
-from shuffledp.report.picture import frequency_picture, guarantee_picture
-from shuffledp.report.summary import FrequencySummary
-from shuffledp.report.words import caution, percent, plain, shown
+from shuffledp.report.picture import estimate_picture, guarantee_picture
+from shuffledp.report.summary import Statistic, Summary
+from shuffledp.report.words import caution, decimals, percent, plain, rounded, shown
 from shuffledp.version import __version__
 
+_HEADINGS: dict[Statistic, str] = {
+    "frequency": "How often each category occurs",
+    "mean": "What the mean is",
+    "sum": "How many people say yes",
+    "strings": "How many people hold each string that was found",
+}
 
-def html_report(summary: FrequencySummary) -> str:
+
+def html_report(summary: Summary) -> str:
     """Returns the report as one HTML page that needs no other file and no network."""
     jinja2 = require("jinja2")
     environment = jinja2.Environment(
@@ -21,35 +28,35 @@ def html_report(summary: FrequencySummary) -> str:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"plain": plain, "percent": percent, "shown": shown}
-    guarantee = summary.collection.guarantee
-    page: str = environment.get_template("frequency.html.j2").render(
-        title="Frequencies from people at different privacy levels",
-        source=summary.source,
+    digits = decimals(row.standard_error for row in summary.rows)
+
+    def written(number: float) -> str:
+        if summary.unit == "share":
+            return f"{percent(number, 3)}%"
+        return rounded(number, digits)
+
+    environment.filters |= {"plain": plain, "shown": shown, "written": written}
+    rows = summary.listed_rows()
+    page: str = environment.get_template("report.html.j2").render(
+        title=f"{summary.title} from people at different privacy levels",
+        heading=_HEADINGS[summary.statistic],
         version=__version__,
-        num_users=guarantee.num_users,
-        seed=summary.seed,
-        worst=guarantee.worst,
-        frequency_svg=frequency_picture(summary),
-        rows=summary.largest_rows(),
-        num_categories=len(summary.rows()),
-        covered=summary.num_covered,
+        summary=summary,
+        table=f"{_stem(summary)}.csv",
+        estimate_svg=estimate_picture(summary),
+        rows=rows,
+        num_listed=sum(row.listed for row in summary.rows),
         confidence=f"{plain(100 * summary.confidence)}%",
-        caution=caution(guarantee),
-        caveat=summary.caveat,
-        guarantee_svg=guarantee_picture(guarantee),
-        delta=guarantee.delta,
-        levels=guarantee.levels,
-        assumptions=guarantee.assumptions,
-        theorem=guarantee.theorem,
-        mechanism=guarantee.mechanism,
-        parameters=guarantee.parameters,
+        guarantees=[
+            (heading, guarantee, caution(guarantee), guarantee_picture(guarantee))
+            for heading, guarantee in summary.guarantees
+        ],
     )
     return page
 
 
-def write_report(summary: FrequencySummary, folder: Path) -> list[Path]:
-    """Writes report.html, two pictures, estimate.json and frequencies.csv.
+def write_report(summary: Summary, folder: Path) -> list[Path]:
+    """Writes report.html, its pictures, estimate.json and a CSV of all rows.
 
     Returns their paths.
 
@@ -59,12 +66,17 @@ def write_report(summary: FrequencySummary, folder: Path) -> list[Path]:
         DataError: If the folder cannot be written to.
         MissingExtraError: If the report extra is not installed.
     """
+    stem = _stem(summary)
     texts = {
         "report.html": html_report(summary),
-        "frequencies.svg": frequency_picture(summary),
-        "guarantee.svg": guarantee_picture(summary.collection.guarantee),
+        f"{stem}.svg": estimate_picture(summary),
+    }
+    for heading, guarantee in summary.guarantees:
+        name = f"guarantee {heading}".strip().replace(" ", "-")
+        texts[f"{name}.svg"] = guarantee_picture(guarantee)
+    texts |= {
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
-        "frequencies.csv": summary.to_csv(),
+        f"{stem}.csv": summary.to_csv(),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,6 +85,10 @@ def write_report(summary: FrequencySummary, folder: Path) -> list[Path]:
     except OSError as error:
         raise DataError(f"Could not write to {folder}: {error.strerror}.") from error
     return [folder / name for name in texts]
+
+
+def _stem(summary: Summary) -> str:
+    return "frequencies" if summary.statistic == "frequency" else "estimates"
 
 
 def write_text(path: Path, text: str) -> None:

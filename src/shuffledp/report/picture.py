@@ -8,7 +8,7 @@ import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.report.extra import require
-from shuffledp.report.summary import FrequencySummary
+from shuffledp.report.summary import Summary
 from shuffledp.report.words import plain, shown
 
 if TYPE_CHECKING:
@@ -17,17 +17,20 @@ if TYPE_CHECKING:
 _BLUE, _ORANGE, _GREY = "#1f5fa8", "#d9730d", "#6b7280"
 
 
-def frequency_picture(summary: FrequencySummary) -> str:
+def estimate_picture(summary: Summary) -> str:
     """Returns estimates with their intervals against the truth, as SVG."""
-    shares = summary.largest_rows()
-    figure = new_figure(7.6, 1.1 + 0.27 * len(shares))
+    listed = summary.listed_rows()
+    number = summary.unit == "number"
+    scale = 1.0 if number else 100.0
+    figure = new_figure(7.6, (1.5 if number else 1.1) + 0.27 * len(listed))
     axes = figure.subplots()
-    rows = np.arange(len(shares))
-    value = np.array([100 * row["estimate"] for row in shares])
-    low, high = 100 * np.array([row["interval"] for row in shares]).T
+    places = np.arange(len(listed))
+    value, low, high = scale * np.array(
+        [[row.estimate, row.low, row.high] for row in listed]
+    ).reshape(-1, 3).T  # fmt: skip
     axes.errorbar(
         value,
-        rows,
+        places,
         xerr=[value - low, high - value],
         fmt="o",
         markersize=4.5,
@@ -35,22 +38,35 @@ def frequency_picture(summary: FrequencySummary) -> str:
         color=_BLUE,
         label=f"estimate, {plain(100 * summary.confidence)}% interval",
     )
-    axes.scatter(
-        [100 * row["truth"] for row in shares],
-        rows,
-        marker="|",
-        s=130,
-        linewidths=2,
-        color=_ORANGE,
-        label="truth",
-        zorder=3,
-    )
-    axes.set_yticks(rows, [_label(row["category"]) for row in shares])
+    if number:
+        # One truth, and two intervals around one estimate.
+        (truth,) = [row.truth for row in listed if row.truth is not None]
+        axes.axvline(truth, color=_ORANGE, linewidth=2, label="truth", zorder=3)
+        axes.margins(y=0.5)
+    else:
+        axes.scatter(
+            [np.nan if row.truth is None else 100 * row.truth for row in listed],
+            places,
+            marker="|",
+            s=130,
+            linewidths=2,
+            color=_ORANGE,
+            label="truth",
+            zorder=3,
+        )
+    names = [f"about the {row.name}" if number else row.name for row in listed]
+    axes.set_yticks(places, [_label(name) for name in names])
     axes.invert_yaxis()
-    axes.set_xlabel("share of the people (%)")
+    axes.set_xlabel(summary.statistic if number else "share of the people (%)")
+    if number:
+        axes.legend(
+            loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False
+        )
+        return svg(figure, f"Estimated and true {summary.statistic}")
     axes.axvline(0, color=_GREY, linewidth=0.8)
     axes.legend(loc="lower right", frameon=False)
-    return svg(figure, f"Estimated and true share of {len(shares)} categories")
+    kind = "categories" if summary.statistic == "frequency" else "strings"
+    return svg(figure, f"Estimated and true share of {len(listed)} {kind}")
 
 
 def guarantee_picture(guarantee: Guarantee) -> str:

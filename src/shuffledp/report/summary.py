@@ -1,121 +1,188 @@
-"""A collection as plain values, for JSON and for everything else that shows it."""
+"""What a rehearsal found, as plain values, for JSON and for everything that shows it."""
 
 import csv
 import io
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
-import numpy as np
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.analyzer.dependence import Dependence
+from shuffledp.report.words import MAX_ROWS, plain
+from shuffledp.types import Mode
 
-from shuffledp.protocols.collection import FrequencyCollection
-from shuffledp.report.words import MAX_ROWS
-from shuffledp.types import Floats
+Statistic: TypeAlias = Literal["frequency", "mean", "sum", "strings"]
+Unit: TypeAlias = Literal["share", "number"]
+STATISTICS: tuple[Statistic, ...] = ("frequency", "mean", "sum", "strings")
 
-UNBIASED_IF = {
-    "agnostic": (
-        "Unbiased if values and levels are independent: levels were shuffled apart from "
-        "the messages. If certain people choose certain levels, use the stratified mode."
-    ),
-    "stratified": (
-        "Unbiased whatever the levels depend on: every message carries its level, and "
-        "people hide among their own level only."
-    ),
+# What a row is about: the heading of its name in tables, CSV and JSON.
+_COLUMNS = {
+    "frequency": "category",
+    "mean": "about",
+    "sum": "about",
+    "strings": "string",
 }
 
 
 @dataclass(frozen=True, eq=False)
-class FrequencySummary:
-    """A collection and how it is to be shown.
+class Row:
+    """One estimated number.
 
     Attributes:
-        collection: The collection.
-        source: Where the values come from, in words.
-        confidence: Of the intervals, in (0, 1).
-        seed: Of the simulation, or None if it drew from the operating system.
+        name: What it is about.
+        estimate: The number.
+        standard_error: Its error.
+        low: Where its confidence interval begins.
+        high: Where it ends.
+        truth: The true number, or None where a rehearsal does not know it, either.
+        listed: Whether people are shown it; if not, it is in the JSON and CSV only.
+        details: More about it, for the JSON and CSV.
     """
 
-    collection: FrequencyCollection
-    source: str
-    confidence: float
-    seed: int | None
+    name: str
+    estimate: float
+    standard_error: float
+    low: float
+    high: float
+    truth: float | None
+    listed: bool = True
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def intervals(self) -> Floats:
-        """The ends of the confidence intervals, shape (k, 2)."""
-        return self.collection.estimate.interval(self.confidence)
+    def covered(self) -> bool:
+        """Does the truth, if it is known, lie inside the interval?"""
+        return self.truth is None or self.low <= self.truth <= self.high
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """A rehearsal and how it is to be shown.
+
+    Attributes:
+        statistic: What was estimated.
+        title: The same for people, such as "Frequencies".
+        source: Where the values come from, in words.
+        rows: Every estimated number.
+        unit: Whether these are shares, shown in percent, or other numbers.
+        mode: "agnostic" or "stratified".
+        num_users: People in the collection.
+        seed: Of the simulation, or None if it drew from the operating system.
+        confidence: Of the intervals, in (0, 1).
+        unbiased_if: When the estimate is unbiased, in words; None if it never is.
+        guarantees: (heading, guarantee), one or several.
+        caveats: What else to know, in sentences.
+        warnings: What should not be overlooked, in sentences.
+        dependence: Of the levels on the values; None in the stratified mode.
+    """
+
+    statistic: Statistic
+    title: str
+    source: str
+    rows: tuple[Row, ...]
+    unit: Unit
+    mode: Mode
+    num_users: int
+    seed: int | None
+    confidence: float
+    unbiased_if: str | None
+    guarantees: tuple[tuple[str, Guarantee], ...]
+    caveats: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    dependence: Dependence | None = None
+
+    @property
+    def column(self) -> str:
+        """What the name of a row is: a category, for instance."""
+        return _COLUMNS[self.statistic]
 
     @property
     def num_covered(self) -> int:
-        """How many true shares lie inside their interval."""
-        low, high = self.intervals.T
-        truth = self.collection.truth
-        return int(np.count_nonzero((low <= truth) & (truth <= high)))
+        """How many true numbers lie inside their interval."""
+        return sum(row.covered for row in self.rows if row.truth is not None)
 
     @property
-    def caveat(self) -> str:
-        """When the estimate is unbiased, in one sentence."""
-        return UNBIASED_IF[self.collection.estimate.mode]
+    def coverage(self) -> str:
+        """Do the true numbers lie inside their intervals? In one sentence."""
+        interval = f"{plain(100 * self.confidence)}% interval."
+        if self.unit == "number":
+            lies = "lies" if self.num_covered else "does not lie"
+            return f"The true {self.statistic} {lies} inside its {interval}"
+        what = "frequencies" if self.statistic == "frequency" else "shares"
+        return (
+            f"{self.num_covered} of {len(self.rows)} true {what} lie inside their "
+            f"{interval}"
+        )
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Returns one row per category."""
-        collection, intervals = self.collection, self.intervals.tolist()
-        return [
-            {
-                "category": name,
-                "estimate": value,
-                "standard_error": error,
-                "interval": interval,
-                "truth": truth,
-            }
-            for name, value, error, interval, truth in zip(
-                collection.categories,
-                collection.estimate.value.tolist(),
-                collection.estimate.standard_error.tolist(),
-                intervals,
-                collection.truth.tolist(),
-                strict=True,
-            )
-        ]
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """When the estimate is unbiased, and what else to know."""
+        first = () if self.unbiased_if is None else (self.unbiased_if,)
+        return first + self.caveats
 
-    def largest_rows(self) -> list[dict[str, Any]]:
-        """Returns the rows to show: all, or the most frequent, in their order."""
-        rows = self.rows()
+    def listed_rows(self) -> list[Row]:
+        """Returns the rows to show: all, or those of largest share, in their order."""
+        rows = [row for row in self.rows if row.listed]
         if len(rows) <= MAX_ROWS:
             return rows
-        order = np.argsort(-self.collection.estimate.value, kind="stable")
-        return [rows[position] for position in sorted(order[:MAX_ROWS].tolist())]
+        order = sorted(range(len(rows)), key=lambda place: -rows[place].estimate)
+        return [rows[place] for place in sorted(order[:MAX_ROWS])]
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as plain values."""
-        estimate = self.collection.estimate
-        return {
-            "statistic": "frequency",
-            "source": self.source,
-            "num_users": estimate.num_users,
-            "mode": estimate.mode,
-            "unbiased_if": self.caveat,
-            "seed": self.seed,
-            "confidence": self.confidence,
-            "categories": self.rows(),
-            "num_truths_in_interval": self.num_covered,
-            "guarantee": self.collection.guarantee.to_dict(),
+        frequency = self.statistic == "frequency"
+        rows = [self._plain(row) for row in self.rows]
+        said = {"caveats": list(self.caveats), "warnings": list(self.warnings)}
+        records = {
+            heading.replace(" ", "_"): guarantee.to_dict()
+            for heading, guarantee in self.guarantees
         }
+        (guarantee, *more) = records.values()
+        return (
+            {
+                "statistic": self.statistic,
+                "source": self.source,
+                "num_users": self.num_users,
+                "mode": self.mode,
+                "unbiased_if": self.unbiased_if,
+                "seed": self.seed,
+                "confidence": self.confidence,
+                "categories" if frequency else "estimates": rows,
+                "num_truths_in_interval": self.num_covered,
+            }
+            | ({} if frequency else said)
+            | {"dependence": self._dependence()}
+            | ({"guarantees": records} if more else {"guarantee": guarantee})
+        )
 
     def to_csv(self) -> str:
-        """Returns the table of categories, with a header."""
+        """Returns the table of all rows, with a header."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(
-            ["category", "estimate", "standard_error", "low", "high", "truth"]
-        )
-        for row in self.rows():
+        names = ["estimate", "standard_error", "low", "high", "truth"]
+        details = list(self.rows[0].details)
+        writer.writerow([self.column, *names, *details])
+        for row in self.rows:
+            numbers = [getattr(row, name) for name in names]
             writer.writerow(
-                [
-                    row["category"],
-                    row["estimate"],
-                    row["standard_error"],
-                    *row["interval"],
-                    row["truth"],
-                ]
+                [row.name, *numbers, *(row.details[name] for name in details)]
             )
         return text.getvalue()
+
+    def _plain(self, row: Row) -> dict[str, Any]:
+        return {
+            self.column: row.name,
+            "estimate": row.estimate,
+            "standard_error": row.standard_error,
+            "interval": [row.low, row.high],
+            "truth": row.truth,
+            **row.details,
+        }
+
+    def _dependence(self) -> dict[str, Any] | None:
+        if self.dependence is None:
+            return None
+        return {
+            "largest_bias": self.dependence.largest_bias,
+            "p_value": self.dependence.p_value,
+            "suspected": self.dependence.suspected,
+        }

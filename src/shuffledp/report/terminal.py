@@ -5,8 +5,16 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee
-from shuffledp.report.summary import FrequencySummary
-from shuffledp.report.words import MAX_ROWS, caution, percent, plain, shown
+from shuffledp.report.summary import Row, Summary
+from shuffledp.report.words import (
+    MAX_ROWS,
+    caution,
+    decimals,
+    percent,
+    plain,
+    rounded,
+    shown,
+)
 
 _BAR_WIDTH = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -45,37 +53,69 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
     return Group(table, _reading(guarantee), Text("\nAssumed:"), _bullets(guarantee))
 
 
-def frequency_table(summary: FrequencySummary) -> RenderableType:
-    """Returns estimated and true frequencies with intervals and bars."""
-    rows = summary.rows()
-    confidence = f"{plain(100 * summary.confidence)}%"
+def guarantee_tables(summary: Summary) -> RenderableType:
+    """Returns every guarantee of a collection, under its heading if there are several."""
+    parts: list[RenderableType] = []
+    for heading, guarantee in summary.guarantees:
+        if len(summary.guarantees) > 1:
+            space = "\n" if parts else ""
+            parts.append(Text(f"{space}{heading.capitalize()}:", style="bold"))
+        parts.append(guarantee_table(guarantee))
+    return Group(*parts)
+
+
+def estimate_table(summary: Summary) -> RenderableType:
+    """Returns estimates and truths with intervals; shares with bars, too."""
+    rows, listed = summary.listed_rows(), sum(row.listed for row in summary.rows)
     table = Table(
-        title=Text(f"Frequencies: {shown(summary.source)}"), title_justify="left"
+        title=Text(f"{summary.title}: {shown(summary.source)}"), title_justify="left"
     )
-    table.add_column("category")
+    table.add_column(summary.column)
     table.add_column("estimate", justify="right", style="bold")
-    table.add_column(f"{confidence} interval", justify="right")
+    if summary.unit == "number":
+        table.add_column("standard error", justify="right")
+    table.add_column(f"{plain(100 * summary.confidence)}% interval", justify="right")
     table.add_column("truth", justify="right")
-    table.add_column("")
-    longest = max(max(row["estimate"] for row in rows), 1e-12)
-    for row in summary.largest_rows():
-        low, high = row["interval"]
-        inside = low <= row["truth"] <= high
+    if summary.unit == "share":
+        table.add_column("")
+        _add_shares(table, rows)
+    else:
+        _add_numbers(table, rows)
+    words = [summary.coverage, *summary.sentences]
+    if listed > MAX_ROWS:
+        words.insert(0, f"Shown are the {MAX_ROWS} most frequent of {listed:,}.")
+    text = Text("\n".join(words) + "\n")
+    for warning in summary.warnings:
+        text.append(f"{warning}\n", style="yellow")
+    return Group(table, text)
+
+
+def _add_shares(table: Table, rows: list[Row]) -> None:
+    longest = max(max(row.estimate for row in rows), 1e-12)
+    for row in rows:
         table.add_row(
-            Text(shown(row["category"])),
-            f"{percent(row['estimate'], 2)}%",
-            f"{percent(low, 2)} to {percent(high, 2)}%",
-            Text(f"{percent(row['truth'], 2)}%", style="" if inside else "yellow"),
-            Text(_bar(row["estimate"] / longest), style="cyan"),
+            Text(shown(row.name)),
+            f"{percent(row.estimate, 2)}%",
+            f"{percent(row.low, 2)} to {percent(row.high, 2)}%",
+            _truth(row, "-" if row.truth is None else f"{percent(row.truth, 2)}%"),
+            Text(_bar(row.estimate / longest), style="cyan"),
         )
-    words = [
-        f"{summary.num_covered} of {len(rows)} true frequencies lie inside their "
-        f"{confidence} interval.",
-        summary.caveat,
-    ]
-    if len(rows) > MAX_ROWS:
-        words.insert(0, f"Shown are the {MAX_ROWS} most frequent of {len(rows):,}.")
-    return Group(table, Text("\n".join(words) + "\n"))
+
+
+def _add_numbers(table: Table, rows: list[Row]) -> None:
+    digits = decimals(row.standard_error for row in rows)
+    for row in rows:
+        table.add_row(
+            Text(shown(row.name)),
+            rounded(row.estimate, digits),
+            rounded(row.standard_error, digits),
+            f"{rounded(row.low, digits)} to {rounded(row.high, digits)}",
+            _truth(row, "-" if row.truth is None else rounded(row.truth, digits)),
+        )
+
+
+def _truth(row: Row, words: str) -> Text:
+    return Text(words, style="" if row.covered else "yellow")
 
 
 def _ends(level: LevelGuarantee, at_delta: bool) -> tuple[float, float]:

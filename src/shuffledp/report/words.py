@@ -1,5 +1,8 @@
 """How numbers and names are written for people."""
 
+import math
+from collections.abc import Iterable
+
 from shuffledp.accounting.guarantee import Guarantee
 
 # More rows than this are no picture; the rest is in the CSV and JSON files.
@@ -23,6 +26,34 @@ def percent(share: float, digits: int) -> str:
     """
     text = f"{100 * share:.{digits}f}"
     return text.removeprefix("-") if float(text) == 0.0 else text
+
+
+def decimals(errors: Iterable[float]) -> int:
+    """Returns how many decimals show the smallest error with three digits.
+
+    An estimate with more of them would seem better known than it is. Negative numbers
+    count the digits before the point that stay 0.
+
+    >>> decimals([0.01234, 0.5]), decimals([0.0999999]), decimals([123456.0])
+    (4, 3, -3)
+    """
+    smallest = min((error for error in errors if error > 0.0), default=0.0)
+    if smallest == 0.0:
+        return 6
+    # What is written in scientific form is rounded already: 0.0999999 becomes 0.1.
+    return 2 - int(f"{smallest:.2e}".partition("e")[2])
+
+
+def rounded(number: float, digits: int) -> str:
+    """Returns a number with so many decimals, without a negative zero.
+
+    >>> rounded(-1234567.8, -3), rounded(0.5, 3), rounded(-0.0001, 2)
+    ('-1,235,000', '0.500', '0.00')
+    """
+    if not math.isfinite(number):
+        return str(number)
+    text = f"{round(number, digits):,.{max(digits, 0)}f}"
+    return text.removeprefix("-") if not text.strip("-0.,") else text
 
 
 def shown(name: str) -> str:

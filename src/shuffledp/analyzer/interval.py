@@ -1,0 +1,21 @@
+"""Confidence intervals of estimates that are nearly normal."""
+
+from scipy.special import ndtri
+
+from shuffledp.arrays import as_number
+from shuffledp.errors import InvalidInputError
+
+
+def reach(confidence: float) -> float:
+    """Returns half the width of a two-sided normal interval, in standard errors.
+
+    >>> round(reach(0.95), 3)
+    1.96
+
+    Args:
+        confidence: Chance that the interval holds the truth, in (0, 1).
+    """
+    confidence = as_number(confidence, "confidence")
+    if not 0.0 < confidence < 1.0:
+        raise InvalidInputError(f"Expected 0 < confidence < 1, got {confidence}.")
+    return float(ndtri(0.5 + confidence / 2.0))

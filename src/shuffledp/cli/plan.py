@@ -1,0 +1,169 @@
+"""`shuffledp plan`: which protocol, at what error, worth what?"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from shuffledp.cli import parse
+from shuffledp.cli.console import naming, show, show_json
+from shuffledp.cli.mechanism import num_absent
+from shuffledp.errors import InvalidInputError
+from shuffledp.planning.frequency import plan_frequency
+from shuffledp.planning.mean import plan_mean
+from shuffledp.planning.plan import Plan, Wish
+from shuffledp.report.plan import plan_tables
+
+Command = Callable[..., Any]
+
+_SHARED = (
+    click.option(
+        "--levels",
+        metavar=parse.LEVEL_COUNTS,
+        help="Local budgets, and people at each.",
+    ),
+    click.option(
+        "--targets",
+        metavar=parse.LEVEL_COUNTS,
+        help="Instead of --levels: central epsilons, and people at each. Every protocol "
+        "gets the largest local budgets that keep them.",
+    ),
+    click.option(
+        "--delta",
+        type=float,
+        default=1e-6,
+        show_default=True,
+        help="At which central guarantees are stated.",
+    ),
+    click.option(
+        "--absent",
+        type=int,
+        default=0,
+        show_default=True,
+        help="How many of the others may be absent or collude, whoever they are.",
+    ),
+    click.option(
+        "--honest-fraction",
+        type=float,
+        help="Instead of --absent: the share of all people who can be relied on.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON for machines."),
+)
+
+
+def _wish_options(command: Command) -> Command:
+    """Adds the options of every plan, which arrive as `wish` and `as_json`."""
+
+    @functools.wraps(command)
+    def with_wish(
+        *,
+        levels: str | None,
+        targets: str | None,
+        delta: float,
+        absent: int,
+        honest_fraction: float | None,
+        **given: Any,
+    ) -> None:
+        if (levels is None) == (targets is None):
+            raise InvalidInputError(
+                "Expected either --levels (local budgets) or --targets (central "
+                f"epsilons), as {parse.LEVEL_COUNTS}."
+            )
+        option = "--levels" if targets is None else "--targets"
+        people = parse.level_counts(levels or targets or "", option)
+        pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
+        counts = dict(pairs)
+        left_out = num_absent(absent, honest_fraction, people.num_users)
+        wish = Wish(
+            counts if targets is None else None,
+            None if targets is None else counts,
+            delta,
+            left_out,
+        )
+        command(wish=wish, **given)
+
+    for option in reversed(_SHARED):
+        with_wish = option(with_wish)
+    return with_wish
+
+
+@click.group("plan")
+def plan_command() -> None:
+    """Choose a protocol: predicted errors and certified guarantees, side by side.
+
+    Give the people per level, and either the budgets on their devices (--levels) or what
+    each level should be worth after the shuffle (--targets). The best is recommended, with
+    the reason; a trusted curator, the local model and a single level for everybody stand
+    beside it as yardsticks.
+    """
+
+
+@plan_command.command("mean")
+@click.option("--low", type=float, required=True, help="Smallest possible value.")
+@click.option("--high", type=float, required=True, help="Largest possible value.")
+@click.option(
+    "--mean", type=float, help="What the mean may be [the middle of the range]."
+)
+@click.option(
+    "--spread",
+    type=float,
+    default=0.0,
+    help="What the standard deviation of the values may be [0: errors of one-bit messages "
+    "are then the largest possible].",
+)
+@_wish_options
+def mean_command(
+    wish: Wish,
+    low: float,
+    high: float,
+    mean: float | None,
+    spread: float,
+    as_json: bool,
+) -> None:
+    """Plan the mean of bounded numbers.
+
+    \b
+    Examples:
+      shuffledp plan mean --low 20 --high 80 --levels 0.1:5400,0.5:3700,1.0:900
+      shuffledp plan mean --low 0 --high 1 --targets 0.02:5400,0.05:3700,0.1:900 --delta 1e-8
+    """
+    with naming("plan") as on_step:
+        plan = plan_mean(
+            wish, low=low, high=high, mean=mean, spread=spread, on_step=on_step
+        )
+    _print(plan, as_json)
+
+
+@plan_command.command("frequency")
+@click.option(
+    "--categories", type=int, required=True, metavar="K", help="How many values."
+)
+@click.option(
+    "--share",
+    type=float,
+    help="Of the category whose error is predicted [1 / K].",
+)
+@_wish_options
+def frequency_command(
+    wish: Wish, categories: int, share: float | None, as_json: bool
+) -> None:
+    """Plan the frequencies of K categories.
+
+    \b
+    Examples:
+      shuffledp plan frequency --categories 17 --levels 0.5:2500,1.0:5000,2.0:2500
+      shuffledp plan frequency --categories 128 --targets 0.05:5000,0.1:5000 --delta 1e-8
+    """
+    with naming("plan") as on_step:
+        plan = plan_frequency(
+            wish, num_categories=categories, share=share, on_step=on_step
+        )
+    _print(plan, as_json)
+
+
+def _print(plan: Plan, as_json: bool) -> None:
+    if as_json:
+        show_json(plan.to_dict())
+        return
+    show(plan_tables(plan))

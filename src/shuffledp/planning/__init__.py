@@ -1,0 +1,1 @@
+"""Which protocol to use: predicted errors and certified guarantees, side by side."""

@@ -1,0 +1,149 @@
+"""A plan for the frequencies of k categories."""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from shuffledp.errors import CertificationError
+from shuffledp.planning.plan import Option, Plan, Wish, recommended
+from shuffledp.planning.yardsticks import curator_error, yardsticks
+from shuffledp.population import Population
+from shuffledp.protocols.frequency import Frequency
+from shuffledp.randomizers.frequency_oracle import FrequencyOracle
+from shuffledp.randomizers.hadamard_response import HadamardResponse
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomizers.local_hashing import LocalHashing
+from shuffledp.randomizers.subset_selection import SubsetSelection
+from shuffledp.randomizers.unary_encoding import UnaryEncoding
+from shuffledp.types import Mode
+
+_MODES: tuple[Mode, ...] = ("agnostic", "stratified")
+# Unary encoding sends one bit per category.
+_MOST_BITS = 10_000
+_MOST_BUCKETS = 1000
+
+
+def plan_frequency(
+    wish: Wish,
+    *,
+    num_categories: int,
+    share: float | None = None,
+    on_step: Callable[[str], None] = lambda _step: None,
+) -> Plan:
+    """Compares all protocols for frequencies, at equal local budgets or central targets.
+
+    Args:
+        wish: Budgets or targets, people, delta.
+        num_categories: k, at least 2.
+        share: Of the category whose error is predicted; by default 1 / k.
+        on_step: Called with what is computed next.
+
+    Raises:
+        InvalidInputError: If k or the share make no sense.
+        CertificationError: If no protocol keeps the wish.
+    """
+    KRandomizedResponse(num_categories)
+    share = 1.0 / num_categories if share is None else share
+    options: list[Option] = []
+    left_out: list[str] = []
+    protocols: dict[tuple[str, Mode], Frequency] = {}
+    if num_categories > _MOST_BITS:
+        left_out.append(f"unary-encoding: {num_categories:,} bits per person.")
+    elif wish.targets is not None and num_categories > 2:
+        left_out.append(
+            "unary-encoding: its budgets for central targets take minutes to find, and "
+            "subset selection does what it does with a smaller error."
+        )
+    for mode in _MODES:
+        on_step(f"kary-response, {mode}")
+        try:
+            simple = Frequency(num_categories, mode)
+            people, _ = wish.fit(simple)
+        except CertificationError as error:
+            left_out.append(f"{mode}: {error}")
+            continue
+        bits = wish.targets is None and num_categories <= _MOST_BITS
+        for name, oracle in _oracles(num_categories, people, mode, share, bits=bits):
+            on_step(f"{name}, {mode}")
+            protocol = Frequency(num_categories, mode, oracle)
+            try:
+                option = _option(name, protocol, wish, share)
+            except CertificationError as error:
+                left_out.append(f"{name} ({mode}): {error}")
+                continue
+            options.append(option)
+            protocols[name, mode] = protocol
+    if not options:
+        raise CertificationError("No protocol keeps what was asked for.")
+    on_step("yardsticks")
+    best = recommended(options)
+    protocol = protocols[best.name, best.mode]
+    compared = yardsticks(
+        best,
+        wish,
+        curator=curator_error(
+            best.guarantee,
+            reach_l1=2.0,
+            reach_l2=math.sqrt(2.0),
+            spread=math.sqrt(share * (1.0 - share)),
+        ),
+        error_of=partial(protocol.predicted_error, share=share),
+        fit_strictest=lambda strictest: strictest.fit(protocol)[0],
+    )
+    options.sort(key=lambda option: option.error)
+    return Plan("frequency", wish, tuple(options), compared, tuple(left_out))
+
+
+def _option(name: str, protocol: Frequency, wish: Wish, share: float) -> Option:
+    people, guarantee = wish.fit(protocol)
+    return Option(
+        name=name,
+        mode=protocol.mode,
+        people=people,
+        guarantee=guarantee,
+        standard_error=protocol.predicted_error(people, share=share),
+        bias_limit=0.0,
+        bits=protocol.randomizer.bits_per_person,
+    )
+
+
+def _oracles(
+    k: int, people: Population, mode: Mode, share: float, *, bits: bool
+) -> Iterator[tuple[str, FrequencyOracle]]:
+    """Yields the randomizers worth a look, with the sizes that suit these budgets."""
+    yield "kary-response", KRandomizedResponse(k)
+    if k == 2:
+        # With two categories all others are this one, or worse.
+        return
+
+    def error(oracle: FrequencyOracle) -> float:
+        return Frequency(k, mode, oracle).predicted_error(people, share=share)
+
+    sizes = _geometric(2, k // 2)
+    if sizes:
+        best = min((SubsetSelection(k, size) for size in sizes), key=error)
+        yield f"subset-selection, {best.subset_size} of {k}", best
+    yield "hadamard-response", HadamardResponse(k)
+    primes = sorted({_prime_from(g) for g in _geometric(2, min(k, _MOST_BUCKETS))})
+    hashing = min((LocalHashing(k, g) for g in primes), key=error)
+    yield f"local-hashing, {hashing.num_buckets} buckets", hashing
+    if bits:
+        yield "unary-encoding, symmetric", UnaryEncoding(k, "symmetric")
+        yield "unary-encoding, optimized", UnaryEncoding(k, "optimized")
+
+
+def _geometric(least: int, most: int) -> list[int]:
+    """Returns whole numbers, some 20 in every factor of 10, both ends included."""
+    if most < least:
+        return []
+    steps = int(20 * math.log10(most / least)) + 2
+    return sorted({int(round(x)) for x in np.geomspace(least, most, steps)})
+
+
+def _prime_from(least: int) -> int:
+    number = least
+    while any(number % divisor == 0 for divisor in range(2, math.isqrt(number) + 1)):
+        number += 1
+    return number

@@ -1,0 +1,213 @@
+"""What a planner is asked, and what it answers."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.accounting.account import account
+from shuffledp.accounting.calibration import largest_budgets
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.promise import Promise
+from shuffledp.cover import Accountable
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.types import Mode
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the collection must keep: budgets on the device, or targets after the shuffle.
+
+    Attributes:
+        budgets: {local budget: people}, or None.
+        targets: {central epsilon: people}, or None; each protocol then gets the largest
+            local budgets that keep them.
+        delta: At which central guarantees are stated, in (0, 1).
+        absent: How many of the other people may be absent or collude.
+    """
+
+    budgets: Mapping[float, int] | None
+    targets: Mapping[float, int] | None
+    delta: float
+    absent: int = 0
+
+    def __post_init__(self) -> None:
+        if (self.budgets is None) == (self.targets is None):
+            raise InvalidInputError(
+                "Expected either local budgets or central targets, and not both."
+            )
+        Population.from_counts(dict(self.levels))
+
+    @property
+    def levels(self) -> Mapping[float, int]:
+        """Whichever was given."""
+        given = self.targets if self.budgets is None else self.budgets
+        return given or {}
+
+    @property
+    def num_users(self) -> int:
+        """How many people there are."""
+        return sum(self.levels.values())
+
+    @property
+    def strictest(self) -> "Wish":
+        """The same, if everybody got what the most careful person asks for."""
+        one = {min(self.levels): self.num_users}
+        if self.budgets is None:
+            return Wish(None, one, self.delta, self.absent)
+        return Wish(one, None, self.delta, self.absent)
+
+    def fit(self, protocol: Accountable) -> tuple[Population, Guarantee]:
+        """Returns the local budgets for a protocol, and what they are worth.
+
+        Raises:
+            CertificationError: If no budgets are found.
+        """
+        if self.targets is not None:
+            promise = Promise(protocol, self.delta, self.absent)
+            answer = largest_budgets(promise, self.targets)
+            return answer.people, answer.guarantee
+        people = Population.from_counts(dict(self.levels))
+        guarantee = account(
+            protocol, people, delta=self.delta, absent=self.absent, quantiles=False
+        )
+        return people, guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class Option:
+    """One way to collect.
+
+    Attributes:
+        name: Of the mechanism, with what was chosen for it.
+        mode: "agnostic" or "stratified".
+        people: Local budgets and people.
+        guarantee: What each level is worth after the shuffle.
+        standard_error: Predicted, for the mean or share among the people who take part.
+        bias_limit: How far off the average estimate can be; 0 if it is unbiased.
+        bits: Length of a message.
+    """
+
+    name: str
+    mode: Mode
+    people: Population
+    guarantee: Guarantee
+    standard_error: float
+    bias_limit: float
+    bits: float
+
+    @property
+    def error(self) -> float:
+        """Standard error and bias limit in one number, by which options are compared."""
+        return math.hypot(self.standard_error, self.bias_limit)
+
+
+def recommended(options: Sequence[Option]) -> Option:
+    """Returns the option of the smallest error among those that are unbiased."""
+    unbiased = [option for option in options if option.bias_limit == 0.0]
+    return min(unbiased or options, key=lambda option: option.error)
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """An error to compare with.
+
+    Attributes:
+        name: Whose.
+        standard_error: Predicted.
+        meaning: In a sentence.
+    """
+
+    name: str
+    standard_error: float
+    meaning: str
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Options, the best of them first, and yardsticks.
+
+    Attributes:
+        statistic: "mean" or "frequency".
+        wish: What was asked for.
+        options: In ascending order of error, at least one.
+        yardsticks: Errors of other models at the same guarantees.
+        left_out: Mechanisms that were not considered or failed, with the reason.
+    """
+
+    statistic: str
+    wish: Wish
+    options: tuple[Option, ...]
+    yardsticks: tuple[Yardstick, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def recommended(self) -> Option:
+        """The smallest error among those that are unbiased."""
+        return recommended(self.options)
+
+    @property
+    def reason(self) -> str:
+        """Why it is recommended, in a few sentences."""
+        best = self.recommended
+        others = [o for o in self.options if o is not best and o.mode == best.mode]
+        words = [f"{best.name} ({best.mode}) has the smallest predicted error"]
+        if others:
+            second = min(others, key=lambda option: option.error)
+            factor = second.error / best.error
+            words.append(f", {factor:.3g} times less than the next, {second.name}")
+        at = "local budgets" if self.wish.targets is None else "central guarantees"
+        words.append(f", at the same {at}.")
+        if self.wish.targets is None:
+            weakest = best.guarantee.worst.epsilon_central
+            safest = min(self.options, key=lambda o: o.guarantee.worst.epsilon_central)
+            if safest.guarantee.worst.epsilon_central < 0.99 * weakest:
+                words.append(
+                    f" The strongest central guarantee at these budgets is that of "
+                    f"{safest.name} ({safest.mode}): ask for central targets to compare "
+                    "at equal guarantees."
+                )
+        if best.mode == "agnostic":
+            words.append(
+                " It is unbiased if levels do not depend on values; if they may, take "
+                "the best stratified one."
+            )
+        return "".join(words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns everything as plain values."""
+        return {
+            "statistic": self.statistic,
+            "delta": self.wish.delta,
+            "absent": self.wish.absent,
+            "asked_for": "budgets" if self.wish.targets is None else "targets",
+            "levels": {
+                f"{level!r}": n for level, n in sorted(self.wish.levels.items())
+            },
+            "recommended": {
+                "name": self.recommended.name,
+                "mode": self.recommended.mode,
+                "reason": self.reason,
+            },
+            "options": [
+                {
+                    "name": option.name,
+                    "mode": option.mode,
+                    "standard_error": option.standard_error,
+                    "bias_limit": option.bias_limit,
+                    "bits_per_person": option.bits,
+                    "guarantee": option.guarantee.to_dict(),
+                }
+                for option in self.options
+            ],
+            "yardsticks": [
+                {
+                    "name": y.name,
+                    "standard_error": y.standard_error,
+                    "meaning": y.meaning,
+                }
+                for y in self.yardsticks
+            ],
+            "left_out": list(self.left_out),
+        }

@@ -1,0 +1,225 @@
+"""What all randomizers share that send a vector of bits, each of them flipped by chance.
+
+Every coordinate of a report is shuffled apart. A 1 is lost with a chance `lost`, a 0
+becomes a stray 1 with a chance `stray`; both depend on the level only. Given everybody's
+values the coordinates are independent, and one changed value turns at most c bits from 1 to
+0 and c from 0 to 1: what all coordinates show is a composition of 2 c shuffles of one bit.
+
+*One bit.* Let omega send a 1 with probability w. Whatever bit she holds, a person of level
+j sends a 1 with probability >= stray_j and a 0 with probability >= lost_j, and hence a
+message from omega with probability
+
+    gamma_j = min(stray_j / w, lost_j / (1 - w)).
+
+For large crowds the spread of a victim's loss is least where w (1 - w) sum_j gamma_j =
+sum_j min(stray_j (1 - w), lost_j w) is largest. That sum is concave and bends only at the
+levels' own w_j = stray_j / (stray_j + lost_j), and one of them is best: 1/2 if a 1 is as
+likely to be lost as to appear.
+
+*Attack.* A person's score is the number of ones in the c coordinates that speak for x,
+less that in the c coordinates that speak for x', plus c. The sum of all scores can be read
+off the shuffled coordinates. If zeros are sent with less noise, all others hold a third
+value, whose bits are 0 in all of these coordinates. Otherwise, or if there are only two
+values, they hold x, which hides her less than x' does: their sum is less skew on the side
+that matters.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import expm1
+
+import numpy as np
+
+from shuffledp.cover import Attack, Cover, ScoreAttack
+from shuffledp.population import Population
+from shuffledp.types import Floats
+
+# Lowers a blanket weight by more than its rounding.
+_SAFE = 1.0 - 1e-14
+# Sums over few people of many nearly fair coins drown in the rounding of their generating
+# function, and so fewer coordinates are attacked, too.
+_FEW_PAIRS = 4
+# Raises a chance that is drawn by more than its rounding.
+UPWARD = 1.0 + 8e-16
+
+
+@dataclass(frozen=True, eq=False)
+class BitChances:
+    """What happens to one bit, per level.
+
+    Attributes:
+        lost: Chance that a 1 is sent as 0, shape (levels,).
+        stray: Chance that a 0 is sent as 1, shape (levels,).
+        gap: 1 - lost - stray without the cancellation of tiny budgets, shape (levels,).
+    """
+
+    lost: Floats
+    stray: Floats
+    gap: Floats
+
+
+def symmetric_flips(epsilons: Floats) -> BitChances:
+    """Returns binary randomized response: either bit is flipped with the same chance.
+
+    Args:
+        epsilons: Budgets of one bit, shape (levels,).
+
+    >>> symmetric_flips(np.log([1.0, 3.0])).lost
+    array([0.5 , 0.25])
+    """
+    # exp(eps) overflows past eps = 709; the same ratio in exp(-eps) goes to 0 instead.
+    decay = np.exp(-epsilons)
+    flip = decay / (1.0 + decay)
+    return BitChances(flip, flip, np.tanh(epsilons / 2.0))
+
+
+class BitChannel(ABC):
+    """A randomizer whose report is a vector of bits, each shuffled apart."""
+
+    @property
+    @abstractmethod
+    def changes(self) -> int:
+        """In how many coordinates one changed value shows at most: 2 c."""
+
+    @property
+    @abstractmethod
+    def has_third_value(self) -> bool:
+        """Is there a value with zeros wherever the bits of two others differ?"""
+
+    @abstractmethod
+    def promised(self, epsilons: Floats) -> BitChances:
+        """Returns what a level allows, of which `drawn` is a noisier version.
+
+        Args:
+            epsilons: Budgets of whole reports, shape (levels,).
+        """
+
+    @abstractmethod
+    def drawn(self, epsilons: Floats) -> BitChances:
+        """Returns what a device really draws."""
+
+    @property
+    def delta_local(self) -> float:
+        """0: pure local privacy."""
+        return 0.0
+
+    def local_delta(self, level: float, epsilon: float) -> float:
+        """Returns the divergence of one bit alone, at the level of the whole report."""
+        if epsilon >= level:
+            return 0.0
+        chances = self.promised(np.array([level]))
+        least = min(float(chances.lost[0]), float(chances.stray[0]))
+        # (1 - lost) - e^epsilon stray, and the same with the bits exchanged.
+        excess = float(chances.gap[0]) * (1.0 + 1e-12) - expm1(epsilon) * least
+        return min(max(excess, 0.0), 1.0)
+
+    def covers(
+        self, victims: Sequence[float], crowd: Population, *, delta: float
+    ) -> list[tuple[Cover, ...]]:
+        """Returns a cover for a 1 that becomes 0 and, where it differs, the reverse."""
+        del delta
+        others = self.promised(crowd.epsilons)
+        share = _share_of_ones(others, crowd)
+        gammas = np.minimum(others.stray / share, others.lost / (1.0 - share)) * _SAFE
+        found: list[tuple[Cover, ...]] = []
+        for victim in victims:
+            own = self.promised(np.array([victim]))
+            lost, stray, gap = (float(c[0]) for c in (own.lost, own.stray, own.gap))
+            if share == 0.5 and lost == stray:
+                # An empty third cell: in this form the bound can be summed exactly.
+                high, low = 2.0 * gap, 2.0 * stray
+                masses = np.array([0.5, 0.5, 0.0])
+                bases = np.array([low, low + high, low])
+                cover = Cover(gammas, masses, np.array([high, -high, 0.0]), bases)
+                found.append((cover,))
+                continue
+            masses = np.array([share, 1.0 - share])
+            change = np.array([gap, -gap]) / masses
+            zero = np.array([stray, lost + gap]) / masses
+            one = np.array([stray + gap, lost]) / masses
+            found.append(
+                (
+                    Cover(gammas, masses, change, zero),
+                    Cover(gammas, masses, -change, one),
+                )
+            )
+        return found
+
+    def attacks(
+        self, victims: Sequence[float], crowd: Population
+    ) -> list[tuple[Attack, ...]]:
+        """Returns attacks on all coordinates that may differ, and on fewer of them."""
+        others = self.drawn(crowd.epsilons)
+        # Either choice is a valid attack.
+        alike = np.allclose(others.lost, others.stray, rtol=1e-9, atol=0.0)
+        if self.has_third_value and not alike:
+            rows = _pair(others.stray, 1.0 - others.stray, others.stray)
+        else:
+            rows = _pair(1.0 - others.lost, others.lost, others.stray)
+        most = self.changes // 2
+        crowds = {c: _power(rows, c) for c in {most, min(most, _FEW_PAIRS), 1}}
+        found: list[tuple[Attack, ...]] = []
+        for victim in victims:
+            own = self.drawn(np.array([victim]))
+            found.append(
+                tuple(_attack(own, crowd, pairs) for pairs, crowd in crowds.items())
+            )
+        return found
+
+
+def _attack(own: BitChances, others: Floats, pairs: int) -> ScoreAttack:
+    """Returns the attack on so many coordinates for x, and as many for x'."""
+    with_x = _pair(1.0 - own.lost, own.lost, own.stray)
+    second = with_x[:, ::-1]
+    # a^c - b^c = (a - b) (a^(c-1) + a^(c-2) b + ... + b^(c-1)): for tiny budgets, the
+    # difference itself would be mostly rounding.
+    powers = np.zeros((1, 2 * pairs - 1))
+    for i in range(pairs):
+        powers += _convolved(_power(with_x, i), _power(second, pairs - 1 - i))
+    step = own.gap[:, None] * np.array([[-1.0, 0.0, 1.0]])
+    difference = _convolved(step, powers)
+    return ScoreAttack(others, _power(second, pairs)[0], difference[0])
+
+
+def _share_of_ones(chances: BitChances, crowd: Population) -> float:
+    """Returns w, the one of the levels' own that leaves the least spread."""
+    if np.array_equal(chances.lost, chances.stray):
+        return 0.5
+    shares = chances.stray / (chances.stray + chances.lost)
+    order = np.argsort(shares)
+    counts = crowd.counts.astype(np.float64)[order]
+    ones, zeros = counts * chances.stray[order], counts * chances.lost[order]
+    # At w_j, people of smaller w still lack zeros, and those of larger w lack ones.
+    below, above = np.cumsum(ones), zeros.sum() - np.cumsum(zeros)
+    ranked = shares[order]
+    return float(ranked[np.argmax(below * (1.0 - ranked) + above * ranked)])
+
+
+def _pair(one: Floats, none: Floats, stray: Floats) -> Floats:
+    """Returns the law of (bit for x) - (bit for x') + 1, shape (levels, 3).
+
+    Args:
+        one: Chance of a 1 in the coordinate for x, shape (levels,).
+        none: Chance of a 0 there.
+        stray: Chance of a 1 in the coordinate for x'.
+    """
+    rest = 1.0 - stray
+    return np.stack([none * stray, one * stray + none * rest, one * rest], axis=1)
+
+
+def _power(rows: Floats, times: int) -> Floats:
+    """Returns the law of the sum of so many independent draws from each row."""
+    result: Floats = np.ones((rows.shape[0], 1))
+    for _ in range(times):
+        result = _convolved(result, rows)
+    return result
+
+
+def _convolved(rows: Floats, others: Floats) -> Floats:
+    """Returns each row convolved with its counterpart."""
+    width = rows.shape[1]
+    result = np.zeros((rows.shape[0], width + others.shape[1] - 1))
+    for place in range(others.shape[1]):
+        result[:, place : place + width] += rows * others[:, place, None]
+    return result

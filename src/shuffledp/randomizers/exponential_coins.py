@@ -1,0 +1,93 @@
+"""Coins whose chances are exponentials of the numbers given, with no rounding at all.
+
+A coin with chance p comes up if a real number U, uniform on [0, 1), is below p. The first
+53 bits of U and p in double precision settle all but one coin in 10^13 beyond doubt. Where
+they do not, more bits of U are drawn and p is worked out in decimals, with ever more
+digits, until the two can be told apart. So a chance of e^-300 is e^-300, and a chance
+that is not a double is not rounded to one.
+"""
+
+from collections.abc import Callable
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, getcontext, localcontext
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats
+
+# Bits of U -> numbers between which the chance lies, in the decimals of the context. The
+# gap between them must shrink as the bits grow.
+Bounds: TypeAlias = Callable[[int], tuple[Decimal, Decimal]]
+
+# More than the relative error of a chance that was worked out in double precision. Chances
+# below 2^-53 may be wrong altogether: they are settled in decimals where U starts with 0s.
+_DOUBT = 1e-13
+_WORD = 53
+
+
+def exponential_coins(exponents: Floats, *, rng: Rng) -> NDArray[np.bool_]:
+    """Draws coins with chances e^-a, shape as `exponents`, each >= 0."""
+    return settled_coins(
+        np.exp(-exponents),
+        lambda place: lambda _: around((-Decimal(float(exponents[place]))).exp()),
+        rng=rng,
+    )
+
+
+def logistic_coins(exponents: Floats, *, rng: Rng) -> NDArray[np.bool_]:
+    """Draws coins with chances 1 / (1 + e^a), shape as `exponents`, each >= 0."""
+    decay = np.exp(-exponents)
+
+    def bounds(place: int) -> Bounds:
+        growth = Decimal(float(exponents[place]))
+        return lambda _: around(1 / (1 + growth.exp()))
+
+    return settled_coins(decay / (1.0 + decay), bounds, rng=rng)
+
+
+def settled_coins(
+    chances: Floats, bounds: Callable[[int], Bounds], *, rng: Rng
+) -> NDArray[np.bool_]:
+    """Draws coins whose chances can be known as precisely as it takes.
+
+    Args:
+        chances: In double precision, to a relative 5e-14 if above 2^-53, shape (n,).
+        bounds: What a coin's chance is, given its place.
+        rng: The only source of randomness.
+    """
+    drawn = rng.random(chances.size)
+    hits: NDArray[np.bool_] = drawn + 2.0**-_WORD <= chances * (1.0 - _DOUBT)
+    # Chances that underflowed to 0 are not 0.
+    most = np.maximum(chances * (1.0 + _DOUBT), 1e-300)
+    for place in np.flatnonzero(~hits & (drawn < most)).tolist():
+        hits[place] = _settle(int(drawn[place] * 2.0**_WORD), bounds(place), rng=rng)
+    return hits
+
+
+def around(number: Decimal) -> tuple[Decimal, Decimal]:
+    """Returns bounds on what a few roundings have made into this number."""
+    slack = Decimal(10) ** (15 - getcontext().prec)
+    return number * (1 - slack), number * (1 + slack)
+
+
+def word(rng: Rng) -> int:
+    """Draws 53 bits."""
+    return int(rng.random(1)[0] * 2.0**_WORD)
+
+
+def _settle(numerator: int, bounds: Bounds, *, rng: Rng) -> bool:
+    """Returns whether U is below the chance, given the first 53 bits of U."""
+    bits = _WORD
+    while True:
+        # Enough for every multiple of 2^-bits to be exact.
+        with localcontext(Context(prec=bits + 30, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+            low, high = bounds(bits)
+            unit = Decimal(2) ** -bits
+            if (numerator + 1) * unit <= low:
+                return True
+            if numerator * unit >= high:
+                return False
+        numerator = (numerator << _WORD) + word(rng)
+        bits += _WORD

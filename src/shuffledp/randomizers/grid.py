@@ -1,0 +1,145 @@
+"""A public grid of messages, so that noise leaks nothing through floating point.
+
+Noise added in double precision can be told from its last bits: the sums that v + noise can
+be and those that v' + noise can be are nearly disjoint sets (Mironov 2012). Here a
+message is a whole number, the cell of a public grid that the noisy number falls into, and
+its chance is exactly that of the cell under the mechanism's density:
+
+1. The range of values is cut into 4096 cells. A value is moved to one of the two grid
+   points next to it, at random and without bias. This happens to the value, not to the
+   message: guarantees for all values hold for the points.
+2. Noise whose density falls by a factor u from one cell to the next carries a point into
+   the d-th cell to its right or left with chance (1 - u) u^d / 2: a fair sign and a
+   geometric number. The binary digits of such a number are independent,
+
+       P(digit i = 1) = u^(2^i) / (1 + u^(2^i)),
+
+   and u is e^(-eps / 4096), where eps / 4096 is a double like eps.
+
+Reporting the cell is a function of the real-valued message: what is certified for the
+real-valued message holds for the cell. There is no rounding to allow for.
+
+Sources: Mironov (2012), "On significance of the least significant bits for differential
+privacy"; Canonne, Kamath, Steinke (2020), "The discrete Gaussian for differential
+privacy", for noise in whole numbers.
+"""
+
+import math
+
+import numpy as np
+
+from shuffledp.arrays import int_array
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.exponential_coins import exponential_coins, logistic_coins
+from shuffledp.randomness import Rng, coins
+from shuffledp.types import Floats, Ints
+
+# Cells across the range of values: a public fact. It is a power of 2, so that eps / 4096
+# is exact.
+STEPS = 4096
+# Cells beyond the range on either side; messages farther out are sent as the outermost one.
+FARTHEST = 2**40
+# Below it, unbounded noise is so wide that messages are worth nothing.
+SMALLEST_LEVEL = 1e-6
+# Where a geometric number's remaining digits are all 0, but for a chance of e^-32.
+_LAST = 32.0
+
+
+def grid_points(values: Floats, low: float, high: float, *, rng: Rng) -> Ints:
+    """Draws one of the two grid points next to each value, unbiased, in 0, ..., 4096."""
+    # Halves, as high - low may be more than the largest double.
+    share: Floats = (values / 2.0 - low / 2.0) / value_range(low, high)
+    position = np.clip(share, 0.0, 1.0) * STEPS
+    below = np.floor(position)
+    points: Ints = below.astype(np.int64) + coins(position - below, rng=rng)
+    return points
+
+
+def midpoints(messages: Ints, low: float, high: float) -> Floats:
+    """Returns the middle of each cell, in the units of the values."""
+    step = value_range(low, high) / (STEPS / 2)
+    # Far cells of a huge range may be beyond the largest double.
+    with np.errstate(over="ignore"):
+        middle: Floats = low + (messages.astype(np.float64) + 0.5) * step
+    return middle
+
+
+def geometric_numbers(exponents: Floats, *, rng: Rng) -> Ints:
+    """Draws d = 0, 1, ... with chances proportional to e^(-a d), shape (n,).
+
+    Args:
+        exponents: a > 0, shape (n,).
+        rng: The only source of randomness.
+    """
+    if not exponents.size:
+        return np.zeros(0, dtype=np.int64)
+    num_digits = max(0, math.ceil(math.log2(_LAST / float(exponents.min()))))
+    numbers = geometric_digits(exponents, num_digits, rng=rng)
+    # What is left is a geometric number, too; nearly always 0.
+    left = np.arange(exponents.size)
+    while left.size:
+        left = left[exponential_coins(exponents[left] * 2.0**num_digits, rng=rng)]
+        numbers[left] += 2**num_digits
+    return numbers
+
+
+def geometric_digits(exponents: Floats, num_digits: int, *, rng: Rng) -> Ints:
+    """Draws d < 2^num_digits with chances proportional to e^(-a d), shape (n,).
+
+    Args:
+        exponents: a >= 0, shape (n,).
+        num_digits: How many binary digits d has.
+        rng: The only source of randomness.
+    """
+    numbers = np.zeros(exponents.size, dtype=np.int64)
+    for digit in range(num_digits):
+        hits = logistic_coins(exponents * 2.0**digit, rng=rng)
+        numbers += hits.astype(np.int64) << digit
+    return numbers
+
+
+def signs(size: int, *, rng: Rng) -> Ints:
+    """Draws fair bits: 1 is right, 0 is left."""
+    return rng.integers(0, 2, size)
+
+
+def cell_beside(points: Ints, right: Ints, distance: Ints) -> Ints:
+    """Returns the d-th cell beside each point: point + d, or point - 1 - d on the left."""
+    cells: Ints = np.where(right == 1, points + distance, points - 1 - distance)
+    return cells
+
+
+def within_bounds(cells: Ints) -> Ints:
+    """Returns the cells, those too far out replaced by the outermost one."""
+    bounded: Ints = np.clip(cells, -FARTHEST, FARTHEST + STEPS - 1)
+    return bounded
+
+
+def check_cells(messages: Ints, beyond: int) -> None:
+    """Raises InvalidInputError unless these are cells of the grid, shape (n,).
+
+    Args:
+        messages: What the caller passed.
+        beyond: How many cells they may be off the range of values.
+    """
+    array = int_array(messages, "messages")
+    if array.size and not (
+        int(array.min()) >= -beyond and int(array.max()) < STEPS + beyond
+    ):
+        raise InvalidInputError(
+            f"Expected messages to be integers in [{-beyond}, {STEPS + beyond})."
+        )
+
+
+def moments_of_noise(deviations: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Returns mean and variance of value plus noise, both of shape (levels, values)."""
+    shape = (deviations.size, values.size)
+    variances: Floats = np.broadcast_to(deviations[:, None] ** 2, shape)
+    return np.broadcast_to(values, shape), variances
+
+
+def bits_for(distance: float) -> float:
+    """Returns the bits of an integer that holds all cells up to so far off the range."""
+    outermost = min(float(math.ceil(distance)), float(FARTHEST))
+    return float(math.ceil(math.log2(STEPS + 2.0 * outermost)))

@@ -1,0 +1,72 @@
+"""Normal noise in whole cells, each with exactly its chance under the normal density.
+
+A normal number of unit deviation is found by rejection: z >= 0 with density e^-z is
+accepted with chance e^{-(z - 1)^2 / 2}, and gets a fair sign. With cells of length h,
+z = h (d + t): d is geometric with ratio e^-h, and given d the point t of the cell has
+density proportional to e^{-h t} on [0, 1). So a uniform t is accepted with chance
+
+    e^{-(z - 1)^2 / 2 - h t},    z = h (d + t),
+
+which never increases in t. Of t as many bits are drawn as the decision takes: the cell d
+is that of a real normal number, although nobody ever computes one.
+"""
+
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.randomizers.exponential_coins import Bounds, around, settled_coins, word
+from shuffledp.randomizers.grid import cell_beside, geometric_numbers, signs
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats, Ints
+
+
+def normal_cells(points: Ints, lengths: Floats, *, rng: Rng) -> Ints:
+    """Draws the cells of normal messages around grid points, shape (n,).
+
+    Args:
+        points: Where the normal distributions are centred, shape (n,).
+        lengths: h, of a cell, in units of each one's deviation, shape (n,).
+        rng: The only source of randomness.
+    """
+    distance = np.empty(points.size, dtype=np.int64)
+    left = np.arange(points.size)
+    while left.size:
+        distance[left] = tried = geometric_numbers(lengths[left], rng=rng)
+        left = left[~accepted_cells(tried, lengths[left], rng=rng)]
+    return cell_beside(points, signs(points.size, rng=rng), distance)
+
+
+def accepted_cells(cells: Ints, lengths: Floats, *, rng: Rng) -> NDArray[np.bool_]:
+    """Draws whether geometric numbers become normal cells, shape (n,).
+
+    Args:
+        cells: d, shape (n,).
+        lengths: h, shape (n,).
+        rng: The only source of randomness.
+    """
+    offsets = rng.random(cells.size)
+    away = lengths * (cells + offsets) - 1.0
+    chances = np.exp(-(away**2) / 2.0 - lengths * offsets)
+
+    def bounds(place: int) -> Bounds:
+        offset, known = int(offsets[place] * 2.0**53), 53
+        cell, length = int(cells[place]), Decimal(float(lengths[place]))
+
+        def between(bits: int) -> tuple[Decimal, Decimal]:
+            nonlocal offset, known
+            while known < bits:
+                offset, known = (offset << 53) + word(rng), known + 53
+            ends = (Decimal(end) * Decimal(2) ** -known for end in (offset + 1, offset))
+            least, most = (_chance(cell, length, end) for end in ends)
+            return around(least)[0], around(most)[1]
+
+        return between
+
+    return settled_coins(chances, bounds, rng=rng)
+
+
+def _chance(cell: int, length: Decimal, offset: Decimal) -> Decimal:
+    away = length * (cell + offset) - 1
+    return (-(away * away) / 2 - length * offset).exp()

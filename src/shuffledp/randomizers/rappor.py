@@ -1,0 +1,232 @@
+"""RAPPOR: a noisy Bloom filter that a person keeps, and noisier copies that she sends.
+
+A value sets at most h of m bits. Once for every value, a person at level eps draws her
+*permanent* response: each bit of the filter, flipped with probability f / 2,
+
+    f = 2 / (1 + e^{eps / (2 h)}).
+
+Every *report* is drawn from it: a 1 stays 1 with probability q, a 0 becomes 1 with
+probability p, the same for everybody. Two values differ in 2 h bits at most, and their
+permanent responses by a factor of at most ((1 - f/2) / (f/2))^{2h} = e^eps, whatever is
+sent of them later: eps is a lifetime's budget. One report alone has a 1 with probability
+
+    q* = f (p + q) / 2 + (1 - f) q  for a 1 of the filter,
+    p* = f (p + q) / 2 + (1 - f) p  for a 0.
+
+*Any number of reports.* With q = 1 and p = 0 the report is the permanent response. Suppose
+the same people send T reports each, every coordinate shuffled apart in each collection.
+From the shuffled permanent bits of one coordinate anybody can draw T noisy copies of each,
+as the noise does not depend on whose bit it is, and shuffle each copy apart: exactly what
+T collections show. So a guarantee for `permanent` holds for all reports on one value
+together, however many, as long as the same people send all of them.
+
+Source: Erlingsson, Pihur, Korolova (2014), "RAPPOR: Randomized aggregatable
+privacy-preserving ordinal response".
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.arrays import as_number, float_array
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import check_budgets
+from shuffledp.randomizers.bit_channel import (
+    UPWARD,
+    BitChances,
+    BitChannel,
+    symmetric_flips,
+)
+from shuffledp.randomizers.checks import whole_number
+from shuffledp.randomness import Rng, check_rng, coins
+from shuffledp.types import Floats
+
+MAX_HASHES = 64
+
+# Bits randomized at a time, to bound the memory of temporaries; no report has more.
+_BATCH = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Rappor(BitChannel):
+    """Public parameters only; filters, levels and rng are arguments of the draws.
+
+    Attributes:
+        num_bits: m, the length of a filter; at least 2 h + 1.
+        num_hashes: h, how many bits a value sets at most.
+        one_given_one: q, the chance that a report repeats a permanent 1.
+        one_given_zero: p, the chance that a report shows 1 for a permanent 0; below q.
+    """
+
+    num_bits: int
+    num_hashes: int
+    one_given_one: float = 0.75
+    one_given_zero: float = 0.25
+
+    def __post_init__(self) -> None:
+        whole_number(self.num_hashes, "hashes", least=1, most=MAX_HASHES)
+        least = 2 * int(self.num_hashes) + 1
+        whole_number(self.num_bits, "bits", least=least, most=_BATCH)
+        q = as_number(self.one_given_one, "one_given_one")
+        p = as_number(self.one_given_zero, "one_given_zero")
+        if not 0.0 <= p < q <= 1.0:
+            raise InvalidInputError(
+                f"Expected 0 <= one_given_zero < one_given_one <= 1, got {p:g} and {q:g}."
+            )
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the randomizer."""
+        return "rappor"
+
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters, for the certificate."""
+        return {
+            "bits": int(self.num_bits),
+            "hashes": int(self.num_hashes),
+            "one_given_one": float(self.one_given_one),
+            "one_given_zero": float(self.one_given_zero),
+        }
+
+    @property
+    def permanent(self) -> "Rappor":
+        """The same filters without later noise: certifies all reports on one value."""
+        return Rappor(self.num_bits, self.num_hashes, 1.0, 0.0)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is taken for granted of hashes, and of permanent responses."""
+        hashes = (
+            "Lower bounds are for two values that set different bits, and a third one "
+            "that sets none of them."
+        )
+        if self.one_given_one == 1.0 and self.one_given_zero == 0.0:
+            return (
+                hashes,
+                "It covers any number of reports on one value, if the same people send "
+                "all of them, with noise that is the same for everybody.",
+            )
+        return (
+            hashes,
+            "Every report is drawn from a permanent response of its own: for several "
+            "reports from the same one, certify the permanent response.",
+        )
+
+    @property
+    def changes(self) -> int:
+        """The bits of the old value and those of the new one: 2 h at most."""
+        return 2 * int(self.num_hashes)
+
+    @property
+    def has_third_value(self) -> bool:
+        """Yes: filters have room for one."""
+        return True
+
+    @property
+    def bits_per_person(self) -> float:
+        """Length of a report."""
+        return float(self.num_bits)
+
+    def promised(self, epsilons: Floats) -> BitChances:
+        """Returns what a level allows in one report, shape (levels,) each."""
+        flips = symmetric_flips(epsilons / self.changes)
+        return self._reported(flips.lost, flips.gap)
+
+    def drawn(self, epsilons: Floats) -> BitChances:
+        """Returns what a device really draws in one report, shape (levels,) each."""
+        flip = self._flip(epsilons)
+        return self._reported(flip, 1.0 - 2.0 * flip)
+
+    def effective_chances(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        """Returns q* and p*, the chances of a 1 in a report for a 1 or 0 of the filter.
+
+        Args:
+            epsilons: Lifetime budgets in nats, >= 0, shape (levels,).
+        """
+        chances = self.drawn(np.asarray(epsilons, dtype=np.float64))
+        return 1.0 - chances.lost, chances.stray
+
+    def permanent_response(
+        self, bloom: NDArray[np.bool_], epsilons: Floats, *, rng: Rng
+    ) -> NDArray[np.bool_]:
+        """Draws the bits a person keeps for one value.
+
+        Args:
+            bloom: Each person's filter, shape (n, m).
+            epsilons: Each person's lifetime budget, finite and >= 0, shape (n,).
+            rng: The only source of randomness.
+
+        Returns:
+            Bits, shape (n, m).
+
+        Raises:
+            InvalidInputError: If shapes differ, a filter has more than h ones, or a
+                budget is out of range.
+        """
+        check_rng(rng)
+        bits = self._bits(bloom, "filters")
+        levels = float_array(epsilons, "privacy levels")
+        if levels.size != bits.shape[0]:
+            raise InvalidInputError("Expected one privacy level for each filter.")
+        if bits.size and bits.sum(axis=1).max() > self.num_hashes:
+            raise InvalidInputError(
+                f"Expected filters with at most {self.num_hashes} ones."
+            )
+        check_budgets(levels)
+        kept = bits.copy()
+        for part in self._batches(bits.shape[0]):
+            # The chance of a flip, not of a one: 1 - 1e-20 is not a number of its own.
+            flips = np.broadcast_to(self._flip(levels[part])[:, None], bits[part].shape)
+            kept[part] ^= coins(flips, rng=rng)
+        return kept
+
+    def instantaneous_response(
+        self, permanent: NDArray[np.bool_], *, rng: Rng
+    ) -> NDArray[np.bool_]:
+        """Draws one report from permanent responses, shape (n, m) as they.
+
+        Args:
+            permanent: What `permanent_response` returned, shape (n, m).
+            rng: The only source of randomness.
+
+        Raises:
+            InvalidInputError: If these are not m bits per person.
+        """
+        check_rng(rng)
+        bits = self._bits(permanent, "permanent responses")
+        reports = np.empty_like(bits)
+        for part in self._batches(bits.shape[0]):
+            ones = np.where(bits[part], self.one_given_one, self.one_given_zero)
+            reports[part] = coins(ones, rng=rng)
+        return reports
+
+    def _flip(self, epsilons: Floats) -> Floats:
+        """Returns f / 2 as it is drawn, rounded upward: more private, never less."""
+        # A quotient rounded upward would be a budget that nobody granted.
+        exact = symmetric_flips(np.nextafter(epsilons / self.changes, 0.0)).lost
+        return np.minimum(exact * UPWARD, 0.5)
+
+    def _reported(self, flip: Floats, keeps_more: Floats) -> BitChances:
+        """Returns the chances of one report; `keeps_more` is 1 - f."""
+        q, p = float(self.one_given_one), float(self.one_given_zero)
+        return BitChances(
+            lost=flip * ((1.0 - q) + (1.0 - p)) + keeps_more * (1.0 - q),
+            stray=flip * (p + q) + keeps_more * p,
+            gap=keeps_more * (q - p),
+        )
+
+    def _batches(self, num_people: int) -> list[slice]:
+        people = _BATCH // self.num_bits
+        starts = range(0, num_people, people)
+        return [slice(start, start + people) for start in starts]
+
+    def _bits(self, bits: Any, what: str) -> NDArray[np.bool_]:
+        array = bits if isinstance(bits, np.ndarray) else np.array(None)
+        if array.dtype != np.bool_ or array.shape[1:] != (self.num_bits,):
+            raise InvalidInputError(
+                f"Expected {what} as an array of {self.num_bits} booleans per person."
+            )
+        return array

@@ -1,0 +1,202 @@
+"""Unary encoding: one bit per value, each randomized and shuffled on its own.
+
+A person who holds x_i in {0, ..., k-1} writes k bits, of which only number x_i is 1, and
+sends every bit after a coin flip of its own. With `lost` the chance that the 1 is sent as
+0, and `stray` the chance that a 0 is sent as 1, two values differ in two bits, and
+
+    eps = log((1 - lost) / stray) + log((1 - stray) / lost).
+
+"symmetric" flips all bits alike, lost = stray = 1 / (e^{eps/2} + 1): basic RAPPOR.
+"optimized" takes lost = 1/2 and stray = 1 / (e^eps + 1), which leaves frequencies of rare
+values the least variance.
+
+Sources: Erlingsson, Pihur, Korolova (2014), "RAPPOR: Randomized aggregatable
+privacy-preserving ordinal response"; Wang, Blocki, Li, Jha (2017), "Locally differentially
+private protocols for frequency estimation".
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.arrays import int_array, one_each
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import check_budgets
+from shuffledp.randomizers.bit_channel import (
+    UPWARD,
+    BitChances,
+    BitChannel,
+    symmetric_flips,
+)
+from shuffledp.randomizers.checks import whole_number
+from shuffledp.randomness import Rng, check_rng, coins
+from shuffledp.types import Floats, Ints
+
+VARIANTS = ("symmetric", "optimized")
+
+# Bits randomized at a time, to bound the memory of temporaries; no report has more.
+_BATCH = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class UnaryEncoding(BitChannel):
+    """Public parameters only; values, levels and rng are arguments of `randomize`.
+
+    Attributes:
+        num_categories: k, at least 2.
+        variant: "symmetric" or "optimized".
+    """
+
+    num_categories: int
+    variant: str = "symmetric"
+
+    def __post_init__(self) -> None:
+        whole_number(self.num_categories, "categories", least=2, most=_BATCH)
+        if self.variant not in VARIANTS:
+            raise InvalidInputError(
+                f"Expected a variant, {' or '.join(VARIANTS)}, got {self.variant!r}."
+            )
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the randomizer."""
+        return "unary-encoding"
+
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters, for the certificate."""
+        return {"categories": int(self.num_categories), "variant": self.variant}
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """None beyond those of every collection of bits."""
+        return ()
+
+    @property
+    def changes(self) -> int:
+        """The bit of the old value and that of the new one."""
+        return 2
+
+    @property
+    def has_third_value(self) -> bool:
+        """With three categories or more."""
+        return self.num_categories > 2
+
+    @property
+    def bits_per_person(self) -> float:
+        """Length of a report."""
+        return float(self.num_categories)
+
+    def promised(self, epsilons: Floats) -> BitChances:
+        """Returns what a level allows, shape (levels,) each."""
+        if self.variant == "symmetric":
+            return symmetric_flips(epsilons / 2.0)
+        stray = symmetric_flips(epsilons).stray
+        return BitChances(np.full_like(stray, 0.5), stray, np.tanh(epsilons / 2.0) / 2)
+
+    def drawn(self, epsilons: Floats) -> BitChances:
+        """Returns what `randomize` draws: the chances of flips, rounded upward.
+
+        A real device is a little more private than promised, never less.
+        """
+        exact = self.promised(epsilons)
+        stray = np.minimum(exact.stray * UPWARD, 0.5)
+        lost = stray if self.variant == "symmetric" else exact.lost
+        return BitChances(lost, stray, (1.0 - lost) - stray)
+
+    def densities(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        """Returns the chances that a report has a 1 for the value held, or for another.
+
+        Args:
+            epsilons: Local budgets in nats, >= 0, shape (levels,).
+
+        Returns:
+            P(bit x is 1) and P(bit y is 1) for each single y != x, shape (levels,).
+        """
+        chances = self.drawn(np.asarray(epsilons, dtype=np.float64))
+        return 1.0 - chances.lost, chances.stray
+
+    def randomize(
+        self, values: Ints, epsilons: Floats, *, rng: Rng
+    ) -> NDArray[np.bool_]:
+        """Draws one report per person, in the order of `values`.
+
+        Args:
+            values: Integers in [0, k), shape (n,).
+            epsilons: Each person's local budget in nats, finite and >= 0, shape (n,).
+            rng: The only source of randomness.
+
+        Returns:
+            Bits, shape (n, k).
+
+        Raises:
+            InvalidInputError: If shapes differ, or a value or a budget is out of range.
+        """
+        k = self.num_categories
+        check_rng(rng)
+        values, epsilons = one_each(values, epsilons, what="values")
+        if values.size and (values.min() < 0 or values.max() >= k):
+            raise InvalidInputError(f"Expected values to be integers in [0, {k}).")
+        check_budgets(epsilons)
+        reports = np.zeros((values.size, k), dtype=np.bool_)
+        reports[np.arange(values.size), values] = True
+        people = _BATCH // k
+        for start in range(0, values.size, people):
+            batch = reports[start : start + people]
+            chances = self.drawn(epsilons[start : start + people])
+            # The chance of a flip, not of a one: 1 - 1e-20 is not a number of its own.
+            flips = np.where(batch, chances.lost[:, None], chances.stray[:, None])
+            batch ^= coins(flips, rng=rng)
+        return reports
+
+    def support_counts(
+        self, messages: NDArray[Any], groups: Ints | None, num_groups: int
+    ) -> Ints:
+        """Returns how many reports of each group have a 1 for each value.
+
+        Args:
+            messages: Reports, shape (n, k).
+            groups: Each report's group, in [0, num_groups), shape (n,); None if there
+                is one group only.
+            num_groups: How many groups there are.
+
+        Returns:
+            Counts, shape (num_groups, k).
+
+        Raises:
+            InvalidInputError: If these are not reports, or not one group for each.
+        """
+        reports = self.check_messages(messages)
+        group: Ints = np.zeros(len(reports), dtype=np.int64)
+        if groups is not None:
+            group = int_array(groups, "groups")
+        if group.size != reports.shape[0]:
+            raise InvalidInputError("Expected one group for each report.")
+        if group.size and not (group.min() >= 0 and group.max() < num_groups):
+            raise InvalidInputError(f"Expected groups in [0, {num_groups}).")
+        counts = np.empty((num_groups, self.num_categories), dtype=np.int64)
+        for category in range(self.num_categories):
+            chosen = group[reports[:, category]]
+            counts[:, category] = np.bincount(chosen, minlength=num_groups)
+        return counts
+
+    def check_messages(self, messages: Any) -> NDArray[np.bool_]:
+        """Returns reports as bits.
+
+        Raises:
+            InvalidInputError: Unless there are k bits, 0 or 1, in every report.
+        """
+        expected = f"Expected reports of {self.num_categories} bits each, 0 or 1."
+        try:
+            array = np.asarray(messages)
+        except (TypeError, ValueError, OverflowError):
+            # NumPy's own message may quote what people wrote.
+            raise InvalidInputError(expected) from None
+        if array.ndim != 2 or array.shape[1] != self.num_categories:
+            raise InvalidInputError(expected)
+        if array.dtype.kind not in "biu" or not np.all((array == 0) | (array == 1)):
+            raise InvalidInputError(expected)
+        bits: NDArray[np.bool_] = array.astype(np.bool_, copy=False)
+        return bits

@@ -1,0 +1,106 @@
+"""Plans for people who look at a terminal."""
+
+import math
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from shuffledp.accounting.guarantee import LevelGuarantee
+from shuffledp.planning.plan import Option, Plan
+from shuffledp.report.words import plain
+
+# More levels than this do not fit beside each other: the ends are shown.
+_MOST_LEVELS = 4
+
+
+def plan_tables(plan: Plan) -> RenderableType:
+    """Returns the options, the yardsticks, and the recommendation."""
+    return Group(
+        _options(plan),
+        _yardsticks(plan),
+        Text(f"\nRecommended: {plan.reason}", style="bold"),
+        *(Text(f"Left out: {line}", style="dim") for line in plan.left_out),
+    )
+
+
+def _options(plan: Plan) -> Table:
+    asked = (
+        "the same local budgets"
+        if plan.wish.targets is None
+        else "the same central targets"
+    )
+    people = f"{plan.wish.num_users:,} people"
+    table = Table(
+        title=f"Protocols for the {plan.statistic} of {people}, at {asked}",
+        title_justify="left",
+    )
+    table.add_column("protocol")
+    table.add_column("mode")
+    table.add_column("predicted\nerror", justify="right", style="bold")
+    biased = any(option.bias_limit for option in plan.options)
+    if biased:
+        table.add_column("bias\nup to", justify="right")
+    table.add_column("bits per\nperson", justify="right")
+    table.add_column("local epsilon", justify="right")
+    table.add_column(
+        f"central epsilon at\ndelta = {plain(plan.wish.delta)} (certified)",
+        justify="right",
+        style="green",
+    )
+    best = plan.recommended
+    for option in plan.options:
+        row = [
+            option.name,
+            option.mode,
+            short(option.standard_error),
+            f"{option.bits:.3g}",
+            "\n".join(_few([level.epsilon_local for level in _levels(option)])),
+            "\n".join(_few([level.epsilon_central for level in _levels(option)])),
+        ]
+        if biased:
+            row.insert(3, short(option.bias_limit) if option.bias_limit else "unbiased")
+        table.add_row(
+            *row, style="on grey15" if option is best else "", end_section=True
+        )
+    return table
+
+
+def _yardsticks(plan: Plan) -> Table:
+    table = Table(
+        title="Yardsticks, at the recommended protocol's guarantees",
+        title_justify="left",
+    )
+    table.add_column("model")
+    table.add_column("error", justify="right")
+    table.add_column("times the\nrecommended", justify="right")
+    table.add_column("")
+    error = plan.recommended.error
+    for yardstick in plan.yardsticks:
+        times = yardstick.standard_error / error if error else math.inf
+        table.add_row(
+            yardstick.name,
+            short(yardstick.standard_error),
+            f"{times:.3g}",
+            yardstick.meaning,
+        )
+    return table
+
+
+def _levels(option: Option) -> list[LevelGuarantee]:
+    return list(option.guarantee.levels)
+
+
+def _few(numbers: list[float]) -> list[str]:
+    if len(numbers) <= _MOST_LEVELS:
+        return [plain(number) for number in numbers]
+    return [plain(numbers[0]), "...", plain(numbers[-1])]
+
+
+def short(number: float) -> str:
+    """Returns an error with three digits: it is a prediction.
+
+    >>> short(0.0123456), short(float("inf"))
+    ('0.0123', 'infinite')
+    """
+    return "infinite" if math.isinf(number) else f"{number:.3g}"

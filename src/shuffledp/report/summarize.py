@@ -1,0 +1,288 @@
+"""From a collection of each kind to the summary that reports are made from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.analyzer.dependence import Dependence
+from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.mean import MeanEstimate
+from shuffledp.protocols.binary_sum import SumEstimate
+from shuffledp.protocols.collection import (
+    FrequencyCollection,
+    MeanCollection,
+    StringCollection,
+    SumCollection,
+)
+from shuffledp.report.summary import Row, Statistic, Summary, Unit
+from shuffledp.report.words import percent, shown
+from shuffledp.types import Floats, Mode
+
+UNBIASED_IF = {
+    "agnostic": (
+        "Unbiased if values and levels are independent: levels were shuffled apart from "
+        "the messages. If certain people choose certain levels, use the stratified mode."
+    ),
+    "stratified": (
+        "Unbiased whatever the levels depend on: every message carries its level, and "
+        "people hide among their own level only."
+    ),
+}
+OTHER_STRINGS = "none of these"
+
+_TWO_ERRORS = (
+    "Two errors are told apart: about the participants, only the devices' noise is one; "
+    "about the population that they were drawn from at random, who took part is one, too."
+)
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a summary says that is not in the collection.
+
+    Attributes:
+        source: Where the values come from, in words.
+        confidence: Of the intervals, in (0, 1).
+        seed: Of the simulation, or None if it drew from the operating system.
+        caveats: What else to know, in sentences.
+    """
+
+    source: str
+    confidence: float
+    seed: int | None
+    caveats: tuple[str, ...] = ()
+
+
+def summarize_frequency(
+    collection: FrequencyCollection,
+    categories: tuple[str, ...],
+    circumstances: Circumstances,
+) -> Summary:
+    """Returns the summary of a collection of categories with these names."""
+    estimate = collection.estimate
+    rows = _rows(
+        categories,
+        estimate.value,
+        estimate.standard_error,
+        estimate.interval(circumstances.confidence),
+        collection.truth,
+    )
+    bias = collection.dependence
+    return _summary(
+        "frequency",
+        circumstances,
+        rows=rows,
+        mode=estimate.mode,
+        guarantees=(("", collection.guarantee),),
+        dependence=bias,
+        off_by="" if bias is None else _off_by_share(bias, categories),
+    )
+
+
+def summarize_mean(collection: MeanCollection, circumstances: Circumstances) -> Summary:
+    """Returns the summary of a collection of numbers."""
+    estimate, bias = collection.estimate, collection.dependence
+    caveats: tuple[str, ...] = (_TWO_ERRORS,)
+    if estimate.bias_limit:
+        caveats += (
+            "The estimate is biased where values differ, by at most "
+            f"{estimate.bias_limit:.3g}; intervals are wider by as much.",
+        )
+        if estimate.mode == "agnostic":
+            caveats += ("It is biased further if levels depend on values.",)
+    return _summary(
+        "mean",
+        circumstances,
+        rows=_about(estimate, estimate.bias_limit, collection.truth, circumstances),
+        mode=estimate.mode,
+        guarantees=(("", collection.guarantee),),
+        caveats=caveats,
+        dependence=bias,
+        off_by="" if bias is None else _signed(bias.largest_bias),
+        unbiased=not estimate.bias_limit,
+    )
+
+
+def summarize_sum(collection: SumCollection, circumstances: Circumstances) -> Summary:
+    """Returns the summary of a collection of bits."""
+    estimate, bias = collection.estimate, collection.dependence
+    if bias is not None:
+        # What was measured is the bias of the mean.
+        bias = Dependence(bias.bias * estimate.num_users, bias.p_value)
+    return _summary(
+        "sum",
+        circumstances,
+        rows=_about(estimate, 0.0, collection.truth, circumstances),
+        mode=estimate.mode,
+        guarantees=(("", collection.guarantee),),
+        caveats=(_TWO_ERRORS,),
+        dependence=bias,
+        off_by="" if bias is None else f"{_signed(bias.largest_bias)} people",
+    )
+
+
+def summarize_strings(
+    collection: StringCollection, circumstances: Circumstances
+) -> Summary:
+    """Returns the summary of a collection of strings, those found first."""
+    estimate, bias = collection.estimate, collection.dependence
+    rate = percent(estimate.false_discovery_rate, 3).rstrip("0").rstrip(".")
+    details = [
+        {"p_value": p_value, "found": found}
+        for p_value, found in zip(
+            estimate.p_value.tolist(), estimate.found.tolist(), strict=True
+        )
+    ]
+    rows = _rows(
+        estimate.candidates,
+        estimate.value,
+        estimate.standard_error,
+        estimate.interval(circumstances.confidence),
+        collection.truth[:-1],
+        details,
+    )
+    rows.sort(key=lambda row: (not row.listed, -row.estimate))
+    wide = reach(circumstances.confidence) * estimate.unexplained_error
+    rows.append(
+        Row(
+            OTHER_STRINGS,
+            estimate.unexplained,
+            estimate.unexplained_error,
+            estimate.unexplained - wide,
+            estimate.unexplained + wide,
+            float(collection.truth[-1]),
+            details={"p_value": None, "found": None},
+        )
+    )
+    caveats: tuple[str, ...] = (
+        f"{int(estimate.found.sum()):,} of {len(estimate.candidates):,} candidates were "
+        f"found: of those found, in the mean, at most {rate}% are held by nobody.",
+        "People hide within their cohort, and arrive in an order that has nothing to do "
+        "with their strings.",
+    )
+    if estimate.misfit > 1.0:
+        caveats += (
+            f"Standard errors were multiplied by {estimate.misfit:.3g}: reports fit the "
+            "candidates worse than chance allows, as if many people shared a few other "
+            "strings.",
+        )
+    names = (*estimate.candidates, OTHER_STRINGS)
+    guarantee = collection.guarantee
+    return _summary(
+        "strings",
+        circumstances,
+        rows=rows,
+        mode=estimate.mode,
+        guarantees=(
+            ("one report", guarantee.one_report),
+            ("any number of reports", guarantee.any_number),
+        ),
+        caveats=caveats,
+        dependence=bias,
+        off_by="" if bias is None else _off_by_share(bias, names),
+    )
+
+
+_TITLES: dict[Statistic, tuple[str, Unit]] = {
+    "frequency": ("Frequencies", "share"),
+    "mean": ("Mean", "number"),
+    "sum": ("Sum", "number"),
+    "strings": ("Strings", "share"),
+}
+
+
+def _summary(
+    statistic: Statistic,
+    circumstances: Circumstances,
+    *,
+    rows: list[Row],
+    mode: Mode,
+    guarantees: tuple[tuple[str, Guarantee], ...],
+    caveats: tuple[str, ...] = (),
+    dependence: Dependence | None,
+    off_by: str,
+    unbiased: bool = True,
+) -> Summary:
+    title, unit = _TITLES[statistic]
+    warnings: tuple[str, ...] = ()
+    if dependence is not None and dependence.suspected:
+        chance = max(dependence.p_value, 1e-99)
+        sign = "=" if chance == dependence.p_value else "<"
+        warnings = (
+            f"Levels seem to depend on values (p {sign} {chance:.1g}): the agnostic "
+            f"estimate is off by about {off_by}; use --mode stratified.",
+        )
+    return Summary(
+        statistic=statistic,
+        title=title,
+        source=circumstances.source,
+        rows=tuple(rows),
+        unit=unit,
+        mode=mode,
+        num_users=guarantees[0][1].num_users,
+        seed=circumstances.seed,
+        confidence=circumstances.confidence,
+        unbiased_if=UNBIASED_IF[mode] if unbiased else None,
+        guarantees=guarantees,
+        caveats=caveats + circumstances.caveats,
+        warnings=warnings,
+        dependence=dependence,
+    )
+
+
+def _rows(
+    names: tuple[str, ...],
+    estimates: Floats,
+    errors: Floats,
+    intervals: Floats,
+    truths: Floats,
+    details: list[dict[str, Any]] | None = None,
+) -> list[Row]:
+    known: list[Mapping[str, Any]] = [*details] if details else [{}] * len(names)
+    return [
+        Row(name, estimate, error, low, high, truth, more.get("found", True), more)
+        for name, estimate, error, (low, high), truth, more in zip(
+            names,
+            estimates.tolist(),
+            errors.tolist(),
+            intervals.tolist(),
+            truths.tolist(),
+            known,
+            strict=True,
+        )
+    ]
+
+
+def _about(
+    estimate: MeanEstimate | SumEstimate,
+    bias_limit: float,
+    truth: Floats,
+    circumstances: Circumstances,
+) -> list[Row]:
+    """Returns two rows: one about the participants, one about where they come from."""
+    value = estimate.value
+    wide = {
+        error: reach(circumstances.confidence) * error + bias_limit
+        for error in (estimate.standard_error, estimate.population_error)
+    }
+    return [
+        Row(name, value, error, value - wide[error], value + wide[error], known)
+        for name, error, known in (
+            ("participants", estimate.standard_error, float(truth[0])),
+            # Nobody knows those who did not take part.
+            ("population", estimate.population_error, None),
+        )
+    ]
+
+
+def _off_by_share(bias: Dependence, names: tuple[str, ...]) -> str:
+    name = names[int(np.argmax(np.abs(bias.bias)))]
+    return f"{_signed(100 * bias.largest_bias)} percentage points for {shown(name)!r}"
+
+
+def _signed(number: float) -> str:
+    # Two digits: what an estimate is off by is an average.
+    return f"{float(f'{number:.2g}'):+,.12g}"

@@ -1,0 +1,170 @@
+"""One randomized bit: covers, attacks and divergences from the definitions."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shuffledp import Population, Rappor, UnaryEncoding
+from shuffledp.cover import Attack, ScoreAttack, mirrored
+from shuffledp.randomizers.bit_channel import BitChannel, symmetric_flips
+
+DEVICES: list[BitChannel] = [
+    UnaryEncoding(2),
+    UnaryEncoding(5),
+    UnaryEncoding(2, "optimized"),
+    UnaryEncoding(5, "optimized"),
+    Rappor(9, 1),
+    Rappor(9, 4).permanent,
+    Rappor(9, 2, 0.9, 0.2),
+    Rappor(64, 20, 0.3, 0.0),
+]
+CROWD = {0.1: 30, 0.7: 5, 2.0: 40, 6.0: 1}
+devices = st.sampled_from(DEVICES)
+
+
+def _largest_first(found: list[tuple[Attack, ...]]) -> list[list[ScoreAttack]]:
+    """Attacks on the most coordinates before those on fewer."""
+    scores = [[one for one in some if isinstance(one, ScoreAttack)] for some in found]
+    return [sorted(some, key=lambda one: -one.second.size) for some in scores]
+
+
+@given(devices, st.lists(st.floats(1e-3, 20.0), min_size=1, max_size=5, unique=True))
+def test_everybody_sends_the_blanket_whatever_she_holds(
+    device: BitChannel, levels: list[float]
+) -> None:
+    crowd = Population.from_budgets(levels)
+
+    (pairs,) = device.covers([levels[0]], crowd, delta=1e-6)
+
+    chances = device.drawn(crowd.epsilons)
+    for cover in pairs:
+        gammas, (one, zero) = cover.blanket_probabilities, cover.masses[:2]
+        assert np.all(gammas * one <= chances.stray)
+        assert np.all(gammas * zero <= chances.lost)
+        assert np.all(gammas <= 1.0)
+        # Nobody would be covered much better: one of the two is attained.
+        lacks = np.minimum(chances.stray - gammas * one, chances.lost - gammas * zero)
+        assert np.all(lacks <= 1e-13)
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=repr)
+@pytest.mark.parametrize("level", [1e-12, 0.1, 2.0, 30.0])
+def test_densities_of_covers_are_those_of_the_bit(
+    device: BitChannel, level: float
+) -> None:
+    crowd = Population.from_counts(CROWD)
+
+    (pairs,) = device.covers([level], crowd, delta=1e-6)
+
+    chances = device.promised(np.array([level]))
+    lost, stray = float(chances.lost[0]), float(chances.stray[0])
+    # On x and on x', for a bit that is lost; then for one that appears.
+    worlds = [(1.0 - lost, stray), (stray, 1.0 - lost)]
+    for cover, (here, there) in zip(pairs, worlds, strict=False):
+        one, zero = cover.masses[:2]
+        with_x = cover.bases[:2] + cover.differences[:2]
+        # Errors of 1e-15 in densities around 1.
+        assert with_x * [one, zero] == pytest.approx([here, 1 - here], abs=4e-15)
+        assert cover.bases[:2] * [one, zero] == pytest.approx(
+            [there, 1 - there], abs=4e-15
+        )
+        # Without cancellation, where budgets are tiny.
+        gap = float(chances.gap[0])
+        assert abs(cover.differences[0] * one) == pytest.approx(gap, rel=1e-14)
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=repr)
+def test_symmetric_bits_need_one_cover_which_is_summed_exactly(
+    device: BitChannel,
+) -> None:
+    crowd = Population.from_counts(CROWD)
+
+    (pairs,) = device.covers([0.7], crowd, delta=1e-6)
+
+    chances = device.promised(crowd.epsilons)
+    if np.array_equal(chances.lost, chances.stray):
+        assert len(pairs) == 1
+        assert mirrored(pairs[0]) is not None
+    else:
+        assert len(pairs) == 2
+        assert pairs[0].blanket_probabilities is pairs[1].blanket_probabilities
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=repr)
+def test_share_of_ones_leaves_the_least_spread_on_a_grid(device: BitChannel) -> None:
+    crowd = Population.from_counts(CROWD)
+
+    (pairs,) = device.covers([0.7], crowd, delta=1e-6)
+
+    chances = device.promised(crowd.epsilons)
+
+    def spread_out(w: float) -> float:
+        least = np.minimum(chances.stray * (1.0 - w), chances.lost * w)
+        return float(crowd.counts @ least)
+
+    share = float(pairs[0].masses[0])
+    best = max(spread_out(w) for w in np.linspace(0.001, 0.999, 999))
+    assert spread_out(share) >= best * (1.0 - 1e-12)
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=repr)
+@pytest.mark.parametrize("level", [0.1, 1.0, 8.0])
+def test_divergence_of_one_bit_is_the_larger_of_both_directions(
+    device: BitChannel, level: float
+) -> None:
+    chances = device.promised(np.array([level]))
+    one, zero = 1.0 - float(chances.lost[0]), float(chances.stray[0])
+
+    for epsilon in [0.0, 0.01, 0.1 * level, 0.5 * level, 0.9 * level]:
+        found = device.local_delta(level, epsilon)
+
+        growth = math.exp(epsilon)
+        exact = max(one - growth * zero, (1.0 - zero) - growth * (1.0 - one), 0.0)
+        assert exact - 1e-15 * growth <= found <= exact + 2e-12 * growth
+    assert device.local_delta(level, level) == 0.0
+    assert device.local_delta(level, 800.0) == 0.0
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=repr)
+def test_scores_of_an_attack_are_sums_over_pairs_of_coordinates(
+    device: BitChannel,
+) -> None:
+    crowd = Population.from_counts(CROWD)
+
+    ((attack, *_),) = _largest_first(device.attacks([2.0], crowd))
+
+    own = device.drawn(np.array([2.0]))
+    one, zero = 1.0 - float(own.lost[0]), float(own.stray[0])
+    up = np.array([zero * (1 - one), one * zero + (1 - one) * (1 - zero)])
+    pair = np.array([up[0], up[1], one * (1 - zero)])
+    with_x = np.ones(1)
+    for _ in range(device.changes // 2):
+        with_x = np.convolve(with_x, pair)
+    assert attack.others.shape == (4, device.changes + 1)
+    assert attack.others.sum(axis=1) == pytest.approx(1.0, rel=1e-14)
+    # Differences lose a few digits where they are small against both laws.
+    assert attack.second == pytest.approx(with_x[::-1], rel=1e-12)
+    assert attack.second + attack.difference == pytest.approx(with_x, abs=1e-14)
+
+
+@pytest.mark.parametrize("level", [1e-13, 1e-5])
+def test_attacks_keep_the_difference_of_tiny_budgets(level: float) -> None:
+    device = Rappor(64, 16).permanent
+
+    attacks = device.attacks([level], Population.from_counts({level: 2}))
+    ((attack, *_),) = _largest_first(attacks)
+
+    scores = np.arange(device.changes + 1)
+    # 16 pairs of bits, each of which adds its gap to the mean, twice.
+    gap = 16 * 2.0 * float(device.drawn(np.array([level])).gap[0])
+    assert attack.difference @ scores == pytest.approx(gap, rel=1e-12)
+
+
+def test_flips_of_a_budget_are_binary_response() -> None:
+    flips = symmetric_flips(np.array([0.0, math.log(3.0), 700.0]))
+
+    assert flips.lost == pytest.approx([0.5, 0.25, math.exp(-700.0)], rel=1e-14)
+    assert flips.gap == pytest.approx([0.0, 0.5, 1.0], rel=1e-14)
