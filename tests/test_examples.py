@@ -1,5 +1,6 @@
 """Examples run, and print what the documentation says they print."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -48,3 +49,18 @@ def test_averaging_beats_fresh_noise_and_not_a_permanent_answer(
     assert fresh[2] > 0.999
     assert kept[0] == kept[1] == kept[2]
     assert abs(kept[0] - 0.75) < 0.022
+
+
+def test_bias_of_dependent_levels_is_the_one_that_was_predicted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    runpy.run_path(str(EXAMPLES / "dependent_levels.py"), run_name="__main__")
+
+    truth, agnostic, expected, stratified = (
+        [float(number) for number in re.findall(r"[-+]?\d+\.\d+", line)]
+        for line in capsys.readouterr().out.splitlines()
+    )
+    # Both intervals are at 95%, and the draws of the example are fixed.
+    assert agnostic[1] <= truth[0] + expected[0] <= agnostic[2] < truth[0]
+    assert stratified[1] <= truth[0] <= stratified[2]
+    assert agnostic[-1] < stratified[-1]

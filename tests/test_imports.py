@@ -25,9 +25,16 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "analyzer": BASE | {"analyzer", "randomizers"},
     "shuffler": BASE | {"shuffler", "randomizers"},
     "protocols": BASE | MIDDLE | {"protocols", "randomizers"},
+    "planning": BASE | MIDDLE | {"protocols", "randomizers", "planning"},
     "datasets": BASE | {"datasets"},
-    "report": BASE | MIDDLE | {"protocols", "randomizers", "report"},
-    "cli": BASE | MIDDLE | {"protocols", "randomizers", "report", "datasets", "cli"},
+    "experiments": BASE
+    | MIDDLE
+    | {"protocols", "randomizers", "planning", "datasets", "report", "experiments"},
+    "report": BASE | MIDDLE | {"protocols", "randomizers", "planning", "report"},
+    "cli": BASE
+    | MIDDLE
+    | {"protocols", "randomizers", "planning", "experiments"}
+    | {"report", "datasets", "cli"},
 }
 MODULES = sorted(ROOT.rglob("*.py"))
 

@@ -3,7 +3,8 @@
     ShuffledpError
     |-- InvalidInputError (also a ValueError)   a value is out of range, or shapes differ
     |   |-- PopulationError                     levels, counts or budgets make no sense
-    |   `-- UnknownLevelError                   a person's level is not in the population
+    |   |-- UnknownLevelError                   a person's level is not in the population
+    |   `-- OutsidePreconditions                a published theorem does not apply
     |-- DataError                               a file, column or checksum is wrong
     |-- CertificationError                      a bound cannot be proven numerically
     `-- MissingExtraError (also an ImportError) an optional dependency is not installed
@@ -27,6 +28,10 @@ class PopulationError(InvalidInputError):
 
 class UnknownLevelError(InvalidInputError):
     """Somebody's privacy level is not one of the levels of the population."""
+
+
+class OutsidePreconditions(InvalidInputError):  # noqa: N818
+    """A published bound was asked about a setting that its theorem does not speak of."""
 
 
 class DataError(ShuffledpError):

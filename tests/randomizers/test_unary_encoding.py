@@ -216,7 +216,7 @@ def test_counts_are_those_of_each_group() -> None:
     assert counts.tolist() == [[1, 0, 2], [0, 0, 0], [2, 1, 0]]
     bits = device.check_messages(reports)
     assert bits.dtype == np.bool_
-    assert device.bits_per_person == 3
+    assert device.bits_per_person(np.ones(1)) == 3
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ class Channel:
         ends = self.average(np.array([self.low, self.high]))
         for end, value in zip((self.low, self.high), ends.tolist(), strict=True):
             if (average - value) * (1.0 if end == self.high else -1.0) >= 0.0:
-                return end + (average - value) / self.slope(end)
+                return float(end + (average - value) / self.slope(end))
         low, high = self.low, self.high
         # Each step looks at 64 values and keeps one gap between them.
         for _ in range(9):
@@ -170,7 +170,7 @@ class Channel:
         tilt = (mean[:, 1] - mean[:, 0]) / 2.0
         tilt = tilt - share @ tilt
         matching = float(share @ tilt**2) * n / max(n - 1, 1)
-        return (drawn + matching) / (n * self.slope(value) ** 2)
+        return float((drawn + matching) / (n * self.slope(value) ** 2))
 
     def bias_limit(self, average: float) -> float:
         """Returns how far the average estimate can be from the mean of the values.
@@ -253,7 +253,7 @@ def stratified_mean(
 
 
 def _hull(at: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Returns the corners of the largest convex function below points in ascending order."""
+    """Returns the corners of the largest convex function below some points, in order."""
     kept: list[int] = []
     for index in range(at.size):
         while len(kept) > 1:

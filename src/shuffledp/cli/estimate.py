@@ -78,7 +78,7 @@ def estimate_command(
     guarantee of every level is certified.
 
     \b
-    How often does each category occur?
+    Examples. How often does each category occur?
       shuffledp estimate survey.csv --value answer --level epsilon --delta 1e-6
       shuffledp estimate survey.csv --value answer --levels 0.5:0.25,1.0:0.5,2.0:0.25
       shuffledp estimate survey.csv --value answer --level epsilon \\

@@ -96,6 +96,7 @@ _STATISTIC = (
     click.option(
         "--mechanism",
         type=click.Choice(_ORACLES + MEAN_MECHANISMS),
+        metavar="NAME",
         help=f"What the devices run. Frequency: {', '.join(_ORACLES)} [kary-response]; "
         f"mean: {', '.join(MEAN_MECHANISMS)} [one-bit].",
     ),

@@ -126,7 +126,7 @@ def mean_command(
     \b
     Examples:
       shuffledp plan mean --low 20 --high 80 --levels 0.1:5400,0.5:3700,1.0:900
-      shuffledp plan mean --low 0 --high 1 --targets 0.02:5400,0.05:3700,0.1:900 --delta 1e-8
+      shuffledp plan mean --low 0 --high 1 --targets 0.02:5400,0.05:3700 --delta 1e-8
     """
     with naming("plan") as on_step:
         plan = plan_mean(

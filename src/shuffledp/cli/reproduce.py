@@ -7,7 +7,7 @@ import click
 from shuffledp.cli.console import share_bar, show
 from shuffledp.errors import InvalidInputError
 from shuffledp.experiments.catalogue import EXPERIMENTS
-from shuffledp.report.experiment import result_table
+from shuffledp.experiments.table import result_table
 from shuffledp.report.extra import require
 from shuffledp.report.files import write_text
 

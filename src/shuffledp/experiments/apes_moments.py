@@ -24,7 +24,7 @@ def run_variance(repetitions: int, seed: int, on_share: OnShare) -> Result:
     return Result(
         title=f"Variance of Clip-Laplace at C / 2, {repetitions:,} draws",
         columns=("C", "epsilon", "Clip-Laplace", "simulated", "Laplace"),
-        rows=tuple((c, e, v, sv, l) for c, e, v, sv, l, _, _ in rows),
+        rows=tuple(row[:5] for row in rows),
         notes=(
             "Clip-Laplace's variance stays below C^2 / 3, that of a uniform message; "
             "Laplace's is 8 C^2 / eps^2.",

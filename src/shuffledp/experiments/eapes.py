@@ -63,7 +63,7 @@ class Setting:
 
     @property
     def mu(self) -> float:
-        """mu as published: the sum runs over all but one person, of the most liberal."""
+        """The mu of the paper; its sum leaves out one person, here of the most liberal."""
         people = self.people
         hidden = people.counts / (1.0 + np.exp(people.epsilons))
         return float(np.sqrt(2.0 / (hidden.sum() - 1.0 / (1.0 + np.exp(_LIBERAL)))))

@@ -15,7 +15,7 @@ from shuffledp.experiments.eapes import (
     epsilon_of,
 )
 from shuffledp.experiments.eapes_picture import two_panels
-from shuffledp.experiments.result import OnShare, Result
+from shuffledp.experiments.result import Cell, OnShare, Result
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.shuffler.shuffle import shuffle
 
@@ -27,7 +27,7 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
     rng = np.random.default_rng(seed)
     protocol = Frequency(2)
     bits = (np.arange(NUM_USERS) < DENSITY * NUM_USERS).astype(np.uint8)
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for index, setting in enumerate(SETTINGS):
         people = setting.people
         guarantee = account(protocol, people, delta=DELTA)

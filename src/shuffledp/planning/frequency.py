@@ -105,7 +105,7 @@ def _option(name: str, protocol: Frequency, wish: Wish, share: float) -> Option:
         guarantee=guarantee,
         standard_error=protocol.predicted_error(people, share=share),
         bias_limit=0.0,
-        bits=protocol.randomizer.bits_per_person,
+        bits=protocol.randomizer.bits_per_person(people.epsilons),
     )
 
 
@@ -139,7 +139,7 @@ def _geometric(least: int, most: int) -> list[int]:
     if most < least:
         return []
     steps = int(20 * math.log10(most / least)) + 2
-    return sorted({int(round(x)) for x in np.geomspace(least, most, steps)})
+    return sorted({round(x) for x in np.geomspace(least, most, steps).tolist()})
 
 
 def _prime_from(least: int) -> int:

@@ -46,7 +46,7 @@ def plan_mean(
     """
     check_spread(spread, low, high)
     options, left_out = [], [_LEFT_OUT]
-    protocols = {
+    protocols: dict[tuple[str, Mode], Mean] = {
         (mechanism, mode): Mean(low, high, mechanism, mode)
         for mode in _MODES
         for mechanism in _MECHANISMS

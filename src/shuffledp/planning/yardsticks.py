@@ -20,7 +20,6 @@ from shuffledp.population import Population
 from shuffledp.randomizers.gaussian import sensitivity_per_deviation
 from shuffledp.types import Floats
 
-
 _SMALLEST = 1e-12
 
 

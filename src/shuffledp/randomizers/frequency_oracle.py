@@ -49,6 +49,5 @@ class FrequencyOracle(LocalRandomizer, Protocol):
             other value, both of shape (levels,).
         """
 
-    @property
-    def bits_per_person(self) -> float:
+    def bits_per_person(self, epsilons: Floats) -> float:
         """The binary logarithm of the number of messages."""

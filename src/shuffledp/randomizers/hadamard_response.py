@@ -119,9 +119,9 @@ class HadamardResponse(SetResponse):
         counts: Ints = (sums[:, :1] + sums[:, 1 : self.num_categories + 1]) // 2
         return counts
 
-    @property
-    def bits_per_person(self) -> float:
+    def bits_per_person(self, epsilons: Floats) -> float:
         """The binary logarithm of the number of messages."""
+        del epsilons
         return math.log2(self.order)
 
 

@@ -178,9 +178,9 @@ class LocalHashing(SetResponse):
         start = (rows[:, -2].astype(np.int64) - rows[:, -1]) % g
         return [step.astype(np.uint32) for step in sums], start.astype(np.uint32)
 
-    @property
-    def bits_per_person(self) -> float:
+    def bits_per_person(self, epsilons: Floats) -> float:
         """The binary logarithm of the number of messages."""
+        del epsilons
         return (self.num_digits + 2) * math.log2(self.num_buckets)
 
 

@@ -125,9 +125,9 @@ class Rappor(BitChannel):
         """Yes: filters have room for one."""
         return True
 
-    @property
-    def bits_per_person(self) -> float:
+    def bits_per_person(self, epsilons: Floats) -> float:
         """Length of a report."""
+        del epsilons
         return float(self.num_bits)
 
     def promised(self, epsilons: Floats) -> BitChances:

@@ -129,9 +129,9 @@ class SubsetSelection(SetResponse):
             counts += tally(column, self.num_categories, groups, num_groups)
         return counts
 
-    @property
-    def bits_per_person(self) -> float:
+    def bits_per_person(self, epsilons: Floats) -> float:
         """The binary logarithm of the number of messages."""
+        del epsilons
         k, w = self.num_categories, self.subset_size
         ways = math.lgamma(k + 1) - math.lgamma(w + 1) - math.lgamma(k - w + 1)
         return ways / math.log(2.0)

@@ -84,9 +84,9 @@ class UnaryEncoding(BitChannel):
         """With three categories or more."""
         return self.num_categories > 2
 
-    @property
-    def bits_per_person(self) -> float:
+    def bits_per_person(self, epsilons: Floats) -> float:
         """Length of a report."""
+        del epsilons
         return float(self.num_categories)
 
     def promised(self, epsilons: Floats) -> BitChances:

@@ -1,0 +1,101 @@
+"""From epsilon as a function of delta to delta as a function of epsilon, and back."""
+
+import math
+from collections.abc import Callable
+
+from shuffledp.errors import CertificationError, OutsidePreconditions
+
+_SMALLEST_LOG_DELTA = math.log(1e-307)
+_WIDTH = 1e-13
+_STEPS = 200
+
+
+def epsilon_at(
+    delta_of: Callable[[float], float], delta: float, *, ceiling: float = math.inf
+) -> float:
+    """Returns the smallest epsilon with delta_of(epsilon) <= delta.
+
+    Args:
+        delta_of: Never increasing.
+        delta: The target.
+        ceiling: Where the search ends; by default it goes on until 1000.
+
+    Raises:
+        OutsidePreconditions: If no epsilon up to the ceiling has so small a delta.
+    """
+    if checked(delta_of(0.0)) <= delta:
+        return 0.0
+    end = min(ceiling, 1000.0)
+    low, high = 0.0, min(1e-3, end)
+    while checked(delta_of(high)) > delta:
+        if high >= end:
+            raise OutsidePreconditions(
+                f"Expected a delta that the bound reaches up to epsilon = {end:g}, "
+                f"got {delta:g}."
+            )
+        low, high = high, min(2.0 * high, end)
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        if high - low <= _WIDTH * high or not low < middle < high:
+            break
+        if checked(delta_of(middle)) > delta:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def delta_at(epsilon_of: Callable[[float], float], epsilon: float) -> float:
+    """Returns the smallest delta with epsilon_of(delta) <= epsilon.
+
+    Args:
+        epsilon_of: Never increasing; may raise OutsidePreconditions, which counts as
+            stating nothing.
+        epsilon: The target.
+
+    Raises:
+        OutsidePreconditions: If the formula states no delta below 1 for so small an
+            epsilon, or holds down to delta = 1e-307.
+    """
+
+    def states(log_delta: float) -> bool:
+        try:
+            return checked(epsilon_of(math.exp(log_delta))) <= epsilon
+        except OutsidePreconditions:
+            return False
+
+    # Conditions may exclude large deltas as well as small ones: look for any that works.
+    low, high = _SMALLEST_LOG_DELTA, -1e-9
+    found = next((log for log in _log_deltas() if states(log)), None)
+    if found is None:
+        raise OutsidePreconditions(
+            f"Expected an epsilon that the bound states for some delta, got {epsilon:g}."
+        )
+    if states(low):
+        raise OutsidePreconditions(
+            f"Expected an epsilon below what the bound states at delta = 1e-307, got "
+            f"{epsilon:g}."
+        )
+    high = found
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        if high - low <= _WIDTH or not low < middle < high:
+            break
+        if states(middle):
+            high = middle
+        else:
+            low = middle
+    return math.exp(high)
+
+
+def _log_deltas() -> list[float]:
+    """Logarithms of deltas to try, from 1 downward."""
+    fine = [-1e-9, -1e-3] + [-0.05 * step for step in range(1, 400)]
+    return fine + [-20.0 - step for step in range(int(-_SMALLEST_LOG_DELTA) - 20)]
+
+
+def checked(value: float) -> float:
+    """Returns the number; raises CertificationError if a formula gave NaN."""
+    if math.isnan(value):
+        raise CertificationError("A formula has no value here in double precision.")
+    return value
