@@ -3,6 +3,8 @@
 from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee
 from shuffledp.analyzer.frequency import FrequencyEstimate
+from shuffledp.analyzer.mean import MeanEstimate
+from shuffledp.analyzer.strings import StringEstimate
 from shuffledp.budget_distributions import draw_budgets
 from shuffledp.errors import (
     CertificationError,
@@ -15,8 +17,15 @@ from shuffledp.errors import (
     UnknownLevelError,
 )
 from shuffledp.population import Population
+from shuffledp.planning.frequency import plan_frequency
+from shuffledp.planning.mean import plan_mean
+from shuffledp.planning.plan import Wish
+from shuffledp.protocols.binary_sum import BinarySum, SumEstimate
 from shuffledp.protocols.frequency import Frequency
+from shuffledp.protocols.mean import Mean
 from shuffledp.protocols.single_message import SingleMessage
+from shuffledp.protocols.string_guarantee import StringGuarantee, certify_strings
+from shuffledp.protocols.strings import Strings
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.declared_ratios import DeclaredRatios
 from shuffledp.randomizers.from_density import DensityRandomizer
@@ -31,9 +40,11 @@ from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.randomness import SystemRandom
 from shuffledp.shuffler.shuffle import Reports, ShuffledReports, shuffle
+from shuffledp.shuffler.shuffle_strings import shuffle_strings
 from shuffledp.version import __version__
 
 __all__ = [
+    "BinarySum",
     "CertificationError",
     "ClipLaplace",
     "DataError",
@@ -49,6 +60,8 @@ __all__ = [
     "Laplace",
     "LevelGuarantee",
     "LocalHashing",
+    "Mean",
+    "MeanEstimate",
     "MissingExtraError",
     "OneBit",
     "OutsidePreconditions",
@@ -59,12 +72,21 @@ __all__ = [
     "ShuffledReports",
     "ShuffledpError",
     "SingleMessage",
+    "StringEstimate",
+    "StringGuarantee",
+    "Strings",
     "SubsetSelection",
+    "SumEstimate",
     "SystemRandom",
     "UnaryEncoding",
     "UnknownLevelError",
+    "Wish",
     "__version__",
     "account",
+    "certify_strings",
     "draw_budgets",
+    "plan_frequency",
+    "plan_mean",
     "shuffle",
+    "shuffle_strings",
 ]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 from shuffledp.cli.main import main
@@ -45,3 +47,31 @@ def command(
         return Outcome(int(stop.value.code or 0), captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """2,000 people; the level called strict depends on their age."""
+    n, rng = 2000, np.random.default_rng(77)
+    age = np.clip(rng.normal(40.0, 15.0, n), 0.0, 100.0)
+    smokes = rng.random(n) < 0.3
+    path = tmp_path / "survey.csv"
+    pl.DataFrame(
+        {
+            "age": age,
+            "smokes": smokes.astype(int),
+            "married": rng.random(n) < 0.5,
+            "page": rng.choice(
+                ["a.example", "b.example", "<i>c</i>"], size=n, p=[0.6, 0.3, 0.1]
+            ),
+            "epsilon": rng.choice([0.5, 2.0], size=n),
+            "high": np.full(n, 6.0),
+            "strict": np.where(age > 40.0, 0.5, 2.0),
+            "hushed": np.where(smokes, 0.5, 2.0),
+            "gaps": [None, *range(n - 1)],
+            "nan": [float("nan"), *range(n - 1)],
+            "infinite": [float("inf"), *range(n - 1)],
+            "three": rng.integers(3, size=n),
+        }
+    ).write_csv(path)  # fmt: skip
+    return path

@@ -218,6 +218,18 @@ def test_no_more_rows_are_listed_than_anybody_reads(summary: Summary) -> None:
     assert [row.name for row in listed] == [str(i) for i in range(50 - MAX_ROWS, 50)]
 
 
+def test_the_share_of_other_strings_is_always_listed(strings: Summary) -> None:
+    many = tuple(
+        Row(str(i), 0.01, 0.1, 0.0, 1.0, 0.5, details={"found": True})
+        for i in range(50)
+    )
+
+    listed = replace(strings, rows=(*many, strings.rows[-1])).listed_rows()
+
+    assert len(listed) == MAX_ROWS
+    assert listed[-1].name == OTHER_STRINGS
+
+
 def test_warnings_stand_out_on_the_page(summary: Summary) -> None:
     page = html_report(replace(summary, warnings=("Levels <depend>.",)))
 

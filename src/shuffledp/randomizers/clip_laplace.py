@@ -24,10 +24,10 @@ from shuffledp.population import Population
 from shuffledp.randomizers.exponential_cover import exponential_cover
 from shuffledp.randomizers.grid import STEPS, cell_beside, geometric_digits, signs
 from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
+from shuffledp.randomizers.noise_attack import INNER_EDGES
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
-_EDGES = np.linspace(-1.0, 1.0, 41)
 _SMALLEST = 1e-12
 # Of a cell within the range.
 _DIGITS = 12
@@ -96,7 +96,7 @@ class ClipLaplace(AddedNoise):
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Chances that the message falls into each bin, shape (levels, bins)."""
         rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
-        away = _EDGES - value
+        away = INNER_EDGES - value
         # Proportional to the integral of the density from the value on.
         area = np.sign(away) * -np.expm1(-rates * np.abs(away))
         parts = np.diff(area, axis=1)

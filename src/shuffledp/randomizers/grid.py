@@ -46,6 +46,16 @@ SMALLEST_LEVEL = 1e-6
 _LAST = 32.0
 
 
+def on_grid(edges: Floats) -> Floats:
+    """Returns the nearest edges of cells, where the range of values is [-1, 1].
+
+    >>> on_grid(np.array([-1.0, 0.3])) * 2048
+    array([-2048.,   614.])
+    """
+    rounded: Floats = np.round(edges * (STEPS // 2)) / (STEPS // 2)
+    return rounded
+
+
 def grid_points(values: Floats, low: float, high: float, *, rng: Rng) -> Ints:
     """Draws one of the two grid points next to each value, unbiased, in 0, ..., 4096."""
     # Halves, as high - low may be more than the largest double.

@@ -15,11 +15,14 @@ import numpy as np
 
 from shuffledp.cover import Attack, ScoreAttack
 from shuffledp.population import Population
+from shuffledp.randomizers.grid import on_grid
 from shuffledp.types import Floats, Ints
 
-# The range of values in the middle, and ever wider bins on either side.
+# The range of values in the middle, and ever wider bins on either side. Messages are cells
+# of a grid: an adversary sees no finer edges than theirs.
 _OUTWARD = 1.0 + np.geomspace(0.25, 2000.0, 40)
-EDGES = np.concatenate([-_OUTWARD[::-1], np.linspace(-1.0, 1.0, 41), _OUTWARD])
+INNER_EDGES = on_grid(np.linspace(-1.0, 1.0, 41))
+EDGES = on_grid(np.concatenate([-_OUTWARD[::-1], INNER_EDGES, _OUTWARD]))
 
 _SCORES = 16
 # Bins with fewer expected messages of others than this are not told apart by scores.

@@ -124,7 +124,14 @@ class Summary:
         rows = [row for row in self.rows if row.listed]
         if len(rows) <= MAX_ROWS:
             return rows
-        order = sorted(range(len(rows)), key=lambda place: -rows[place].estimate)
+        # What is neither found nor not found, the share of other strings, stays.
+        order = sorted(
+            range(len(rows)),
+            key=lambda place: (
+                rows[place].details.get("found", True) is not None,
+                -rows[place].estimate,
+            ),
+        )
         return [rows[place] for place in sorted(order[:MAX_ROWS])]
 
     def to_dict(self) -> dict[str, Any]:
