@@ -5,7 +5,7 @@ import pytest
 
 from shuffledp import InvalidInputError, Population, PopulationError, UnknownLevelError
 from shuffledp.analyzer.strings import StringEstimate
-from shuffledp.protocols.string_guarantee import certify
+from shuffledp.protocols.string_guarantee import certify_strings
 from shuffledp.protocols.strings import Strings
 from shuffledp.randomness import SystemRandom
 from shuffledp.shuffler.shuffle_strings import (
@@ -145,7 +145,7 @@ def test_certificates_are_those_of_the_smallest_cohort(mode: Mode) -> None:
     people = Population.from_counts({1.0: 8_010, 2.0: 4_007})
     protocol = Strings(num_bits=32, num_cohorts=4, mode=mode)
 
-    worth = certify(protocol, people, delta=1e-6)
+    worth = certify_strings(protocol, people, delta=1e-6)
 
     assert worth.one_report.num_users == worth.any_number.num_users == 2002 + 1001
     for once, always in zip(
@@ -153,7 +153,7 @@ def test_certificates_are_those_of_the_smallest_cohort(mode: Mode) -> None:
     ):
         assert once.epsilon_central <= always.epsilon_central <= once.epsilon_local
     with pytest.raises(PopulationError, match="at least 4 people"):
-        certify(protocol, Population.from_counts({1.0: 3, 2.0: 100}), delta=1e-6)
+        certify_strings(protocol, Population.from_counts({1.0: 3, 2.0: 100}), delta=1e-6)
 
 
 def test_the_same_seed_gives_the_same_estimate() -> None:

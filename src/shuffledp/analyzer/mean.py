@@ -17,11 +17,13 @@ solutions are weighted by the number of people: unbiased whatever the levels dep
 Source of the calibration: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", eq. (1).
 """
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
+from scipy.optimize import brentq
 
 from shuffledp.analyzer.interval import reach
 from shuffledp.errors import InvalidInputError
@@ -33,6 +35,8 @@ About: TypeAlias = Literal["participants", "population"]
 
 # Values at which the bias of a curved h is looked at.
 _GRID = 257
+# Levels looked at together, to bound the memory of temporaries.
+_BATCH = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,30 @@ class MeanEstimate:
         wide = reach(confidence) * error + self.bias_limit
         return self.value - wide, self.value + wide
 
+    def in_units(self, middle: float, half: float) -> "MeanEstimate":
+        """Returns the estimate for another range, where this one's is [-1, 1].
+
+        Args:
+            middle: Of the other range.
+            half: Half its length.
+
+        Raises:
+            InvalidInputError: If it is beyond the largest number.
+        """
+        moved = replace(
+            self,
+            value=middle + half * self.value,
+            standard_error=half * self.standard_error,
+            population_error=half * self.population_error,
+            bias_limit=half * self.bias_limit,
+        )
+        if not math.isfinite(moved.value + moved.standard_error + moved.bias_limit):
+            raise InvalidInputError(
+                "Expected a range of values well below the largest number: the estimate "
+                "is beyond."
+            )
+        return moved
+
 
 @dataclass(frozen=True, eq=False)
 class Channel:
@@ -91,6 +119,7 @@ class Channel:
         counts: People at each, shape (levels,).
         low: Smallest possible value.
         high: Largest possible value.
+        linear: Whether every level's average message is a linear function of the value.
     """
 
     moments: Moments
@@ -98,13 +127,12 @@ class Channel:
     counts: Floats
     low: float
     high: float
+    linear: bool
 
     def level(self, index: int) -> "Channel":
         """Returns the people of one level alone."""
         one = slice(index, index + 1)
-        return Channel(
-            self.moments, self.epsilons[one], self.counts[one], self.low, self.high
-        )
+        return replace(self, epsilons=self.epsilons[one], counts=self.counts[one])
 
     @property
     def num_users(self) -> int:
@@ -113,13 +141,18 @@ class Channel:
 
     def average(self, values: Floats) -> Floats:
         """Returns h, shape (values,)."""
-        mean, _ = self.moments(self.epsilons, values)
-        averaged: Floats = (self.counts / self.counts.sum()) @ mean
+        total = np.zeros(values.size)
+        for start in range(0, self.epsilons.size, _BATCH):
+            part = slice(start, start + _BATCH)
+            mean, _ = self.moments(self.epsilons[part], values)
+            total += self.counts[part] @ mean
+        averaged: Floats = total / self.counts.sum()
         return averaged
 
     def slopes(self, value: float) -> Floats:
         """Returns the derivative of every level's m at a value, shape (levels,)."""
-        step = 1e-4 * (self.high - self.low)
+        # Halves, as the length of the range may exceed the largest number.
+        step = 2e-4 * (self.high / 2.0 - self.low / 2.0)
         at = min(max(value, self.low + step), self.high - step)
         mean, _ = self.moments(self.epsilons, np.array([at - step, at + step]))
         slopes: Floats = (mean[:, 1] - mean[:, 0]) / (2.0 * step)
@@ -146,28 +179,32 @@ class Channel:
         for end, value in zip((self.low, self.high), ends.tolist(), strict=True):
             if (average - value) * (1.0 if end == self.high else -1.0) >= 0.0:
                 return float(end + (average - value) / self.slope(end))
-        low, high = self.low, self.high
-        # Each step looks at 64 values and keeps one gap between them.
-        for _ in range(9):
-            tried = np.linspace(low, high, 65)
-            place = int(np.searchsorted(self.average(tried), average))
-            low, high = tried[max(place - 1, 0)], tried[min(place, 64)]
-        return float(low + high) / 2.0
+        if self.linear:
+            return float(np.interp(average, ends, [self.low, self.high]))
 
-    def variance(self, value: float, spread: float) -> float:
+        def excess(tried: float) -> float:
+            return float(self.average(np.array([tried]))[0]) - average
+
+        return float(brentq(excess, self.low, self.high, xtol=1e-14, rtol=1e-14))
+
+    def variance(self, value: float, spread: float | None) -> float:
         """Returns the variance of an estimate by `solve`, given the values.
 
         Args:
             value: Their mean.
-            spread: Their standard deviation.
+            spread: Their standard deviation, or None for whatever makes it largest.
         """
+        if spread is None:
+            # Where messages do not follow values straight, either end may be it.
+            most = self.high / 2.0 - self.low / 2.0
+            return max(self.variance(value, 0.0), self.variance(value, most))
         n = self.num_users
-        held = np.clip([value - spread, value + spread], self.low, self.high)
+        held, parts = _two_values(value, spread, self.low, self.high)
         mean, noise = self.moments(self.epsilons, held)
         share = self.counts / n
-        drawn = float(share @ noise.mean(axis=1))
+        drawn = float(share @ noise @ parts)
         # Who happens to have chosen which level: a random matching of slopes and values.
-        tilt = (mean[:, 1] - mean[:, 0]) / 2.0
+        tilt = (mean[:, 1] - mean[:, 0]) * float(parts.prod()) ** 0.5
         tilt = tilt - share @ tilt
         matching = float(share @ tilt**2) * n / max(n - 1, 1)
         return float((drawn + matching) / (n * self.slope(value) ** 2))
@@ -178,12 +215,11 @@ class Channel:
         Values whose average message is a given one have their mean between the convex and
         the concave envelope of the inverse of h, at that average.
         """
+        if self.linear:
+            return 0.0
         values = np.linspace(self.low, self.high, _GRID)
         messages = self.average(values)
-        straight = np.interp(messages, messages[[0, -1]], values[[0, -1]])
         span = self.high - self.low
-        if np.abs(values - straight).max() < 1e-9 * span:
-            return 0.0
         least = np.interp(average, *_hull(messages, values))
         most = -np.interp(average, *_hull(messages, -values))
         solved = np.interp(average, messages, values)
@@ -204,13 +240,14 @@ def agnostic_mean(
     """
     n = channel.num_users
     value = channel.solve(average)
-    error = channel.variance(value, spread or 0.0)
+    error = channel.variance(value, spread)
     # Messages of a random sample of people are a random sample of messages; only what the
     # fixed numbers of people per level take away from their variance is known.
     means, _ = channel.moments(
         channel.epsilons, np.array([np.clip(value, channel.low, channel.high)])
     )
-    between = float(channel.counts @ (means[:, 0] - average) ** 2) / n
+    share = channel.counts / n
+    between = float(share @ (means[:, 0] - share @ means[:, 0]) ** 2)
     sampled = max(variance - between, 0.0) / (n * channel.slope(value) ** 2)
     return MeanEstimate(
         value=value,
@@ -250,6 +287,28 @@ def stratified_mean(
         num_users=n,
         mode="stratified",
     )
+
+
+def _two_values(
+    mean: float, spread: float, low: float, high: float
+) -> tuple[Floats, Floats]:
+    """Returns two values of that mean and standard deviation, and the share of each.
+
+    They are as far from the mean as the range allows, where it does not allow both to be
+    `spread` away; a spread that no values of this mean can have is cut down.
+    """
+    below, above = max(mean - low, 0.0), max(high - mean, 0.0)
+    if not (below and above and spread):
+        at = min(max(mean, low), high)
+        return np.array([at, at]), np.array([0.5, 0.5])
+    spread = min(spread, below**0.5 * above**0.5)
+    down = up = spread
+    if down > below:
+        down, up = below, min(spread * (spread / below), above)
+    elif up > above:
+        down, up = min(spread * (spread / above), below), above
+    shares = np.array([up, down]) / (down + up)
+    return np.array([mean - down, mean + up]), shares
 
 
 def _hull(at: Floats, values: Floats) -> tuple[Floats, Floats]:

@@ -1,5 +1,6 @@
 """`shuffledp reproduce`: tables and figures of the papers."""
 
+import tempfile
 from pathlib import Path
 
 import click
@@ -47,9 +48,12 @@ def reproduce_command(
         )
     require("matplotlib")
     experiment = EXPERIMENTS[name]
+    # A folder that cannot be written to is found out before anything takes long.
+    output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=output):
+        pass
     with share_bar(name) as on_share:
         result = experiment.run(repetitions or experiment.repetitions, seed, on_share)
-    output.mkdir(parents=True, exist_ok=True)
     write_text(output / f"{name}.csv", result.to_csv())
     write_text(output / f"{name}.svg", result.svg)
     show(result_table(result))

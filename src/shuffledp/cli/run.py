@@ -20,6 +20,10 @@ from shuffledp.report.summary import Summary
 from shuffledp.report.terminal import estimate_table, guarantee_tables
 
 
+# People who made up their data with the same seed must not meet the same random numbers.
+_STREAM = 20_230_417
+
+
 @dataclass(frozen=True)
 class Stage:
     """Where a rehearsal draws from, and whom it tells how far it is."""
@@ -54,7 +58,9 @@ def run(rehearsal: Rehearsal, settings: Settings) -> None:
     if settings.seed is not None and settings.seed < 0:
         raise InvalidInputError(f"Expected a seed >= 0, got {settings.seed}.")
     seed = settings.seed
-    rng: Rng = SystemRandom() if seed is None else np.random.default_rng(seed)
+    rng: Rng = (
+        SystemRandom() if seed is None else np.random.default_rng([seed, _STREAM])
+    )
     with progress("read") as (on_bytes, on_step):
         summary = rehearsal(Stage(rng, on_bytes, on_step, settings))
     written = write_report(summary, output) if output is not None else []

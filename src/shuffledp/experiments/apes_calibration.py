@@ -37,9 +37,10 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
             reports = protocol.randomize(values, budgets, rng=rng)
             shuffled = shuffle(reports, rng=rng)
             average = float(protocol.randomizer.decode(shuffled.messages).mean())
-            expected = float(protocol.channel(people).average(np.array([mean]))[0])
+            channel = protocol.channel(people)
+            expected = float(channel.average(np.array([mean]))[0])
             gaps.append(average - expected)
-            errors.append(protocol.estimate(shuffled, people).value - mean)
+            errors.append(channel.solve(average) - mean)
             on_share((index + (repetition + 1) / repetitions) / len(kinds))
         histograms[name] = np.array(gaps)
         rows.append(

@@ -62,7 +62,7 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
         title=f"Average of {NUM_USERS:,} values in [20, 80], {repetitions:,} repetitions",
         columns=(
             "varied", "at", "mu", "eps(mu)", "cert. C", "cert. M", "cert. L",
-            "Laplace", "predicted", "one bit", "predicted", "ratio",
+            "Laplace", "Laplace predicted", "one bit", "one bit predicted", "ratio",
         ),
         rows=tuple(rows),
         notes=(

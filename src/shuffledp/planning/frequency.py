@@ -6,8 +6,16 @@ from functools import partial
 
 import numpy as np
 
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError
-from shuffledp.planning.plan import Option, Plan, Wish, recommended
+from shuffledp.planning.plan import (
+    NO_INFORMATION,
+    Option,
+    Plan,
+    Wish,
+    predictable,
+    recommended,
+)
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
 from shuffledp.protocols.frequency import Frequency
@@ -44,8 +52,11 @@ def plan_frequency(
         InvalidInputError: If k or the share make no sense.
         CertificationError: If no protocol keeps the wish.
     """
-    KRandomizedResponse(num_categories)
     share = 1.0 / num_categories if share is None else share
+    # Refuses what makes no sense before anything takes long.
+    Frequency(num_categories).predicted_error(
+        Population.from_counts({1.0: 1}), share=share
+    )
     options: list[Option] = []
     left_out: list[str] = []
     protocols: dict[tuple[str, Mode], Frequency] = {}
@@ -60,50 +71,76 @@ def plan_frequency(
         on_step(f"kary-response, {mode}")
         try:
             simple = Frequency(num_categories, mode)
-            people, _ = wish.fit(simple)
+            fitted = wish.fit(simple)
         except CertificationError as error:
             left_out.append(f"{mode}: {error}")
             continue
         bits = wish.targets is None and num_categories <= _MOST_BITS
-        for name, oracle in _oracles(num_categories, people, mode, share, bits=bits):
+        for name, oracle in _oracles(num_categories, fitted[0], mode, share, bits=bits):
             on_step(f"{name}, {mode}")
             protocol = Frequency(num_categories, mode, oracle)
             try:
-                option = _option(name, protocol, wish, share)
+                # What was found for k-ary response need not be found again.
+                known = fitted if name == "kary-response" else wish.fit(protocol)
             except CertificationError as error:
                 left_out.append(f"{name} ({mode}): {error}")
+                continue
+            option = _option(name, protocol, known, share)
+            if option is None:
+                left_out.append(f"{name} ({mode}): {NO_INFORMATION}")
                 continue
             options.append(option)
             protocols[name, mode] = protocol
     if not options:
-        raise CertificationError("No protocol keeps what was asked for.")
+        raise CertificationError(f"No protocol will do. {' '.join(left_out[-1:])}")
     on_step("yardsticks")
     best = recommended(options)
     protocol = protocols[best.name, best.mode]
+    # Of two categories she counts one: a changed value moves one number.
+    moved = 1.0 if num_categories == 2 else 2.0
+
+    def local_error(people: Population) -> float:
+        oracles = _oracles(num_categories, people, best.mode, share, bits=True)
+        return min(
+            Frequency(num_categories, best.mode, oracle).predicted_error(
+                people, share=share
+            )
+            for _, oracle in oracles
+        )
+
     compared = yardsticks(
         best,
         wish,
         curator=curator_error(
             best.guarantee,
-            reach_l1=2.0,
-            reach_l2=math.sqrt(2.0),
+            reach_l1=moved,
+            reach_l2=math.sqrt(moved),
             spread=math.sqrt(share * (1.0 - share)),
         ),
         error_of=partial(protocol.predicted_error, share=share),
+        local_error=local_error,
         fit_strictest=lambda strictest: strictest.fit(protocol)[0],
     )
     options.sort(key=lambda option: option.error)
     return Plan("frequency", wish, tuple(options), compared, tuple(left_out))
 
 
-def _option(name: str, protocol: Frequency, wish: Wish, share: float) -> Option:
-    people, guarantee = wish.fit(protocol)
+def _option(
+    name: str,
+    protocol: Frequency,
+    fitted: tuple[Population, Guarantee],
+    share: float,
+) -> Option | None:
+    people, guarantee = fitted
+    error = predictable(partial(protocol.predicted_error, share=share), people)
+    if math.isinf(error):
+        return None
     return Option(
         name=name,
         mode=protocol.mode,
         people=people,
         guarantee=guarantee,
-        standard_error=protocol.predicted_error(people, share=share),
+        standard_error=error,
         bias_limit=0.0,
         bits=protocol.randomizer.bits_per_person(people.epsilons),
     )
@@ -119,7 +156,8 @@ def _oracles(
         return
 
     def error(oracle: FrequencyOracle) -> float:
-        return Frequency(k, mode, oracle).predicted_error(people, share=share)
+        protocol = Frequency(k, mode, oracle)
+        return predictable(partial(protocol.predicted_error, share=share), people)
 
     sizes = _geometric(2, k // 2)
     if sizes:

@@ -1,14 +1,22 @@
 """A plan for the mean of bounded numbers."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-
 from shuffledp.errors import CertificationError
-from shuffledp.planning.plan import Option, Plan, Wish, recommended
+from shuffledp.planning.plan import (
+    NO_INFORMATION,
+    Option,
+    Plan,
+    Wish,
+    predictable,
+    recommended,
+)
 from shuffledp.planning.yardsticks import curator_error, yardsticks
-from shuffledp.protocols.mean import Mean, MeanMechanism, check_spread
+from shuffledp.population import Population
+from shuffledp.protocols.mean import Mean, MeanMechanism
+from shuffledp.randomizers.checks import value_range
 from shuffledp.types import Mode
 
 _MECHANISMS: tuple[MeanMechanism, ...] = ("one-bit", "laplace", "clip-laplace")
@@ -44,7 +52,10 @@ def plan_mean(
         InvalidInputError: If range, mean or spread make no sense.
         CertificationError: If no protocol keeps the wish.
     """
-    check_spread(spread, low, high)
+    # Refuses what makes no sense before anything takes long.
+    Mean(low, high).predicted_error(
+        Population.from_counts({1.0: 1}), mean=mean, spread=spread
+    )
     options, left_out = [], [_LEFT_OUT]
     protocols: dict[tuple[str, Mode], Mean] = {
         (mechanism, mode): Mean(low, high, mechanism, mode)
@@ -54,39 +65,59 @@ def plan_mean(
     for (mechanism, mode), protocol in protocols.items():
         on_step(f"{mechanism}, {mode}")
         try:
-            options.append(_option(protocol, wish, mean, spread))
+            option = _option(protocol, wish, mean, spread)
         except CertificationError as error:
             left_out.append(f"{mechanism} ({mode}): {error}")
+            continue
+        if option is None:
+            left_out.append(f"{mechanism} ({mode}): {NO_INFORMATION}")
+        else:
+            options.append(option)
     if not options:
-        raise CertificationError("No protocol keeps what was asked for.")
+        raise CertificationError(f"No protocol will do. {left_out[-1]}")
     on_step("yardsticks")
     best = recommended(options)
     protocol = protocols[best.name, best.mode]
-    span = high - low
+
+    def local_error(people: Population) -> float:
+        unbiased = (protocols[name, best.mode] for name in ("one-bit", "laplace"))
+        return min(
+            other.predicted_error(people, mean=mean, spread=spread)
+            for other in unbiased
+        )
+
+    # In units of half the range, which may be longer than the largest number.
+    half = value_range(low, high)
     compared = yardsticks(
         best,
         wish,
-        curator=curator_error(
-            best.guarantee, reach_l1=span, reach_l2=span, spread=spread
+        curator=half
+        * curator_error(
+            best.guarantee, reach_l1=2.0, reach_l2=2.0, spread=spread / half
         ),
         error_of=partial(protocol.predicted_error, mean=mean, spread=spread),
+        local_error=local_error,
         fit_strictest=lambda strictest: strictest.fit(protocol)[0],
     )
     options.sort(key=lambda option: option.error)
     return Plan("mean", wish, tuple(options), compared, tuple(left_out))
 
 
-def _option(protocol: Mean, wish: Wish, mean: float | None, spread: float) -> Option:
+def _option(
+    protocol: Mean, wish: Wish, mean: float | None, spread: float
+) -> Option | None:
     people, guarantee = wish.fit(protocol)
-    channel = protocol.channel(people)
-    middle = protocol.low / 2.0 + protocol.high / 2.0 if mean is None else mean
-    expected = float(channel.average(np.array([middle]))[0])
+    error = predictable(
+        partial(protocol.predicted_error, mean=mean, spread=spread), people
+    )
+    if math.isinf(error):
+        return None
     return Option(
         name=protocol.mechanism,
         mode=protocol.mode,
         people=people,
         guarantee=guarantee,
-        standard_error=protocol.predicted_error(people, mean=mean, spread=spread),
-        bias_limit=channel.bias_limit(expected),
+        standard_error=error,
+        bias_limit=protocol.predicted_bias(people, mean=mean),
         bits=protocol.randomizer.bits_per_person(people.epsilons),
     )

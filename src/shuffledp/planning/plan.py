@@ -1,7 +1,7 @@
 """What a planner is asked, and what it answers."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from shuffledp.cover import Accountable
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.types import Mode
+
+NO_INFORMATION = "messages of people at level 0 carry no information."
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,14 @@ class Wish:
             protocol, people, delta=self.delta, absent=self.absent, quantiles=False
         )
         return people, guarantee
+
+
+def predictable(error_of: Callable[[Population], float], people: Population) -> float:
+    """Returns a predicted error, infinite where messages carry no information."""
+    try:
+        return error_of(people)
+    except InvalidInputError:
+        return math.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +162,16 @@ class Plan:
         """Why it is recommended, in a few sentences."""
         best = self.recommended
         others = [o for o in self.options if o is not best and o.mode == best.mode]
-        words = [f"{best.name} ({best.mode}) has the smallest predicted error"]
-        if others:
+        # Biased options may have a smaller error.
+        others = [o for o in others if o.error >= best.error]
+        among = " of those without bias" if best.error > self.options[0].error else ""
+        words = [f"{best.name} ({best.mode}) has the smallest predicted error{among}"]
+        if others and best.error > 0.0:
             second = min(others, key=lambda option: option.error)
             factor = second.error / best.error
-            words.append(f", {factor:.3g} times less than the next, {second.name}")
+            words.append(f"; that of the next, {second.name}, is {factor:.3g} times it")
         at = "local budgets" if self.wish.targets is None else "central guarantees"
-        words.append(f", at the same {at}.")
+        words.append(f", all at the same {at}.")
         if self.wish.targets is None:
             weakest = best.guarantee.worst.epsilon_central
             safest = min(self.options, key=lambda o: o.guarantee.worst.epsilon_central)
@@ -176,14 +189,15 @@ class Plan:
         return "".join(words)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns everything as plain values."""
+        """Returns everything as plain values; an infinite error is None."""
         return {
             "statistic": self.statistic,
             "delta": self.wish.delta,
             "absent": self.wish.absent,
             "asked_for": "budgets" if self.wish.targets is None else "targets",
             "levels": {
-                f"{level!r}": n for level, n in sorted(self.wish.levels.items())
+                f"{float(level)!r}": int(n)
+                for level, n in sorted(self.wish.levels.items())
             },
             "recommended": {
                 "name": self.recommended.name,
@@ -204,7 +218,10 @@ class Plan:
             "yardsticks": [
                 {
                     "name": y.name,
-                    "standard_error": y.standard_error,
+                    # JSON has no infinity.
+                    "standard_error": y.standard_error
+                    if math.isfinite(y.standard_error)
+                    else None,
                     "meaning": y.meaning,
                 }
                 for y in self.yardsticks

@@ -8,14 +8,12 @@ w_i = mu_i for normal noise of deviation 1, where mu_i is the largest sensitivit
 strictest guarantee, and takes the best of the four.
 """
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import InvalidInputError
-from shuffledp.planning.plan import Option, Wish, Yardstick
+from shuffledp.planning.plan import Option, Wish, Yardstick, predictable
 from shuffledp.population import Population
 from shuffledp.randomizers.gaussian import sensitivity_per_deviation
 from shuffledp.types import Floats
@@ -29,6 +27,7 @@ def yardsticks(
     *,
     curator: float,
     error_of: Callable[[Population], float],
+    local_error: Callable[[Population], float],
     fit_strictest: Callable[[Wish], Population],
 ) -> tuple[Yardstick, ...]:
     """Returns the errors of other models.
@@ -38,6 +37,7 @@ def yardsticks(
         wish: What was asked for.
         curator: The error of a trusted curator.
         error_of: Predicted error of the best protocol at these local budgets.
+        local_error: That of whatever is best at these local budgets.
         fit_strictest: Local budgets that keep a wish.
     """
     locally: dict[float, int] = {}
@@ -52,23 +52,19 @@ def yardsticks(
         ),
         Yardstick(
             "local model, no shuffler",
-            _or_infinite(error_of, Population.from_counts(locally)),
+            predictable(local_error, Population.from_counts(locally)),
             "the same guarantees without a shuffler: they are the budgets on the devices",
         ),
         Yardstick(
             "everybody at the strictest level",
-            _or_infinite(error_of, fit_strictest(wish.strictest)),
+            # What keeps a target is certified for the best protocol only.
+            predictable(
+                error_of if wish.budgets is None else local_error,
+                fit_strictest(wish.strictest),
+            ),
             "nobody chooses: all get what the most careful ask for",
         ),
     )
-
-
-def _or_infinite(error_of: Callable[[Population], float], people: Population) -> float:
-    try:
-        return error_of(people)
-    except InvalidInputError:
-        # Messages carry no information.
-        return math.inf
 
 
 def curator_error(

@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike
 from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.analyzer.interval import reach
-from shuffledp.arrays import one_each
+from shuffledp.arrays import float_array, one_each
 from shuffledp.errors import InvalidInputError
-from shuffledp.population import Population
+from shuffledp.population import Population, check_budgets
 from shuffledp.protocols.mean import Mean
 from shuffledp.protocols.single_message import check_mode
 from shuffledp.randomizers.one_bit import OneBit
@@ -82,8 +82,14 @@ class BinarySum:
         return Mean(0.0, 1.0, "one-bit", self.mode)
 
     def noise_share(self, levels: ArrayLike) -> Floats:
-        """Returns p, the chance that a message is a fair coin, shape as `levels`."""
-        least, _ = self.randomizer.drawn(np.asarray(levels, dtype=np.float64))
+        """Returns p, the chance that a message is a fair coin, shape as `levels`.
+
+        Args:
+            levels: Local budgets in nats, shape (n,).
+        """
+        epsilons = float_array(levels, "privacy levels")
+        check_budgets(epsilons)
+        least, _ = self.randomizer.drawn(epsilons)
         return least
 
     def calibrate(
@@ -125,11 +131,8 @@ class BinarySum:
             InvalidInputError: If messages are out of range, were shuffled for the other
                 mode, or do not come from as many people per level as expected.
         """
-        share = self._mean.estimate(shuffled, people).value
-        # How much bits differ follows from their mean.
-        inside = min(max(share, 0.0), 1.0)
-        spread = (inside * (1.0 - inside)) ** 0.5
-        estimate = self._mean.estimate(shuffled, people, spread=spread)
+        # Bits differ as much as numbers of their mean can: whatever is more is cut down.
+        estimate = self._mean.estimate(shuffled, people, spread=0.5)
         n = people.num_users
         return SumEstimate(
             value=n * estimate.value,

@@ -25,7 +25,7 @@ from shuffledp.protocols.rehearsal import (
     dependence_of_categories,
     dependence_of_numbers,
 )
-from shuffledp.protocols.string_guarantee import StringGuarantee, certify
+from shuffledp.protocols.string_guarantee import StringGuarantee, certify_strings
 from shuffledp.protocols.strings import Strings
 from shuffledp.randomness import Rng
 from shuffledp.shuffler.shuffle import shuffle
@@ -242,7 +242,7 @@ def collect_strings(
     )
     people = Population.from_budgets(levels)
     guarantee, estimate = _collect(
-        certify=lambda: certify(protocol, people, delta=delta),
+        certify=lambda: certify_strings(protocol, people, delta=delta),
         randomize=lambda: protocol.randomize(strings, levels, rng=rng),
         shuffle=lambda reports: shuffle_strings(reports, rng=rng),
         estimate=lambda shuffled: protocol.estimate(

@@ -82,9 +82,16 @@ class Mean:
     @property
     def _shift(self) -> float:
         """What is taken off a value on the device, and added to the estimate."""
-        if self.mechanism == "clip-laplace":
-            return self.low / 2.0 + self.high / 2.0
-        return 0.0
+        return self._middle if self.mechanism == "clip-laplace" else 0.0
+
+    @property
+    def _middle(self) -> float:
+        return self.low / 2.0 + self.high / 2.0
+
+    @property
+    def _unit(self) -> "Mean":
+        """The same for values from -1 to 1; messages are the same."""
+        return Mean(-1.0, 1.0, self.mechanism, self.mode)
 
     def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
         """Runs on the devices: one randomized message per person.
@@ -129,25 +136,24 @@ class Mean:
             InvalidInputError: If messages are out of range, were shuffled for the other
                 mode, or do not come from as many people per level as expected.
         """
-        spread = check_spread(spread, self.low, self.high)
+        known = check_spread(spread, self.low, self.high)
         indices = check_shuffled(shuffled, people, self.mode)
-        randomizer = self.randomizer
+        middle, half = self._middle, value_range(self.low, self.high)
+        scaled = None if known is None else known / half
+        # Between -1 and 1 no range is too wide, too narrow or too far from 0.
+        randomizer = self._unit.randomizer
         randomizer.check_messages(shuffled.messages)
         groups = indices if self.mode == "stratified" else None
         averages, variances = _averages(
             randomizer, shuffled.messages, groups, people.num_levels
         )
-        channel = self.channel(people)
+        channel = self._unit.channel(people)
         if groups is None:
-            return agnostic_mean(
-                float(averages[0]) + self._shift,
-                float(variances[0]),
-                channel,
-                spread=spread,
-            )
-        return stratified_mean(
-            averages + self._shift, variances, channel, spread=spread
-        )
+            average, variance = float(averages[0]), float(variances[0])
+            estimate = agnostic_mean(average, variance, channel, spread=scaled)
+        else:
+            estimate = stratified_mean(averages, variances, channel, spread=scaled)
+        return estimate.in_units(middle, half)
 
     def channel(self, people: Population) -> Channel:
         """Returns what messages of these people tell about their values."""
@@ -157,7 +163,8 @@ class Mean:
             return mean + self._shift, variance
 
         counts = people.counts.astype(np.float64)
-        return Channel(moments, people.epsilons, counts, self.low, self.high)
+        linear = self.mechanism != "clip-laplace"
+        return Channel(moments, people.epsilons, counts, self.low, self.high, linear)
 
     def predicted_error(
         self, people: Population, *, mean: float | None = None, spread: float = 0.0
@@ -173,20 +180,48 @@ class Mean:
             InvalidInputError: If messages of these people carry no information, or mean
                 or spread are impossible.
         """
-        middle = self.low / 2.0 + self.high / 2.0
-        value = middle if mean is None else as_number(mean, "mean")
-        if not self.low <= value <= self.high:
-            raise InvalidInputError(f"Expected a mean in the range, got {value:g}.")
-        known = check_spread(spread, self.low, self.high) or 0.0
-        channel = self.channel(people)
+        value, half = self._scaled(mean), value_range(self.low, self.high)
+        known = (check_spread(spread, self.low, self.high) or 0.0) / half
+        # Rounding aside, a mean near an end leaves no room for a large spread.
+        if known**2 > (1.0 - value) * (1.0 + value) + 1e-9:
+            raise InvalidInputError(
+                "Expected a spread that values of this mean can have in the range, "
+                f"got {spread:g}."
+            )
+        channel = self._unit.channel(people)
         if self.mode == "agnostic":
-            return float(channel.variance(value, known) ** 0.5)
+            return half * float(channel.variance(value, known) ** 0.5)
         share = people.counts / people.num_users
         parts = [
             channel.level(index).variance(value, known)
             for index in range(people.num_levels)
         ]
-        return float((share**2 @ np.array(parts)) ** 0.5)
+        return half * float((share**2 @ np.array(parts)) ** 0.5)
+
+    def predicted_bias(self, people: Population, *, mean: float | None = None) -> float:
+        """Returns the bias limit to expect if all values are equal; 0 if unbiased.
+
+        Args:
+            people: Who will take part.
+            mean: As for `predicted_error`.
+        """
+        channel, value = self._unit.channel(people), np.array([self._scaled(mean)])
+        half = value_range(self.low, self.high)
+        if self.mode == "agnostic":
+            return half * channel.bias_limit(float(channel.average(value)[0]))
+        limits = [
+            level.bias_limit(float(level.average(value)[0]))
+            for level in map(channel.level, range(people.num_levels))
+        ]
+        return half * float(people.counts @ np.array(limits)) / people.num_users
+
+    def _scaled(self, mean: float | None) -> float:
+        """Returns where a mean, by default the middle, is between -1 and 1."""
+        value = self._middle if mean is None else as_number(mean, "mean")
+        if not self.low <= value <= self.high:
+            raise InvalidInputError(f"Expected a mean in the range, got {value:g}.")
+        half = value_range(self.low, self.high)
+        return float(np.clip((value - self._middle) / half, -1.0, 1.0))
 
 
 def check_spread(spread: float | None, low: float, high: float) -> float | None:
@@ -208,11 +243,9 @@ def _averages(
     """Returns average and variance of the decoded messages, of each group or of all."""
     size = 1 if groups is None else num_groups
     count, total, square = np.zeros(size), np.zeros(size), np.zeros(size)
-    # Squares lose digits where the range is far from 0.
-    middle = randomizer.low / 2.0 + randomizer.high / 2.0
     for start in range(0, messages.size, _BATCH):
         part = slice(start, start + _BATCH)
-        away = randomizer.decode(messages[part]) - middle
+        away = randomizer.decode(messages[part])
         if groups is None:
             count[0] += away.size
             total[0] += away.sum()
@@ -222,4 +255,4 @@ def _averages(
         total += np.bincount(groups[part], away, minlength=size)
         square += np.bincount(groups[part], away**2, minlength=size)
     average = total / count
-    return average + middle, np.maximum(square / count - average**2, 0.0)
+    return average, np.maximum(square / count - average**2, 0.0)

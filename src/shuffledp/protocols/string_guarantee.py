@@ -22,7 +22,7 @@ class StringGuarantee:
     any_number: Guarantee
 
 
-def certify(
+def certify_strings(
     protocol: Strings,
     people: Population,
     *,

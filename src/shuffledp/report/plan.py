@@ -81,7 +81,7 @@ def _yardsticks(plan: Plan) -> Table:
         table.add_row(
             yardstick.name,
             short(yardstick.standard_error),
-            f"{times:.3g}",
+            short(times),
             yardstick.meaning,
         )
     return table

@@ -119,6 +119,13 @@ class PublishedBound(ABC):
         """
 
 
+# What bounds for one common budget do with people who chose smaller ones.
+EQUAL_ONLY = (
+    "Stated for one randomizer that everybody runs; people with smaller budgets are "
+    "counted as if they had the largest, which the theorem itself does not cover."
+)
+
+
 def require(holds: bool, condition: str, values: str) -> None:
     """Raises OutsidePreconditions unless a theorem's condition holds.
 

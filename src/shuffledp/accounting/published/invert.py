@@ -3,11 +3,14 @@
 import math
 from collections.abc import Callable
 
+from scipy.optimize import brentq
+
 from shuffledp.errors import CertificationError, OutsidePreconditions
 
 _SMALLEST_LOG_DELTA = math.log(1e-307)
 _WIDTH = 1e-13
 _STEPS = 200
+_TINY = 1e-320
 
 
 def epsilon_at(
@@ -34,15 +37,22 @@ def epsilon_at(
                 f"got {delta:g}."
             )
         low, high = high, min(2.0 * high, end)
-    for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        if high - low <= _WIDTH * high or not low < middle < high:
-            break
-        if checked(delta_of(middle)) > delta:
-            low = middle
-        else:
-            high = middle
-    return high
+    return _at_root(delta_of, delta, low, high)
+
+
+def _at_root(
+    delta_of: Callable[[float], float], delta: float, low: float, high: float
+) -> float:
+    """Returns an epsilon just above the root, at which the bound was evaluated."""
+
+    def excess(epsilon: float) -> float:
+        return math.log(max(checked(delta_of(epsilon)), _TINY)) - math.log(delta)
+
+    root = brentq(excess, low, high, xtol=1e-300, rtol=_WIDTH)
+    epsilon, step = float(root), _WIDTH
+    while epsilon < high and delta_of(epsilon) > delta:
+        epsilon, step = min(root * (1.0 + step), high), 4.0 * step
+    return epsilon
 
 
 def delta_at(epsilon_of: Callable[[float], float], epsilon: float) -> float:
@@ -53,9 +63,12 @@ def delta_at(epsilon_of: Callable[[float], float], epsilon: float) -> float:
             stating nothing.
         epsilon: The target.
 
+    Returns:
+        At least 1e-307.
+
     Raises:
         OutsidePreconditions: If the formula states no delta below 1 for so small an
-            epsilon, or holds down to delta = 1e-307.
+            epsilon.
     """
 
     def states(log_delta: float) -> bool:
@@ -65,17 +78,14 @@ def delta_at(epsilon_of: Callable[[float], float], epsilon: float) -> float:
             return False
 
     # Conditions may exclude large deltas as well as small ones: look for any that works.
-    low, high = _SMALLEST_LOG_DELTA, -1e-9
+    low = _SMALLEST_LOG_DELTA
     found = next((log for log in _log_deltas() if states(log)), None)
     if found is None:
         raise OutsidePreconditions(
             f"Expected an epsilon that the bound states for some delta, got {epsilon:g}."
         )
     if states(low):
-        raise OutsidePreconditions(
-            f"Expected an epsilon below what the bound states at delta = 1e-307, got "
-            f"{epsilon:g}."
-        )
+        return math.exp(low)
     high = found
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)

@@ -22,8 +22,7 @@ from shuffledp.accounting.binomial import binomial_weight, deviation
 from shuffledp.accounting.coin_sum import coin_sum
 from shuffledp.types import Floats, Ints
 
-# Weights below this may be dropped: far below every delta that a double can hold a
-# divergence for without being 0 anyway.
+# So much probability may be dropped at either end.
 _TAIL = 1e-120
 # Up to so many different coins are multiplied one by one, and keep their digits.
 _FEW_COINS = 20_000
@@ -46,16 +45,16 @@ def clone_count(probabilities: Floats, counts: Ints) -> CloneCount:
     1e-12 down to 1e-120; beyond that, an absolute one of about 1e-16.
     """
     used = (counts > 0) & (probabilities > 0.0)
-    probabilities, counts = np.unique(probabilities[used]), _merged(
-        probabilities[used], counts[used]
-    )
+    probabilities, group = np.unique(probabilities[used], return_inverse=True)
+    merged = np.zeros(probabilities.size, dtype=np.int64)
+    np.add.at(merged, group, counts[used])
     if probabilities.size == 0:
         return CloneCount(0, np.ones(1))
     if probabilities.size <= _FEW_GROUPS:
-        return _of_groups(probabilities, counts)
-    if counts.sum() <= _FEW_COINS:
-        return _of_coins(np.repeat(probabilities, counts))
-    start, weights, _ = coin_sum(probabilities, counts).weights()
+        return _of_groups(probabilities, merged)
+    if merged.sum() <= _FEW_COINS:
+        return _of_coins(np.repeat(probabilities, merged))
+    start, weights, _ = coin_sum(probabilities, merged).weights()
     return CloneCount(start, weights)
 
 
@@ -110,21 +109,15 @@ def _tail(first: Floats, trials: Floats) -> Floats:
     return tail
 
 
-def _merged(probabilities: Floats, counts: Ints) -> Ints:
-    """Returns how many coins have each distinct probability, in ascending order."""
-    _, group = np.unique(probabilities, return_inverse=True)
-    size = int(group.max()) + 1 if group.size else 0
-    merged = np.zeros(size, dtype=np.int64)
-    np.add.at(merged, group, counts)
-    return merged
-
-
 def _of_groups(probabilities: Floats, counts: Ints) -> CloneCount:
     start, weights = 0, np.ones(1)
     for probability, count in zip(probabilities, counts.tolist(), strict=True):
         mean = count * probability
         reach = float(deviation(mean * (1.0 - probability), _TAIL))
-        low, high = max(0, math.floor(mean - reach)), min(count, math.ceil(mean + reach))
+        low, high = (
+            max(0, math.floor(mean - reach)),
+            min(count, math.ceil(mean + reach)),
+        )
         part = binomial_weight(np.arange(low, high + 1.0), count, float(probability))
         start, weights = start + low, np.convolve(weights, part)
     return CloneCount(start, weights)
