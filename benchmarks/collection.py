@@ -1,7 +1,7 @@
 """Time and memory of a whole collection: python benchmarks/collection.py
 
-Ten million people at three levels, 17 categories: randomize, shuffle, estimate. Medians of
-five runs after one to warm up, in a process of its own.
+Ten million people at three levels: certify, randomize, shuffle, estimate. Medians of five
+runs after one to warm up, each kind in a process of its own.
 """
 
 import statistics
@@ -11,48 +11,63 @@ import numpy as np
 from machine import describe, isolated
 
 import shuffledp as sdp
+from shuffledp.types import Mode
 
 RUNS = 5
-STEPS = ("randomize", "shuffle", "estimate", "total")
+NUM_USERS = 10**7
+STEPS = ("certify", "randomize", "shuffle", "estimate", "total")
 
 
-def collect(num_users: int, num_categories: int, mode: str) -> list[float]:
+def collect(what: str, num_categories: int, mode: Mode) -> list[float]:
     """Returns the median seconds of each step."""
     rng = np.random.default_rng(1)
-    quarter = num_users // 4
+    quarter = NUM_USERS // 4
     people = sdp.Population.from_counts(
-        {0.5: quarter, 1.0: num_users - 2 * quarter, 2.0: quarter}
+        {0.5: quarter, 1.0: NUM_USERS - 2 * quarter, 2.0: quarter}
     )
     levels = rng.permutation(people.budgets())
-    values = rng.integers(num_categories, size=num_users).astype(np.uint8)
-    frequency = sdp.Frequency(
-        num_categories, "stratified" if mode == "stratified" else "agnostic"
-    )
+    protocol: sdp.Frequency | sdp.Mean
+    if what == "mean":
+        protocol = sdp.Mean(20.0, 80.0, mode=mode)
+        values = np.clip(rng.normal(50.0, 10.0, NUM_USERS), 20.0, 80.0)
+    else:
+        protocol = sdp.Frequency(num_categories, mode)
+        values = rng.integers(num_categories, size=NUM_USERS).astype(np.uint8)
     rows = []
     for _ in range(RUNS + 1):
         times = [time.perf_counter()]
-        reports = frequency.randomize(values, levels, rng=rng)
+        sdp.account(protocol, people, delta=1e-8)
+        times.append(time.perf_counter())
+        reports = protocol.randomize(values, levels, rng=rng)
         times.append(time.perf_counter())
         shuffled = sdp.shuffle(reports, rng=rng)
         times.append(time.perf_counter())
-        frequency.estimate(shuffled, people)
+        protocol.estimate(shuffled, people)
         times.append(time.perf_counter())
         rows.append([*np.diff(times).tolist(), times[-1] - times[0]])
     return [statistics.median(column) for column in zip(*rows[1:], strict=True)]
 
 
 def main() -> None:
-    """Prints one row per mode."""
+    """Prints one row per kind of collection."""
     print(describe())
     print(
-        f"{'mode':<12}{'people':>12}{'k':>4}"
+        f"{'statistic':<12}{'mode':<12}{'people':>12}{'k':>5}"
         + "".join(f"{s:>11}" for s in STEPS)
         + f"{'peak MB':>9}"
     )
-    for mode in ("agnostic", "stratified"):
-        seconds, peak = isolated(collect, 10**7, 17, mode)
-        row = "".join(f"{second:>11.2f}" for second in seconds)
-        print(f"{mode:<12}{10**7:>12,}{17:>4}{row}{peak:>9.0f}")
+    kinds: tuple[tuple[str, int], ...] = (
+        ("frequency", 17),
+        ("frequency", 128),
+        ("mean", 2),
+    )
+    modes: tuple[Mode, ...] = ("agnostic", "stratified")
+    for what, k in kinds:
+        for mode in modes:
+            seconds, peak = isolated(collect, what, k, mode)
+            row = "".join(f"{second:>11.2f}" for second in seconds)
+            shown = "-" if what == "mean" else str(k)
+            print(f"{what:<12}{mode:<12}{NUM_USERS:>12,}{shown:>5}{row}{peak:>9.0f}")
 
 
 if __name__ == "__main__":

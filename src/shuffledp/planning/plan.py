@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shuffledp.accounting.account import account
@@ -29,9 +29,9 @@ class Wish:
         absent: How many of the other people may be absent or collude.
     """
 
-    budgets: Mapping[float, int] | None
-    targets: Mapping[float, int] | None
-    delta: float
+    budgets: Mapping[float, int] | None = None
+    targets: Mapping[float, int] | None = None
+    delta: float = 1e-6
     absent: int = 0
 
     def __post_init__(self) -> None:
@@ -57,8 +57,8 @@ class Wish:
         """The same, if everybody got what the most careful person asks for."""
         one = {min(self.levels): self.num_users}
         if self.budgets is None:
-            return Wish(None, one, self.delta, self.absent)
-        return Wish(one, None, self.delta, self.absent)
+            return replace(self, targets=one)
+        return replace(self, budgets=one)
 
     def fit(self, protocol: Accountable) -> tuple[Population, Guarantee]:
         """Returns the local budgets for a protocol, and what they are worth.

@@ -56,7 +56,7 @@ class Feldman2021Closed(PublishedBound):
     note: ClassVar[str] = (
         f"{EQUAL_ONLY} The authors' program has a larger factor than the theorem: at "
         "10000 people, budget 1 and delta 1e-6 it says 0.2333 and the theorem 0.2140. "
-        "Large budgets make the value exceed the local budget."
+        "Small budgets in small crowds make the value exceed the local budget."
     )
 
     as_printed: bool = True
@@ -124,6 +124,9 @@ class Feldman2021Numerical(PublishedBound):
         epsilon = check_epsilon(epsilon)
         self.check(setting)
         budget = setting.largest_budget
+        # Equal up to rounding, which must not show.
+        if epsilon >= budget:
+            return 0.0
         return reduced_delta(
             epsilon,
             num_users=setting.num_users,
