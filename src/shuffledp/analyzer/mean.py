@@ -158,13 +158,14 @@ class Channel:
         slopes: Floats = (mean[:, 1] - mean[:, 0]) / (2.0 * step)
         return slopes
 
-    def slope(self, value: float) -> float:
-        """Returns the derivative of h at a value.
+    def slope(self) -> float:
+        """Returns the slope of h from one end of the range to the other.
 
         Raises:
             InvalidInputError: If it is next to nothing: messages carry no information.
         """
-        slope = float(self.counts @ self.slopes(value)) / self.num_users
+        ends = self.average(np.array([self.low, self.high]))
+        slope = float(ends[1] - ends[0]) / 2.0 / (self.high / 2.0 - self.low / 2.0)
         # Below this, the rounding of the devices' coins is as large as the signal.
         if not slope > 1e-9:
             raise InvalidInputError(
@@ -174,11 +175,15 @@ class Channel:
         return slope
 
     def solve(self, average: float) -> float:
-        """Returns the x with h(x) = average; beyond the range h goes on straight."""
+        """Returns the x with h(x) = average; beyond the range h goes on straight.
+
+        It does so with its slope across the range: Clip-Laplace's has none at the ends,
+        and the least noise would carry the estimate away.
+        """
         ends = self.average(np.array([self.low, self.high]))
         for end, value in zip((self.low, self.high), ends.tolist(), strict=True):
             if (average - value) * (1.0 if end == self.high else -1.0) >= 0.0:
-                return float(end + (average - value) / self.slope(end))
+                return float(end + (average - value) / self.slope())
         if self.linear:
             return float(np.interp(average, ends, [self.low, self.high]))
 
@@ -207,7 +212,22 @@ class Channel:
         tilt = (mean[:, 1] - mean[:, 0]) * float(parts.prod()) ** 0.5
         tilt = tilt - share @ tilt
         matching = float(share @ tilt**2) * n / max(n - 1, 1)
-        return float((drawn + matching) / (n * self.slope(value) ** 2))
+        return self.deviation(value, ((drawn + matching) / n) ** 0.5) ** 2
+
+    def deviation(self, value: float, noise: float) -> float:
+        """Returns by how much noise of the average message moves the solution.
+
+        Args:
+            value: Where the solution is.
+            noise: Standard deviation of the average message.
+        """
+        slope = self.slope()
+        if self.linear:
+            return noise / slope
+        # Not by the slope at the value, which may change within the noise.
+        inside = min(max(value, self.low), self.high)
+        centre = float(self.average(np.array([inside]))[0]) + slope * (value - inside)
+        return (self.solve(centre + noise) - self.solve(centre - noise)) / 2.0
 
     def bias_limit(self, average: float) -> float:
         """Returns how far the average estimate can be from the mean of the values.
@@ -248,7 +268,7 @@ def agnostic_mean(
     )
     share = channel.counts / n
     between = float(share @ (means[:, 0] - share @ means[:, 0]) ** 2)
-    sampled = max(variance - between, 0.0) / (n * channel.slope(value) ** 2)
+    sampled = channel.deviation(value, (max(variance - between, 0.0) / n) ** 0.5) ** 2
     return MeanEstimate(
         value=value,
         standard_error=error**0.5,

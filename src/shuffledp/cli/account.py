@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.profile import privacy_profile
+from shuffledp.accounting.published.comparison import Claim, claims
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json, working
 from shuffledp.cli.mechanism import (
@@ -16,7 +18,9 @@ from shuffledp.cli.mechanism import (
     people_options,
     read_people,
 )
+from shuffledp.errors import InvalidInputError
 from shuffledp.protocols.single_message import SingleMessage
+from shuffledp.report.claims import claims_table
 from shuffledp.report.extra import require
 from shuffledp.report.files import write_text
 from shuffledp.report.profile import profile_picture
@@ -34,6 +38,12 @@ from shuffledp.report.terminal import guarantee_table
 @click.option("--delta", type=float, help="Ask for epsilon at this delta.")
 @click.option("--epsilon", type=float, help="Ask for delta at this epsilon.")
 @circumstance_options
+@click.option(
+    "--method",
+    metavar="NAME|all",
+    help="Compare with a published bound, or with all of them: what papers claim for "
+    "everybody, beside the certificate. One round, one coordinate, nobody absent.",
+)
 @click.option(
     "--certificate",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -60,6 +70,7 @@ def account_command(
     honest_fraction: float | None,
     rounds: int,
     coordinates: int,
+    method: str | None,
     certificate: Path | None,
     picture: Path | None,
     as_json: bool,
@@ -75,7 +86,13 @@ def account_command(
       shuffledp account --mechanism laplace --levels 1:10000 --delta 1e-6 --rounds 10
       shuffledp account --mechanism clip-laplace --levels 0.5:5000,1:5000 --delta 1e-6 \\
         --coordinates 7850 --honest-fraction 0.9
+      shuffledp account --categories 2 --levels 1:10000 --delta 1e-6 --method all
     """
+    if method is not None and (absent or honest_fraction or rounds * coordinates > 1):
+        raise InvalidInputError(
+            "Expected --method without --absent, --honest-fraction, --rounds and "
+            "--coordinates: published bounds speak of one collection."
+        )
     if picture is not None:
         require("matplotlib")
     with working("read"):
@@ -115,10 +132,25 @@ def account_command(
         write_text(picture, drawing)
     if certificate is not None:
         write_text(certificate, json.dumps(guarantee.to_dict(), indent=2) + "\n")
+    compared = None
+    if method is not None:
+        with working("compare"):
+            names = None if method == "all" else [method]
+            compared = claims(
+                protocol, people, delta=delta, epsilon=epsilon, names=names
+            )
     if as_json:
-        show_json(guarantee.to_dict())
+        published = {} if compared is None else {"published": _plain(compared)}
+        show_json(guarantee.to_dict() | published)
         return
-    show(guarantee_table(guarantee))
+    if compared is None:
+        show(guarantee_table(guarantee))
+    else:
+        show(claims_table(guarantee, compared))
     for path in (certificate, picture):
         if path is not None:
             show(f"\nWritten: {path}")
+
+
+def _plain(compared: list[Claim]) -> list[dict[str, Any]]:
+    return [claim.to_dict() for claim in compared]

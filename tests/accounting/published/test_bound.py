@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.published.bound import Setting, Status
+from shuffledp.accounting.published.bound import Setting, Status, status_in
 from shuffledp.accounting.published.catalogue import (
     PUBLISHED,
     bounds_for,
@@ -90,3 +90,31 @@ def test_epsilon_is_a_number_and_falls_with_delta(
 def test_settings_that_make_no_sense(change: dict[str, Any], message: str) -> None:
     with pytest.raises(sdp.InvalidInputError, match=message):
         Setting(**({"people": PEOPLE} | change))
+
+
+@pytest.mark.parametrize(
+    ("name", "claim"),
+    [("feldman2021-numerical", 0.1305), ("balle2019-hoeffding", 0.1455)],
+)
+def test_what_is_proven_for_equal_budgets_fails_for_mixed_ones(
+    name: str, claim: float
+) -> None:
+    people = sdp.Population.from_counts({0.5: 1, 2.0: 9999})
+    bound, setting = published_bound(name), Setting(people, sdp.Laplace())
+
+    epsilon = bound.epsilon(setting, 1e-5)
+
+    assert epsilon == pytest.approx(claim, rel=1e-3)
+    protocol = sdp.SingleMessage(sdp.Laplace())
+    careful = sdp.account(protocol, people, epsilon=epsilon, levels=[0.5]).levels[0]
+    assert careful.delta_central_lower > 100 * 1e-5
+    assert bound.proven == Status.PROVEN
+    assert status_in(bound, setting) == Status.UNPROVEN
+
+
+def test_a_status_other_than_proven_stays() -> None:
+    alike = sdp.Population.from_counts({1.0: 10})
+
+    for bound in PUBLISHED:
+        assert status_in(bound, Setting(alike)) == bound.proven
+        assert status_in(bound, Setting(PEOPLE)) != Status.PROVEN or bound.mixed

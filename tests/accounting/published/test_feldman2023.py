@@ -114,9 +114,9 @@ def test_the_closed_form_is_above_the_numerical_one(
 def test_outside_its_preconditions_it_says_nothing() -> None:
     with pytest.raises(sdp.OutsidePreconditions, match=r"e\^eps_0 <= n / \(8"):
         CLOSED.epsilon(setting(5.0, 10**4), 1e-6)
-    with pytest.raises(sdp.OutsidePreconditions, match="k-ary.*got any randomizer"):
+    with pytest.raises(sdp.OutsidePreconditions, match=r"k-ary.*got any randomizer"):
         KARY.delta(PEOPLE, 0.1)
-    with pytest.raises(sdp.OutsidePreconditions, match="k-ary.*got laplace"):
+    with pytest.raises(sdp.OutsidePreconditions, match=r"k-ary.*got laplace"):
         KARY.delta(Setting(PEOPLE.people, sdp.Laplace()), 0.1)
 
 

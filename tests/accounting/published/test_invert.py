@@ -22,9 +22,9 @@ def test_jumps_are_met_from_the_safe_side() -> None:
 
 
 def test_what_is_never_reached_is_refused() -> None:
-    with pytest.raises(sdp.OutsidePreconditions, match="up to epsilon = 2, got 0.1"):
+    with pytest.raises(sdp.OutsidePreconditions, match="up to epsilon = 2,"):
         epsilon_at(lambda e: 0.2, 0.1, ceiling=2.0)
-    with pytest.raises(sdp.OutsidePreconditions, match="for some delta, got 0.1"):
+    with pytest.raises(sdp.OutsidePreconditions, match="for some delta"):
         delta_at(lambda d: 0.2, 0.1)
     with pytest.raises(sdp.CertificationError):
         epsilon_at(lambda e: math.nan, 0.1)

@@ -82,6 +82,7 @@ class PublishedBound(ABC):
         applies_to: In plain words, which randomizers it is stated for.
         proven: What is known of it.
         note: In plain words, what holds and what does not.
+        mixed: Is it stated for people with different budgets?
     """
 
     name: ClassVar[str]
@@ -90,6 +91,7 @@ class PublishedBound(ABC):
     applies_to: ClassVar[str]
     proven: ClassVar[Status]
     note: ClassVar[str]
+    mixed: ClassVar[bool] = False
 
     @abstractmethod
     def check(self, setting: Setting) -> None:
@@ -122,8 +124,20 @@ class PublishedBound(ABC):
 # What bounds for one common budget do with people who chose smaller ones.
 EQUAL_ONLY = (
     "Stated for one randomizer that everybody runs; people with smaller budgets are "
-    "counted as if they had the largest, which the theorem itself does not cover."
+    "counted as if they had the largest, which the theorem itself does not cover: with "
+    "Laplace noise, a few careful people among others exceed it by orders of magnitude."
 )
+
+
+def status_in(bound: PublishedBound, setting: Setting) -> Status:
+    """Returns what is known of a bound in this setting.
+
+    What is proven for one common budget is not proven for several.
+    """
+    covered = bound.mixed or setting.people.num_levels == 1
+    if bound.proven == Status.PROVEN and not covered:
+        return Status.UNPROVEN
+    return bound.proven
 
 
 def require(holds: bool, condition: str, values: str) -> None:

@@ -19,7 +19,6 @@ of the Shuffle Model", arXiv:2105.05180.
 """
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -39,51 +38,13 @@ from shuffledp.errors import CertificationError
 
 _TITLE = "On the Renyi Differential Privacy of the Shuffle Model"
 _APPLIES = "any one local randomizer with finitely many messages, run by everybody"
-_LARGEST_ORDER = 2**20
-# Orders are tried in steps of 2 percent, until so many in a row have not helped.
-_PATIENCE = 60
-_STEP = 1.02
+_LARGEST_ORDER = 2**17
+# Orders are tried in steps of 5 percent, until so many in a row have not helped.
+_PATIENCE = 25
+_STEP = 1.05
 
 
-class _Girgis2021(PublishedBound):
-    """What the two theorems have in common: from orders to (epsilon, delta)."""
-
-    @abstractmethod
-    def log_moment(self, setting: Setting, order: int) -> float:
-        """Returns (l - 1) times the Renyi divergence at a whole order >= 2."""
-
-    def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless randomizers are pure."""
-        check_pure(setting)
-
-    def epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the smallest epsilon over all orders that are tried, at least 0."""
-        delta = check_delta(delta)
-        self.check(setting)
-
-        def of_order(order: int) -> float:
-            moment = self.log_moment(setting, order) - math.log(order)
-            return (moment - math.log(delta)) / (order - 1) + math.log1p(-1.0 / order)
-
-        if setting.largest_budget == 0.0:
-            return 0.0
-        return max(_smallest(of_order), 0.0)
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
-        """Returns the smallest delta over all orders that are tried, at most 1."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
-
-        def of_order(order: int) -> float:
-            moment = self.log_moment(setting, order) - math.log(order)
-            return moment + (order - 1) * (math.log1p(-1.0 / order) - epsilon)
-
-        if setting.largest_budget == 0.0:
-            return 0.0
-        return math.exp(min(_smallest(of_order), 0.0))
-
-
-class Girgis2021Sum(_Girgis2021):
+class Girgis2021Sum(PublishedBound):
     """Theorem 1: a sum over the moments up to the order."""
 
     name: ClassVar[str] = "girgis2021-sum"
@@ -96,22 +57,24 @@ class Girgis2021Sum(_Girgis2021):
         "one round other bounds are tighter."
     )
 
-    def log_moment(self, setting: Setting, order: int) -> float:
-        """Returns (l - 1) times the Renyi divergence at a whole order >= 2."""
-        budget, few = setting.largest_budget, _hidden_among(setting)
-        log_s = budget + math.log(-math.expm1(-2.0 * budget))
-        pairs = math.log(order) + math.log(order - 1.0) - math.log(2.0)
-        # (e^eps_0 - 1)^2 / e^eps_0, whose square might overflow.
-        second = pairs + budget + 2.0 * math.log(-math.expm1(-budget)) - math.log(few)
-        i = np.arange(3.0, order + 1.0)
-        choices = gammaln(order + 1.0) - gammaln(i + 1.0) - gammaln(order - i + 1.0)
-        base = log_s - 0.5 * math.log(2.0 * few)
-        higher = choices + np.log(i) + gammaln(0.5 * i) + i * base
-        rest = _log_remainder(log_s, order, pairs) - _exponent(setting)
-        return float(logsumexp(np.concatenate([[0.0, second, rest], higher])))
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless randomizers are pure."""
+        check_pure(setting)
+
+    def epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the smallest epsilon over all orders that are tried, at least 0."""
+        delta = check_delta(delta)
+        self.check(setting)
+        return _best_epsilon(sum_log_moment, setting, delta)
+
+    def delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the smallest delta over all orders that are tried, at most 1."""
+        epsilon = check_epsilon(epsilon)
+        self.check(setting)
+        return _best_delta(sum_log_moment, setting, epsilon)
 
 
-class Girgis2021Closed(_Girgis2021):
+class Girgis2021Closed(PublishedBound):
     """Theorem 2: a closed form for every order."""
 
     name: ClassVar[str] = "girgis2021-closed"
@@ -121,15 +84,71 @@ class Girgis2021Closed(_Girgis2021):
     proven: ClassVar[Status] = Status.PROVEN
     note: ClassVar[str] = f"{EQUAL_ONLY} The value may exceed the local budget."
 
-    def log_moment(self, setting: Setting, order: int) -> float:
-        """Returns (l - 1) times the Renyi divergence at a whole order >= 2."""
-        budget, few = setting.largest_budget, _hidden_among(setting)
-        log_rise = budget + math.log(-math.expm1(-budget))
-        exponent = 2.0 * (math.log(order) + log_rise) - math.log(few)
-        if exponent > 700.0:
-            return math.inf
-        rest = budget * order - _exponent(setting)
-        return float(np.logaddexp(math.exp(exponent), rest))
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless randomizers are pure."""
+        check_pure(setting)
+
+    def epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the smallest epsilon over all orders that are tried, at least 0."""
+        delta = check_delta(delta)
+        self.check(setting)
+        return _best_epsilon(closed_log_moment, setting, delta)
+
+    def delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the smallest delta over all orders that are tried, at most 1."""
+        epsilon = check_epsilon(epsilon)
+        self.check(setting)
+        return _best_delta(closed_log_moment, setting, epsilon)
+
+
+def sum_log_moment(setting: Setting, order: int) -> float:
+    """Returns ln(B) of Theorem 1 at a whole order >= 2, for a largest budget above 0."""
+    budget, few = setting.largest_budget, _hidden_among(setting)
+    log_s = budget + math.log(-math.expm1(-2.0 * budget))
+    pairs = math.log(order) + math.log(order - 1.0) - math.log(2.0)
+    # (e^eps_0 - 1)^2 / e^eps_0, whose square might overflow.
+    second = pairs + budget + 2.0 * math.log(-math.expm1(-budget)) - math.log(few)
+    i = np.arange(3.0, order + 1.0)
+    choices = gammaln(order + 1.0) - gammaln(i + 1.0) - gammaln(order - i + 1.0)
+    base = log_s - 0.5 * math.log(2.0 * few)
+    higher = choices + np.log(i) + gammaln(0.5 * i) + i * base
+    rest = _log_remainder(log_s, order, pairs) - _exponent(setting)
+    return float(logsumexp(np.concatenate([[0.0, second, rest], higher])))
+
+
+def closed_log_moment(setting: Setting, order: int) -> float:
+    """Returns ln(B) of Theorem 2 at a whole order >= 2, for a largest budget above 0."""
+    budget, few = setting.largest_budget, _hidden_among(setting)
+    log_rise = budget + math.log(-math.expm1(-budget))
+    exponent = 2.0 * (math.log(order) + log_rise) - math.log(few)
+    if exponent > 700.0:
+        return math.inf
+    rest = budget * order - _exponent(setting)
+    return float(np.logaddexp(math.exp(exponent), rest))
+
+
+def _best_epsilon(
+    log_moment: Callable[[Setting, int], float], setting: Setting, delta: float
+) -> float:
+    def of_order(order: int) -> float:
+        moment = log_moment(setting, order) - math.log(order)
+        return (moment - math.log(delta)) / (order - 1) + math.log1p(-1.0 / order)
+
+    if setting.largest_budget == 0.0:
+        return 0.0
+    return max(_smallest(of_order), 0.0)
+
+
+def _best_delta(
+    log_moment: Callable[[Setting, int], float], setting: Setting, epsilon: float
+) -> float:
+    def of_order(order: int) -> float:
+        moment = log_moment(setting, order) - math.log(order)
+        return moment + (order - 1) * (math.log1p(-1.0 / order) - epsilon)
+
+    if setting.largest_budget == 0.0:
+        return 0.0
+    return math.exp(min(_smallest(of_order), 0.0))
 
 
 def _hidden_among(setting: Setting) -> float:

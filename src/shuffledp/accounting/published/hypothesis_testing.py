@@ -93,7 +93,9 @@ class HypothesisTesting(PublishedBound):
         """Raises OutsidePreconditions unless noise is Laplace, or Gaussian with delta."""
         name = setting.mechanism_name
         require(
-            name in ("laplace", "gaussian"), "the mechanism laplace or gaussian", f"{name}"
+            name in ("laplace", "gaussian"),
+            "the mechanism laplace or gaussian",
+            f"{name}",
         )
         smallest = float(setting.people.epsilons[0])
         require(smallest > 0.0, "every budget > 0", f"{smallest:g}")

@@ -25,7 +25,9 @@ from scipy.special import ndtr, ndtri
 from shuffledp.types import Floats
 
 
-def laplace_confusion(epsilons: Floats, victim: float, *, strict: bool = False) -> Floats:
+def laplace_confusion(
+    epsilons: Floats, victim: float, *, strict: bool = False
+) -> Floats:
     """Returns p_i under Laplace noise of scale 1 / eps_i, shape (levels,).
 
     >>> laplace_confusion(np.array([2.0]), 2.0)
