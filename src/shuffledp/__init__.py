@@ -16,10 +16,10 @@ from shuffledp.errors import (
     ShuffledpError,
     UnknownLevelError,
 )
-from shuffledp.population import Population
 from shuffledp.planning.frequency import plan_frequency
 from shuffledp.planning.mean import plan_mean
 from shuffledp.planning.plan import Wish
+from shuffledp.population import Population
 from shuffledp.protocols.binary_sum import BinarySum, SumEstimate
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.mean import Mean

@@ -192,12 +192,16 @@ class Channel:
 
         return float(brentq(excess, self.low, self.high, xtol=1e-14, rtol=1e-14))
 
-    def variance(self, value: float, spread: float | None) -> float:
+    def variance(
+        self, value: float, spread: float | None, *, solved: bool = True
+    ) -> float:
         """Returns the variance of an estimate by `solve`, given the values.
 
         Args:
             value: Their mean.
             spread: Their standard deviation, or None for whatever makes it largest.
+            solved: Whether the mean comes from `solve`, or is the true one, next to which
+                the solution may lie.
         """
         if spread is None:
             # Where messages do not follow values straight, either end may be it.
@@ -212,6 +216,8 @@ class Channel:
         tilt = (mean[:, 1] - mean[:, 0]) * float(parts.prod()) ** 0.5
         tilt = tilt - share @ tilt
         matching = float(share @ tilt**2) * n / max(n - 1, 1)
+        if not (solved or self.linear):
+            value = self.solve(float(share @ mean @ parts))
         return self.deviation(value, ((drawn + matching) / n) ** 0.5) ** 2
 
     def deviation(self, value: float, noise: float) -> float:

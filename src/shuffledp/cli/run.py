@@ -19,7 +19,6 @@ from shuffledp.report.summarize import Circumstances
 from shuffledp.report.summary import Summary
 from shuffledp.report.terminal import estimate_table, guarantee_tables
 
-
 # People who made up their data with the same seed must not meet the same random numbers.
 _STREAM = 20_230_417
 

@@ -3,6 +3,7 @@
 from shuffledp.experiments import (
     apes_calibration,
     apes_moments,
+    bound_figures,
     eapes_average,
     eapes_frequency,
 )
@@ -25,5 +26,29 @@ EXPERIMENTS = {
     ),
     "apes-fig10": Experiment(
         "APES Figure 10: bias of Clip-Laplace.", apes_moments.run_bias, 100_000
+    ),
+    "eapes-fig4": Experiment(
+        "E-APES Figure 4: bounds against the number of people.",
+        bound_figures.EAPES_FIGURE_4.run,
+        1,
+    ),
+    "apes-fig2": Experiment(
+        "APES Figure 2: bounds, budgets up to 1.", bound_figures.APES_FIGURE_2.run, 1
+    ),
+    "apes-fig7": Experiment(
+        "APES Figure 7: bounds, budgets up to 0.5.", bound_figures.APES_FIGURE_7.run, 1
+    ),
+    "apes-fig8": Experiment(
+        "APES Figure 8: bounds, budgets up to 3.", bound_figures.APES_FIGURE_8.run, 1
+    ),
+    "testing-fig4-pure": Experiment(
+        "Document 003, Figure 4: pure budgets, Laplace noise.",
+        bound_figures.TESTING_FIGURE_4_PURE.run,
+        1,
+    ),
+    "testing-fig4-approximate": Experiment(
+        "Document 003, Figure 4: approximate budgets, Gaussian noise.",
+        bound_figures.TESTING_FIGURE_4_APPROXIMATE.run,
+        1,
     ),
 }

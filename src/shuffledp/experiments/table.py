@@ -18,4 +18,4 @@ def result_table(result: Result) -> RenderableType:
 
 
 def _shown(cell: Cell) -> str:
-    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.3g}" if isinstance(cell, float) else str(cell)

@@ -52,11 +52,10 @@ def plan_frequency(
         InvalidInputError: If k or the share make no sense.
         CertificationError: If no protocol keeps the wish.
     """
-    share = 1.0 / num_categories if share is None else share
     # Refuses what makes no sense before anything takes long.
-    Frequency(num_categories).predicted_error(
-        Population.from_counts({1.0: 1}), share=share
-    )
+    simplest = Frequency(num_categories)
+    share = 1.0 / num_categories if share is None else share
+    simplest.predicted_error(Population.from_counts({1.0: 1}), share=share)
     options: list[Option] = []
     left_out: list[str] = []
     protocols: dict[tuple[str, Mode], Frequency] = {}

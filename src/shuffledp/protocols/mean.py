@@ -190,10 +190,10 @@ class Mean:
             )
         channel = self._unit.channel(people)
         if self.mode == "agnostic":
-            return half * float(channel.variance(value, known) ** 0.5)
+            return half * float(channel.variance(value, known, solved=False) ** 0.5)
         share = people.counts / people.num_users
         parts = [
-            channel.level(index).variance(value, known)
+            channel.level(index).variance(value, known, solved=False)
             for index in range(people.num_levels)
         ]
         return half * float((share**2 @ np.array(parts)) ** 0.5)

@@ -27,6 +27,7 @@ from shuffledp.accounting.published.apes_clones import (
     mean_clone_probabilities,
 )
 from shuffledp.accounting.published.bound import (
+    EQUAL_ONLY,
     PublishedBound,
     Setting,
     Status,
@@ -61,11 +62,8 @@ class UniformShuffle(PublishedBound):
     title: ClassVar[str] = _TITLE
     source: ClassVar[str] = "Liu et al. (2023), eq. (2), after Feldman et al. (2021)"
     applies_to: ClassVar[str] = "any pure randomizer, the same for everybody"
-    proven: ClassVar[Status] = Status.FALSE
-    note: ClassVar[str] = (
-        "Proven if all budgets are equal. With personal budgets the others do not run the "
-        "victim's randomizer, and noise of different widths has unbounded ratios."
-    )
+    proven: ClassVar[Status] = Status.PROVEN
+    note: ClassVar[str] = EQUAL_ONLY
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless randomizers are pure."""
@@ -118,6 +116,7 @@ class ApesClosed(PublishedBound):
     source: ClassVar[str] = "Liu et al. (2023), Theorem 4"
     applies_to: ClassVar[str] = "Clip-Laplace, one coordinate"
     proven: ClassVar[Status] = Status.FALSE
+    mixed: ClassVar[bool] = True
     note: ClassVar[str] = (
         _AVERAGED + " The constant 8 hides this up to budgets of about 30; beyond, it "
         "fails: 9999 people at 0.05 and a victim at 200. The appendix's formula fails "
@@ -177,6 +176,7 @@ class ApesNumerical(PublishedBound):
     source: ClassVar[str] = "Liu et al. (2023), Lemmas 5 and 6, Table 3"
     applies_to: ClassVar[str] = "Clip-Laplace, one coordinate"
     proven: ClassVar[Status] = Status.FALSE
+    mixed: ClassVar[bool] = True
     note: ClassVar[str] = (
         _AVERAGED + " 9999 people at 0.05 and a victim at 5 have delta >= 2.2e-5 at "
         "epsilon 0.0594, where 1e-5 is stated."
@@ -193,11 +193,12 @@ class ApesNumerical(PublishedBound):
         """Returns the smallest epsilon at which the two counts reach this delta."""
         delta = check_delta(delta)
         stated = self._profile(setting)
-        return epsilon_at(stated, delta, ceiling=setting.largest_budget)
+        return epsilon_at(stated, delta)
 
     def delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two counts at this epsilon."""
-        return self._profile(setting)(check_epsilon(epsilon))
+        epsilon = check_epsilon(epsilon)
+        return self._profile(setting)(epsilon)
 
     def _profile(self, setting: Setting) -> "_Profile":
         self.check(setting)

@@ -28,7 +28,7 @@ def clone_probability(imitator: Floats, victim: float, *, reach: float = 1.0) ->
     """Returns p_ij for persons of these budgets and one victim, shape as `imitator`.
 
     >>> clone_probability(np.array([1.0, 2.0]), 2.0)
-    array([0.09260..., 0.13533...])
+    array([0.09256118, 0.13533528])
 
     Args:
         imitator: eps_i > 0, shape (levels,).

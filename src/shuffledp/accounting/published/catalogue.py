@@ -1,11 +1,18 @@
 """Every published bound, by the year of its paper."""
 
+from shuffledp.accounting.published.apes import (
+    ApesClosed,
+    ApesNumerical,
+    UniformShuffle,
+)
+from shuffledp.accounting.published.apes_user import SparsifiedApes
 from shuffledp.accounting.published.balle2019 import (
     Balle2019Bennett,
     Balle2019Blanket,
     Balle2019Hoeffding,
 )
 from shuffledp.accounting.published.bound import PublishedBound, Setting
+from shuffledp.accounting.published.eapes import EapesCorollary, EapesTheorem
 from shuffledp.accounting.published.erlingsson2019 import Erlingsson2019
 from shuffledp.accounting.published.feldman2021 import (
     Feldman2021Closed,
@@ -17,6 +24,8 @@ from shuffledp.accounting.published.feldman2023 import (
     Feldman2023Numerical,
 )
 from shuffledp.accounting.published.girgis2021 import Girgis2021Closed, Girgis2021Sum
+from shuffledp.accounting.published.hypothesis_testing import HypothesisTesting
+from shuffledp.accounting.published.segmented import SegmentedPrivacy
 from shuffledp.accounting.published.wang2024 import Wang2024
 from shuffledp.errors import InvalidInputError, OutsidePreconditions
 
@@ -32,8 +41,17 @@ PUBLISHED: tuple[PublishedBound, ...] = (
     Feldman2023Closed(),
     Feldman2023Numerical(),
     Feldman2023Kary(),
+    UniformShuffle(),
+    ApesClosed(),
+    ApesNumerical(),
+    EapesTheorem(),
+    EapesCorollary(),
     Wang2024(),
+    HypothesisTesting(),
 )
+# About protocols with parameters that a setting does not have: b of d coordinates, or s of
+# d items and blanket messages. They need these to be built.
+WITH_PARAMETERS: tuple[type[PublishedBound], ...] = (SparsifiedApes, SegmentedPrivacy)
 
 
 def published_bound(name: str) -> PublishedBound:

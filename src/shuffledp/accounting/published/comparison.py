@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.published.bound import (
-    EQUAL_ONLY,
     PublishedBound,
     Setting,
-    Status,
+    status_in,
 )
 from shuffledp.accounting.published.catalogue import PUBLISHED, published_bound
 from shuffledp.cover import Accountable
@@ -82,10 +81,7 @@ def claims(
 def _claim(
     bound: PublishedBound, setting: Setting, delta: float | None, epsilon: float | None
 ) -> Claim:
-    proven = str(bound.proven)
-    if bound.proven == Status.PROVEN and setting.people.num_levels > 1:
-        if EQUAL_ONLY in bound.note:
-            proven = "for equal budgets only"
+    proven = str(status_in(bound, setting))
     try:
         bound.check(setting)
         number = (

@@ -83,6 +83,7 @@ class EapesTheorem(PublishedBound):
     source: ClassVar[str] = "Chen, Cao, Ge (2023), Theorem 3"
     applies_to: ClassVar[str] = "any randomizers that keep (eps_i, delta_i)"
     proven: ClassVar[Status] = Status.FALSE
+    mixed: ClassVar[bool] = True
     note: ClassVar[str] = (
         "As printed it improves as delta_i grows, although a mechanism that gives her "
         "away with probability delta_i has delta >= delta_i at every epsilon. " + _NOTE
@@ -128,6 +129,7 @@ class EapesCorollary(PublishedBound):
         "Laplace noise and binary randomized response (by Theorem 3, any pure randomizer)"
     )
     proven: ClassVar[Status] = Status.FALSE
+    mixed: ClassVar[bool] = True
     note: ClassVar[str] = _NOTE
 
     def check(self, setting: Setting) -> None:

@@ -55,5 +55,5 @@ def largest_distance(epsilons: Floats, delta: float) -> Floats:
         logs = log_ndtr(-near)
         fits = np.exp(logs) * -np.expm1(epsilons + log_ndtr(-far) - logs) <= delta
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    mu = np.exp(low)
-    return mu
+    largest: Floats = np.exp(low)
+    return largest

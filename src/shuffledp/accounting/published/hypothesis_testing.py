@@ -76,6 +76,7 @@ class HypothesisTesting(PublishedBound):
     source: ClassVar[str] = "Liu, Liu, Xiong, Gu, Chen (2024), Theorem 2, eq. (5)"
     applies_to: ClassVar[str] = "Laplace and Gaussian noise"
     proven: ClassVar[Status] = Status.FALSE
+    mixed: ClassVar[bool] = True
     note: ClassVar[str] = (
         "A type-I error is no weight of a mixture: no p > 0 works pointwise for Gaussian "
         "noise. Fails for equal budgets (Gaussian; Laplace from 2.5 on), and the most "
@@ -171,7 +172,7 @@ class _Tests:
             return 0.0
         # At the best t, each term is a maximum over m, among them one that gives 0.
         totals, weights = self._terms()
-        m = np.floor((totals + 1.0) * (part / (part + rise)))
+        m = np.floor((totals + 1.0) * (part / (2.0 * part + rise)))
         m = np.minimum(m, totals)
         terms = part * _weight(m, totals) - rise * _below(m, totals)
         found = float(weights @ np.maximum(terms, 0.0))
@@ -182,7 +183,7 @@ class _Tests:
         if not (math.isfinite(slope) and slope >= 0.0):
             raise InvalidInputError(f"Expected a finite t >= 0, got {slope:g}.")
         # Theorem 1 itself sums from 0.
-        totals = np.arange(self.clones.weights.size) + float(self.clones.start)
+        totals = self._totals()
         m = np.floor((totals + 1.0) * (slope / (slope + 1.0)))
         m = np.minimum(m, totals)
         below = _below(m, totals)
@@ -195,10 +196,14 @@ class _Tests:
             return alpha, beta + kept * reached + self.failure * (1.0 - alpha)
         return alpha, beta + kept * (1.0 - reached)
 
+    def _totals(self) -> Floats:
+        totals: Floats = np.arange(self.clones.weights.size, dtype=np.float64)
+        return totals + float(self.clones.start)
+
     def _terms(self) -> tuple[Floats, Floats]:
         """Returns i and w_i of eq. (5)."""
         weights = self.clones.weights
-        totals = np.arange(weights.size) + float(self.clones.start)
+        totals = self._totals()
         if self.as_printed:
             return totals[totals >= 1.0], weights[totals >= 1.0]
         return totals, weights

@@ -22,8 +22,10 @@ from shuffledp.accounting.binomial import binomial_weight, deviation
 from shuffledp.accounting.coin_sum import coin_sum
 from shuffledp.types import Floats, Ints
 
+# Coins rarer than this never fall; the arithmetic of smaller numbers would overflow.
+_NEVER = 1e-250
 # So much probability may be dropped at either end.
-_TAIL = 1e-120
+_TAIL = 1e-307
 # Up to so many different coins are multiplied one by one, and keep their digits.
 _FEW_COINS = 20_000
 # So many distinct binomials are convolved directly whatever the number of people.
@@ -42,9 +44,10 @@ def clone_count(probabilities: Floats, counts: Ints) -> CloneCount:
     """Returns the law of a sum of counts[j] coins of probability probabilities[j].
 
     Up to 40 distinct probabilities, or 20000 coins, weights have a relative error of about
-    1e-12 down to 1e-120; beyond that, an absolute one of about 1e-16.
+    1e-12 wherever a double can hold them. Beyond, the error is absolute, about 1e-16, and
+    what is less likely is left out.
     """
-    used = (counts > 0) & (probabilities > 0.0)
+    used = (counts > 0) & (probabilities > _NEVER)
     probabilities, group = np.unique(probabilities[used], return_inverse=True)
     merged = np.zeros(probabilities.size, dtype=np.int64)
     np.add.at(merged, group, counts[used])

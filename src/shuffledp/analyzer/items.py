@@ -1,0 +1,160 @@
+"""From shuffled items of mixed levels to shares of people, with error bars.
+
+Of n people, n_k are at level k and send each item they hold with probability lambda_k;
+together they send n blanket messages in the mean of b each, uniform over d items. Write D
+for n_1 lambda_1 + ... + n_K lambda_K and f_j for the share of people who hold item j:
+
+    estimate_j = (count_j - n b / d) / D.
+
+It is unbiased if levels and sets are independent (levels in an order that has nothing to
+do with the sets). With means over people, and N the number of a person's blanket messages,
+
+    variance_j = ( n f_j mean lambda (1 - lambda) + n f_j (1 - f_j) var(lambda) n / (n - 1)
+                   + n (b (1 - 1/d) / d + Var[N] / d^2) + f_j^2 Var[D] ) / D^2.
+
+The terms: who sent an item; who happened to choose which level; blanket messages, for
+which N ~ Poisson(m) gives n m / d; and an estimate of D where the numbers n_k are not
+known but estimated, without bias and from messages of their own (delta method).
+
+These are errors about the n participants. If they were drawn at random from a larger
+population, f_j itself is off by a variance of p_j (1 - p_j) / n.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from shuffledp.analyzer.interval import reach
+from shuffledp.errors import InvalidInputError
+from shuffledp.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class ItemsEstimate:
+    """Estimated shares of the people who hold each item.
+
+    Attributes:
+        value: Unbiased estimates, shape (d,); a rare item may come out below 0.
+        standard_error: As estimates of the shares of the people who took part, shape (d,).
+        num_users: People in the collection.
+    """
+
+    value: Floats
+    standard_error: Floats
+    num_users: int
+
+    @property
+    def population_error(self) -> Floats:
+        """The standard error about the population that these people were drawn from."""
+        f = np.clip(self.value, 0.0, 1.0)
+        error: Floats = np.sqrt(self.standard_error**2 + f * (1.0 - f) / self.num_users)
+        return error
+
+    def interval(
+        self,
+        confidence: float = 0.95,
+        *,
+        about: Literal["participants", "population"] = "participants",
+    ) -> Floats:
+        """Returns the ends of two-sided normal confidence intervals, shape (d, 2).
+
+        Args:
+            confidence: Chance that an interval holds the true share, in (0, 1).
+            about: Whose share: that of the "participants", or of the "population" of
+                which they are a random sample.
+        """
+        if about not in ("participants", "population"):
+            raise InvalidInputError(
+                f"Expected 'participants' or 'population', got {about!r}."
+            )
+        of_people = about == "participants"
+        error = self.standard_error if of_people else self.population_error
+        wide = reach(confidence) * error
+        return np.stack([self.value - wide, self.value + wide], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class ItemsChannel:
+    """How counts of messages depend on shares of people.
+
+    Attributes:
+        num_users: n.
+        num_items: d.
+        level_counts: People per level, exact or estimated, shape (levels,); they add up
+            to n.
+        level_covariance: Of estimated numbers of people, shape (levels, levels); None if
+            they are exact.
+        rates: lambda of each level, shape (levels,).
+        blanket_mean: Mean of the number N of a person's blanket messages.
+        blanket_variance: Its variance.
+    """
+
+    num_users: int
+    num_items: int
+    level_counts: Floats
+    level_covariance: Floats | None
+    rates: Floats
+    blanket_mean: float
+    blanket_variance: float
+
+    def __post_init__(self) -> None:
+        # Written this way round, it refuses NaN, too.
+        if not self.signal > 1e-9 * self.num_users:
+            raise InvalidInputError(
+                "Expected sampling rates above 0 at levels that people chose: there is "
+                "nothing but noise in their messages."
+            )
+
+    @property
+    def signal(self) -> float:
+        """D: how many people's items are sent, in the mean."""
+        return float(self.level_counts @ self.rates)
+
+    @property
+    def blanket_count(self) -> float:
+        """Mean blanket messages per item."""
+        return self.num_users * self.blanket_mean / self.num_items
+
+    def estimate(self, counts: Ints) -> ItemsEstimate:
+        """Estimates shares from the number of messages per item, shape (d,)."""
+        value = (counts - self.blanket_count) / self.signal
+        return ItemsEstimate(value, self.standard_errors(value), self.num_users)
+
+    def standard_errors(self, shares: Floats) -> Floats:
+        """Returns the errors about the participants, of true or estimated shares.
+
+        Args:
+            shares: f, shape (d,).
+        """
+        n, d = self.num_users, self.num_items
+        f = np.clip(shares, 0.0, 1.0)
+        weight = self.level_counts / n
+        mean = float(weight @ self.rates)
+        # Estimated numbers of people may be negative, but no variance is.
+        coins = max(float(weight @ (self.rates * (1.0 - self.rates))), 0.0)
+        spread = max(float(weight @ (self.rates - mean) ** 2), 0.0)
+        variance = n * coins * f + n * spread * n / max(n - 1, 1) * f * (1.0 - f)
+        variance += n * self.blanket_mean / d * (1.0 - 1.0 / d)
+        variance += n * self.blanket_variance / d**2
+        if self.level_covariance is not None:
+            variance += f**2 * float(self.rates @ self.level_covariance @ self.rates)
+        error: Floats = np.sqrt(variance) / self.signal
+        return error
+
+    def predicted_mse(
+        self,
+        shares: Floats,
+        *,
+        about: Literal["participants", "population"] = "participants",
+    ) -> float:
+        """Returns the expected sum over items of squared errors.
+
+        Args:
+            shares: f, shape (d,).
+            about: Against whose shares errors are measured.
+        """
+        variance = float(np.sum(self.standard_errors(shares) ** 2))
+        if about == "population":
+            variance += float(np.sum(shares * (1.0 - shares))) / self.num_users
+        return variance

@@ -1,0 +1,1 @@
+"""Every published claim against exact attacks on concrete collections."""

@@ -1,0 +1,236 @@
+"""Sets of items: what is held is sent with some chance, among uniform blanket messages.
+
+A person holds s of d items. Her report consists of
+
+* every item she holds, with probability lambda, which her privacy level sets;
+* N blanket messages, each an item drawn uniformly from all d, whatever she holds;
+* dummies, up to `report_size` messages: the analyst drops them, and the number of
+  messages tells nobody anything.
+
+    noise        N
+    "poisson"    min(Poisson(m), cap): without the cap, blanket counts of items would be
+                 independent Poisson(n m / d), and their total says nothing
+    "bernoulli"  Binomial(ceil(m), m / ceil(m)), as published
+
+Where N is Poisson, an entry d of a set means "no item": less is sent, nothing else. As
+published, everybody must hold exactly s.
+
+Law of the draws: N is found by asking, for j = 0, 1, ..., whether it stops at j, with a
+coin of chance P(N = j) / P(N >= j). Coins are exact (`randomness.coins`); the chances, and
+their complements, are rounded by at most 1e-13 of themselves.
+
+Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
+Model", Algorithm 2, for "bernoulli" noise.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.arrays import as_number, float_array
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.checks import whole_number
+from shuffledp.randomizers.tally import batches
+from shuffledp.randomness import Rng, check_rng, coins
+from shuffledp.types import Floats, Ints
+
+Noise: TypeAlias = Literal["poisson", "bernoulli"]
+
+MAX_ITEMS = 2**31 - 2
+MAX_SET_SIZE = 4096
+MAX_REPORT_SIZE = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsRandomizer:
+    """Public parameters only; sets, sampling rates and rng are arguments of `randomize`.
+
+    Attributes:
+        num_items: d, at least 2.
+        set_size: s, from 1 to d.
+        blanket: m >= 0, blanket messages per person, in the mean and before the cap.
+        report_size: Messages per person, dummies included, at least s. Blanket messages
+            that do not fit beside s items are never drawn.
+        noise: "poisson" or "bernoulli".
+    """
+
+    num_items: int
+    set_size: int
+    blanket: float
+    report_size: int
+    noise: Noise = "poisson"
+
+    def __post_init__(self) -> None:
+        d = whole_number(self.num_items, "items", least=2, most=MAX_ITEMS)
+        most = min(d, MAX_SET_SIZE)
+        s = whole_number(self.set_size, "items per person", least=1, most=most)
+        check_blanket(self.blanket)
+        if self.noise not in ("poisson", "bernoulli"):
+            raise InvalidInputError(
+                f"Expected noise 'poisson' or 'bernoulli', got {self.noise!r}."
+            )
+        least = s + (math.ceil(self.blanket) if self.noise == "bernoulli" else 0)
+        what = "messages per person"
+        whole_number(self.report_size, what, least=least, most=MAX_REPORT_SIZE)
+
+    @property
+    def cap(self) -> int:
+        """The most blanket messages that a person can send."""
+        if self.noise == "bernoulli":
+            return math.ceil(self.blanket)
+        return self.report_size - self.set_size
+
+    @property
+    def beyond_cap(self) -> float:
+        """The chance that the cap cuts a person's draw."""
+        if self.noise == "bernoulli":
+            return 0.0
+        _, go = self._stop_and_go()
+        return float(np.prod(go[: self.cap + 1]))
+
+    def blanket_law(self) -> Floats:
+        """Returns P(N = j) for j = 0, ..., cap, shape (cap + 1,)."""
+        stop, go = self._stop_and_go()
+        stop = np.append(stop[: self.cap], 1.0)
+        law: Floats = stop * np.concatenate([[1.0], np.cumprod(go[: self.cap])])
+        return law
+
+    def blanket_moments(self) -> tuple[float, float]:
+        """Returns mean and variance of N, the cap included."""
+        law = self.blanket_law()
+        counts = np.arange(law.size)
+        mean = float(law @ counts)
+        return mean, float(law @ (counts - mean) ** 2)
+
+    def randomize(
+        self, sets: Ints, rates: Floats, *, rng: Rng
+    ) -> NDArray[np.int32]:
+        """Draws one report per person, in the order of `sets`.
+
+        Args:
+            sets: Distinct items in [0, d) in every row, and with Poisson noise any number
+                of d for "no item", shape (n, s).
+            rates: lambda of each person's level, in [0, 1], shape (n,).
+            rng: The only source of randomness.
+
+        Returns:
+            Messages in [0, d], d being the dummy, shape (n, report_size).
+
+        Raises:
+            InvalidInputError: If shapes differ, an item or a rate is out of range, or a
+                set holds an item twice.
+        """
+        check_rng(rng)
+        held, chances = self.check_sets(sets), float_array(rates, "sampling rates")
+        if chances.size != held.shape[0]:
+            raise InvalidInputError("Expected as many sampling rates as sets.")
+        if not np.all((chances >= 0.0) & (chances <= 1.0)):
+            raise InvalidInputError("Expected sampling rates from 0 to 1.")
+        d, s = self.num_items, self.set_size
+        reports = np.full((held.shape[0], self.report_size), d, dtype=np.int32)
+        stop, go = self._stop_and_go()
+        for people in batches(held.shape[0], width=s):
+            rows, own = reports[people], chances[people, None]
+            sent = coins(np.broadcast_to(own, (rows.shape[0], s)), rng=rng)
+            rows[:, :s] = np.where(sent, held[people], d)
+            more = np.arange(rows.shape[0])
+            for place in range(self.cap):
+                goes = _coins_of(stop[place], go[place], more.size, rng=rng)
+                more = more[goes]
+                if not more.size:
+                    break
+                rows[more, s + place] = rng.integers(0, d, size=more.size)
+        return reports
+
+    def _stop_and_go(self) -> tuple[Floats, Floats]:
+        """Returns the chances that N stops at j or goes on, for j < cap at least."""
+        m, cap = float(self.blanket), self.cap
+        if self.noise == "poisson":
+            # What is that far beyond both cap and mean is below 1e-20 of what is before.
+            last = max(cap, math.ceil(m)) + 80 + 20 * math.ceil(math.sqrt(m))
+            return stop_and_go(m / np.arange(1.0, last + 1.0))
+        left, rest = np.arange(cap, 0, -1), cap - m
+        # All ceil(m) are sent if m is whole: the ratio is infinite, and N goes on.
+        ratios = left / left[::-1] * (m / rest if rest > 0.0 else np.inf)
+        return stop_and_go(ratios)
+
+    def check_sets(self, sets: Ints) -> Ints:
+        """Returns what people hold; raises InvalidInputError unless these are sets."""
+        array = np.asarray(sets)
+        d, s = self.num_items, self.set_size
+        if array.ndim != 2 or array.shape[1] != s or array.dtype.kind not in "iu":
+            raise InvalidInputError(f"Expected sets as rows of {s} whole numbers.")
+        if not array.shape[0]:
+            raise InvalidInputError("Expected at least one person's set.")
+        most = d if self.noise == "poisson" else d - 1
+        if array.min() < 0 or array.max() > most:
+            none = f", or {d} for no item" if most == d else ""
+            raise InvalidInputError(f"Expected items in [0, {d}){none}.")
+        ordered = np.sort(array, axis=1)
+        if np.any((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] < d)):
+            raise InvalidInputError("Expected different items in every set.")
+        return array
+
+
+def check_blanket(blanket: float) -> float:
+    """Returns m as a float; raises InvalidInputError unless 0 <= m <= 1e5."""
+    number = as_number(blanket, "blanket messages")
+    if not 0.0 <= number <= 1e5:
+        raise InvalidInputError(
+            f"Expected 0 to 100000 blanket messages per person, got {number:g}."
+        )
+    return number
+
+
+def poisson_cap(blanket: float, chance: float, *, noise: Noise = "poisson") -> int:
+    """Returns the smallest cap that cuts a draw with at most this chance.
+
+    >>> poisson_cap(1.0, 1e-12)
+    14
+
+    Args:
+        blanket: m, blanket messages per person in the mean.
+        chance: In (0, 1).
+        noise: With "bernoulli", nothing is cut, and it is ceil(m).
+    """
+    m = check_blanket(blanket)
+    if noise == "bernoulli":
+        return math.ceil(m)
+    if not 0.0 < as_number(chance, "chance") < 1.0:
+        raise InvalidInputError(f"Expected a chance from 0 to 1, got {chance:g}.")
+    last = math.ceil(m) + 80 + 20 * math.ceil(math.sqrt(m))
+    low = 0
+    # Each go is at most m / (j + 1): tails fall at least that fast beyond the mean.
+    while True:
+        _, go = stop_and_go(m / np.arange(1.0, low + last + 1.0))
+        found = np.flatnonzero(np.cumprod(go) <= chance)
+        if found.size:
+            return int(found[0])
+        low += last
+
+
+def stop_and_go(ratios: Floats) -> tuple[Floats, Floats]:
+    """Returns P(N = j) / P(N >= j) and P(N > j) / P(N >= j), each to some 14 digits.
+
+    Args:
+        ratios: P(N = j + 1) / P(N = j) for j = 0, 1, ..., until what follows is nothing.
+    """
+    # tails[j] = P(N >= j) / P(N = j), a sum of positive terms: nothing cancels.
+    tails = np.ones(ratios.size + 1)
+    with np.errstate(over="ignore"):
+        for j in range(ratios.size - 1, -1, -1):
+            tails[j] = 1.0 + ratios[j] * tails[j + 1]
+    finite = np.isfinite(tails[:-1])
+    go = np.ones(ratios.size)
+    go[finite] = ratios[finite] * (tails[1:][finite] / tails[:-1][finite])
+    return 1.0 / tails[:-1], go
+
+
+def _coins_of(stop: float, go: float, size: int, *, rng: Rng) -> NDArray[np.bool_]:
+    """Draws who goes on; a coin of the rarer side, so that it keeps its digits."""
+    if go <= 0.5:
+        return coins(np.full(size, go), rng=rng)
+    return ~coins(np.full(size, stop), rng=rng)

@@ -1,0 +1,87 @@
+"""The analyst's counts of a collection of sets, drawn without drawing any message.
+
+Given how many people of each level hold each item, the number of messages per item is
+
+    sum over levels of Binomial(holders, lambda)  +  blanket messages,
+
+all items' binomials independent: whoever holds several items sends each of them by a coin
+of its own. The blanket messages, of n people with N each, are as many as N sums to, dealt
+evenly to d items; without a cap on N ~ Poisson(m), they are independent Poisson(n m / d).
+It is exactly the law of the messages, at a cost of d instead of n.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.arrays import int_array
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.checks import whole_number
+from shuffledp.randomizers.items import ItemsRandomizer
+from shuffledp.types import Floats, Ints
+
+MAX_USERS = 10**10
+
+
+def holders_by_level(
+    sets: Ints, level_indices: Ints, *, num_levels: int, num_items: int
+) -> NDArray[np.int64]:
+    """Counts the people of each level who hold each item, shape (levels, d).
+
+    Args:
+        sets: Items, d for none, shape (n, s).
+        level_indices: Each person's level, in [0, num_levels), shape (n,).
+        num_levels: How many levels there are.
+        num_items: d.
+
+    Raises:
+        InvalidInputError: If there is not one level per set, or one is out of range.
+    """
+    indices = int_array(level_indices, "levels")
+    if sets.ndim != 2 or indices.size != sets.shape[0]:
+        raise InvalidInputError("Expected one level per set.")
+    if indices.size and (indices.min() < 0 or indices.max() >= num_levels):
+        raise InvalidInputError(f"Expected levels in [0, {num_levels}).")
+    counts = np.zeros((num_levels, num_items + 1), dtype=np.int64)
+    rows = indices.astype(np.int64) * (num_items + 1)
+    for place in range(sets.shape[1]):
+        cells = np.bincount(rows + sets[:, place], minlength=counts.size)
+        counts += cells.reshape(counts.shape)
+    return counts[:, :num_items]
+
+
+def draw_counts(
+    randomizer: ItemsRandomizer,
+    holders: Ints,
+    rates: Floats,
+    *,
+    num_users: int,
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Draws the number of messages per item, shape (d,).
+
+    Args:
+        randomizer: What the devices run.
+        holders: People of each level who hold each item, shape (levels, d).
+        rates: lambda of each level, in [0, 1], shape (levels,).
+        num_users: How many people send blanket messages, n.
+        rng: A simulation's generator.
+
+    Raises:
+        InvalidInputError: If shapes differ, or a number is out of range.
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidInputError("Expected rng to be numpy.random.default_rng(seed).")
+    n = whole_number(num_users, "people", least=1, most=MAX_USERS)
+    d = randomizer.num_items
+    if holders.shape != (rates.size, d) or holders.dtype.kind not in "iu":
+        raise InvalidInputError(f"Expected whole numbers of shape ({rates.size}, {d}).")
+    if holders.min() < 0 or holders.sum(axis=0).max() > n:
+        raise InvalidInputError(f"Expected 0 to {n} holders of every item.")
+    if not np.all((rates >= 0.0) & (rates <= 1.0)):
+        raise InvalidInputError("Expected sampling rates from 0 to 1.")
+    counts = rng.binomial(holders, rates[:, None]).sum(axis=0)
+    law = randomizer.blanket_law()
+    people = rng.multinomial(n, law / law.sum())
+    total = int(people @ np.arange(law.size))
+    drawn: NDArray[np.int64] = counts + rng.multinomial(total, np.full(d, 1.0 / d))
+    return drawn

@@ -1,0 +1,196 @@
+"""Subset exponential mechanism (PrivSet): the message is a set of k of the d items.
+
+A person holds s items. Message sets that meet hers are e^eps times as likely as those that
+do not. With one item per person it is subset selection.
+
+With M = C(d - s, k) / C(d, k), the share of sets that miss hers, a message meets hers with
+
+    hit = (1 - M) / (1 - M + M e^-eps),
+
+and is otherwise uniform on the sets of its kind. It contains an item that is held, or one
+that is not, with
+
+    keep = hit (k / d) / (1 - M),    flip = hit (k / d) (1 - M') / (1 - M) + (1 - hit) k / (d - s),
+
+where M' = C(d - s - 1, k - 1) / C(d - 1, k - 1) is the share of misses among the sets with
+one given item that is not held. Of n people, the sum over items of squared errors is
+(s keep (1 - keep) + (d - s) flip (1 - flip)) / (n (keep - flip)^2), whatever they hold.
+
+Source: Wang, Huang, Nie, Wang, Xu, Yang (2018), "PrivSet: Set-valued data analyses with
+local differential privacy", INFOCOM.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from shuffledp.arrays import as_number
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import MAX_BUDGET
+from shuffledp.randomizers.checks import whole_number
+from shuffledp.randomizers.items import ItemsRandomizer
+from shuffledp.randomizers.subsets import uniform_subsets
+from shuffledp.randomness import Rng, check_rng, coins
+from shuffledp.types import Floats, Ints
+
+MAX_ITEMS = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetExponential:
+    """Public parameters only.
+
+    Attributes:
+        num_items: d, at least 2.
+        set_size: s, from 1 to d - 1: how many items everybody holds.
+        subset_size: k, from 1 to d - s: how many items a message names.
+        epsilon: The local budget, from 0 to 700.
+    """
+
+    num_items: int
+    set_size: int
+    subset_size: int
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        d = whole_number(self.num_items, "items", least=2, most=MAX_ITEMS)
+        s = whole_number(self.set_size, "items per person", least=1, most=d - 1)
+        whole_number(self.subset_size, "items per message", least=1, most=d - s)
+        if not 0.0 <= as_number(self.epsilon, "epsilon") <= MAX_BUDGET:
+            raise InvalidInputError(
+                f"Expected a budget from 0 to {MAX_BUDGET:g}, got {self.epsilon:g}."
+            )
+
+    @property
+    def hit(self) -> float:
+        """The chance that a message names an item that is held."""
+        missed = self._missed()
+        return (1.0 - missed) / (1.0 - missed + missed * math.exp(-self.epsilon))
+
+    def densities(self) -> tuple[float, float]:
+        """Returns keep and flip: chances that an item is named if held, and if not."""
+        d, s, k = self.num_items, self.set_size, self.subset_size
+        missed, hit = self._missed(), self.hit
+        # Of the sets with one given item that is not held.
+        others = _miss_share(d - 1, s, k - 1)
+        keep = hit * k / d / (1.0 - missed)
+        flip = keep * (1.0 - others) + (1.0 - hit) * k / (d - s)
+        return keep, flip
+
+    @property
+    def total_variation(self) -> float:
+        """Of the messages of two people who share no item, or as few as there can be."""
+        d, s, k = self.num_items, self.set_size, self.subset_size
+        missed = self._missed()
+        only_one = missed - _miss_share(d, min(2 * s, d), k)
+        decay = math.exp(-self.epsilon)
+        return -math.expm1(-self.epsilon) * only_one / (1.0 - missed + missed * decay)
+
+    def error(self, num_users: int) -> float:
+        """Returns the sum over items of squared errors about the n participants."""
+        keep, flip = self.densities()
+        if not keep - flip > 1e-9:
+            return math.inf
+        d, s = self.num_items, self.set_size
+        variance = s * keep * (1.0 - keep) + (d - s) * flip * (1.0 - flip)
+        return variance / (num_users * (keep - flip) ** 2)
+
+    def randomize(self, sets: Ints, *, rng: Rng) -> Ints:
+        """Draws one set of k items per person, shape (n, k).
+
+        Args:
+            sets: Different items in [0, d) in every row, shape (n, s).
+            rng: The only source of randomness.
+
+        Raises:
+            InvalidInputError: If an item is out of range, or a set holds one twice.
+        """
+        check_rng(rng)
+        d, s, k = self.num_items, self.set_size, self.subset_size
+        held = ItemsRandomizer(d, s, 0.0, s, "bernoulli").check_sets(sets)
+        ordered = np.sort(held, axis=1).astype(np.int64)
+        n = ordered.shape[0]
+        common = np.zeros(n, dtype=np.int64)
+        hits = coins(np.full(n, self.hit), rng=rng)
+        most = min(s, k)
+        ways = np.cumsum(_overlap_law(d, s, k))
+        drawn = np.searchsorted(ways / ways[-1], rng.random(int(hits.sum())), "right")
+        common[hits] = 1 + np.minimum(drawn, most - 1)
+        messages = np.empty((n, k), dtype=np.int64)
+        for shared in range(most + 1):
+            who = np.flatnonzero(common == shared)
+            if not who.size:
+                continue
+            own = ordered[who]
+            inside = uniform_subsets(who.size, shared, s, rng=rng)
+            messages[who, :shared] = np.take_along_axis(own, inside, axis=1)
+            # The r-th item that is not held: every smaller one that is held shifts it.
+            ranks = uniform_subsets(who.size, k - shared, d - s, rng=rng)
+            shifts = own - np.arange(s)
+            for place in range(k - shared):
+                rank = ranks[:, place]
+                before = (shifts <= rank[:, None]).sum(axis=1)
+                messages[who, shared + place] = rank + before
+        return messages
+
+    def shares(self, counts: Ints, num_users: int) -> Floats:
+        """Returns unbiased shares of the people who hold each item, shape (d,).
+
+        Args:
+            counts: How many messages name each item, shape (d,).
+            num_users: How many people sent one.
+        """
+        keep, flip = self.densities()
+        return (counts / num_users - flip) / (keep - flip)
+
+    def _missed(self) -> float:
+        return _miss_share(self.num_items, self.set_size, self.subset_size)
+
+
+def best_subset_exponential(
+    num_items: int, set_size: int, epsilon: float
+) -> SubsetExponential:
+    """Returns the mechanism whose message size has the least error at this budget."""
+
+    def of(size: int) -> SubsetExponential:
+        return SubsetExponential(num_items, set_size, size, epsilon)
+
+    # As for subset selection, the best k is at most about d / (s + 1); a few more do
+    # not harm.
+    most = min(num_items - set_size, num_items // 2 + 1)
+    sizes = range(1, most + 1) if most <= 4096 else _spread(most)
+    return min((of(size) for size in sizes), key=lambda mechanism: mechanism.error(1))
+
+
+def _spread(most: int) -> list[int]:
+    return sorted({int(size) for size in np.geomspace(1.0, most, 4096)})
+
+
+def _miss_share(num_items: int, num_held: int, size: int) -> float:
+    """Returns C(d - h, k) / C(d, k), the share of k-sets that miss h given items."""
+    d, h, k = num_items, num_held, size
+    if k == 0:
+        return 1.0
+    if d - h < k:
+        return 0.0
+    # A product of the smaller number of factors, each (d - h - i) / (d - i).
+    few, many = sorted((h, k))
+    places = np.arange(few)
+    return float(np.prod((d - many - places) / (d - places)))
+
+
+def _overlap_law(num_items: int, num_held: int, size: int) -> Floats:
+    """Returns weights of how many of the items of a message are held, from 1 on."""
+    d, s, k = num_items, num_held, size
+    common = np.arange(1, min(s, k) + 1)
+
+    def log_ways(total: int, part: Floats | Ints) -> Floats:
+        ways: Floats = (
+            gammaln(total + 1.0) - gammaln(part + 1.0) - gammaln(total - part + 1.0)
+        )
+        return ways
+
+    log = log_ways(s, common) + log_ways(d - s, k - common)
+    return np.exp(log - log.max())

@@ -1,0 +1,90 @@
+"""`shuffledp plan`: a recommendation, its reason, and yardsticks."""
+
+import pytest
+from conftest import Command
+
+MEAN = ("plan", "mean", "--low", "0", "--high", "1")
+FREQUENCY = ("plan", "frequency", "--categories", "2")
+LEVELS = ("--levels", "0.5:50,1.0:100", "--delta", "1e-4")
+
+
+def test_mean_is_a_table_for_people(command: Command) -> None:
+    outcome = command(*MEAN, *LEVELS)
+
+    assert outcome.code == 0
+    assert "Recommended: one-bit (agnostic)" in outcome.out
+    for words in ("trusted curator", "local model", "strictest", "Left out: gaussian"):
+        assert words in outcome.out
+    assert outcome.err == ""
+
+
+@pytest.mark.parametrize("asked", ["budgets", "targets"])
+def test_frequency_is_json_for_machines(command: Command, asked: str) -> None:
+    wish = LEVELS if asked == "budgets" else ("--targets", "0.5:150", *LEVELS[2:])
+
+    answer = command(*FREQUENCY, *wish, "--json").json()
+
+    assert (answer["statistic"], answer["asked_for"]) == ("frequency", asked)
+    assert answer["recommended"]["name"] == "kary-response"
+    assert [y["name"] for y in answer["yardsticks"]] == [
+        "trusted curator",
+        "local model, no shuffler",
+        "everybody at the strictest level",
+    ]
+
+
+@pytest.mark.parametrize("statistic", [MEAN, FREQUENCY])
+def test_infinite_errors_are_null_for_machines_and_infinite_for_people(
+    command: Command, statistic: tuple[str, ...]
+) -> None:
+    wish = ("--levels", "0:50,1.0:100", "--delta", "1e-4")
+
+    answer = command(*statistic, *wish, "--json").json()
+    shown = command(*statistic, *wish).out
+
+    assert answer["yardsticks"][2]["standard_error"] is None
+    assert "infinite" in shown
+    assert "inf " not in shown
+    assert any("level 0" in line for line in answer["left_out"])
+
+
+def test_absent_people_may_be_given_as_a_share(command: Command) -> None:
+    number = command(*FREQUENCY, *LEVELS, "--absent", "15", "--json").json()
+    share = command(*FREQUENCY, *LEVELS, "--honest-fraction", "0.9", "--json").json()
+
+    assert number["absent"] == 15
+    assert number == share
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        MEAN,
+        (*MEAN, *LEVELS, "--targets", "0.1:150"),
+        (*MEAN, "--levels", "0.5"),
+        (*MEAN, "--levels", "0.5:0"),
+        (*MEAN, "--levels", "-1:50"),
+        (*MEAN, "--levels", "0.5:1.5"),
+        (*MEAN, "--levels", ""),
+        (*MEAN, "--levels", "0:50"),
+        (*MEAN, "--targets", "0:50"),
+        (*MEAN, "--levels", "0.5:50", "--delta", "0"),
+        (*MEAN, "--levels", "0.5:50", "--delta", "1"),
+        (*MEAN, "--levels", "0.5:50", "--delta", "nan"),
+        (*MEAN, "--levels", "0.5:50", "--absent", "-1"),
+        (*MEAN, "--levels", "0.5:50", "--honest-fraction", "2"),
+        (*MEAN, *LEVELS, "--mean", "2"),
+        (*MEAN, *LEVELS, "--spread", "0.7"),
+        (*MEAN, *LEVELS, "--mean", "0.1", "--spread", "0.5"),
+        ("plan", "mean", "--low", "1", "--high", "0", *LEVELS),
+        ("plan", "mean", "--low", "0", "--high", "inf", *LEVELS),
+        ("plan", "mean", *LEVELS),
+        ("plan", "frequency", *LEVELS),
+        ("plan", "frequency", "--categories", "1", *LEVELS),
+        (*FREQUENCY, *LEVELS, "--share", "1.5"),
+        (*FREQUENCY, *LEVELS, "--share", "nan"),
+        ("plan", "median", *LEVELS),
+    ],
+)
+def test_bad_input_is_refused(command: Command, arguments: tuple[str, ...]) -> None:
+    assert command(*arguments).is_refusal

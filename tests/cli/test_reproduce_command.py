@@ -1,0 +1,82 @@
+"""`shuffledp reproduce`: tables and pictures of the papers, whole or not at all."""
+
+import csv
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from conftest import Command
+
+from shuffledp.experiments.catalogue import EXPERIMENTS
+from shuffledp.experiments.result import Experiment, OnShare, Result
+
+QUICK = ("reproduce", "apes-fig9", "--repetitions", "50")
+
+
+def test_without_a_name_all_are_listed(command: Command) -> None:
+    outcome = command("reproduce")
+
+    assert outcome.code == 0
+    assert [line.split()[0] for line in outcome.out.splitlines()] == list(EXPERIMENTS)
+
+
+def test_table_and_picture_are_written(command: Command, tmp_path: Path) -> None:
+    outcome = command(*QUICK, "--output", "some/where")
+
+    folder = tmp_path / "some" / "where"
+    assert outcome.code == 0
+    assert "Variance of Clip-Laplace" in outcome.out
+    assert {path.name for path in folder.iterdir()} == {
+        "apes-fig9.csv",
+        "apes-fig9.svg",
+    }
+    rows = list(csv.DictReader((folder / "apes-fig9.csv").open()))
+    assert len(rows) == 20
+    assert {"C", "epsilon", "Clip-Laplace", "simulated"} <= set(rows[0])
+    picture = ElementTree.fromstring((folder / "apes-fig9.svg").read_text())
+    assert picture.tag.endswith("svg")
+
+
+def test_seeds_make_it_repeatable(command: Command, tmp_path: Path) -> None:
+    texts = []
+    for seed in ("1", "1", "2"):
+        command(*QUICK, "--seed", seed)
+        table = tmp_path / "shuffledp-report" / "apes-fig9.csv"
+        texts.append(table.read_text())
+
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_at_once(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(_repetitions: int, _seed: int, _on_share: OnShare) -> Result:
+        raise AssertionError("Nothing should be computed.")
+
+    monkeypatch.setitem(EXPERIMENTS, "apes-fig9", Experiment("", run, 2))
+    (tmp_path / "file").write_text("mine")
+
+    for folder in ("file", "file/inside", "x" * 300):
+        outcome = command(*QUICK, "--output", folder)
+        assert outcome.is_refusal
+
+    assert (tmp_path / "file").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("nothing",),
+        ("apes-fig9", "--repetitions", "1"),
+        ("apes-fig9", "--repetitions", "-3"),
+        ("apes-fig9", "--repetitions", "many"),
+        ("apes-fig9", "--seed", "-1"),
+        ("apes-fig9", "apes-fig10"),
+    ],
+)
+def test_bad_input_is_refused(
+    command: Command, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    assert command("reproduce", *arguments).is_refusal
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,204 @@
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shuffledp import CertificationError, InvalidInputError, Mean, Population, account
+from shuffledp.planning.mean import plan_mean
+from shuffledp.planning.plan import Option, Plan, Wish
+from shuffledp.protocols.mean import MeanMechanism
+
+SMALL = {0.5: 60, 1.0: 140}
+
+
+def errors(plan: Plan) -> dict[str, float]:
+    return {y.name: y.standard_error for y in plan.yardsticks}
+
+
+def option(plan: Plan, name: str, mode: str) -> Option:
+    (found,) = (o for o in plan.options if (o.name, o.mode) == (name, mode))
+    return found
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return plan_mean(Wish(SMALL, None, 1e-4), low=20.0, high=80.0, spread=10.0)
+
+
+def test_one_bit_is_recommended_over_laplace(plan: Plan) -> None:
+    best = plan.recommended
+
+    assert (best.name, best.mode, best.bits) == ("one-bit", "agnostic", 1.0)
+    for mode in ("agnostic", "stratified"):
+        laplace = option(plan, "laplace", mode)
+        assert option(plan, "one-bit", mode).error < laplace.error
+    assert plan.options == tuple(sorted(plan.options, key=lambda o: o.error))
+    assert option(plan, "clip-laplace", "agnostic").bias_limit > 0.0
+
+
+def test_errors_of_all_options_are_those_of_a_simulation(plan: Plan) -> None:
+    rng, runs = np.random.default_rng(91), 4_000
+    # Two values of mean 50 and spread 10.
+    values = np.tile(np.repeat([40.0, 60.0], 100), (runs, 1))
+    people = Population.from_counts(SMALL)
+    levels = rng.permuted(np.tile(people.budgets(), (runs, 1)), axis=1)
+    names: tuple[MeanMechanism, ...] = ("one-bit", "laplace")
+
+    for name in names:
+        protocol = Mean(20.0, 80.0, name)
+        sent = protocol.randomize(values.ravel(), levels.ravel(), rng=rng)
+        messages = protocol.randomizer.decode(sent.messages).reshape(runs, 200)
+        slope = 1.0
+        if name == "one-bit":
+            slope = float(np.tanh(people.epsilons / 2.0) @ people.counts) / 200
+        estimates = 50.0 + (messages.mean(axis=1) - 50.0) / slope
+
+        predicted = option(plan, name, "agnostic").standard_error
+        # 4,000 runs know a deviation to 1.1%.
+        assert abs(predicted / estimates.std(ddof=1) - 1.0) < 0.05
+
+
+def test_yardsticks_are_in_order(plan: Plan) -> None:
+    found = errors(plan)
+
+    assert found["trusted curator"] <= plan.recommended.error
+    assert plan.recommended.error <= found["everybody at the strictest level"]
+    assert plan.recommended.error <= found["local model, no shuffler"]
+
+
+def test_local_yardstick_takes_the_best_mechanism() -> None:
+    wish = Wish({12.0: 20}, None, 1e-6)
+
+    plan = plan_mean(wish, low=0.0, high=1.0)
+
+    # At large budgets Laplace is better than one bit, where the spread is unknown.
+    assert plan.recommended.name == "laplace"
+    found = errors(plan)
+    assert found["everybody at the strictest level"] == plan.recommended.error
+
+
+def test_targets_are_kept_by_every_option() -> None:
+    targets = {0.5: 100}
+
+    plan = plan_mean(Wish(None, targets, 1e-3, absent=10), low=0.0, high=1.0)
+
+    assert len(plan.options) == 6
+    for each in plan.options:
+        levels = each.guarantee.levels
+        for level, (target, count) in zip(levels, targets.items(), strict=True):
+            # Certified numbers are rounded upward, in the sixth digit.
+            assert level.epsilon_central <= target * (1.0 + 1.1e-5)
+            assert level.count == count
+        assert each.guarantee.absent == 10
+
+
+def test_one_bit_has_a_fifth_of_the_variance_of_algorithm_2_at_its_guarantee() -> None:
+    people = Population.from_counts({0.1: 5400, 0.5: 3700, 1.0: 900})
+    laplace = Mean(20.0, 80.0, "laplace")
+    levels = account(laplace, people, delta=1e-6).levels
+    targets = {level.epsilon_central: level.count for level in levels}
+
+    fitted, _ = Wish(None, targets, 1e-6).fit(Mean(20.0, 80.0))
+
+    error = Mean(20.0, 80.0).predicted_error(fitted, mean=50.0, spread=10.0)
+    assert error**2 <= 0.2 * laplace.predicted_error(people) ** 2
+
+
+def test_people_at_level_zero_leave_some_options_out() -> None:
+    plan = plan_mean(Wish({0.0: 50, 1.0: 50}, None, 1e-3), low=0.0, high=1.0)
+
+    assert plan.recommended.name == "one-bit"
+    assert {o.mode for o in plan.options} == {"agnostic"}
+    assert any("level 0" in line for line in plan.left_out)
+    record = plan.to_dict()
+    # The local model: messages of budgets next to 0; JSON has no infinity.
+    json.dumps(record, allow_nan=False)
+    assert errors(plan)["everybody at the strictest level"] == math.inf
+    assert record["yardsticks"][2]["standard_error"] is None
+
+
+def test_nobody_with_a_budget_is_refused() -> None:
+    with pytest.raises(CertificationError, match="no information"):
+        plan_mean(Wish({0.0: 50}, None, 1e-3), low=0.0, high=1.0)
+
+
+def test_no_error_at_all_is_no_division_by_zero(plan: Plan) -> None:
+    perfect = replace(plan.recommended, standard_error=0.0)
+
+    better = replace(plan, options=(perfect, *plan.options[1:]))
+
+    assert better.recommended is perfect
+    assert "one-bit" in better.reason
+
+
+def test_units_do_not_matter(plan: Plan) -> None:
+    wide = plan_mean(Wish(SMALL, None, 1e-4), low=-8e307, high=8e307, spread=8e307 / 3)
+
+    factor = 8e307 / 30.0
+    for name, error in errors(wide).items():
+        # Rounding.
+        assert error / factor == pytest.approx(errors(plan)[name], rel=1e-9)
+
+
+def test_record_holds_what_was_asked_and_found(plan: Plan) -> None:
+    record = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
+
+    assert record["levels"] == {"0.5": 60, "1.0": 140}
+    assert (record["asked_for"], record["delta"]) == ("budgets", 1e-4)
+    assert record["recommended"]["name"] == "one-bit"
+    assert len(record["options"]) == 6
+    assert {"name", "mode", "standard_error", "guarantee"} <= set(record["options"][0])
+
+
+def test_numbers_of_numpy_are_written_as_numbers() -> None:
+    wish = Wish({np.float64(0.5): np.int64(50)}, None, 1e-3)  # type: ignore[dict-item]
+
+    record = plan_mean(wish, low=0.0, high=1.0).to_dict()
+
+    assert json.loads(json.dumps(record))["levels"] == {"0.5": 50}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "mean", "spread"),
+    [
+        (1.0, 0.0, None, 0.0),
+        (0.0, np.inf, None, 0.0),
+        (0.0, 1.0, 2.0, 0.0),
+        (0.0, 1.0, np.nan, 0.0),
+        (0.0, 1.0, None, 0.6),
+        (0.0, 1.0, 0.1, 0.5),
+    ],
+)
+def test_bad_ranges_means_and_spreads_are_refused(
+    low: float, high: float, mean: float | None, spread: float
+) -> None:
+    with pytest.raises(InvalidInputError):
+        plan_mean(Wish(SMALL, None, 1e-4), low=low, high=high, mean=mean, spread=spread)
+
+
+@pytest.mark.parametrize(
+    ("budgets", "targets", "delta", "absent"),
+    [
+        (None, None, 1e-6, 0),
+        (SMALL, SMALL, 1e-6, 0),
+        ({}, None, 1e-6, 0),
+        ({-1.0: 5}, None, 1e-6, 0),
+        ({1.0: 0}, None, 1e-6, 0),
+        (SMALL, None, 0.0, 0),
+        (SMALL, None, 1.0, 0),
+        (SMALL, None, np.nan, 0),
+        (None, SMALL, 1.0, 0),
+        (None, {0.0: 5}, 1e-6, 0),
+        (SMALL, None, 1e-6, -1),
+    ],
+)
+def test_bad_wishes_are_refused(
+    budgets: dict[float, int] | None,
+    targets: dict[float, int] | None,
+    delta: float,
+    absent: int,
+) -> None:
+    with pytest.raises(InvalidInputError):
+        plan_mean(Wish(budgets, targets, delta, absent), low=0.0, high=1.0)
