@@ -4,7 +4,7 @@ import pytest
 from shuffledp import Mean, Population
 from shuffledp.analyzer.dependence import Dependence, dependence
 from shuffledp.protocols.mean import MeanMechanism
-from shuffledp.types import Floats
+from shuffledp.types import Floats, Ints
 
 PEOPLE = Population.from_counts({0.5: 200, 1.0: 300, 3.0: 100})
 COUNTS = PEOPLE.counts.astype(np.float64)
@@ -12,10 +12,10 @@ KINDS = np.repeat([0, 1, 2], PEOPLE.counts)
 
 
 def measured(
-    values: Floats, kinds: Floats, mechanism: MeanMechanism = "one-bit"
+    values: Floats, kinds: Ints, mechanism: MeanMechanism = "one-bit"
 ) -> Dependence:
     slopes = Mean(0.0, 1.0, mechanism).channel(PEOPLE).slopes(0.5)
-    sums = np.bincount(kinds, values, minlength=3)[:, None]
+    sums = np.bincount(kinds, values, minlength=3)[:, None].astype(np.float64)
     return dependence(slopes, COUNTS, sums, np.array([values @ values]))
 
 

@@ -5,6 +5,7 @@ from scipy.spatial import ConvexHull
 from shuffledp import InvalidInputError, Mean, Population
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.mean import (
+    About,
     MeanEstimate,
     _hull,
     _two_values,
@@ -95,7 +96,9 @@ def test_bias_limit_is_reached() -> None:
 
     pairs = np.linspace(-1.0, 1.0, 201)
     messages = channel.average(pairs)
-    share = (average - messages[:, None]) / (messages[None, :] - messages[:, None] + 1e-9)
+    share = (average - messages[:, None]) / (
+        messages[None, :] - messages[:, None] + 1e-9
+    )
     means = pairs[:, None] + share * (pairs[None, :] - pairs[:, None])
     possible = (share >= 0.0) & (share <= 1.0)
 
@@ -122,9 +125,7 @@ def test_one_level_alone_is_the_same_in_both_modes() -> None:
     channel = Mean(-1.0, 1.0).channel(people)
 
     agnostic = agnostic_mean(0.1, 0.99, channel, spread=0.5)
-    stratified = stratified_mean(
-        np.array([0.1]), np.array([0.99]), channel, spread=0.5
-    )
+    stratified = stratified_mean(np.array([0.1]), np.array([0.99]), channel, spread=0.5)
 
     # One bit at budget 1: the average message is tanh(1 / 2) times the mean.
     assert agnostic.value == pytest.approx(0.1 / np.tanh(0.5), rel=1e-12)
@@ -137,7 +138,8 @@ def test_one_level_alone_is_the_same_in_both_modes() -> None:
 def test_intervals_are_wider_by_the_bias_limit() -> None:
     estimate = MeanEstimate(5.0, 1.0, 2.0, 0.5, 10, "agnostic")
 
-    about = {name: estimate.interval(about=name) for name in ("participants", "population")}  # type: ignore[arg-type]  # fmt: skip
+    names: tuple[About, ...] = ("participants", "population")
+    about = {name: estimate.interval(about=name) for name in names}
 
     # The table value, to the digits that tables print.
     assert reach(0.95) == pytest.approx(1.959964, abs=1e-6)

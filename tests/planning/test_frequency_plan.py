@@ -34,7 +34,7 @@ def test_two_categories_have_one_randomizer() -> None:
 
 
 def test_many_categories_compare_all_randomizers() -> None:
-    plan = plan_frequency(Wish({4.0: 300}, None, 1e-4), num_categories=1000)
+    plan = plan_frequency(Wish({4.0: 100}, None, 1e-4), num_categories=1000)
 
     assert sorted(names(plan, "agnostic")) == [
         "hadamard-response",
@@ -55,12 +55,14 @@ def test_many_categories_compare_all_randomizers() -> None:
 
 
 def test_local_yardstick_takes_the_best_randomizer() -> None:
-    plan = plan_frequency(Wish({6.0: 300}, None, 1e-4), num_categories=100)
+    plan = plan_frequency(Wish({6.0: 40}, None, 1e-4), num_categories=100)
 
     locally = Population.from_counts(
-        {level.epsilon_central: 300 for level in plan.recommended.guarantee.levels}
+        {level.epsilon_central: 40 for level in plan.recommended.guarantee.levels}
     )
-    oracles: list[FrequencyOracle] = [SubsetSelection(100, size) for size in (2, 10, 50)]
+    oracles: list[FrequencyOracle] = [
+        SubsetSelection(100, size) for size in (2, 10, 50)
+    ]
     for oracle in [KRandomizedResponse(100), *oracles]:
         protocol = Frequency(100, plan.recommended.mode, oracle)
         # One of the sizes in between may be a hair better than what is tried.
@@ -70,17 +72,17 @@ def test_local_yardstick_takes_the_best_randomizer() -> None:
 
 
 def test_error_of_the_recommended_is_that_of_a_simulation() -> None:
-    plan = plan_frequency(Wish(BUDGETS, None, 1e-4), num_categories=3, share=0.25)
+    plan = plan_frequency(Wish(BUDGETS, None, 1e-4), num_categories=2, share=0.25)
     best, runs, rng = plan.recommended, 4_000, np.random.default_rng(95)
     assert (best.name, best.mode) == ("kary-response", "agnostic")
 
-    people, oracle = Population.from_counts(BUDGETS), KRandomizedResponse(3)
-    held = np.tile(np.repeat([0, 1, 2, 1], 50), runs)
+    people, oracle = Population.from_counts(BUDGETS), KRandomizedResponse(2)
+    held = np.tile(np.repeat([0, 1, 1, 1], 50), runs)
     levels = rng.permuted(np.tile(people.budgets(), (runs, 1)), axis=1)
     sent = oracle.randomize(held, levels.ravel(), rng=rng).reshape(runs, 200)
     weight = people.counts / 200
-    honest = np.exp(people.epsilons) / (np.exp(people.epsilons) + 2.0)
-    other = (1.0 - honest) / 2.0
+    honest = np.exp(people.epsilons) / (np.exp(people.epsilons) + 1.0)
+    other = 1.0 - honest
     counts = (sent == 0).mean(axis=1)
     estimates = (counts - weight @ other) / (weight @ (honest - other))
 
@@ -89,9 +91,9 @@ def test_error_of_the_recommended_is_that_of_a_simulation() -> None:
     assert abs(estimates.mean() - 0.25) < 4.0 * estimates.std() / np.sqrt(runs)
 
 
-@pytest.mark.parametrize("k", [2, 6])
+@pytest.mark.parametrize("k", [2, 3])
 def test_targets_are_kept_by_every_option(k: int) -> None:
-    targets = {0.3: 60, 0.6: 140} if k == 2 else {0.5: 200}
+    targets = {0.3: 60, 0.6: 140} if k == 2 else {0.5: 60}
 
     plan = plan_frequency(Wish(None, targets, 1e-3, absent=20), num_categories=k)
 
@@ -110,7 +112,7 @@ def test_targets_are_kept_by_every_option(k: int) -> None:
 def test_people_at_level_zero_leave_the_stratified_mode_out() -> None:
     wish = Wish({0.0: 50, 1.0: 50}, None, 1e-3)
 
-    plan = plan_frequency(wish, num_categories=4)
+    plan = plan_frequency(wish, num_categories=2)
 
     assert names(plan, "agnostic")
     assert not names(plan, "stratified")

@@ -70,9 +70,7 @@ def test_bits_may_be_truth_values_or_integers(kind: type) -> None:
     sent = BinarySum().randomize(
         bits.astype(kind), levels, rng=np.random.default_rng(72)
     )
-    listed = BinarySum().randomize(
-        bits.tolist(), levels, rng=np.random.default_rng(72)
-    )
+    listed = BinarySum().randomize(bits.tolist(), levels, rng=np.random.default_rng(72))
 
     assert np.array_equal(sent.messages, listed.messages)
 

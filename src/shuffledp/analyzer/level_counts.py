@@ -109,7 +109,8 @@ def project(values: Floats, total: float) -> Floats:
     ordered = np.sort(values)[::-1]
     excess = (np.cumsum(ordered) - total) / np.arange(1.0, values.size + 1.0)
     last = int(np.flatnonzero(ordered >= excess)[-1])
-    return np.maximum(values - excess[last], 0.0)
+    nearest: Floats = np.maximum(values - excess[last], 0.0)
+    return nearest
 
 
 def count_levels(

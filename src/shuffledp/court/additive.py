@@ -19,49 +19,58 @@ import math
 import numpy as np
 
 from shuffledp.court.worlds import Worlds
-from shuffledp.types import Ints
+from shuffledp.types import Floats, Ints
 
 _UNIT = 2.3e-16
-# Rounded scores: how many, and fewer where everybody has a budget of her own.
-_STEPS, _FEWER_STEPS = 2000, 40
-_MANY_GROUPS = 50
+# Rounded scores: how many, and fewer where there are many budgets.
+_STEPS, _FEWER_STEPS = 2000, 200
+_FEW_GROUPS = 8
 # Length of the circle, in deviations of the sum, and at most.
 _DEVIATIONS, _LONGEST = 20.0, 2**22
 # Expected messages of others whose scores are cut off.
-_CUT = (0.0, 0.3, 3.0, 30.0)
+_CUT = (0.0, 1e-3, 0.01, 0.1, 1.0, 10.0)
+_DIFFERENT = 0.8
 _BATCH = 32
 
 
 def additive_divergence(worlds: Worlds, epsilon: float) -> float:
     """Returns the largest divergence over several cut-offs and both orders, >= 0."""
     found = 0.0
-    for cut in _CUT if worlds.counts.size <= _MANY_GROUPS else _CUT[1:2]:
-        for one in (worlds, worlds.swapped):
-            scores = _scores(one, epsilon, cut)
-            if scores is not None:
+    for one in (worlds, worlds.swapped):
+        ideal = _ideal_scores(one, epsilon)
+        # Cut-offs that change little are not tried twice.
+        last = math.inf
+        for cut in _CUT:
+            limit = _limit(one, ideal, cut)
+            if 0.0 < limit < _DIFFERENT * last:
+                scores = _rounded(ideal, limit, one.counts.size)
                 found = max(found, _sum_divergence(one.grouped(scores), epsilon))
+                last = limit
     return found
 
 
-def _scores(worlds: Worlds, epsilon: float, cut: float) -> Ints | None:
-    expected = worlds.average()
+def _ideal_scores(worlds: Worlds, epsilon: float) -> Floats:
     excess = worlds.first - math.exp(epsilon) * worlds.second
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ideal = np.where(excess == 0.0, 0.0, excess / expected)
-    # Far scores, in either direction, together have `cut` messages of others.
+        scores = np.where(excess == 0.0, 0.0, excess / worlds.average())
+    return scores
+
+
+def _limit(worlds: Worlds, ideal: Floats, cut: float) -> float:
+    """Returns where to cut off: beyond, others have `cut` messages on average."""
     order = np.argsort(-np.abs(ideal))
-    rarer = np.cumsum(expected[order])
+    rarer = np.cumsum(worlds.average()[order])
     index = int(np.searchsorted(rarer, cut, side="right"))
-    kept = np.abs(ideal[order[min(index, order.size - 1)]])
-    if not (np.isfinite(kept) and kept > 0.0):
-        kept = float(np.abs(ideal[np.isfinite(ideal)]).max(initial=0.0))
-        if kept == 0.0:
-            return None
-    clipped = np.clip(ideal, -kept, kept)
-    steps = _STEPS if worlds.counts.size <= _MANY_GROUPS else _FEWER_STEPS
-    width = float(np.ptp(clipped)) / steps
-    if width == 0.0:
-        return None
+    limit = float(np.abs(ideal[order[min(index, order.size - 1)]]))
+    if math.isinf(limit):
+        limit = float(np.abs(ideal[np.isfinite(ideal)]).max(initial=0.0))
+    return limit
+
+
+def _rounded(ideal: Floats, limit: float, groups: int) -> Ints:
+    clipped = np.clip(ideal, -limit, limit)
+    steps = _STEPS if groups <= _FEW_GROUPS else _FEWER_STEPS
+    width = max(float(np.ptp(clipped)) / steps, 1e-300)
     scores: Ints = np.rint((clipped - clipped.min()) / width).astype(np.int64)
     return scores
 

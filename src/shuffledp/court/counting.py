@@ -7,41 +7,65 @@ threshold, or those a caller names.
 """
 
 import numpy as np
-from scipy import stats
 
 from shuffledp.court.worlds import Worlds, hockey_stick
 from shuffledp.types import Floats, Ints
 
 # Binomials are cut off at so many deviations, and so many more successes.
 _DEVIATIONS, _MORE = 12.0, 40
+# What that leaves out, at most (Bernstein's inequality).
+_TAIL = 1e-25
 # Thresholds tried at a time, and how often the best ones' surroundings are searched.
 _THRESHOLDS, _ROUNDS = 24, 3
 # With more groups than this, only one round is made.
-_MANY_GROUPS = 50
+_FEW_GROUPS = 8
 
 
-def number_inside(chances: Floats, counts: Ints) -> tuple[Floats, float]:
-    """Returns the law of a number of successes, from some number on, and what it lacks.
+def number_inside(chances: Floats, counts: Ints) -> tuple[int, Floats]:
+    """Returns the law of a number of successes: P(start + k) = law[k].
+
+    Cut off at both ends, where together less than `_TAIL` per group is lost.
 
     Args:
         chances: Of each group, shape (groups,).
         counts: How many independent trials each group makes, shape (groups,).
     """
-    parts, dropped = [np.ones(1)], 0.0
+    start, parts = 0, [np.ones(1)]
     for chance, count in zip(chances.tolist(), counts.tolist(), strict=True):
-        if count == 0 or chance <= 0.0 or chance >= 1.0:
-            continue
-        mean = count * chance
-        reach = _DEVIATIONS * (mean * (1.0 - chance)) ** 0.5 + _MORE
-        low, high = max(0, int(mean - reach)), min(count, int(mean + reach) + 1)
-        parts.append(stats.binom.pmf(np.arange(low, high + 1), count, chance))
-        dropped += float(stats.binom.cdf(low - 1, count, chance))
-        dropped += float(stats.binom.sf(high, count, chance))
+        if chance >= 1.0:
+            start += count
+        elif count > 0 and chance > 0.0:
+            first, law = binomial(count, chance)
+            start += first
+            parts.append(law)
     # In pairs, so that a thousand groups cost little more than ten.
     while len(parts) > 1:
-        pairs = [np.convolve(*pair) for pair in zip(parts[::2], parts[1::2])]
-        parts = pairs + parts[len(parts) - len(parts) % 2 :]
-    return parts[0], dropped
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        rest = parts[len(parts) - len(parts) % 2 :]
+        parts = [np.convolve(*pair) for pair in pairs] + rest
+    return start, parts[0]
+
+
+def binomial(trials: int, chance: float) -> tuple[int, Floats]:
+    """Returns the law of a binomial number, from its mode by ratios of neighbours.
+
+    >>> binomial(2, 0.5)
+    (0, array([0.25, 0.5 , 0.25]))
+    """
+    mean = trials * chance
+    reach = _DEVIATIONS * (mean * (1.0 - chance)) ** 0.5 + _MORE
+    low, high = max(0, int(mean - reach)), min(trials, int(mean + reach) + 1)
+    mode = min(max(round(mean), low), high)
+    odds = chance / (1.0 - chance)
+    up, down = np.arange(mode, high), np.arange(mode, low, -1)
+    law = np.concatenate(
+        [
+            np.cumprod(down / ((trials - down + 1.0) * odds))[::-1],
+            np.ones(1),
+            np.cumprod((trials - up) * odds / (up + 1.0)),
+        ]
+    )
+    return low, law / law.sum()
 
 
 def count_divergence(
@@ -56,14 +80,14 @@ def count_divergence(
         counts: How many others are in each group, shape (groups,).
         epsilon: In nats, >= 0.
     """
-    law, dropped = number_inside(chances, counts)
+    _, law = number_inside(chances, counts)
     still, more = np.append(law, 0.0), np.append(0.0, law)
     found = hockey_stick(
         (1.0 - first) * still + first * more,
         (1.0 - second) * still + second * more,
         epsilon,
     )
-    return max(found - (1.0 + float(np.exp(epsilon))) * dropped, 0.0)
+    return max(found - (1.0 + float(np.exp(epsilon))) * _TAIL * counts.size, 0.0)
 
 
 def threshold_divergence(worlds: Worlds, epsilon: float) -> float:
@@ -101,7 +125,7 @@ def threshold_divergence(worlds: Worlds, epsilon: float) -> float:
 
     found: dict[int, float] = {}
     low, high = 1, size - 1
-    rounds = _ROUNDS if worlds.counts.size <= _MANY_GROUPS else 1
+    rounds = _ROUNDS if worlds.counts.size <= _FEW_GROUPS else 1
     for _ in range(rounds):
         for edge in np.unique(np.linspace(low, high, _THRESHOLDS).astype(int)).tolist():
             if edge not in found:

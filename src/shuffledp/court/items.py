@@ -49,12 +49,12 @@ def item_divergence(
         other_counts: How many people are in each group.
     """
     s, blankets = items_per_user, num_users * blanket_messages
-    base, first = blanket_law(blankets, s / num_items, s)
+    base = blanket_law(blankets, s / num_items, s)
     size = base.shape[0] - s
     sent = stats.binom.pmf(np.arange(s + 1), s, sampling_rate)
     others = np.ones(1)
     if other_rates is not None and other_counts is not None:
-        others, _ = number_inside(other_rates, s * other_counts)
+        _, others = number_inside(other_rates, s * other_counts)
     found = 0.0
     for total in range(others.size + s):
         weights = [
@@ -70,11 +70,10 @@ def item_divergence(
             here += weight * base[shifted, fixed]
             there += weight * base[fixed, shifted]
         found += hockey_stick(here, there, epsilon)
-    del first
     return found
 
 
-def blanket_law(blankets: int, share: float, margin: int) -> tuple[Floats, int]:
+def blanket_law(blankets: int, share: float, margin: int) -> Floats:
     """Returns the law of how many blanket messages fall into each of two sets.
 
     Args:
@@ -83,7 +82,7 @@ def blanket_law(blankets: int, share: float, margin: int) -> tuple[Floats, int]:
         margin: How many rows and columns to add before the first counts.
 
     Returns:
-        P(A = first - margin + i, B = first - margin + j), and `first`.
+        P(A = first - margin + i, B = first - margin + j) for some `first`.
     """
     mean = blankets * share
     reach = _DEVIATIONS * math.sqrt(mean) + _MORE
@@ -94,4 +93,4 @@ def blanket_law(blankets: int, share: float, margin: int) -> tuple[Floats, int]:
     # A binomial number in either set, of which every one is as likely in each.
     law = stats.binom.pmf(both, blankets, 2.0 * share)
     law = law * stats.binom.pmf(in_a, np.maximum(both, 0), 0.5)
-    return np.where((in_a < 0) | (in_b < 0), 0.0, law), first
+    return np.where((in_a < 0) | (in_b < 0), 0.0, law)

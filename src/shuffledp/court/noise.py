@@ -16,8 +16,9 @@ from shuffledp.types import Floats, Ints
 # (edges, value) -> P(message < edge) and P(message > edge) of each group of people.
 Tails = Callable[[Floats, float], tuple[Floats, Floats]]
 
-_CELLS, _FEWER_CELLS = 3000, 240
-_MANY_GROUPS = 50
+# Cells for few kinds of people, and for many.
+_CELLS, _FEWER_CELLS = 3000, 600
+_FEW_GROUPS = 8
 
 
 def laplace_tails(epsilons: Floats) -> Tails:
@@ -101,7 +102,7 @@ def unbounded_edges(scales: Floats, *, reach: float) -> Floats:
         scales: Of the victim's noise and everybody else's.
         reach: How many of the largest scale the outermost edges are away.
     """
-    cells = _CELLS if scales.size <= _MANY_GROUPS else _FEWER_CELLS
+    cells = _CELLS if scales.size <= _FEW_GROUPS else _FEWER_CELLS
     least, most = float(scales.min()), float(scales.max())
     outward = np.geomspace(0.01 * least, reach * most, cells // 3)
     inner = np.linspace(0.0, 1.0, cells // 3)
@@ -110,7 +111,7 @@ def unbounded_edges(scales: Floats, *, reach: float) -> Floats:
 
 def clipped_edges(epsilons: Floats) -> Floats:
     """Returns edges within [-1, 1], ever finer towards its ends."""
-    cells = _CELLS if epsilons.size <= _MANY_GROUPS else _FEWER_CELLS
+    cells = _CELLS if epsilons.size <= _FEW_GROUPS else _FEWER_CELLS
     fine = np.geomspace(1e-3 / float(epsilons.max()), 1.0, cells // 3)
     inner = np.linspace(-1.0, 1.0, cells // 3)[1:-1]
     edges = np.unique(np.concatenate([-1.0 + fine, inner, 1.0 - fine]))

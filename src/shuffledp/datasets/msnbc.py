@@ -9,8 +9,9 @@ import hashlib
 import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,27 @@ def load_msnbc(
     return read_first_visits(path, sha256=SHA256, progress=progress)
 
 
+def load_msnbc_pages(
+    folder: Path | None = None, *, progress: Progress = no_progress
+) -> NDArray[np.bool_]:
+    """Loads which categories each visitor looked at, as often as it may be.
+
+    Args:
+        folder: As for `load_msnbc`.
+        progress: As there.
+
+    Returns:
+        One row per visitor, one column per category, shape (989818, 17).
+
+    Raises:
+        DataError: As there.
+    """
+    path = find(FILE_NAMES, folder)
+    if path is None:
+        path = _download(progress)
+    return read_pages(path, sha256=SHA256, progress=progress)
+
+
 def read_first_visits(
     path: Path, *, sha256: str | None, progress: Progress = no_progress
 ) -> NDArray[np.uint8]:
@@ -69,12 +91,52 @@ def read_first_visits(
     Raises:
         DataError: If the text is damaged, or is not what the checksum says.
     """
+    parts = _read(path, _first_numbers, sha256=sha256, progress=progress)
+    first: NDArray[np.uint8] = np.concatenate(parts)
+    if first.min() < 1 or first.max() > len(MSNBC_CATEGORIES):
+        raise DataError(f"Expected categories from 1 to 17 in {path}.")
+    return first - np.uint8(1)
+
+
+def read_pages(
+    path: Path, *, sha256: str | None, progress: Progress = no_progress
+) -> NDArray[np.bool_]:
+    """Reads which numbers occur in every line below the header, as a stream.
+
+    Args:
+        path: A .seq or .seq.gz file.
+        sha256: Checksum of the unpacked text, or None to skip the check.
+        progress: Called with (bytes done, bytes in all).
+
+    Returns:
+        Shape (lines, 17).
+
+    Raises:
+        DataError: If the text is damaged, or is not what the checksum says.
+    """
+    pages: NDArray[np.bool_] = np.concatenate(
+        _read(path, _numbers_that_occur, sha256=sha256, progress=progress)
+    )
+    # The first column counts what is no category.
+    if pages[:, 0].any():
+        raise DataError(f"Expected categories from 1 to 17 in {path}.")
+    return pages[:, 1:]
+
+
+def _read(
+    path: Path,
+    parse: Callable[[bytes], NDArray[Any]],
+    *,
+    sha256: str | None,
+    progress: Progress,
+) -> list[NDArray[Any]]:
+    """Returns what `parse` finds in whole lines; at least one line, and none damaged."""
     digest = hashlib.sha256()
     parts = []
     try:
         for chunk, lines in _whole_lines(path, progress):
             digest.update(chunk)
-            parts.append(_first_numbers(lines))
+            parts.append(parse(lines))
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"Could not read {path}: {error}.") from error
     if sha256 is not None and digest.hexdigest() != sha256:
@@ -82,12 +144,9 @@ def read_first_visits(
             f"Expected {path} to be the original file, but its checksum differs: "
             "delete it and download it again."
         )
-    first = np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint8)
-    if first.size == 0:
+    if not any(len(part) for part in parts):
         raise DataError(f"Expected visits in {path}, found none.")
-    if first.min() < 1 or first.max() > len(MSNBC_CATEGORIES):
-        raise DataError(f"Expected categories from 1 to 17 in {path}.")
-    return first - np.uint8(1)
+    return parts
 
 
 def _whole_lines(path: Path, progress: Progress) -> Iterator[tuple[bytes, bytes]]:
@@ -112,6 +171,34 @@ def _first_numbers(lines: bytes) -> NDArray[np.uint8]:
     number = np.where(second <= 9, 10 * first + second, first)
     numbers: NDArray[np.uint8] = number[first <= 9].astype(np.uint8)
     return numbers
+
+
+def _numbers_that_occur(lines: bytes) -> NDArray[np.bool_]:
+    """Returns which numbers occur in each line that begins with a digit.
+
+    Shape (lines, 18); column 0 says whether there is one that is no category.
+    """
+    most = len(MSNBC_CATEGORIES)
+    # What is below "0" wraps around and is above 9, too.
+    text = np.frombuffer(b"\n" + lines + b"  ", dtype=np.uint8)
+    digits = text - _ZERO
+    digit = digits <= 9
+    starts = np.flatnonzero(digit[1:-2] & ~digit[:-3]) + 1
+    second, third = digit[starts + 1], digit[starts + 2]
+    number = digits[starts].astype(np.int64)
+    number = np.where(second, 10 * number + digits[starts + 1], number)
+    number[(number > most) | (second & third)] = 0
+    heads = np.flatnonzero((text[:-3] == _NEWLINE) & digit[1:-2])
+    line = np.searchsorted(heads, starts) - 1
+    breaks = np.flatnonzero(text == _NEWLINE)
+    # Numbers in lines that begin with something else belong to no visitor.
+    owner = breaks[np.searchsorted(breaks, starts) - 1]
+    ours = (
+        (line >= 0) & (heads[np.maximum(line, 0)] == owner) if heads.size else line > 0
+    )
+    occurs = np.zeros((heads.size, most + 1), dtype=np.bool_)
+    occurs[line[ours], number[ours]] = True
+    return occurs
 
 
 def _download(progress: Progress) -> Path:

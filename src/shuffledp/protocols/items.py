@@ -21,7 +21,7 @@ from shuffledp.randomizers.items import ItemsRandomizer, Noise, poisson_cap
 from shuffledp.randomizers.items_counts import draw_counts, holders_by_level
 from shuffledp.randomness import Rng
 from shuffledp.shuffler.shuffle_messages import MessageReports, ShuffledMessages
-from shuffledp.types import Floats, Ints
+from shuffledp.types import Ints
 
 # Chance that the cap cuts anybody's blanket messages, if no report size is given.
 _CUT = 1e-12
@@ -114,7 +114,11 @@ class Items:
                 f"Expected ShuffledMessages, got {type(shuffled).__name__}: an analyst "
                 "sees nothing that was not shuffled."
             )
-        d, size, messages = self.num_items, self.randomizer.report_size, shuffled.messages
+        d, size, messages = (
+            self.num_items,
+            self.randomizer.report_size,
+            shuffled.messages,
+        )
         if shuffled.report_size != size:
             raise InvalidInputError(
                 f"Expected reports of {size} messages, got {shuffled.report_size}."

@@ -105,9 +105,7 @@ class ItemsRandomizer:
         mean = float(law @ counts)
         return mean, float(law @ (counts - mean) ** 2)
 
-    def randomize(
-        self, sets: Ints, rates: Floats, *, rng: Rng
-    ) -> NDArray[np.int32]:
+    def randomize(self, sets: Ints, rates: Floats, *, rng: Rng) -> NDArray[np.int32]:
         """Draws one report per person, in the order of `sets`.
 
         Args:

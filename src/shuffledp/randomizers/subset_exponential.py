@@ -10,7 +10,8 @@ With M = C(d - s, k) / C(d, k), the share of sets that miss hers, a message meet
 and is otherwise uniform on the sets of its kind. It contains an item that is held, or one
 that is not, with
 
-    keep = hit (k / d) / (1 - M),    flip = hit (k / d) (1 - M') / (1 - M) + (1 - hit) k / (d - s),
+    keep = hit (k / d) / (1 - M),
+    flip = keep (1 - M') + (1 - hit) k / (d - s),
 
 where M' = C(d - s - 1, k - 1) / C(d - 1, k - 1) is the share of misses among the sets with
 one given item that is not held. Of n people, the sum over items of squared errors is
@@ -193,4 +194,5 @@ def _overlap_law(num_items: int, num_held: int, size: int) -> Floats:
         return ways
 
     log = log_ways(s, common) + log_ways(d - s, k - common)
-    return np.exp(log - log.max())
+    weights: Floats = np.exp(log - log.max())
+    return weights

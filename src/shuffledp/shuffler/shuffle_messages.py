@@ -12,6 +12,9 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng, check_rng
 from shuffledp.types import Ints
 
+# Times 2^31, for the message, they fit into a signed word.
+_KEYS = 2**32
+
 
 @dataclass(frozen=True, eq=False)
 class MessageReports:
@@ -88,7 +91,7 @@ def _order_by_keys(messages: Ints, rng: Rng) -> None:
     Where keys are equal (one in 400, at ten million), the order is drawn again: all
     orders stay equally likely. It takes a fraction of the time of sorting indices.
     """
-    words = rng.integers(0, 2**32, size=messages.size) << 31
+    words = rng.integers(0, _KEYS, size=messages.size) << 31
     words |= messages
     words.sort()
     np.bitwise_and(words, 2**31 - 1, out=messages, casting="unsafe")

@@ -183,3 +183,8 @@ def test_crowds_too_small_for_the_closed_form() -> None:
 def test_an_epsilon_too_small_for_the_closed_form(bound: Any) -> None:
     with pytest.raises(sdp.OutsidePreconditions, match="Expected"):
         bound.delta(UNIFORM, 1e-6)
+
+
+def test_a_crowd_of_another_name() -> None:
+    with pytest.raises(sdp.InvalidInputError, match="personal or uniform"):
+        ApesNumerical("mixed")  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 import math
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from hypothesis import given, settings

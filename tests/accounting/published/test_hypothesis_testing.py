@@ -147,7 +147,12 @@ def test_epsilon_falls_with_delta_and_people_and_inverts(
 ) -> None:
     setting = laplace({budget / 2: people, budget: people})
 
-    epsilon = PRINTED.epsilon(setting, delta)
+    try:
+        epsilon = PRINTED.epsilon(setting, delta)
+    except sdp.OutsidePreconditions:
+        # Too few clones: delta tends to a number above 0.
+        assert PRINTED.delta(setting, 900.0) > delta
+        return
 
     if epsilon > 0.0:
         assert PRINTED.delta(setting, epsilon) == pytest.approx(delta, rel=1e-6)

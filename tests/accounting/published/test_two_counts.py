@@ -119,3 +119,16 @@ def test_more_clones_hide_better_and_epsilon_helps(
     slack = 1.0 + 1e-9
     assert divergence(more, same=0.9, other=0.1, epsilon=epsilon) <= here * slack
     assert divergence(fewer, same=0.9, other=0.1, epsilon=epsilon + 0.1) <= here * slack
+
+
+@pytest.mark.parametrize("epsilon", [50.0, 699.0, 701.0, 1e4])
+def test_what_only_one_value_can_cause_shows_at_every_epsilon(epsilon: float) -> None:
+    clones = clone_count(np.array([0.5]), np.array([3]))
+
+    always = divergence(clones, same=1.0, other=0.0, epsilon=epsilon)
+    rarely = divergence(clones, same=0.25, other=0.0, epsilon=epsilon)
+
+    # All counts for x: never so under x', as the victim herself counts for x'.
+    assert always == pytest.approx(sum(math.comb(3, c) / 8 / 2**c for c in range(4)))
+    # If she may be silent, only four counts for x betray her.
+    assert rarely == pytest.approx(0.25 / 8 / 8)

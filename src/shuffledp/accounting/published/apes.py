@@ -39,7 +39,7 @@ from shuffledp.accounting.published.bound import (
 from shuffledp.accounting.published.crowd import others, victim_budget
 from shuffledp.accounting.published.invert import epsilon_at
 from shuffledp.accounting.published.two_counts import clone_count, divergence
-from shuffledp.errors import OutsidePreconditions
+from shuffledp.errors import InvalidInputError, OutsidePreconditions
 from shuffledp.types import Floats, Ints
 
 _TITLE = (
@@ -181,6 +181,12 @@ class ApesNumerical(PublishedBound):
         _AVERAGED + " 9999 people at 0.05 and a victim at 5 have delta >= 2.2e-5 at "
         "epsilon 0.0594, where 1e-5 is stated."
     )
+
+    def __post_init__(self) -> None:
+        if self.crowd not in ("personal", "uniform"):
+            raise InvalidInputError(
+                f"Expected personal or uniform, got {self.crowd!r}."
+            )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless the theorem speaks of this setting."""

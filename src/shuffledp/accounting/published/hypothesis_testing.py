@@ -163,20 +163,18 @@ class _Tests:
 
     def delta(self, epsilon: float) -> float:
         gain = (1.0 - self.failure) * (1.0 - 2.0 * self.flip)
-        # Divided by e^epsilon, which may overflow.
-        rise = -math.expm1(-epsilon)
+        # Beyond 700 e^epsilon overflows, and delta is what it tends to.
+        rise = math.expm1(min(epsilon, 700.0))
         if not self.as_printed:
-            rise += self.failure * math.exp(-epsilon)
-        part = gain * math.exp(-epsilon)
-        if part + rise <= 0.0:
+            rise += self.failure
+        if gain + rise <= 0.0:
             return 0.0
         # At the best t, each term is a maximum over m, among them one that gives 0.
         totals, weights = self._terms()
-        m = np.floor((totals + 1.0) * (part / (2.0 * part + rise)))
+        m = np.floor((totals + 1.0) * (gain / (2.0 * gain + rise)))
         m = np.minimum(m, totals)
-        terms = part * _weight(m, totals) - rise * _below(m, totals)
-        found = float(weights @ np.maximum(terms, 0.0))
-        stated = math.exp(epsilon) * found if found > 0.0 else 0.0
+        terms = gain * _weight(m, totals) - rise * _below(m, totals)
+        stated = float(weights @ np.maximum(terms, 0.0))
         return min(stated if self.as_printed else stated + self.failure, 1.0)
 
     def trade_off(self, slope: float) -> tuple[float, float]:

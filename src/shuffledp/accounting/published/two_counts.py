@@ -80,16 +80,18 @@ def divergence(
     total = np.arange(weights.size + 1.0) + clones.start
     before = np.append(0.0, weights)
     after = np.append(weights, 0.0)
-    # All divided by e^epsilon, which may overflow.
+    # All divided by e^epsilon. Beyond 700 it overflows, and delta is what it tends to.
+    epsilon = min(epsilon, 700.0)
     small = math.exp(-epsilon)
     rise = -math.expm1(-epsilon)
     gap = (same - other) * (1.0 + small)
+    # Up to which second count x is more than e^epsilon times as likely: small numbers
+    # keep their digits, while first counts are next to the total.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        lead = total * ((same - other * small) + 0.5 * neither * rise * after / before)
-    level = np.where(before > 0.0, lead / gap, np.inf)
-    # The first count from which on x is more than e^epsilon times as likely.
-    first = np.floor(level) + 1.0
-    used = (before > 0.0) & (first <= total) & (total >= 1.0)
+        lead = (same * small - other) - 0.5 * neither * rise * after / before
+        second = np.where(before > 0.0, np.ceil(total * lead / gap) - 1.0, -1.0)
+    first = total - second
+    used = (second >= 0.0) & (total >= 1.0)
     first, trials = first[used], total[used] - 1.0
     before, after = before[used], after[used]
     peak = binomial_weight(first - 1.0, trials, 0.5)

@@ -1,0 +1,234 @@
+"""Sets of s items per person: from visited pages, drawn at random, or from tables.
+
+Collections of sets need s different items from everybody. Whoever has more keeps s of
+them, drawn uniformly; whoever has fewer is given dummy items, whose numbers follow those
+of the real ones: d, d + 1, ..., as many as somebody lacks at most. Dummy items are items
+like all others to the devices; their shares are estimated, too, and mean nothing.
+
+Shares of items are those of the sets as they are returned: where people had more than s
+items, an item is in fewer sets than people had it.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shuffledp.datasets.fetch import Progress, no_progress
+from shuffledp.datasets.msnbc import MSNBC_CATEGORIES, load_msnbc_pages
+from shuffledp.datasets.table import MAX_TABLE_CATEGORIES, categories_of, read_columns
+from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats, Ints
+
+Padding: TypeAlias = Literal["dummies", "items"]
+
+DUMMY = "(no item {})"
+
+
+@dataclass(frozen=True, eq=False)
+class ItemSets:
+    """What people hold.
+
+    Attributes:
+        sets: Different items in every row, shape (n, s), of type int32.
+        names: Of all items, dummy items last.
+        num_real: How many items are no dummies.
+    """
+
+    sets: NDArray[np.int32]
+    names: tuple[str, ...]
+    num_real: int
+
+    @property
+    def num_items(self) -> int:
+        """How many items there are, dummies included."""
+        return len(self.names)
+
+    @property
+    def shares(self) -> Floats:
+        """The share of people whose set holds each item, shape (num_items,)."""
+        counts = np.bincount(self.sets.ravel(), minlength=self.num_items)
+        shares: Floats = counts / self.sets.shape[0]
+        return shares
+
+    def without_dummies(self) -> NDArray[np.int32]:
+        """Returns the sets with `num_real`, "no item", instead of every dummy item.
+
+        Protocols with Poisson noise take them: nothing is spent on dummy items.
+        """
+        return np.minimum(self.sets, np.int32(self.num_real))
+
+
+def load_msnbc_sets(
+    folder: Path | None = None,
+    *,
+    set_size: int = 4,
+    num_users: int | None = None,
+    padding: Padding = "dummies",
+    rng: Rng,
+    progress: Progress = no_progress,
+) -> ItemSets:
+    """Loads the different pages that visitors of msnbc.com looked at.
+
+    92% of the visitors looked at fewer than 4 kinds of pages. Document 004 pads their
+    sets without saying how, and counts 17 items: that can only be `padding="items"`,
+    which raises the shares of rare pages.
+
+    Args:
+        folder: Where the file lies; see `load_msnbc`.
+        set_size: s, from 1 to 17: more pages are sampled, fewer are padded.
+        num_users: How many visitors, drawn without repetition; by default all.
+        padding: Whether sets are filled with "dummies", or with "items" that the visitor
+            did not look at, drawn uniformly.
+        rng: The only source of randomness.
+        progress: Called with (bytes done, bytes in all or None).
+
+    Raises:
+        DataError: If the file is missing, or is not the original.
+    """
+    pages = load_msnbc_pages(folder, progress=progress)
+    if num_users is not None:
+        if not 1 <= num_users <= pages.shape[0]:
+            raise InvalidInputError(
+                f"Expected 1 to {pages.shape[0]} visitors, got {num_users}."
+            )
+        pages = pages[rng.permutation(pages.shape[0])[:num_users]]
+    most = len(MSNBC_CATEGORIES)
+    if not 1 <= set_size <= most:
+        raise InvalidInputError(f"Expected sets of 1 to {most} pages, got {set_size}.")
+    if padding not in ("dummies", "items"):
+        raise InvalidInputError(
+            f"Expected padding with 'dummies' or 'items', got {padding!r}."
+        )
+    if padding == "items":
+        # The s smallest keys: those of visited pages are negative, and come first.
+        keys = rng.random(pages.size).reshape(pages.shape) - pages
+        filled = np.argsort(keys, axis=1)[:, :set_size].astype(np.int32)
+        return ItemSets(filled, MSNBC_CATEGORIES, most)
+    people, items = np.nonzero(pages)
+    return gather_sets(
+        people,
+        items,
+        num_users=pages.shape[0],
+        names=MSNBC_CATEGORIES,
+        set_size=set_size,
+        rng=rng,
+    )
+
+
+def draw_uniform_sets(
+    num_users: int, *, num_items: int = 128, set_size: int = 4, rng: Rng
+) -> ItemSets:
+    """Draws a uniformly random set of s of the d items for everybody.
+
+    Args:
+        num_users: How many people, >= 1.
+        num_items: d.
+        set_size: s, from 1 to d.
+        rng: The only source of randomness.
+    """
+    if num_users < 1:
+        raise InvalidInputError(f"Expected at least 1 person, got {num_users}.")
+    if not 1 <= set_size <= num_items:
+        raise InvalidInputError(
+            f"Expected 1 to {num_items} items per person, got {set_size}."
+        )
+    # Floyd's algorithm: the last number stands in for one that was drawn already.
+    sets = np.empty((num_users, set_size), dtype=np.int32)
+    for place, last in enumerate(range(num_items - set_size, num_items)):
+        drawn = rng.integers(0, last + 1, size=num_users)
+        taken = (sets[:, :place] == drawn[:, None]).any(axis=1)
+        sets[:, place] = np.where(taken, last, drawn)
+    names = tuple(str(item) for item in range(num_items))
+    return ItemSets(sets, names, num_items)
+
+
+def read_item_sets(
+    path: Path,
+    *,
+    person: str,
+    item: str,
+    set_size: int | None = None,
+    items: int | tuple[str, ...] | None = None,
+    rng: Rng,
+) -> ItemSets:
+    """Reads a CSV or Parquet file with one row per person and item.
+
+    Rows that say the same count once. People come in the order of their first rows.
+
+    Args:
+        path: The file.
+        person: The column that tells people apart.
+        item: The column of items.
+        set_size: s; by default as many items as anybody has.
+        items: How many there are, if they are whole numbers from 0; their names; or None
+            to take the distinct values of the column, sorted.
+        rng: The only source of randomness, used where people have more than s items.
+
+    Raises:
+        DataError: If the file is missing, empty, unreadable, or lacks a value.
+        InvalidInputError: If an item is not one of those named.
+    """
+    frame = read_columns(path, [person, item])
+    if person == item:
+        raise DataError("Expected two different columns, for people and for items.")
+    whose = frame[person]
+    if whose.null_count() or isinstance(whose.dtype, pl.List | pl.Struct | pl.Array):
+        raise DataError(f"Expected a person in every row of column {person!r}.")
+    codes, names = categories_of(frame[item], items)
+    # Numbers of people in the order in which they come first.
+    _, first, people = np.unique(
+        whose.rank("dense").to_numpy(), return_index=True, return_inverse=True
+    )
+    rank = np.empty(first.size, dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(first.size)
+    pairs = np.unique(rank[people] * len(names) + codes)
+    owners, held = pairs // len(names), pairs % len(names)
+    if set_size is None:
+        set_size = int(np.bincount(owners).max())
+    return gather_sets(
+        owners, held, num_users=first.size, names=names, set_size=set_size, rng=rng
+    )
+
+
+def gather_sets(
+    people: Ints,
+    items: Ints,
+    *,
+    num_users: int,
+    names: tuple[str, ...],
+    set_size: int,
+    rng: Rng,
+) -> ItemSets:
+    """Makes sets of s items from pairs of a person and an item, no two the same.
+
+    Args:
+        people: Numbers in [0, num_users), shape (pairs,).
+        items: Numbers in [0, len(names)), shape (pairs,).
+        num_users: How many people there are; some may have no item.
+        names: Of the items.
+        set_size: s, at least 1.
+        rng: The only source of randomness.
+    """
+    real = len(names)
+    if not 1 <= set_size <= MAX_TABLE_CATEGORIES:
+        raise InvalidInputError(f"Expected sets of at least 1 item, got {set_size}.")
+    # Everybody's items in random order; the first s stay.
+    shuffled = rng.permutation(people.size)
+    order = shuffled[np.argsort(people[shuffled], kind="stable")]
+    owners = people[order]
+    starts = np.searchsorted(owners, np.arange(num_users))
+    places = np.arange(owners.size) - starts[owners]
+    kept = places < set_size
+    sizes = np.minimum(np.bincount(people, minlength=num_users), set_size)
+    dummies = set_size - int(sizes.min())
+    # Dummy items fill rows from their ends, the first dummy at the very end.
+    sets = np.empty((num_users, set_size), dtype=np.int32)
+    sets[:] = real + np.arange(set_size - 1, -1, -1)
+    sets[owners[kept], places[kept]] = items[order][kept]
+    more = tuple(DUMMY.format(number + 1) for number in range(dummies))
+    return ItemSets(sets, names + more, real)

@@ -1,0 +1,254 @@
+"""A collection of sets, step by step, in which nobody's level is seen by anybody.
+
+    step                                who        from -> to
+    (a)  report_levels                  devices    levels -> MessageReports
+         shuffle_messages               shuffler   -> ShuffledMessages
+         count_levels                   analyst    -> LevelCounts
+    (b)  plan                           analyst    -> ItemsPlan, which is published
+    (c)  plan.protocol.randomize        devices    sets, levels -> MessageReports
+         shuffle_messages               shuffler   -> ShuffledMessages
+    (d)  estimate                       analyst    -> ItemsEstimate
+
+Nothing here keeps a state: every step takes what the steps before it gave, and gives
+something that nobody changes.
+
+Levels are reported as they are, without a name; or by k-ary response over the K levels, at
+a budget `epsilon_levels` of their own, which the shuffle amplifies. That budget protects
+which level somebody chose; guarantees of sets hold for whoever knows it. Estimated numbers
+of people show in the standard errors of shares.
+
+Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
+Model", Algorithm 1.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.analyzer.items import ItemsEstimate
+from shuffledp.analyzer.level_counts import LevelCounts, count_levels
+from shuffledp.arrays import as_number, float_array
+from shuffledp.errors import InvalidInputError, UnknownLevelError
+from shuffledp.population import MAX_BUDGET
+from shuffledp.protocols.items import Items
+from shuffledp.protocols.items_published import published_items
+from shuffledp.randomizers.checks import whole_number
+from shuffledp.randomizers.items_counts import MAX_USERS
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomness import Rng, check_rng
+from shuffledp.shuffler.shuffle_messages import (
+    MessageReports,
+    ShuffledMessages,
+    shuffle_messages,
+)
+from shuffledp.types import Ints
+
+Accounting: TypeAlias = Literal["certified", "published"]
+OnStep: TypeAlias = Callable[[str], None]
+
+STEPS = ("report levels", "plan", "report items", "estimate")
+
+
+@dataclass(frozen=True, eq=False)
+class ItemsPlan:
+    """What the analyst publishes before anybody sends an item.
+
+    Attributes:
+        levels: How many people are at each level, as far as she knows.
+        protocol: The parameters that devices use.
+    """
+
+    levels: LevelCounts
+    protocol: Items
+
+
+@dataclass(frozen=True, eq=False)
+class ItemsCollection:
+    """What one run gave: the state after each step.
+
+    Attributes:
+        plan: After step (b).
+        estimate: After step (d).
+    """
+
+    plan: ItemsPlan
+    estimate: ItemsEstimate
+
+
+@dataclass(frozen=True)
+class ItemsFramework:
+    """What is known to everybody before a collection begins.
+
+    Attributes:
+        num_items: d, at least 2.
+        set_size: s, how many items everybody holds.
+        levels: Central epsilons that people may choose from, strictly increasing.
+        delta: At which every level's epsilon is promised, in (0, 1).
+        epsilon_levels: Local budget of what people report about their level, above 0;
+            None if levels are reported as they are.
+        blanket: m, if communication is given; None for the best.
+        absent: How many of the other people may be absent or collude.
+        accounting: "certified" with Poisson noise, or "published", which is not certified,
+            with as many blanket messages as Theorem 3 states to be enough.
+    """
+
+    num_items: int
+    set_size: int
+    levels: tuple[float, ...]
+    delta: float
+    epsilon_levels: float | None = None
+    blanket: float | None = None
+    absent: int = 0
+    accounting: Accounting = "certified"
+
+    def __post_init__(self) -> None:
+        values = tuple(float_array(self.levels, "levels").tolist())
+        object.__setattr__(self, "levels", values)
+        # Checks d, s, m and levels as a protocol does.
+        m = 0.0 if self.blanket is None else self.blanket
+        Items(self.num_items, self.set_size, values, (1.0,) * len(values), m)
+        if values[0] <= 0.0:
+            raise InvalidInputError("Expected levels above 0.")
+        if not 0.0 < as_number(self.delta, "delta") < 1.0:
+            raise InvalidInputError(f"Expected 0 < delta < 1, got {self.delta:g}.")
+        if self.epsilon_levels is not None:
+            budget = as_number(self.epsilon_levels, "epsilon_levels")
+            if not 0.0 < budget <= MAX_BUDGET:
+                raise InvalidInputError(
+                    f"Expected a budget for levels from 0 to {MAX_BUDGET:g}, got "
+                    f"{budget:g}."
+                )
+        if self.accounting not in ("certified", "published"):
+            raise InvalidInputError(
+                f"Expected accounting 'certified' or 'published', got "
+                f"{self.accounting!r}."
+            )
+        whole_number(self.absent, "absent people", least=0, most=MAX_USERS)
+        if self.accounting == "published" and self.absent:
+            raise InvalidInputError(
+                "Expected nobody absent: Theorem 3 counts everybody."
+            )
+
+    @property
+    def level_randomizer(self) -> KRandomizedResponse | None:
+        """What devices run on their level; None if it is reported as it is."""
+        if self.epsilon_levels is None or len(self.levels) == 1:
+            return None
+        return KRandomizedResponse(len(self.levels))
+
+    def report_levels(self, levels: ArrayLike, *, rng: Rng) -> MessageReports:
+        """Step (a), on the devices: one report of a level per person.
+
+        Args:
+            levels: Each person's level, shape (n,).
+            rng: `SystemRandom()` on real devices, a seeded generator in simulations.
+
+        Raises:
+            UnknownLevelError: If a level is none of those that can be chosen.
+        """
+        check_rng(rng)
+        indices = self._indices(levels)
+        if not indices.size:
+            raise InvalidInputError("Expected at least one person's level.")
+        if self.level_randomizer is not None:
+            budgets = np.full(indices.size, self.epsilon_levels)
+            indices = self.level_randomizer.randomize(indices, budgets, rng=rng)
+        return MessageReports(indices.astype(np.int32)[:, None])
+
+    def count_levels(self, shuffled: ShuffledMessages) -> LevelCounts:
+        """Step (a), at the analyst: how many people chose each level.
+
+        Raises:
+            InvalidInputError: If these are no shuffled reports of levels.
+        """
+        if not isinstance(shuffled, ShuffledMessages) or shuffled.report_size != 1:
+            raise InvalidInputError("Expected shuffled reports of one level each.")
+        return count_levels(
+            shuffled.messages, np.array(self.levels), epsilon=self.epsilon_levels
+        )
+
+    def plan(self, levels: LevelCounts) -> ItemsPlan:
+        """Step (b), at the analyst: the parameters of least error that keep all promises.
+
+        Args:
+            levels: From `count_levels`.
+
+        Raises:
+            CertificationError: If no parameters keep them.
+        """
+        self._check_levels(levels)
+        people = levels.people()
+        if self.accounting == "published":
+            protocol = published_items(
+                people,
+                num_items=self.num_items,
+                set_size=self.set_size,
+                delta=self.delta,
+                blanket=self.blanket,
+            )
+            return ItemsPlan(levels, protocol)
+        raise NotImplementedError
+
+    def estimate(self, plan: ItemsPlan, shuffled: ShuffledMessages) -> ItemsEstimate:
+        """Step (d), at the analyst: shares of the people who hold each item.
+
+        Args:
+            plan: From `plan`.
+            shuffled: What the shuffler let through of the reports of step (c).
+        """
+        if not isinstance(plan, ItemsPlan):
+            raise InvalidInputError(
+                f"Expected an ItemsPlan, got {type(plan).__name__}."
+            )
+        return plan.protocol.estimate(shuffled, plan.levels)
+
+    def _indices(self, levels: ArrayLike) -> Ints:
+        asked, known = float_array(levels, "privacy levels"), np.array(self.levels)
+        indices = np.minimum(np.searchsorted(known, asked), known.size - 1)
+        if not np.array_equal(known[indices], asked):
+            raise UnknownLevelError("Expected every level to be one that is offered.")
+        return indices
+
+    def _check_levels(self, levels: LevelCounts) -> None:
+        if not isinstance(levels, LevelCounts):
+            raise InvalidInputError(
+                f"Expected LevelCounts, got {type(levels).__name__}."
+            )
+        if tuple(levels.levels.tolist()) != self.levels:
+            raise InvalidInputError("Expected numbers of people at the levels offered.")
+
+
+def collect_items(
+    sets: Ints,
+    levels: Sequence[float] | ArrayLike,
+    *,
+    framework: ItemsFramework,
+    rng: Rng,
+    on_step: OnStep = lambda _step: None,
+) -> ItemsCollection:
+    """Runs a collection of sets, start to end.
+
+    Args:
+        sets: What everybody holds, shape (n, s).
+        levels: Each person's level, shape (n,).
+        framework: What is run.
+        rng: The only source of randomness.
+        on_step: Called with the name of each of STEPS before it begins.
+
+    Raises:
+        InvalidInputError: If anything is out of range.
+    """
+    on_step(STEPS[0])
+    level_reports = framework.report_levels(levels, rng=rng)
+    counted = framework.count_levels(shuffle_messages(level_reports, rng=rng))
+    on_step(STEPS[1])
+    plan = framework.plan(counted)
+    on_step(STEPS[2])
+    sent = plan.protocol.randomize(sets, levels, rng=rng)
+    on_step(STEPS[3])
+    seen = shuffle_messages(sent, rng=rng)
+    del sent
+    return ItemsCollection(plan, framework.estimate(plan, seen))
