@@ -31,10 +31,11 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     | MIDDLE
     | {"protocols", "randomizers", "planning", "datasets", "report", "experiments"},
     "report": BASE | MIDDLE | {"protocols", "randomizers", "planning", "report"},
+    "court": BASE | {"accounting", "protocols", "randomizers", "court"},
     "cli": BASE
     | MIDDLE
     | {"protocols", "randomizers", "planning", "experiments"}
-    | {"report", "datasets", "cli"},
+    | {"report", "datasets", "court", "cli"},
 }
 MODULES = sorted(ROOT.rglob("*.py"))
 

@@ -128,3 +128,12 @@ def test_deviation_contains_all_but_twice_the_tail(
         if abs(x - mean) >= reach
     )
     assert outside <= 2.0 * tail
+
+
+@pytest.mark.parametrize("probability", [1e-100, 1e-305, 1e-310, 5e-324])
+def test_coins_that_hardly_ever_succeed_have_numbers(probability: float) -> None:
+    found = binomial_weight(np.arange(101.0), 100.0, probability)
+
+    assert found[0] == 1.0
+    assert found[1] == pytest.approx(100.0 * probability, rel=1e-10)
+    assert np.all((found[2:] >= 0.0) & (found[2:] < 1e-190))

@@ -137,7 +137,10 @@ def test_no_error_at_all_is_no_division_by_zero(plan: Plan) -> None:
     assert "one-bit" in better.reason
 
 
-def test_units_do_not_matter(plan: Plan) -> None:
+def test_units_do_not_matter(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "_MODES", ("agnostic",))
+    monkeypatch.setattr(planning, "_MECHANISMS", ("one-bit", "laplace"))
+
     wide = plan_mean(Wish(SMALL, None, 1e-4), low=-8e307, high=8e307, spread=8e307 / 3)
 
     factor = 8e307 / 30.0

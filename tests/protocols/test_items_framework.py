@@ -170,7 +170,7 @@ def test_what_is_out_of_step_is_refused() -> None:
     with pytest.raises(InvalidInputError):
         FRAMEWORK.estimate(protocol, pairs)  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError):
-        FRAMEWORK.estimate(ItemsPlan(LevelCounts.of(PEOPLE), protocol), pairs)
+        FRAMEWORK.estimate(ItemsPlan(LevelCounts.of(PEOPLE), protocol, None), pairs)
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,9 @@ def relative_error(steps: Floats) -> Floats:
     return bound
 
 
+# Multiples of the mean.
+_FAR = 1e100
+
 _SERIES = [1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12]
 _SMALL = np.arange(1.0, 17.0)
 _SMALL_ERRORS = (
@@ -50,8 +53,13 @@ def _stirling_error(x: Floats) -> Floats:
 
 def _deviance(x: Floats, mean: Floats) -> Floats:
     """Returns x log(x / mean) + mean - x, accurate where x is close to the mean."""
-    ratio = (x - mean) / mean
-    result: Floats = mean * ((1.0 + ratio) * np.log1p(ratio) - ratio)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = (x - mean) / mean
+        near = mean * ((1.0 + ratio) * np.log1p(ratio) - ratio)
+    # Far away the ratio may overflow, and no digits cancel.
+    result: Floats = np.where(
+        ratio < _FAR, near, x * (np.log(x) - np.log(mean)) + mean - x
+    )
     return result
 
 

@@ -118,7 +118,7 @@ class ItemsChannel:
 
     def estimate(self, counts: Ints) -> ItemsEstimate:
         """Estimates shares from the number of messages per item, shape (d,)."""
-        value: Floats = (counts - self.blanket_count) / self.signal
+        value = (counts.astype(np.float64) - self.blanket_count) / self.signal
         return ItemsEstimate(value, self.standard_errors(value), self.num_users)
 
     def standard_errors(self, shares: Floats) -> Floats:

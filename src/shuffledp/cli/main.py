@@ -6,6 +6,7 @@ import click
 
 from shuffledp.cli.account import account_command
 from shuffledp.cli.calibrate import calibrate_command
+from shuffledp.cli.court import court_command
 from shuffledp.cli.estimate import estimate_command
 from shuffledp.cli.plan import plan_command
 from shuffledp.cli.quickstart import quickstart_command
@@ -34,6 +35,7 @@ def app() -> None:
     Which protocol:   shuffledp plan mean --low 0 --high 100 --levels 0.5:2500,1.0:7500
     Your own data:    shuffledp estimate FILE --value COLUMN --level COLUMN
     The papers:       shuffledp reproduce
+    Their claims:     shuffledp court
     """
 
 
@@ -44,6 +46,7 @@ app.add_command(verify_command)
 app.add_command(plan_command)
 app.add_command(estimate_command)
 app.add_command(reproduce_command)
+app.add_command(court_command)
 
 
 def main() -> None:

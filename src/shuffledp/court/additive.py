@@ -52,8 +52,7 @@ def additive_divergence(worlds: Worlds, epsilon: float) -> float:
 def _ideal_scores(worlds: Worlds, epsilon: float) -> Floats:
     excess = worlds.first - math.exp(epsilon) * worlds.second
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        scores = np.where(excess == 0.0, 0.0, excess / worlds.average())
-    return scores
+        return np.where(excess == 0.0, 0.0, excess / worlds.average())
 
 
 def _limit(worlds: Worlds, ideal: Floats, cut: float) -> float:
@@ -111,5 +110,3 @@ def _sum_divergence(worlds: Worlds, epsilon: float) -> float:
     spread += transform_error * float(np.sqrt(np.sum(first**2) + np.sum(second**2)))
     noise = (1.0 + ratio) * math.sqrt(float(seen.sum())) * spread
     return max(float(gain[seen].sum()) - noise, 0.0)
-
-

@@ -28,7 +28,11 @@ _LOCAL = "a claim of local privacy: nothing is shuffled"
 
 def apes_cases() -> list[Case]:
     """Returns the cases of document 001."""
-    closed, numerical, appendix = ApesClosed(), ApesNumerical(), ApesClosed(appendix=True)
+    closed, numerical, appendix = (
+        ApesClosed(),
+        ApesNumerical(),
+        ApesClosed(appendix=True),
+    )
     shuffled = [
         _case(
             "V4",
@@ -38,49 +42,49 @@ def apes_cases() -> list[Case]:
             Printed(".2589", "1e-5", "1.44e-4"),
         ),
         _case(
-            "V4-100",
+            "V4-2",
             closed,
             {0.05: 9999, 100.0: 1},
             1e-8,
             Printed(".3118", "1e-8", "8.0e-8"),
         ),
         _case(
-            "V4-60",
+            "V4-3",
             closed,
             {0.05: 1999, 60.0: 1},
             1e-8,
             Printed(".5993", "1e-8", "8.6e-8"),
         ),
         _case(
-            "V4b-5",
+            "V4b",
             numerical,
             {0.05: 9999, 5.0: 1},
             1e-5,
             Printed(".0594", "1e-5", "2.2e-5"),
         ),
         _case(
-            "V4b-8",
+            "V4b-2",
             numerical,
             {0.05: 9999, 8.0: 1},
             1e-8,
             Printed(".0940", "1e-8", "3.6e-6"),
         ),
         _case(
-            "V4b-20",
+            "V4b-3",
             numerical,
             {0.05: 9999, 20.0: 1},
             1e-8,
             Printed(".0940", "1e-8", "3.1e-4"),
         ),
         _case(
-            "V4b-tenth",
+            "V4b-4",
             numerical,
             {0.05: 9000, 8.0: 1000},
             1e-8,
             Printed(".1049", "1e-8", "1.6e-6"),
         ),
         _case(
-            "V4b-half",
+            "V4b-5",
             numerical,
             {0.05: 5000, 20.0: 5000},
             1e-8,
@@ -110,7 +114,7 @@ def _local() -> list[Case]:
             Printed(claimed="1.000", exact="1.438"),
         ),
         _local_case(
-            "V6-100",
+            "V6-2",
             two,
             one.format(100),
             clip_laplace_budget(1.0),
@@ -133,9 +137,9 @@ def _kept() -> list[Case]:
     uniform = dict.fromkeys(uniform_quantiles(0.05, 1.0, 100), 100)
     liberal = {0.05: 9999, 20.0: 1}
     return [
-        _case("C-theorem4", ApesClosed(), liberal, 1e-8, expected=Verdict.CONSISTENT),
+        _case("C5", ApesClosed(), liberal, 1e-8, expected=Verdict.CONSISTENT),
         _case(
-            "C-table3",
+            "C6",
             ApesNumerical(),
             uniform,
             4.62e-9,

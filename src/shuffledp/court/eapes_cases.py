@@ -41,7 +41,7 @@ def _marked() -> list[Case]:
     million = Population.from_counts({1.0: 10**6})
     return [
         _marked_case("V1", many, 1e-5, 0.2, Printed(".2", "7.6e-21", "1e-5")),
-        _marked_case("V1-half", million, 0.5, 0.0, Printed(exact=".5")),
+        _marked_case("V1-2", million, 0.5, 0.0, Printed(exact=".5")),
     ]
 
 
@@ -77,17 +77,19 @@ def _response() -> list[Case]:
     words = "randomized response of a bit, {} people at {:g}"
     large, small = words.format(2000, 5), words.format(500, 4)
     return [
-        _case("V2", one, large, delta=1e-7, printed=Printed("1.8857", "1e-7", "1.06e-5")),
         _case(
-            "V2-far",
+            "V2", one, large, delta=1e-7, printed=Printed("1.8857", "1e-7", "1.06e-5")
+        ),
+        _case(
+            "V2-2",
             one,
             large,
             epsilon=2.5,
             printed=Printed("2.5", "9.9e-12", "1.62e-6"),
         ),
-        _case("V2-small", two, small, delta=1e-5, printed=Printed("1.869", "1e-5")),
+        _case("V2-3", two, small, delta=1e-5, printed=Printed("1.869", "1e-5")),
         _case(
-            "V2-small-far",
+            "V2-4",
             two,
             small,
             epsilon=3.909,
@@ -107,7 +109,7 @@ def _noise() -> list[Case]:
             "V3", trial, words, epsilon=0.3, printed=Printed(".30", "7.6e-16", "3.1e-3")
         ),
         _case(
-            "V3-far",
+            "V3-2",
             trial,
             words,
             epsilon=0.45,
@@ -137,9 +139,9 @@ def _kept() -> list[Case]:
         for low, high in ((0.05, 1.0), (0.01, 2.0))
     ]
     laplace = [
-        ("C-groups", groups, "budgets 0.1, 0.5 and 1 of the paper's section 4.2"),
-        ("C-uniform1", spread[0], "100 budgets from 0.05 to 1"),
-        ("C-uniform2", spread[1], "100 budgets from 0.01 to 2"),
+        ("C1", groups, "budgets 0.1, 0.5 and 1 of the paper's section 4.2"),
+        ("C2", spread[0], "100 budgets from 0.05 to 1"),
+        ("C3", spread[1], "100 budgets from 0.01 to 2"),
     ]
     found = [
         _case(
@@ -153,7 +155,7 @@ def _kept() -> list[Case]:
     ]
     bit = trial_of(KRandomizedResponse(2), Population.from_counts({2.0: 2000}), 2.0)
     words = "randomized response of a bit, 2000 people at 2"
-    return [*found, _case("C-bit", bit, words, delta=1e-5, expected=_KEPT)]
+    return [*found, _case("C4", bit, words, delta=1e-5, expected=_KEPT)]
 
 
 def _case(

@@ -43,7 +43,7 @@ def _equal() -> list[Case]:
             printed=Printed(".0100", "1e-5", "2.4e-5"),
         ),
         _case(
-            "V7-4",
+            "V7-2",
             "gaussian",
             {4.0: 10_000},
             4.0,
@@ -59,7 +59,7 @@ def _equal() -> list[Case]:
             printed=Printed(".1519", "1e-5", "1.56e-4"),
         ),
         _case(
-            "V7b-3",
+            "V7b-2",
             "laplace",
             {3.0: 1000},
             3.0,
@@ -71,9 +71,9 @@ def _equal() -> list[Case]:
 
 def _lone() -> list[Case]:
     careful = {0.5: 1, 2.0: 9999}
-    # 20 budgets, and one person more careful than all.
-    coarse = dict.fromkeys(uniform_quantiles(0.05, 1.0, 20), 500)
-    coarse[max(coarse)] -= 1
+    # 20 budgets, the largest moved to 1, and one person more careful than all.
+    coarse = dict.fromkeys([*uniform_quantiles(0.05, 1.0, 20)[:-1], 1.0], 500)
+    coarse[1.0] -= 1
     return [
         _case(
             "V8",
@@ -84,7 +84,7 @@ def _lone() -> list[Case]:
             printed=Printed(".0626", "1e-5", "1.35e-2"),
         ),
         _case(
-            "V8-gaussian",
+            "V8-2",
             "gaussian",
             careful,
             0.5,
@@ -133,14 +133,13 @@ def _tiny() -> list[Case]:
 
 def _kept() -> list[Case]:
     found = []
-    for number, low, high in ((1, 0.05, 1.0), (2, 0.5, 2.0)):
+    for low, high in ((0.05, 1.0), (0.5, 2.0)):
         people = dict.fromkeys(uniform_quantiles(low, high, 100), 100)
         for noise in ("laplace", "gaussian"):
-            for who, victim in (("careful", min(people)), ("liberal", max(people))):
-                name = f"C-{noise}{number}-{who}"
+            for victim in (min(people), max(people)):
                 found.append(
                     _case(
-                        name,
+                        f"C{len(found) + 7}",
                         noise,
                         people,
                         victim,

@@ -76,7 +76,7 @@ def _matrices() -> list[Case]:
 
     return [
         case("V10", 2, Printed(claimed="0.0234375", exact="0.0703125")),
-        case("V10-6", 6, Printed(claimed=".00168", exact=".00750")),
+        case("V10-2", 6, Printed(claimed=".00168", exact=".00750")),
     ]
 
 
@@ -109,8 +109,8 @@ def _responses() -> list[Case]:
 
     return [
         case("V10b", 10, 60, 4.0, 3.6, Printed("3.6", "1.3e-12", "1.57e-5")),
-        case("V10b-100", 100, 30, 4.0, 2.0),
-        case("C-two-messages", 2, 1000, 1.0, 0.1),
+        case("V10b-2", 100, 30, 4.0, 2.0),
+        case("C15", 2, 1000, 1.0, 0.1),
     ]
 
 
@@ -120,11 +120,11 @@ def _items() -> list[Case]:
     rows = [
         ("V11", 5000, 1, 1, 0.5, Printed(".5", small, "9.05e-4")),
         ("V11-2", 5000, 2, 1, 0.5, Printed(".5", small, "5.1e-5")),
-        ("V11-liberal", 5000, 1, 1, 1.0, Printed("1", small, "2.26e-6")),
+        ("V11-3", 5000, 1, 1, 1.0, Printed("1", small, "2.26e-6")),
         ("V11b", 5000, 5, 4, 0.5, Printed(".5", small, "7.8e-6")),
-        ("V11b-6", 5000, 6, 4, 0.5, Printed(".5", small, "4.2e-6")),
-        ("V11b-large", 50_000, 1, 4, 0.5, Printed(".5", large, "2.8e-7")),
-        ("V11b-1", 5000, 1, 4, 0.5, Printed(".5", small, "2.69e-4")),
+        ("V11b-2", 5000, 6, 4, 0.5, Printed(".5", small, "4.2e-6")),
+        ("V11b-3", 50_000, 1, 4, 0.5, Printed(".5", large, "2.8e-7")),
+        ("V11b-4", 5000, 1, 4, 0.5, Printed(".5", small, "2.69e-4")),
     ]
     return [
         _item_case(
@@ -148,8 +148,8 @@ def _kept_items() -> list[Case]:
     everything = "everybody at 2 and sends everything"
     kept = Verdict.CONSISTENT
     return [
-        _item_case("C-items", 5000, 1, 1, 0.5, mixed, levels, kept),
-        _item_case("C-items-all", 5000, 1, 1, 2.0, everything, {}, kept),
+        _item_case("C16", 5000, 1, 1, 0.5, mixed, levels, kept),
+        _item_case("C17", 5000, 1, 1, 2.0, everything, {}, kept),
     ]
 
 
@@ -193,7 +193,9 @@ def _item_case(
             items_per_user=items,
             sampling_rate=rate(epsilon),
             epsilon=epsilon,
-            other_rates=np.array([rate(budget) for budget in others]) if others else None,
+            other_rates=np.array([rate(budget) for budget in others])
+            if others
+            else None,
             other_counts=np.array(list(others.values())) if others else None,
         )
 

@@ -206,7 +206,9 @@ def _people(space: Space, rng: Rng) -> Population:
     shares = rng.dirichlet(np.full(levels, 0.5))
     counts += rng.multinomial(num_users - levels, shares)
     people: dict[float, int] = {}
-    for budget, count in zip(np.round(budgets, 3).tolist(), counts.tolist(), strict=True):
+    for budget, count in zip(
+        np.round(budgets, 3).tolist(), counts.tolist(), strict=True
+    ):
         people[budget] = people.get(budget, 0) + count
     return Population.from_counts(people)
 

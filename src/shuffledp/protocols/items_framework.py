@@ -28,6 +28,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.accounting.items_guarantee import ItemsGuarantee
 from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.analyzer.level_counts import LevelCounts, count_levels
 from shuffledp.arrays import as_number, float_array
@@ -59,10 +60,14 @@ class ItemsPlan:
     Attributes:
         levels: How many people are at each level, as far as she knows.
         protocol: The parameters that devices use.
+        guarantee: The certificate of these parameters, for the numbers of people that
+            were planned with: what a level gets depends on how many take part, not on
+            who chose what. None if accounting is "published".
     """
 
     levels: LevelCounts
     protocol: Items
+    guarantee: ItemsGuarantee | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +194,7 @@ class ItemsFramework:
                 delta=self.delta,
                 blanket=self.blanket,
             )
-            return ItemsPlan(levels, protocol)
+            return ItemsPlan(levels, protocol, None)
         raise NotImplementedError
 
     def estimate(self, plan: ItemsPlan, shuffled: ShuffledMessages) -> ItemsEstimate:

@@ -1,0 +1,136 @@
+"""One item replaced by another among Poisson blanket messages: both ends of its profile.
+
+The counts of the two items are, in the two worlds,
+
+    P: (X + B, Y)    Q: (X, Y + B)    X, Y ~ Poisson(mu), B ~ Bernoulli(lambda).
+
+With a(x) = 1 - lambda + lambda x / mu, P has the density a(x) and Q the density a(y)
+against the law of (X, Y), and the pair is its own mirror image: one direction is enough.
+With E = e^epsilon, p the law of X and S its upper tail,
+
+    delta(epsilon) = sum over y of p(y) sum over x >= k(y) of p(x) (a(x) - E a(y)),
+    inner sum = lambda p(k - 1) - ((E - 1) a(y) + lambda (y - mu) / mu) S(k),
+
+where k(y) is the smallest integer above y + (E - 1) a(y) mu / lambda, as
+sum_{x >= k} p(x) (x - mu) = mu p(k - 1). One pass over a window of y, no double sum.
+
+*Errors.* Masses in the window come from ratios of neighbours, each a few roundings, scaled
+to add up to 1; what lies outside is bounded by Bernstein's inequality. A k that is off by
+rounding misses or adds a term of about 0. All this is added, or subtracted.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from shuffledp.types import Floats
+
+# Probability beyond each end of the window; wide windows, of large means, are cut a little
+# earlier.
+_NEGLIGIBLE = 1e-100
+_NEGLIGIBLE_OF_LARGE = 1e-50
+_LARGE = 1e5
+_ULP = 2.3e-16
+
+
+@dataclass(frozen=True, eq=False)
+class PoissonWindow:
+    """A Poisson law where it is not negligible.
+
+    Attributes:
+        first: The first count of the window.
+        masses: P(X = first + i), shape (size,).
+        tails: P(X >= first + i) up to the window's end, shape (size + 1,).
+        outside: Bound of the probability of either side beyond the window, with the last
+            count of the window itself.
+        doubt: Bound of the relative error of masses and tails.
+    """
+
+    first: int
+    masses: Floats
+    tails: Floats
+    outside: float
+    doubt: float
+
+    @property
+    def counts(self) -> Floats:
+        """The counts of the window, shape (size,)."""
+        return self.first + np.arange(self.masses.size, dtype=np.float64)
+
+
+@lru_cache(maxsize=8)
+def poisson_window(mean: float) -> PoissonWindow:
+    """Returns the law of Poisson(mean), mean > 0, without its far tails."""
+    negligible = _NEGLIGIBLE if mean <= _LARGE else _NEGLIGIBLE_OF_LARGE
+    # P(X >= mu + t) <= exp(-t^2 / (2 (mu + t / 3))), P(X <= mu - t) <= exp(-t^2 / (2 mu)).
+    log = -math.log(negligible)
+    up = log / 3.0 + math.sqrt((log / 3.0) ** 2 + 2.0 * mean * log)
+    mode = math.floor(mean)
+    first = max(math.floor(mean - math.sqrt(2.0 * mean * log)) - 1, 0)
+    last = math.ceil(mean + up) + 1
+    above = mean / np.arange(mode + 1, last + 1, dtype=np.float64)
+    below = np.arange(mode, first, -1, dtype=np.float64) / mean
+    ratios = np.concatenate([np.cumprod(below)[::-1], [1.0], np.cumprod(above)])
+    masses = ratios / ratios.sum()
+    tails = np.append(np.cumsum(masses[::-1])[::-1], 0.0)
+    for array in (masses, tails):
+        array.setflags(write=False)
+    return PoissonWindow(
+        first, masses, tails, 1.01 * negligible, (4.0 * masses.size + 40.0) * _ULP
+    )
+
+
+@dataclass(frozen=True)
+class ItemPair:
+    """One item replaced by another.
+
+    Attributes:
+        mean: mu > 0, blanket messages per item in the mean.
+        send_chance: lambda, in [0, 1].
+    """
+
+    mean: float
+    send_chance: float
+
+    def ratios(self) -> Floats:
+        """Returns a(x) at every count of the window."""
+        chance = self.send_chance
+        counts = poisson_window(self.mean).counts
+        ratios: Floats = (1.0 - chance) + chance * (counts / self.mean)
+        return ratios
+
+    def upper(self, epsilon: float) -> float:
+        """Returns a proven upper bound of delta at `epsilon` >= 0."""
+        value, error = self._delta(epsilon)
+        return min(value + error, 1.0)
+
+    def lower(self, epsilon: float) -> float:
+        """Returns a proven lower bound of delta at `epsilon` >= 0."""
+        value, error = self._delta(epsilon)
+        return max(value - error, 0.0)
+
+    def _delta(self, epsilon: float) -> tuple[float, float]:
+        """Returns the sum over the window, and a bound of all its errors."""
+        chance, window = self.send_chance, poisson_window(self.mean)
+        if chance == 0.0:
+            return 0.0, 0.0
+        counts, ratios, growth = window.counts, self.ratios(), math.expm1(epsilon)
+        with np.errstate(over="ignore"):
+            above = counts + growth * ratios * (self.mean / chance)
+        # Rising with y: what is above the window adds nothing.
+        used = int(np.searchsorted(above, window.first + counts.size, side="left"))
+        counts, ratios = counts[:used], ratios[:used]
+        k = np.floor(above[:used]).astype(np.int64) + 1 - window.first
+        tails = window.tails[np.maximum(k, 0)]
+        # p(k - 1); where that is left of the window, it is negligible.
+        edges = np.where(k > 0, window.masses[np.maximum(k, 1) - 1], 0.0)
+        falls = growth * ratios + chance * ((counts - self.mean) / self.mean)
+        inner = np.maximum(chance * edges - falls * tails, 0.0)
+        masses = window.masses[:used]
+        value = float(masses @ inner)
+        sizes = growth * ratios + chance * (1.0 + counts / self.mean)
+        doubt = 4.0 * window.doubt + 40.0 * _ULP
+        error = doubt * float(masses @ (sizes * (edges + tails)))
+        return value, error * (1.0 + 1e-9) + 10.0 * window.outside
