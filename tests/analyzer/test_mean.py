@@ -3,15 +3,9 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from shuffledp import InvalidInputError, Mean, Population
+from shuffledp.analyzer.channel import _hull, _two_values
 from shuffledp.analyzer.interval import reach
-from shuffledp.analyzer.mean import (
-    About,
-    MeanEstimate,
-    _hull,
-    _two_values,
-    agnostic_mean,
-    stratified_mean,
-)
+from shuffledp.analyzer.mean import About, MeanEstimate, agnostic_mean, stratified_mean
 from shuffledp.protocols.mean import MEAN_MECHANISMS, MeanMechanism
 
 PEOPLE = Population.from_counts({0.5: 30, 2.0: 70})

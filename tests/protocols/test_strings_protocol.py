@@ -153,7 +153,9 @@ def test_certificates_are_those_of_the_smallest_cohort(mode: Mode) -> None:
     ):
         assert once.epsilon_central <= always.epsilon_central <= once.epsilon_local
     with pytest.raises(PopulationError, match="at least 4 people"):
-        certify_strings(protocol, Population.from_counts({1.0: 3, 2.0: 100}), delta=1e-6)
+        certify_strings(
+            protocol, Population.from_counts({1.0: 3, 2.0: 100}), delta=1e-6
+        )
 
 
 def test_the_same_seed_gives_the_same_estimate() -> None:

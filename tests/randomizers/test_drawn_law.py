@@ -111,4 +111,6 @@ def test_bits_are_the_logarithm_of_the_number_of_messages(
     messages = favours(sends).shape[1]
 
     # Logarithms of factorials.
-    assert device.bits_per_person(np.ones(1)) == pytest.approx(np.log2(messages), rel=1e-12)
+    assert device.bits_per_person(np.ones(1)) == pytest.approx(
+        np.log2(messages), rel=1e-12
+    )

@@ -50,9 +50,14 @@ class FewMessagesBound:
 
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound is due to losses that vary within cells."""
-        plain = self._sum(replace(self.cover, cells=None), epsilon)
+        try:
+            plain = self._sum(replace(self.cover, cells=None), epsilon)
+            whole = self.delta(epsilon)
+        except (OverflowError, ValueError, CertificationError):
+            # The bound is not to be had, and the local budget speaks in its place.
+            return 0.0
         plain += self.cover.beyond(epsilon)
-        return min(max(1.0 - plain / max(self.delta(epsilon), 1e-306), 0.0), 1.0)
+        return min(max(1.0 - plain / max(whole, 1e-306), 0.0), 1.0)
 
     def _sum(self, cover: Cover, epsilon: float) -> float:
         loss = atoms(cover, 1.0, epsilon)

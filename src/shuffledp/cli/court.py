@@ -169,7 +169,10 @@ def _table(title: str) -> Table:
     for column in _COLUMNS:
         numbers = column in _COLUMNS[3:7]
         table.add_column(
-            column, justify="right" if numbers else "left", max_width=_WIDTHS.get(column)
+            column,
+            justify="right" if numbers else "left",
+            max_width=_WIDTHS.get(column),
+            overflow="fold",
         )
     return table
 

@@ -24,7 +24,6 @@ from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
-from shuffledp.randomness import Rng
 
 MECHANISMS = ("kary-response", "laplace", "clip-laplace", "gaussian")
 # Bounds of which a crowd does not say all; they have cases of their own.
@@ -187,7 +186,7 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
     return findings
 
 
-def _device(space: Space, rng: Rng) -> LocalRandomizer:
+def _device(space: Space, rng: np.random.Generator) -> LocalRandomizer:
     name = str(rng.choice(list(space.mechanisms)))
     if name == "kary-response":
         most = math.log(space.categories + 1)
@@ -197,10 +196,12 @@ def _device(space: Space, rng: Rng) -> LocalRandomizer:
     return Laplace() if name == "laplace" else ClipLaplace()
 
 
-def _people(space: Space, rng: Rng) -> Population:
+def _people(space: Space, rng: np.random.Generator) -> Population:
     num_users = int(math.exp(rng.uniform(*np.log(space.users))))
     levels = int(rng.integers(1, min(space.levels, num_users) + 1))
-    budgets = np.exp(rng.uniform(*np.log(space.budgets), size=levels))
+    budgets = np.exp(
+        rng.uniform(math.log(space.budgets[0]), math.log(space.budgets[1]), levels)
+    )
     # Sometimes one person is alone at her level.
     counts = np.ones(levels, dtype=np.int64)
     shares = rng.dirichlet(np.full(levels, 0.5))

@@ -1,4 +1,4 @@
-"""Figures of central epsilon against the number of people: papers beside the certificate."""
+"""Figures of central epsilon against the number of people: papers and certificate."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Figure:
     delta_times_n: float | None = None
 
     def run(self, repetitions: int, seed: int, on_share: OnShare) -> Result:
-        """Returns the figure; budgets are drawn once, so that repetitions change nothing."""
+        """Returns the figure; budgets are drawn once, whatever the repetitions."""
         del repetitions
         rng = np.random.default_rng(seed)
         rows: list[tuple[Cell, ...]] = []

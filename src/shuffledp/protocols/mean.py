@@ -6,12 +6,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.analyzer.mean import (
-    Channel,
-    MeanEstimate,
-    agnostic_mean,
-    stratified_mean,
-)
+from shuffledp.analyzer.channel import Channel
+from shuffledp.analyzer.mean import MeanEstimate, agnostic_mean, stratified_mean
 from shuffledp.arrays import as_number, one_number_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population

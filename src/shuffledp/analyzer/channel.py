@@ -1,0 +1,207 @@
+"""What messages about numbers tell: their average as a function of a common value.
+
+The average message of people who all hold x is
+
+    h(x) = sum_j share_j m_j(x),
+
+m_j the mean of a message at level j. An estimate solves h(x) = average; its variance
+follows from those of the messages and the slope of h, and where h is curved, it is biased.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from scipy.optimize import brentq
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.types import Floats
+
+# (levels, values) -> means and variances of messages, both of shape (levels, values).
+Moments: TypeAlias = Callable[[Floats, Floats], tuple[Floats, Floats]]
+
+# Values at which the bias of a curved h is looked at.
+_GRID = 257
+# Levels looked at together, to bound the memory of temporaries.
+_BATCH = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """What messages tell about values.
+
+    Attributes:
+        moments: Of the randomizer.
+        epsilons: The levels, shape (levels,).
+        counts: People at each, shape (levels,).
+        low: Smallest possible value.
+        high: Largest possible value.
+        linear: Whether every level's average message is a linear function of the value.
+    """
+
+    moments: Moments
+    epsilons: Floats
+    counts: Floats
+    low: float
+    high: float
+    linear: bool
+
+    def level(self, index: int) -> "Channel":
+        """Returns the people of one level alone."""
+        one = slice(index, index + 1)
+        return replace(self, epsilons=self.epsilons[one], counts=self.counts[one])
+
+    @property
+    def num_users(self) -> int:
+        """How many people there are."""
+        return int(self.counts.sum())
+
+    def average(self, values: Floats) -> Floats:
+        """Returns h, shape (values,)."""
+        total = np.zeros(values.size)
+        for start in range(0, self.epsilons.size, _BATCH):
+            part = slice(start, start + _BATCH)
+            mean, _ = self.moments(self.epsilons[part], values)
+            total += self.counts[part] @ mean
+        averaged: Floats = total / self.counts.sum()
+        return averaged
+
+    def slopes(self, value: float) -> Floats:
+        """Returns the derivative of every level's m at a value, shape (levels,)."""
+        # Halves, as the length of the range may exceed the largest number.
+        step = 2e-4 * (self.high / 2.0 - self.low / 2.0)
+        at = min(max(value, self.low + step), self.high - step)
+        mean, _ = self.moments(self.epsilons, np.array([at - step, at + step]))
+        slopes: Floats = (mean[:, 1] - mean[:, 0]) / (2.0 * step)
+        return slopes
+
+    def slope(self) -> float:
+        """Returns the slope of h from one end of the range to the other.
+
+        Raises:
+            InvalidInputError: If it is next to nothing: messages carry no information.
+        """
+        ends = self.average(np.array([self.low, self.high]))
+        slope = float(ends[1] - ends[0]) / 2.0 / (self.high / 2.0 - self.low / 2.0)
+        # Below this, the rounding of the devices' coins is as large as the signal.
+        if not slope > 1e-9:
+            raise InvalidInputError(
+                "Expected privacy budgets well above 0: messages at level 0 are nothing "
+                "but noise and cannot be analyzed on their own."
+            )
+        return slope
+
+    def solve(self, average: float) -> float:
+        """Returns the x with h(x) = average; beyond the range h goes on straight.
+
+        It does so with its slope across the range: Clip-Laplace's has none at the ends,
+        and the least noise would carry the estimate away.
+        """
+        ends = self.average(np.array([self.low, self.high]))
+        for end, value in zip((self.low, self.high), ends.tolist(), strict=True):
+            if (average - value) * (1.0 if end == self.high else -1.0) >= 0.0:
+                return float(end + (average - value) / self.slope())
+        if self.linear:
+            return float(np.interp(average, ends, [self.low, self.high]))
+
+        def excess(tried: float) -> float:
+            return float(self.average(np.array([tried]))[0]) - average
+
+        return float(brentq(excess, self.low, self.high, xtol=1e-14, rtol=1e-14))
+
+    def variance(
+        self, value: float, spread: float | None, *, solved: bool = True
+    ) -> float:
+        """Returns the variance of an estimate by `solve`, given the values.
+
+        Args:
+            value: Their mean.
+            spread: Their standard deviation, or None for whatever makes it largest.
+            solved: Whether the mean comes from `solve`, or is the true one, next to which
+                the solution may lie.
+        """
+        if spread is None:
+            # Where messages do not follow values straight, either end may be it.
+            most = self.high / 2.0 - self.low / 2.0
+            return max(self.variance(value, 0.0), self.variance(value, most))
+        n = self.num_users
+        held, parts = _two_values(value, spread, self.low, self.high)
+        mean, noise = self.moments(self.epsilons, held)
+        share = self.counts / n
+        drawn = float(share @ noise @ parts)
+        # Who happens to have chosen which level: a random matching of slopes and values.
+        tilt = (mean[:, 1] - mean[:, 0]) * float(parts.prod()) ** 0.5
+        tilt = tilt - share @ tilt
+        matching = float(share @ tilt**2) * n / max(n - 1, 1)
+        if not (solved or self.linear):
+            value = self.solve(float(share @ mean @ parts))
+        return self.deviation(value, ((drawn + matching) / n) ** 0.5) ** 2
+
+    def deviation(self, value: float, noise: float) -> float:
+        """Returns by how much noise of the average message moves the solution.
+
+        Args:
+            value: Where the solution is.
+            noise: Standard deviation of the average message.
+        """
+        slope = self.slope()
+        if self.linear:
+            return noise / slope
+        # Not by the slope at the value, which may change within the noise.
+        inside = min(max(value, self.low), self.high)
+        centre = float(self.average(np.array([inside]))[0]) + slope * (value - inside)
+        return (self.solve(centre + noise) - self.solve(centre - noise)) / 2.0
+
+    def bias_limit(self, average: float) -> float:
+        """Returns how far the average estimate can be from the mean of the values.
+
+        Values whose average message is a given one have their mean between the convex and
+        the concave envelope of the inverse of h, at that average.
+        """
+        if self.linear:
+            return 0.0
+        values = np.linspace(self.low, self.high, _GRID)
+        messages = self.average(values)
+        span = self.high - self.low
+        least = np.interp(average, *_hull(messages, values))
+        most = -np.interp(average, *_hull(messages, -values))
+        solved = np.interp(average, messages, values)
+        # Between grid points h is straight to second order.
+        return float(max(most - solved, solved - least)) + 1e-5 * span
+
+
+def _two_values(
+    mean: float, spread: float, low: float, high: float
+) -> tuple[Floats, Floats]:
+    """Returns two values of that mean and standard deviation, and the share of each.
+
+    They are as far from the mean as the range allows, where it does not allow both to be
+    `spread` away; a spread that no values of this mean can have is cut down.
+    """
+    below, above = max(mean - low, 0.0), max(high - mean, 0.0)
+    if not (below and above and spread):
+        at = min(max(mean, low), high)
+        return np.array([at, at]), np.array([0.5, 0.5])
+    spread = min(spread, below**0.5 * above**0.5)
+    down = up = spread
+    if down > below:
+        down, up = below, min(spread * (spread / below), above)
+    elif up > above:
+        down, up = min(spread * (spread / above), below), above
+    shares = np.array([up, down]) / (down + up)
+    return np.array([mean - down, mean + up]), shares
+
+
+def _hull(at: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Returns the corners of the largest convex function below some points, in order."""
+    kept: list[int] = []
+    for index in range(at.size):
+        while len(kept) > 1:
+            left, middle = kept[-2], kept[-1]
+            rise = (values[index] - values[left]) * (at[middle] - at[left])
+            if (values[middle] - values[left]) * (at[index] - at[left]) < rise:
+                break
+            kept.pop()
+        kept.append(index)
+    return at[kept], values[kept]
