@@ -24,6 +24,8 @@ from shuffledp.population import Population
 # Where no attack tells how small delta is.
 _USUAL_DELTA = 1e-12
 _SMALLEST = 1e-290
+# Where certificate and attack are so far apart, other covers are tried.
+_WEAK = 100.0
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,18 @@ class Question:
                     one._delta(epsilon, _SMALLEST),
                     key=lambda pair: pair[0],
                 )
+            # The attack is weak, or covering so much costs more than it brings: cover less,
+            # and more again as long as that pays.
+            other = 1e-6
+            while certified > _WEAK * about:
+                found = one._delta(epsilon, other)
+                pays = found[0] < 0.5 * certified
+                certified, upper = min(
+                    (certified, upper), found, key=lambda pair: pair[0]
+                )
+                if not pays:
+                    break
+                other = 0.1 * certified
             below = round_down(attacked)
             _check(below, certified)
             slack = upper.slack(epsilon) if self.shuffles == 1 else 0.0

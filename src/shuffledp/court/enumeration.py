@@ -69,7 +69,8 @@ def response_worlds(
         if cells == 4:
             row[3] = rest * (num_categories - 3)
         row[held] = rest * math.exp(budget)
-        return row / row.sum()
+        row /= row.sum()
+        return row
 
     levels, counts = np.unique(budgets, return_counts=True)
     others = np.array([chances(level, others_hold) for level in levels.tolist()])

@@ -132,7 +132,7 @@ def _tiny() -> list[Case]:
 
 
 def _kept() -> list[Case]:
-    found = []
+    found: list[Case] = []
     for low, high in ((0.05, 1.0), (0.5, 2.0)):
         people = dict.fromkeys(uniform_quantiles(low, high, 100), 100)
         for noise in ("laplace", "gaussian"):

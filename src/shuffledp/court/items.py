@@ -7,8 +7,8 @@ R of the others', the adversary sees
 
     (A + V, B, N + V + R) on x   and   (A, B + V, N + V + R) on x'.
 
-The law of A and B is a trinomial's. Where everybody else sends all items, R and N are
-known, and so is V. For s = 1 this is everything the adversary learns about her.
+The law of A and B is a trinomial's. Where everybody else sends all items, N and R are
+known, and so is V; for s = 1 nothing else tells about her.
 """
 
 import math
@@ -36,7 +36,7 @@ def item_divergence(
     other_rates: Floats | None = None,
     other_counts: Ints | None = None,
 ) -> float:
-    """Returns the exact divergence of both counts and the total.
+    """Returns the exact divergence of both counts and the total, of x against x'.
 
     Args:
         num_users: n.
@@ -79,7 +79,7 @@ def blanket_law(blankets: int, share: float, margin: int) -> Floats:
     Args:
         blankets: How many there are.
         share: Chance of each set.
-        margin: How many rows and columns to add before the first counts.
+        margin: How many rows and columns to add on either side.
 
     Returns:
         P(A = first - margin + i, B = first - margin + j) for some `first`.
@@ -87,7 +87,7 @@ def blanket_law(blankets: int, share: float, margin: int) -> Floats:
     mean = blankets * share
     reach = _DEVIATIONS * math.sqrt(mean) + _MORE
     first, last = max(0, int(mean - reach)), min(blankets, int(mean + reach) + 1)
-    values = np.arange(first - margin, last + 1)
+    values = np.arange(first - margin, last + 1 + margin)
     in_a, in_b = values[:, None], values[None, :]
     both = in_a + in_b
     # A binomial number in either set, of which every one is as likely in each.

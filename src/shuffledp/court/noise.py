@@ -74,7 +74,8 @@ def cell_chances(tails: Tails, edges: Floats, value: float) -> Floats:
     inner = np.where(
         above[:, :-1] < 0.5, above[:, :-1] - above[:, 1:], below[:, 1:] - below[:, :-1]
     )
-    return np.maximum(np.hstack([below[:, :1], inner, above[:, -1:]]), 0.0)
+    chances: Floats = np.maximum(np.hstack([below[:, :1], inner, above[:, -1:]]), 0.0)
+    return chances
 
 
 def noise_worlds(
@@ -115,4 +116,5 @@ def clipped_edges(epsilons: Floats) -> Floats:
     fine = np.geomspace(1e-3 / float(epsilons.max()), 1.0, cells // 3)
     inner = np.linspace(-1.0, 1.0, cells // 3)[1:-1]
     edges = np.unique(np.concatenate([-1.0 + fine, inner, 1.0 - fine]))
-    return edges[(edges > -1.0) & (edges < 1.0)]
+    inside: Floats = edges[(edges > -1.0) & (edges < 1.0)]
+    return inside

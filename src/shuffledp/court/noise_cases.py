@@ -83,21 +83,24 @@ def classical_gaussian(people: Population, victim: float, delta_local: float) ->
     calibrates exactly: it is told budgets at which its noise has the same deviation.
     """
     epsilons, counts = without(people, victim)
-    nominal = [nominal_budget(level, delta_local) for level in people.epsilons.tolist()]
-    sizes = dict(zip(nominal, people.counts.tolist(), strict=True))
+    device = Gaussian(delta_local=delta_local)
+
+    def certificate(epsilon: float) -> Certificate:
+        levels = people.epsilons.tolist()
+        nominal = [nominal_budget(level, delta_local) for level in levels]
+        sizes = dict(zip(nominal, people.counts.tolist(), strict=True))
+        own = nominal[levels.index(victim)]
+        return certificate_of(device, Population.from_counts(sizes), own)(epsilon)
+
     return Trial(
-        Setting(people, Gaussian(delta_local=delta_local), victim),
+        Setting(people, device, victim),
         partial(
             gaussian_attack,
             classical_deviation(epsilons, delta_local),
             counts,
             float(classical_deviation(np.array(victim), delta_local)),
         ),
-        certificate_of(
-            Gaussian(delta_local=delta_local),
-            Population.from_counts(sizes),
-            nominal_budget(victim, delta_local),
-        ),
+        certificate,
     )
 
 

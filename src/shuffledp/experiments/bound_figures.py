@@ -85,7 +85,7 @@ def _testing(kind: str) -> Figure:
             **({"Balle 19": Balle2019Blanket()} if pure else {}),
             **({"Feldm.21": Feldman2021Numerical()} if pure else {}),
         },
-        mechanism=Laplace() if pure else Gaussian(delta_local=1e-6),
+        mechanism=Laplace() if pure else Gaussian(delta_local=1e-10),
         notes=(
             *_OF_MAXIMUM,
             "A careful person's messages lie where nobody else's do: the certified number "

@@ -6,6 +6,8 @@ from shuffledp.experiments import (
     bound_figures,
     eapes_average,
     eapes_frequency,
+    testing_clones,
+    testing_table,
 )
 from shuffledp.experiments.result import Experiment
 
@@ -50,5 +52,11 @@ EXPERIMENTS = {
         "Document 003, Figure 4: approximate budgets, Gaussian noise.",
         bound_figures.TESTING_FIGURE_4_APPROXIMATE.run,
         1,
+    ),
+    "testing-fig3": Experiment(
+        "Document 003, Figure 3: clone probabilities.", testing_clones.run, 1
+    ),
+    "testing-table2": Experiment(
+        "Document 003, Table 2: delta at fixed epsilons.", testing_table.run, 1
     ),
 }

@@ -195,7 +195,49 @@ class ItemsFramework:
                 blanket=self.blanket,
             )
             return ItemsPlan(levels, protocol, None)
-        raise NotImplementedError
+        guarantee = OPTIMISE
+        return self.plan_from(levels, guarantee)
+
+    def plan_from(self, levels: LevelCounts, guarantee: ItemsGuarantee) -> ItemsPlan:
+        """Step (b) with parameters that were certified elsewhere.
+
+        Args:
+            levels: From `count_levels`.
+            guarantee: Of the parameters, for as many people.
+
+        Raises:
+            InvalidInputError: If it is the guarantee of another collection, or does not
+                keep what this one promises.
+        """
+        self._check_levels(levels)
+        if not isinstance(guarantee, ItemsGuarantee):
+            raise InvalidInputError(
+                f"Expected an ItemsGuarantee, got {type(guarantee).__name__}."
+            )
+        stated = (guarantee.num_users, guarantee.num_items, guarantee.set_size)
+        wanted = (levels.num_users, self.num_items, self.set_size)
+        offered = tuple(entry.level for entry in guarantee.levels)
+        if stated != wanted or offered != self.levels:
+            raise InvalidInputError(
+                "Expected a guarantee of this collection: of as many people, items and "
+                "items per person, and at the levels offered."
+            )
+        if guarantee.delta > self.delta or guarantee.absent < self.absent:
+            raise InvalidInputError(
+                f"Expected a guarantee at delta {self.delta:g} with {self.absent} people "
+                f"absent, got {guarantee.delta:g} with {guarantee.absent}."
+            )
+        if not guarantee.kept:
+            raise InvalidInputError("Expected a guarantee that keeps every level.")
+        protocol = Items(
+            self.num_items,
+            self.set_size,
+            self.levels,
+            guarantee.send_chances,
+            guarantee.blanket,
+            guarantee.report_size,
+        )
+        return ItemsPlan(levels, protocol, guarantee)
 
     def estimate(self, plan: ItemsPlan, shuffled: ShuffledMessages) -> ItemsEstimate:
         """Step (d), at the analyst: shares of the people who hold each item.
