@@ -5,18 +5,18 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
+from shuffledp.accounting.items_guarantee import ItemsGuarantee, ItemsLevelGuarantee
 from shuffledp.accounting.published.bound import Setting
 from shuffledp.accounting.published.segmented import SegmentedPrivacy
 from shuffledp.analyzer.level_counts import LevelCounts
 from shuffledp.datasets.item_sets import draw_uniform_sets
 from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.population import Population
+from shuffledp.protocols.items_collection import STEPS, collect_items
 from shuffledp.protocols.items_framework import (
-    STEPS,
     Accounting,
     ItemsFramework,
     ItemsPlan,
-    collect_items,
 )
 from shuffledp.protocols.items_published import published_items, published_mse
 from shuffledp.randomness import SystemRandom
@@ -25,6 +25,29 @@ from shuffledp.shuffler.shuffle_messages import ShuffledMessages, shuffle_messag
 D, S, N = 20, 3, 4_000
 PEOPLE = Population.from_counts({0.5: N // 4, 1.0: N // 2, 2.0: N // 4})
 FRAMEWORK = ItemsFramework(D, S, (0.5, 1.0, 2.0), 0.01 / N)
+
+
+def handed_in(framework: ItemsFramework, people: Population) -> ItemsGuarantee:
+    """Stands in for an optimiser: parameters that nobody certified."""
+    entries = zip(
+        people.epsilons.tolist(), people.counts.tolist(), (0.3, 0.7, 1.0), strict=True
+    )
+    return ItemsGuarantee(
+        num_users=people.num_users,
+        absent=framework.absent,
+        num_items=framework.num_items,
+        set_size=framework.set_size,
+        blanket=1.5,
+        report_size=framework.set_size + 20,
+        delta=framework.delta,
+        delta_cut=0.0,
+        levels=tuple(ItemsLevelGuarantee(e, n, r, e, 0.0) for e, n, r in entries),
+        theorem="",
+        assumptions=(),
+        numerics=(),
+    )
+
+
 BOTH: tuple[Accounting, ...] = ("certified", "published")
 
 
@@ -40,7 +63,7 @@ def test_steps_can_be_taken_one_by_one(
 
     reports = framework.report_levels(levels, rng=rng)
     counted = framework.count_levels(shuffle_messages(reports, rng=rng))
-    plan = framework.plan(counted)
+    plan = framework.plan(counted, optimise=handed_in)
     sent = plan.protocol.randomize(sets, levels, rng=rng)
     estimate = framework.estimate(plan, shuffle_messages(sent, rng=rng))
 
@@ -102,7 +125,12 @@ def test_a_run_goes_through_all_steps(accounting: Accounting) -> None:
     levels = rng.permutation(PEOPLE.budgets())
 
     found = collect_items(
-        sets, levels, framework=framework, rng=rng, on_step=steps.append
+        sets,
+        levels,
+        framework=framework,
+        rng=rng,
+        optimise=handed_in,
+        on_step=steps.append,
     )
 
     assert tuple(steps) == STEPS
@@ -137,6 +165,34 @@ def test_published_parameters_are_those_of_the_theorem() -> None:
         )
         worse = published_mse(PEOPLE, other.rates, set_size=S, blanket=other.blanket)
         assert worse > error
+
+
+def test_certified_parameters_are_those_of_the_guarantee() -> None:
+    counted = LevelCounts.of(PEOPLE)
+
+    plan = FRAMEWORK.plan(counted, optimise=handed_in)
+
+    assert plan.guarantee is not None
+    assert plan.protocol.rates == (0.3, 0.7, 1.0)
+    assert (plan.protocol.blanket, plan.protocol.noise) == (1.5, "poisson")
+    assert plan.protocol.randomizer.cap == 20
+    with pytest.raises(InvalidInputError):
+        FRAMEWORK.plan(counted)
+    good = plan.guarantee
+    broken = replace(good.levels[0], epsilon_central=0.51)
+    for bad in (
+        replace(good, num_users=N - 1),
+        replace(good, num_items=D + 1),
+        replace(good, set_size=S - 1),
+        replace(good, delta=1.1 * good.delta),
+        replace(good, levels=good.levels[1:]),
+        replace(good, levels=(broken, *good.levels[1:])),
+        plan,
+    ):
+        with pytest.raises(InvalidInputError):
+            FRAMEWORK.plan_from(counted, bad)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError):
+        replace(FRAMEWORK, absent=1).plan_from(counted, good)
 
 
 def test_the_one_level_there_is_needs_no_noise() -> None:

@@ -129,8 +129,8 @@ class ItemPair:
         falls = growth * ratios + chance * ((counts - self.mean) / self.mean)
         inner = np.maximum(chance * edges - falls * tails, 0.0)
         masses = window.masses[:used]
-        value = float(masses @ inner)
+        value = float((masses * inner).sum())
         sizes = growth * ratios + chance * (1.0 + counts / self.mean)
         doubt = 4.0 * window.doubt + 40.0 * _ULP
-        error = doubt * float(masses @ (sizes * (edges + tails)))
+        error = doubt * float((masses * sizes * (edges + tails)).sum())
         return value, error * (1.0 + 1e-9) + 10.0 * window.outside

@@ -59,7 +59,7 @@ def _marked_case(
         bound=_THEOREM.name,
         document=f"{_PAPER}, Theorem 3",
         setting=(
-            f"{people.num_users} people, budgets {levels[0]:.2g} to {levels[-1]:.2g}; "
+            f"{people.num_users} people, budgets from {levels[0]:.2g}; "
             f"with chance {chance:g} a message is the value itself, and says so"
         ),
         claim=at_epsilon(_THEOREM, Setting(people, delta_local=chance), epsilon),

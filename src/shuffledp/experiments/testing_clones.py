@@ -27,7 +27,7 @@ _COLOURS = ("#1f5fa8", "#d9730d", "#2e7d4f")
 def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
     """Returns p for every victim and budget of others; nothing is random."""
     del repetitions, seed
-    rows = []
+    rows: list[tuple[float, ...]] = []
     for victim in VICTIMS:
         laplace = _confusion(victim, 0.0)
         gaussian = _confusion(victim, _DELTA_LOCAL)

@@ -36,7 +36,7 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
     people = Population.from_budgets(draw_budgets("f-dp/uniform2", NUM_USERS, rng=rng))
     mechanism = Gaussian(delta_local=_DELTA_LOCAL)
     setting = Setting(people, mechanism, None, _DELTA_LOCAL)
-    rows = []
+    rows: list[tuple[float, ...]] = []
     for epsilon, printed in PRINTED.items():
         guarantee = account(
             SingleMessage(mechanism), people, epsilon=epsilon, quantiles=True

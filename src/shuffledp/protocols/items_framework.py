@@ -21,7 +21,7 @@ Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-mes
 Model", Algorithm 1.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -33,7 +33,7 @@ from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.analyzer.level_counts import LevelCounts, count_levels
 from shuffledp.arrays import as_number, float_array
 from shuffledp.errors import InvalidInputError, UnknownLevelError
-from shuffledp.population import MAX_BUDGET
+from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.protocols.items import Items
 from shuffledp.protocols.items_published import published_items
 from shuffledp.randomizers.checks import whole_number
@@ -43,14 +43,11 @@ from shuffledp.randomness import Rng, check_rng
 from shuffledp.shuffler.shuffle_messages import (
     MessageReports,
     ShuffledMessages,
-    shuffle_messages,
 )
 from shuffledp.types import Ints
 
 Accounting: TypeAlias = Literal["certified", "published"]
-OnStep: TypeAlias = Callable[[str], None]
-
-STEPS = ("report levels", "plan", "report items", "estimate")
+Optimise: TypeAlias = Callable[["ItemsFramework", Population], ItemsGuarantee]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,19 +65,6 @@ class ItemsPlan:
     levels: LevelCounts
     protocol: Items
     guarantee: ItemsGuarantee | None
-
-
-@dataclass(frozen=True, eq=False)
-class ItemsCollection:
-    """What one run gave: the state after each step.
-
-    Attributes:
-        plan: After step (b).
-        estimate: After step (d).
-    """
-
-    plan: ItemsPlan
-    estimate: ItemsEstimate
 
 
 @dataclass(frozen=True)
@@ -175,11 +159,15 @@ class ItemsFramework:
             shuffled.messages, np.array(self.levels), epsilon=self.epsilon_levels
         )
 
-    def plan(self, levels: LevelCounts) -> ItemsPlan:
+    def plan(
+        self, levels: LevelCounts, *, optimise: Optimise | None = None
+    ) -> ItemsPlan:
         """Step (b), at the analyst: the parameters of least error that keep all promises.
 
         Args:
             levels: From `count_levels`.
+            optimise: Finds certified parameters for a framework and whole numbers of
+                people, at least one at every level; not needed for "published".
 
         Raises:
             CertificationError: If no parameters keep them.
@@ -195,8 +183,9 @@ class ItemsFramework:
                 blanket=self.blanket,
             )
             return ItemsPlan(levels, protocol, None)
-        guarantee = OPTIMISE
-        return self.plan_from(levels, guarantee)
+        if optimise is None:
+            raise InvalidInputError("Expected an optimiser of certified parameters.")
+        return self.plan_from(levels, optimise(self, people))
 
     def plan_from(self, levels: LevelCounts, guarantee: ItemsGuarantee) -> ItemsPlan:
         """Step (b) with parameters that were certified elsewhere.
@@ -266,36 +255,3 @@ class ItemsFramework:
             )
         if tuple(levels.levels.tolist()) != self.levels:
             raise InvalidInputError("Expected numbers of people at the levels offered.")
-
-
-def collect_items(
-    sets: Ints,
-    levels: Sequence[float] | ArrayLike,
-    *,
-    framework: ItemsFramework,
-    rng: Rng,
-    on_step: OnStep = lambda _step: None,
-) -> ItemsCollection:
-    """Runs a collection of sets, start to end.
-
-    Args:
-        sets: What everybody holds, shape (n, s).
-        levels: Each person's level, shape (n,).
-        framework: What is run.
-        rng: The only source of randomness.
-        on_step: Called with the name of each of STEPS before it begins.
-
-    Raises:
-        InvalidInputError: If anything is out of range.
-    """
-    on_step(STEPS[0])
-    level_reports = framework.report_levels(levels, rng=rng)
-    counted = framework.count_levels(shuffle_messages(level_reports, rng=rng))
-    on_step(STEPS[1])
-    plan = framework.plan(counted)
-    on_step(STEPS[2])
-    sent = plan.protocol.randomize(sets, levels, rng=rng)
-    on_step(STEPS[3])
-    seen = shuffle_messages(sent, rng=rng)
-    del sent
-    return ItemsCollection(plan, framework.estimate(plan, seen))
