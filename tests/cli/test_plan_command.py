@@ -88,3 +88,40 @@ def test_absent_people_may_be_given_as_a_share(command: Command) -> None:
 )
 def test_bad_input_is_refused(command: Command, arguments: tuple[str, ...]) -> None:
     assert command(*arguments).is_refusal
+
+
+ITEMS = ("plan", "items", "--items", "16", "--set-size", "2")
+
+
+def test_items_are_a_table_for_people_and_json_for_machines(command: Command) -> None:
+    targets = ("--targets", "0.5:500,1:500")
+
+    outcome = command(*ITEMS, *targets)
+    answer = command(*ITEMS, *targets, "--json").json()
+
+    assert outcome.code == 0
+    assert "Sets of up to 2 of 16 items from 1,000 people" in outcome.out
+    assert answer["guarantee"]["delta"] == 1e-5
+    for level in answer["guarantee"]["levels"]:
+        assert level["epsilon_central"] <= level["level"] * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--targets", "0.5"), "--targets EPSILON:PEOPLE"),
+        (("--targets", "0.5:100", "--delta", "0"), "delta"),
+        (("--targets", "0.5:100", "--absent", "100"), "absent"),
+        (("--targets", "0.5:100", "--max-messages", "1"), "messages"),
+        (("--targets", "0.5:100", "--set-size", "17"), "17"),
+    ],
+)
+def test_senseless_plans_of_items_are_refused_in_one_line(
+    command: Command, more: tuple[str, ...], message: str
+) -> None:
+    outcome = command(*ITEMS, *more)
+
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert message in outcome.err
+    assert len(outcome.err.strip().splitlines()) == 1

@@ -216,8 +216,9 @@ def test_ends_are_the_worst_pair(
 
     charged = float(normal_chances(deviation, -1.0, np.array([-np.inf, -reach]))[0])
     most = bound(-1.0, 1.0) + charged
-    # Cells hide part of a loss, but as much for one pair as for another.
-    allowed = 1e-7 + 2e-3 * most * (messages > 2)
+    # Cells hide part of a loss, but as much for one pair as for another; sums of six are
+    # grouped, which adds to each.
+    allowed = 1e-7 + {1: 0.0, 2: 0.0, 3: 2e-3, 6: 2e-2}[messages] * most
     assert bound(x, other) + outside(x, other) <= most * (1.0 + 1e-4) + allowed
 
 

@@ -17,7 +17,12 @@ from shuffledp.types import Floats
 
 # Rounding is so fine a part of the score's standard deviation, and clipping so far out.
 _FINENESS = 40
+_FINENESS_OF_MANY = 16
+_MANY = 8
 _DEVIATIONS = 14
+# Probabilities below this are dropped: what is left of numbers near 1e-308 is slow. All
+# that is dropped, at most so many scores in so many steps for so many items, is below it.
+_DROPPED, _ALL_DROPPED = 1e-75, 1e-60
 _ULP = 2.3e-16
 
 
@@ -65,16 +70,20 @@ def items_attack(pair: ItemPair, times: int) -> ItemsAttack:
     deviation = math.sqrt(max(float((masses * spread).sum()), 1e-300))
     # Where counts are mostly 0, nearly all of the variance is that of one jump.
     jump = float(np.max(np.abs(np.diff(logs[finite][:3])), initial=0.0))
-    width = max(deviation, jump / 10.0) / _FINENESS
-    size = _FINENESS * _DEVIATIONS
+    fineness = _FINENESS if times <= _MANY else _FINENESS_OF_MANY
+    width = max(deviation, jump / 10.0) / fineness
+    size = fineness * _DEVIATIONS
     units = np.clip(np.rint((logs - mean) / width), -size, size).astype(np.int64) + size
-    one = [np.bincount(units, weights=law, minlength=2 * size + 1) for law in laws]
+    one = [
+        np.bincount(units, weights=law, minlength=2 * size + 1).astype(np.float64)
+        for law in laws
+    ]
     limit = math.ceil(size * math.sqrt(times)) + size
     here, there = (_power(law, times, limit) for law in one)
     steps = math.ceil(math.log2(times)) * 2 + 2
     return ItemsAttack(
         scores=np.convolve(here, there[::-1]),
-        missing=8.0 * times * window.outside,
+        missing=8.0 * times * window.outside + _ALL_DROPPED,
         doubt=2.0 * times * (window.doubt + 10.0 * _ULP) + 8.0 * steps * limit * _ULP,
     )
 
@@ -86,12 +95,13 @@ def _power(law: Floats, times: int, limit: int) -> Floats:
     """
     power = None
     while True:
+        law = np.where(law < _DROPPED, 0.0, law)
         if times % 2:
             power = law if power is None else _clipped(np.convolve(power, law), limit)
         times //= 2
         if not times:
             assert power is not None
-            return power
+            return np.where(power < _DROPPED, 0.0, power)
         law = _clipped(np.convolve(law, law), limit)
 
 

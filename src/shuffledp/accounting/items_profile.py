@@ -21,16 +21,24 @@ are post-processing, too.
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from shuffledp.accounting.composition import composed
 from shuffledp.accounting.items_attack import ItemsAttack, items_attack
 from shuffledp.accounting.items_pair import ItemPair
-from shuffledp.accounting.loss_distribution import LossDistribution, loss_distribution
+from shuffledp.accounting.loss_distribution import (
+    LossDistribution,
+    connect_dots,
+    loss_distribution,
+)
 from shuffledp.errors import CertificationError, InvalidInputError
 
 # A composed loss beyond which probability is charged whole: this part of delta in all.
 _NEGLIGIBLE = 1e-4
 _SMALLEST = 1e-45
 _ROUNDING = 8e-16
+# Up to this mean, chords are cut into so many parts.
+_SMOOTH, _PARTS = 2e4, 3
 LARGEST_MEAN = 1e9
 SMALLEST_MEAN = 1e-9
 
@@ -87,12 +95,20 @@ class ItemsProfile:
 
     @cached_property
     def _losses(self) -> LossDistribution:
+        upper = self._above.upper
         try:
-            return loss_distribution(
-                self._above.upper,
+            found = loss_distribution(
+                upper,
                 ceiling=float("inf"),
                 negligible=max(_NEGLIGIBLE * self.delta / self.set_size, _SMALLEST),
             )
+            if self.mean > _SMOOTH:
+                return found
+            # Few counts make a profile of corners, which so few chords do not follow.
+            nodes = found.losses[found.losses >= 0.0]
+            steps = np.diff(nodes, append=nodes[-1]) / _PARTS
+            finer = np.unique([nodes + part * steps for part in range(_PARTS)])
+            return connect_dots(finer, np.array([upper(x) for x in finer.tolist()]))
         except (OverflowError, ValueError, IndexError) as error:
             raise CertificationError(
                 f"No proven bound at {self.mean:g} blanket messages per item."

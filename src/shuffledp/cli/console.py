@@ -11,7 +11,15 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp.datasets import fetch
+from shuffledp.protocols import items_collection
 from shuffledp.protocols.collection import STEPS
+
+# How many steps of a collection were taken before this one.
+_TAKEN = {
+    step: taken
+    for steps in (STEPS, items_collection.STEPS)
+    for taken, step in enumerate(steps)
+}
 
 
 def show(*parts: RenderableType) -> None:
@@ -94,7 +102,7 @@ def progress(title: str) -> Iterator[tuple[fetch.Progress, Callable[[str], None]
         def on_step(step: str) -> None:
             bar.update(reading, visible=False)
             bar.update(
-                collecting, visible=True, description=step, completed=STEPS.index(step)
+                collecting, visible=True, description=step, completed=_TAKEN[step]
             )
 
         yield on_bytes, on_step

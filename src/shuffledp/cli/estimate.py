@@ -16,11 +16,17 @@ from shuffledp.cli.options import (
 from shuffledp.cli.rehearse import (
     Categories,
     rehearse_frequency,
+    rehearse_items,
     rehearse_mean,
     rehearse_strings,
     rehearse_sum,
 )
 from shuffledp.cli.run import Rehearsal, Stage, run
+from shuffledp.datasets.item_sets import (
+    load_msnbc_sets,
+    read_item_sets,
+    read_set_levels,
+)
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES, load_msnbc
 from shuffledp.datasets.table import (
     bits_of,
@@ -51,7 +57,7 @@ Given = dict[str, Any]
     default="frequency",
     show_default=True,
     help="How often each category occurs; the mean of numbers; how many people hold a 1; "
-    "how many hold each string of a list.",
+    "how many hold each string of a list; how many hold each item, of a few per person.",
 )
 @click.option("--value", metavar="COLUMN", help="The column with each person's value.")
 @click.option(
@@ -71,7 +77,7 @@ Given = dict[str, Any]
 def estimate_command(
     file: Path | None, statistic: Statistic, settings: Settings, **given: Any
 ) -> None:
-    """Rehearse a collection on known values: of categories, numbers, bits or strings.
+    """Rehearse a collection on known values: categories, numbers, bits, strings or sets.
 
     Every person's value is randomized at her level, as it would be on her device; the
     messages are shuffled; the statistic is estimated and compared with the truth; and the
@@ -101,18 +107,33 @@ def estimate_command(
     How many people hold each string of a list?
       shuffledp estimate survey.csv --statistic strings --value homepage \\
         --candidates homepages.txt --level epsilon
+
+    \b
+    How many people hold each item, of several per person, a row each? Here a level is the
+    central epsilon that a person asks for, after the shuffle.
+      shuffledp estimate visits.csv --statistic items --person visitor --item page \\
+        --level epsilon --set-size 4
+      shuffledp estimate --dataset msnbc --statistic items --levels 0.5:0.5,1.0:0.5
     """
     check_options(statistic, given)
+    if statistic == "items" and settings.mode != "agnostic":
+        raise InvalidInputError(
+            "Expected --mode agnostic with --statistic items: messages of sets never carry "
+            "a level."
+        )
     if (file is None) == (given["dataset"] is None):
         raise InvalidInputError("Expected either FILE or --dataset, and not both.")
     if file is None:
-        columns = given["value"] or given["level"] or given["categories"]
-        if columns or not given["levels"]:
+        names = ("value", "level", "categories", "person", "item")
+        if any(given[name] for name in names) or not given["levels"]:
             raise InvalidInputError(
                 f"Expected --levels {parse.LEVEL_SHARES} with --dataset, and none of "
-                "--value, --level, --categories."
+                f"{', '.join(f'--{name}' for name in names)}."
             )
-        run(_msnbc(given), settings)
+        run((_msnbc_sets if statistic == "items" else _msnbc)(given), settings)
+        return
+    if statistic == "items":
+        run(_items(file, given), settings)
         return
     if given["central"] is not None:
         if not given["value"] or given["level"] or given["levels"]:
@@ -237,6 +258,54 @@ def _strings(file: Path, given: Given, settings: Settings) -> Rehearsal:
     return rehearse
 
 
+def _items(file: Path, given: Given) -> Rehearsal:
+    person, item, level = given["person"], given["item"], given["level"]
+    missing = not (person and item) or not (level or given["levels"])
+    if missing or given["value"]:
+        raise InvalidInputError(
+            "Expected --person COLUMN and --item COLUMN, and --level COLUMN or --levels "
+            f"{parse.LEVEL_SHARES}, with --statistic items, and no --value."
+        )
+
+    def rehearse(stage: Stage) -> Summary:
+        held = read_item_sets(
+            file, person=person, item=item, set_size=given["set_size"], rng=stage.rng
+        )
+        if level is None:
+            shares = parse.level_shares(given["levels"])
+            levels = assign_levels(shares, held.sets.shape[0], rng=stage.rng)
+        else:
+            levels = read_set_levels(file, person=person, level=level)
+            _check_allowed(levels, given)
+        return rehearse_items(
+            stage,
+            held,
+            levels,
+            f"{file.name}, column {item}",
+            "Items are those of the column: a real analyst must know hers beforehand.",
+        )
+
+    return rehearse
+
+
+def _msnbc_sets(given: Given) -> Rehearsal:
+    size = given["set_size"]
+
+    def rehearse(stage: Stage) -> Summary:
+        shares = parse.level_shares(given["levels"])
+        held = load_msnbc_sets(
+            set_size=4 if size is None else size,
+            rng=stage.rng,
+            progress=stage.on_bytes,
+        )
+        levels = assign_levels(shares, held.sets.shape[0], rng=stage.rng)
+        return rehearse_items(
+            stage, held, levels, "MSNBC, kinds of pages of each visit"
+        )
+
+    return rehearse
+
+
 def _parameters(given: Given) -> Given:
     names = ("subset_size", "buckets", "variant")
     return {name: given[name] for name in names if given[name] is not None}
@@ -260,7 +329,12 @@ def _levels(frame: pl.DataFrame, given: Given, rng: Rng) -> Floats:
     if level is None:
         return assign_levels(parse.level_shares(levels), frame.height, rng=rng)
     epsilons = budgets_of(frame[level])
-    if levels is not None:
-        allowed = Population.from_budgets(parse.level_list(levels))
-        allowed.level_indices(epsilons)
+    _check_allowed(epsilons, given)
     return epsilons
+
+
+def _check_allowed(epsilons: Floats, given: Given) -> None:
+    """Raises UnknownLevelError if a level is none of those that may occur."""
+    if given["levels"] is not None:
+        allowed = Population.from_budgets(parse.level_list(given["levels"]))
+        allowed.level_indices(epsilons)

@@ -90,6 +90,7 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "mean": ("low", "high", "clip", "spread", "mechanism"),
     "sum": ("central",),
     "strings": ("candidates", "bits", "hashes", "cohorts", "false_discovery_rate"),
+    "items": ("dataset", "person", "item", "set_size"),
 }
 
 _STATISTIC = (
@@ -123,8 +124,8 @@ _STATISTIC = (
     click.option(
         "--dataset",
         type=click.Choice(["msnbc"]),
-        help="Frequency: instead of FILE, the first page of 989,818 visits to a news site. "
-        "Read from the folder that SHUFFLEDP_DATA names, or downloaded once.",
+        help="Instead of FILE, 989,818 visits to a news site. Frequency: the first page of "
+        "each; items: all kinds of pages. Read from the folder that SHUFFLEDP_DATA names, or downloaded once.",
     ),
     click.option("--low", type=float, help="Mean: smallest possible value."),
     click.option("--high", type=float, help="Mean: largest possible value."),
@@ -170,6 +171,20 @@ _STATISTIC = (
         type=float,
         metavar="RATE",
         help="Strings: which share of those found may be held by nobody [0.05].",
+    ),
+    click.option(
+        "--person",
+        metavar="COLUMN",
+        help="Items: the column that tells people apart; FILE has a row for every person "
+        "and item.",
+    ),
+    click.option("--item", metavar="COLUMN", help="Items: the column of items."),
+    click.option(
+        "--set-size",
+        type=int,
+        metavar="S",
+        help="Items: how many a person may hold; of more, S are drawn [as many as "
+        "anybody holds; with --dataset 4].",
     ),
 )
 

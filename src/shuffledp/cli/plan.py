@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from shuffledp.accounting.items_plan import optimise_items
 from shuffledp.cli import parse
 from shuffledp.cli.console import naming, show, show_json
 from shuffledp.cli.mechanism import num_absent
@@ -13,6 +14,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.planning.frequency import plan_frequency
 from shuffledp.planning.mean import plan_mean
 from shuffledp.planning.plan import Plan, Wish
+from shuffledp.report.items_plan import items_plan_table, items_plan_to_dict
 from shuffledp.report.plan import plan_tables
 
 Command = Callable[..., Any]
@@ -160,6 +162,70 @@ def frequency_command(
             wish, num_categories=categories, share=share, on_step=on_step
         )
     _print(plan, as_json)
+
+
+@plan_command.command("items")
+@click.option("--items", type=int, required=True, metavar="D", help="How many items.")
+@click.option(
+    "--set-size",
+    type=int,
+    required=True,
+    metavar="S",
+    help="The most items that anybody holds.",
+)
+@click.option(
+    "--max-messages",
+    type=int,
+    metavar="B",
+    help="The largest report, in messages [as many as the error asks for].",
+)
+@click.option(
+    "--targets",
+    metavar=parse.LEVEL_COUNTS,
+    required=True,
+    help="Central epsilons that people ask for, and people at each.",
+)
+@click.option("--delta", type=float, help="At which they are stated [0.01 / people].")
+@click.option(
+    "--absent",
+    type=int,
+    default=0,
+    show_default=True,
+    help="How many of the others may be absent or collude, whoever they are.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+def items_command(
+    items: int,
+    set_size: int,
+    max_messages: int | None,
+    targets: str,
+    delta: float | None,
+    absent: int,
+    as_json: bool,
+) -> None:
+    """Plan a collection of sets: which items do people hold?
+
+    Finds the blanket messages per person, and the chance to send an item at each level,
+    of the smallest error at which every level keeps what it asked for.
+
+    \b
+    Example:
+      shuffledp plan items --items 128 --set-size 4 --targets 0.5:1250,1:2500,2:1250
+    """
+    people = parse.level_counts(targets, "--targets")
+    with naming("plan"):
+        plan = optimise_items(
+            people,
+            num_items=items,
+            set_size=set_size,
+            delta=0.01 / people.num_users if delta is None else delta,
+            max_messages=max_messages,
+            absent=absent,
+        )
+    if as_json:
+        show_json(items_plan_to_dict(plan))
+        return
+    show(items_plan_table(plan))
 
 
 def _print(plan: Plan, as_json: bool) -> None:

@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.accounting.items_guarantee import ItemsGuarantee
+from shuffledp.accounting.items_plan import optimise_items
 from shuffledp.cli.run import Stage
+from shuffledp.datasets.item_sets import ItemSets
 from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
 from shuffledp.protocols.binary_sum import BinarySum
 from shuffledp.protocols.collection import (
     collect_frequency,
@@ -16,13 +20,17 @@ from shuffledp.protocols.collection import (
     collect_sum,
 )
 from shuffledp.protocols.frequency import Frequency
+from shuffledp.protocols.items_collection import collect_items
+from shuffledp.protocols.items_framework import ItemsFramework
 from shuffledp.protocols.mean import Mean
+from shuffledp.protocols.rehearsal import dependence_of_sets
 from shuffledp.protocols.strings import Strings
 from shuffledp.randomizers.catalogue import build
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.report.summarize import (
     summarize_frequency,
+    summarize_items,
     summarize_mean,
     summarize_strings,
     summarize_sum,
@@ -32,6 +40,7 @@ from shuffledp.types import Floats, Ints
 
 # A simulation keeps everybody's message in memory at once.
 MAX_UNARY_BITS = 10**8
+MAX_MESSAGES = 3 * 10**8
 # More candidates than this are better listed on purpose.
 MAX_DEFAULT_CANDIDATES = 1_000
 
@@ -184,3 +193,56 @@ def rehearse_strings(
         on_step=stage.on_step,
     )
     return summarize_strings(collection, stage.circumstances(source, *caveats))
+
+
+def rehearse_items(
+    stage: Stage, held: ItemSets, levels: Floats, source: str, *caveats: str
+) -> Summary:
+    """Rehearses how many people hold each item, at levels that are central epsilons."""
+    people = Population.from_budgets(levels)
+    real = held.num_real
+    framework = ItemsFramework(
+        real,
+        held.sets.shape[1],
+        tuple(people.epsilons.tolist()),
+        stage.settings.delta,
+    )
+    # Nothing is spent on dummy items.
+    sets = held.without_dummies()
+    collection = collect_items(
+        sets,
+        levels,
+        framework=framework,
+        rng=stage.rng,
+        optimise=_optimise,
+        on_step=stage.on_step,
+    )
+    protocol = collection.plan.protocol
+    return summarize_items(
+        collection,
+        held.names[:real],
+        held.shares[:real],
+        stage.circumstances(source, *caveats),
+        dependence=dependence_of_sets(
+            protocol.holders(sets, levels),
+            people=people,
+            slopes=np.array(protocol.rates),
+        ),
+        num_cut=held.num_cut,
+    )
+
+
+def _optimise(framework: ItemsFramework, people: Population) -> ItemsGuarantee:
+    found = optimise_items(
+        people,
+        num_items=framework.num_items,
+        set_size=framework.set_size,
+        delta=framework.delta,
+        absent=framework.absent,
+    ).guarantee
+    if found.num_users * found.report_size > MAX_MESSAGES:
+        raise InvalidInputError(
+            f"Expected at most {MAX_MESSAGES:,} messages from all people together, got "
+            f"{found.num_users:,} people with {found.report_size:,} each."
+        )
+    return found

@@ -19,7 +19,12 @@ from numpy.typing import NDArray
 
 from shuffledp.datasets.fetch import Progress, no_progress
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES, load_msnbc_pages
-from shuffledp.datasets.table import MAX_TABLE_CATEGORIES, categories_of, read_columns
+from shuffledp.datasets.table import (
+    MAX_TABLE_CATEGORIES,
+    budgets_of,
+    categories_of,
+    read_columns,
+)
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
@@ -37,11 +42,13 @@ class ItemSets:
         sets: Different items in every row, shape (n, s), of type int32.
         names: Of all items, dummy items last.
         num_real: How many items are no dummies.
+        num_cut: How many people had more than s items.
     """
 
     sets: NDArray[np.int32]
     names: tuple[str, ...]
     num_real: int
+    num_cut: int = 0
 
     @property
     def num_items(self) -> int:
@@ -195,6 +202,35 @@ def read_item_sets(
     )
 
 
+def read_set_levels(path: Path, *, person: str, level: str) -> Floats:
+    """Reads everybody's level from the file that `read_item_sets` reads, shape (n,).
+
+    Args:
+        path: The file.
+        person: The column that tells people apart.
+        level: The column of levels, the same in all rows of a person.
+
+    Raises:
+        DataError: If the file is missing, empty, unreadable, or lacks a value.
+        InvalidInputError: If a person has different levels.
+    """
+    if person == level:
+        raise DataError("Expected two different columns, for people and for levels.")
+    frame = read_columns(path, [person, level])
+    rows = pl.DataFrame({"person": frame[person], "level": budgets_of(frame[level])})
+    ends = rows.group_by("person", maintain_order=True).agg(
+        low=pl.col("level").min(), high=pl.col("level").max()
+    )
+    # NaN is no level, whoever has it; `min` and `max` may pass over it.
+    if rows["level"].is_nan().any():
+        raise DataError(f"Expected a number for every person in column {level!r}.")
+    if not (ends["low"] == ends["high"]).all():
+        raise InvalidInputError(
+            f"Expected the same level in all rows of a person in column {level!r}."
+        )
+    return ends["low"].to_numpy()
+
+
 def gather_sets(
     people: Ints,
     items: Ints,
@@ -224,11 +260,12 @@ def gather_sets(
     starts = np.searchsorted(owners, np.arange(num_users))
     places = np.arange(owners.size) - starts[owners]
     kept = places < set_size
-    sizes = np.minimum(np.bincount(people, minlength=num_users), set_size)
+    held = np.bincount(people, minlength=num_users)
+    sizes = np.minimum(held, set_size)
     dummies = set_size - int(sizes.min())
     # Dummy items fill rows from their ends, the first dummy at the very end.
     sets = np.empty((num_users, set_size), dtype=np.int32)
     sets[:] = real + np.arange(set_size - 1, -1, -1)
     sets[owners[kept], places[kept]] = items[order][kept]
     more = tuple(DUMMY.format(number + 1) for number in range(dummies))
-    return ItemSets(sets, names + more, real)
+    return ItemSets(sets, names + more, real, int(np.sum(held > set_size)))

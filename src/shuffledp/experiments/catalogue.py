@@ -6,6 +6,7 @@ from shuffledp.experiments import (
     bound_figures,
     eapes_average,
     eapes_frequency,
+    segmented,
     testing_clones,
     testing_table,
 )
@@ -58,5 +59,22 @@ EXPERIMENTS = {
     ),
     "testing-table2": Experiment(
         "Document 003, Table 2: delta at fixed epsilons.", testing_table.run, 1
+    ),
+    "segmented-fig2": Experiment(
+        "Document 004, Figure 2: sets of MSNBC pages, S1.", segmented.FIGURE_2, 50
+    ),
+    "segmented-fig3": Experiment(
+        "Document 004, Figure 3: sets of 128 items, S1.", segmented.FIGURE_3, 50
+    ),
+    "segmented-fig4": Experiment(
+        "Document 004, Figure 4: sets of MSNBC pages, S2 and S3.",
+        segmented.FIGURE_4,
+        50,
+    ),
+    "segmented-fig5": Experiment(
+        "Document 004, Figure 5: sets of 128 items, S2.", segmented.FIGURE_5, 50
+    ),
+    "segmented-fig6": Experiment(
+        "Document 004, Figure 6: sets of 128 items, S3.", segmented.FIGURE_6, 50
     ),
 }

@@ -28,7 +28,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.accounting.items import account_items
+from shuffledp.accounting.items_calibration import largest_send_chance
 from shuffledp.accounting.items_guarantee import ItemsGuarantee
+from shuffledp.accounting.items_plan import optimise_items
 from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.analyzer.level_counts import LevelCounts, count_levels
 from shuffledp.arrays import as_number, float_array
@@ -167,7 +170,7 @@ class ItemsFramework:
         Args:
             levels: From `count_levels`.
             optimise: Finds certified parameters for a framework and whole numbers of
-                people, at least one at every level; not needed for "published".
+                people, at least one at every level; by default `certified_parameters`.
 
         Raises:
             CertificationError: If no parameters keep them.
@@ -183,9 +186,8 @@ class ItemsFramework:
                 blanket=self.blanket,
             )
             return ItemsPlan(levels, protocol, None)
-        if optimise is None:
-            raise InvalidInputError("Expected an optimiser of certified parameters.")
-        return self.plan_from(levels, optimise(self, people))
+        find = optimise or certified_parameters
+        return self.plan_from(levels, find(self, people))
 
     def plan_from(self, levels: LevelCounts, guarantee: ItemsGuarantee) -> ItemsPlan:
         """Step (b) with parameters that were certified elsewhere.
@@ -255,3 +257,34 @@ class ItemsFramework:
             )
         if tuple(levels.levels.tolist()) != self.levels:
             raise InvalidInputError("Expected numbers of people at the levels offered.")
+
+
+def certified_parameters(
+    framework: ItemsFramework, people: Population
+) -> ItemsGuarantee:
+    """Returns parameters of least error that keep every level, or those for a given m."""
+    d, s, delta = framework.num_items, framework.set_size, framework.delta
+    if framework.blanket is None:
+        return optimise_items(
+            people, num_items=d, set_size=s, delta=delta, absent=framework.absent
+        ).guarantee
+    chances = [
+        largest_send_chance(
+            level,
+            delta,
+            num_items=d,
+            set_size=s,
+            honest=people.num_users - framework.absent,
+            blanket=framework.blanket,
+        )
+        for level in people.epsilons.tolist()
+    ]
+    return account_items(
+        people,
+        chances,
+        num_items=d,
+        set_size=s,
+        blanket=framework.blanket,
+        delta=delta,
+        absent=framework.absent,
+    )

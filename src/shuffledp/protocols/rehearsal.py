@@ -73,6 +73,22 @@ def dependence_of_categories(
     return dependence(slopes, counts, sums.astype(np.float64), held)
 
 
+def dependence_of_sets(
+    holders: Ints, *, people: Population, slopes: Floats
+) -> Dependence:
+    """Measures how far off levels put estimates of the shares of people who hold items.
+
+    Args:
+        holders: The people of each level who hold each item, shape (levels, items).
+        people: Who takes part.
+        slopes: Chance to send an item, of each level, shape (levels,).
+    """
+    sums = holders.astype(np.float64)
+    # The square of 0 or 1 is the number itself.
+    held = sums.sum(axis=0)
+    return dependence(slopes, people.counts.astype(np.float64), sums, held)
+
+
 def _groups(counts: Floats) -> Ints:
     """Returns each level's group, numbered without gaps, shape (levels,)."""
     middle = (np.cumsum(counts) - counts / 2.0) / counts.sum()

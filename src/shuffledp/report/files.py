@@ -7,6 +7,7 @@ from pathlib import Path
 
 from shuffledp.errors import DataError
 from shuffledp.report.extra import require
+from shuffledp.report.levels import level_table
 from shuffledp.report.picture import estimate_picture, guarantee_picture
 from shuffledp.report.summary import Statistic, Summary
 from shuffledp.report.words import caution, decimals, percent, plain, rounded, shown
@@ -17,6 +18,7 @@ _HEADINGS: dict[Statistic, str] = {
     "mean": "What the mean is",
     "sum": "How many people say yes",
     "strings": "How many people hold each string that was found",
+    "items": "How many people hold each item",
 }
 
 
@@ -48,7 +50,13 @@ def html_report(summary: Summary) -> str:
         num_listed=sum(row.listed for row in summary.rows),
         confidence=f"{plain(100 * summary.confidence)}%",
         guarantees=[
-            (heading, guarantee, caution(guarantee), guarantee_picture(guarantee))
+            (
+                heading,
+                guarantee,
+                level_table(guarantee),
+                caution(guarantee),
+                guarantee_picture(guarantee),
+            )
             for heading, guarantee in summary.guarantees
         ],
     )

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.items_guarantee import ItemsGuarantee
 from shuffledp.report.extra import require
+from shuffledp.report.levels import AnyGuarantee
 from shuffledp.report.summary import Summary
 from shuffledp.report.words import plain, shown
 
@@ -65,21 +66,36 @@ def estimate_picture(summary: Summary) -> str:
         return svg(figure, f"Estimated and true {summary.statistic}")
     axes.axvline(0, color=_GREY, linewidth=0.8)
     axes.legend(loc="lower right", frameon=False)
-    kind = "categories" if summary.statistic == "frequency" else "strings"
+    kind = "categories" if summary.statistic == "frequency" else summary.statistic
     return svg(figure, f"Estimated and true share of {len(listed)} {kind}")
 
 
-def guarantee_picture(guarantee: Guarantee) -> str:
-    """Returns the local budget of each level beside what it is worth centrally, as SVG."""
-    levels = guarantee.levels
+def guarantee_picture(guarantee: AnyGuarantee) -> str:
+    """Returns what each level is worth centrally, as SVG.
+
+    Beside it stands the local budget, or what an attack shows, where there is none.
+    """
+    if isinstance(guarantee, ItemsGuarantee):
+        beside = "central, attack shows"
+        title = "Certified central epsilon of each level, and what an attack shows"
+        levels = [
+            (e.level, e.epsilon_central_lower, e.epsilon_central)
+            for e in guarantee.levels
+        ]
+    else:
+        beside = "local, on the device"
+        title = "Local and certified central epsilon of each level"
+        levels = [
+            (e.epsilon_local, e.epsilon_local, e.epsilon_central)
+            for e in guarantee.levels
+        ]
     figure = new_figure(7.6, 1.2 + 0.5 * len(levels))
     axes = figure.subplots()
-    for row, level in enumerate(levels):
+    for row, (_, other, central) in enumerate(levels):
         # A logarithmic axis has no 0: budgets of 0 stay without a mark.
-        local, central = level.epsilon_local, level.epsilon_central
         if central > 0:
             axes.plot(
-                [central, local], [row, row], color=_GREY, linewidth=1.2, zorder=1
+                [central, other], [row, row], color=_GREY, linewidth=1.2, zorder=1
             )
             axes.annotate(
                 plain(central),
@@ -90,19 +106,19 @@ def guarantee_picture(guarantee: Guarantee) -> str:
                 fontsize=9,
                 color=_BLUE,
             )
-        axes.scatter([local], [row], color=_ORANGE, zorder=2)
+        axes.scatter([other], [row], color=_ORANGE, zorder=2)
         axes.scatter([central], [row], color=_BLUE, zorder=2)
     axes.scatter([], [], color=_BLUE, label="central, certified")
-    axes.scatter([], [], color=_ORANGE, label="local, on the device")
+    axes.scatter([], [], color=_ORANGE, label=beside)
     axes.set_xscale("log")
     axes.margins(x=0.12)
     axes.set_yticks(
-        range(len(levels)), [f"level {plain(e.epsilon_local)}" for e in levels]
+        range(len(levels)), [f"level {plain(level)}" for level, _, _ in levels]
     )
     axes.set_ylim(len(levels) - 0.4, -0.9)
     axes.set_xlabel(f"epsilon (central: at delta = {plain(guarantee.delta or 0.0)})")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
-    return svg(figure, "Local and certified central epsilon of each level")
+    return svg(figure, title)
 
 
 def _label(category: str) -> str:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.items_guarantee import ItemsGuarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.mean import MeanEstimate
+from shuffledp.errors import InvalidInputError
 from shuffledp.protocols.binary_sum import SumEstimate
 from shuffledp.protocols.collection import (
     FrequencyCollection,
@@ -17,8 +18,10 @@ from shuffledp.protocols.collection import (
     StringCollection,
     SumCollection,
 )
+from shuffledp.protocols.items_collection import ItemsCollection
+from shuffledp.report.levels import AnyGuarantee
 from shuffledp.report.summary import Row, Statistic, Summary, Unit
-from shuffledp.report.words import percent, shown
+from shuffledp.report.words import percent, plain, shown
 from shuffledp.types import Floats, Mode
 
 UNBIASED_IF = {
@@ -31,7 +34,14 @@ UNBIASED_IF = {
         "people hide among their own level only."
     ),
 }
+UNBIASED_IF_ITEMS = (
+    "Unbiased if sets and levels are independent: levels were shuffled apart from the "
+    "messages."
+)
 OTHER_STRINGS = "none of these"
+
+# More chances than these are no sentence; they stand in the table.
+_MAX_CHANCES = 5
 
 _TWO_ERRORS = (
     "Two errors are told apart: about the participants, only the devices' noise is one; "
@@ -186,11 +196,91 @@ def summarize_strings(
     )
 
 
+def summarize_items(
+    collection: ItemsCollection,
+    names: tuple[str, ...],
+    truth: Floats,
+    circumstances: Circumstances,
+    *,
+    dependence: Dependence,
+    num_cut: int = 0,
+) -> Summary:
+    """Returns the summary of a certified collection of sets.
+
+    Args:
+        collection: Of these items.
+        names: Of the items, shape (d,).
+        truth: The share of people whose set holds each item, shape (d,).
+        circumstances: What else to say.
+        dependence: Of the levels on the sets.
+        num_cut: How many people had more items than fit into a set.
+    """
+    guarantee, estimate = collection.plan.guarantee, collection.estimate
+    if guarantee is None:
+        raise InvalidInputError("Expected a certified collection of sets.")
+    size = guarantee.set_size
+    caveats: tuple[str, ...] = (
+        f"Nobody's set holds more than {size:,} item{'s' if size > 1 else ''}.",
+    )
+    if num_cut:
+        caveats = (
+            f"{num_cut:,} people had more than {size:,}, of which {size:,} were drawn: "
+            "the truth, like the estimate, is that of the sets that were cut.",
+        )
+    caveats += (
+        "A level is the central epsilon that a person asked for, after the shuffle; it is "
+        "no budget on her device.",
+        _messages(guarantee),
+    )
+    rows = _rows(
+        names,
+        estimate.value,
+        estimate.standard_error,
+        estimate.interval(circumstances.confidence),
+        truth,
+    )
+    return _summary(
+        "items",
+        circumstances,
+        rows=rows,
+        mode="agnostic",
+        guarantees=(("", guarantee),),
+        caveats=caveats,
+        dependence=dependence,
+        off_by=_off_by_share(dependence, names),
+        unbiased_if=UNBIASED_IF_ITEMS,
+        remedy="no other mode corrects that",
+    )
+
+
+def _messages(guarantee: ItemsGuarantee) -> str:
+    """Returns what everybody sends, in a sentence."""
+    chances = guarantee.send_chances
+    if set(chances) == {1.0}:
+        sent = "everybody sends all items of her set, whatever her level"
+    elif len(chances) > _MAX_CHANCES:
+        sent = (
+            f"an item of a set is sent with a chance from {plain(min(chances))} to "
+            f"{plain(max(chances))}, by level"
+        )
+    else:
+        by_level = [
+            f"{plain(entry.send_chance)} at level {plain(entry.level)}"
+            for entry in guarantee.levels
+        ]
+        sent = f"an item of a set is sent with chance {', '.join(by_level)}"
+    return (
+        f"Every report has {guarantee.report_size:,} messages, m = "
+        f"{plain(guarantee.blanket)} of them blanket messages in the mean; {sent}."
+    )
+
+
 _TITLES: dict[Statistic, tuple[str, Unit]] = {
     "frequency": ("Frequencies", "share"),
     "mean": ("Mean", "number"),
     "sum": ("Sum", "number"),
     "strings": ("Strings", "share"),
+    "items": ("Items", "share"),
 }
 
 
@@ -200,11 +290,13 @@ def _summary(
     *,
     rows: list[Row],
     mode: Mode,
-    guarantees: tuple[tuple[str, Guarantee], ...],
+    guarantees: tuple[tuple[str, AnyGuarantee], ...],
     caveats: tuple[str, ...] = (),
     dependence: Dependence | None,
     off_by: str,
     unbiased: bool = True,
+    unbiased_if: str | None = None,
+    remedy: str = "use --mode stratified",
 ) -> Summary:
     title, unit = _TITLES[statistic]
     warnings: tuple[str, ...] = ()
@@ -213,7 +305,7 @@ def _summary(
         sign = "=" if chance == dependence.p_value else "<"
         warnings = (
             f"Levels seem to depend on values (p {sign} {chance:.1g}): the agnostic "
-            f"estimate is off by about {off_by}; use --mode stratified.",
+            f"estimate is off by about {off_by}; {remedy}.",
         )
     return Summary(
         statistic=statistic,
@@ -225,7 +317,7 @@ def _summary(
         num_users=guarantees[0][1].num_users,
         seed=circumstances.seed,
         confidence=circumstances.confidence,
-        unbiased_if=UNBIASED_IF[mode] if unbiased else None,
+        unbiased_if=(unbiased_if or UNBIASED_IF[mode]) if unbiased else None,
         guarantees=guarantees,
         caveats=caveats + circumstances.caveats,
         warnings=warnings,

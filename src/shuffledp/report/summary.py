@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
+from shuffledp.report.levels import AnyGuarantee
 from shuffledp.report.words import MAX_ROWS, plain
 from shuffledp.types import Mode
 
-Statistic: TypeAlias = Literal["frequency", "mean", "sum", "strings"]
+Statistic: TypeAlias = Literal["frequency", "mean", "sum", "strings", "items"]
 Unit: TypeAlias = Literal["share", "number"]
-STATISTICS: tuple[Statistic, ...] = ("frequency", "mean", "sum", "strings")
+STATISTICS: tuple[Statistic, ...] = ("frequency", "mean", "sum", "strings", "items")
 
 # What a row is about: the heading of its name in tables, CSV and JSON.
 _COLUMNS = {
@@ -21,6 +21,7 @@ _COLUMNS = {
     "mean": "about",
     "sum": "about",
     "strings": "string",
+    "items": "item",
 }
 
 
@@ -85,7 +86,7 @@ class Summary:
     seed: int | None
     confidence: float
     unbiased_if: str | None
-    guarantees: tuple[tuple[str, Guarantee], ...]
+    guarantees: tuple[tuple[str, AnyGuarantee], ...]
     caveats: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     dependence: Dependence | None = None

@@ -5,6 +5,8 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee
+from shuffledp.accounting.items_guarantee import ItemsGuarantee
+from shuffledp.report.levels import AnyGuarantee, level_table
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.words import (
     MAX_ROWS,
@@ -53,6 +55,26 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
     return Group(table, _reading(guarantee), Text("\nAssumed:"), _bullets(guarantee))
 
 
+def items_guarantee_table(guarantee: ItemsGuarantee) -> RenderableType:
+    """Returns the same of a guarantee of sets, whose levels are central epsilons."""
+    levels = level_table(guarantee)
+    table = Table(
+        title=f"Guarantee after the shuffle, at delta = {plain(guarantee.delta)}",
+        title_justify="left",
+    )
+    for heading in levels.headings[:-2]:
+        table.add_column(heading, justify="right")
+    table.add_column(
+        "central epsilon\n(certified)", justify="right", style="bold green"
+    )
+    table.add_column("central epsilon\n(attack shows)", justify="right")
+    for row in levels.rows:
+        table.add_row(*row)
+    theorem = Text(f"Theorem: {guarantee.theorem}.")
+    assumed = Text("\nAssumed:")
+    return Group(table, _reading(guarantee), theorem, assumed, _bullets(guarantee))
+
+
 def guarantee_tables(summary: Summary) -> RenderableType:
     """Returns every guarantee of a collection, under its heading if there are several."""
     parts: list[RenderableType] = []
@@ -60,7 +82,10 @@ def guarantee_tables(summary: Summary) -> RenderableType:
         if len(summary.guarantees) > 1:
             space = "\n" if parts else ""
             parts.append(Text(f"{space}{heading.capitalize()}:", style="bold"))
-        parts.append(guarantee_table(guarantee))
+        if isinstance(guarantee, ItemsGuarantee):
+            parts.append(items_guarantee_table(guarantee))
+        else:
+            parts.append(guarantee_table(guarantee))
     return Group(*parts)
 
 
@@ -124,11 +149,11 @@ def _ends(level: LevelGuarantee, at_delta: bool) -> tuple[float, float]:
     return level.delta_central, level.delta_central_lower
 
 
-def _reading(guarantee: Guarantee) -> Text:
-    worst = guarantee.worst
+def _reading(guarantee: AnyGuarantee) -> Text:
+    epsilon, delta = level_table(guarantee).worst
     text = Text(
-        f"Everything the analyst sees is ({plain(worst.epsilon_central)}, "
-        f"{plain(worst.delta_central)})-differentially private for everybody listed, and "
+        f"Everything the analyst sees is ({plain(epsilon)}, "
+        f"{plain(delta)})-differentially private for everybody listed, and "
         "better for those with a smaller number. Certified is a proven upper bound; what "
         "the attack shows is a proven lower bound."
     )
@@ -138,7 +163,7 @@ def _reading(guarantee: Guarantee) -> Text:
     return text
 
 
-def _bullets(guarantee: Guarantee) -> Text:
+def _bullets(guarantee: AnyGuarantee) -> Text:
     return Text("\n".join(f"  - {assumption}" for assumption in guarantee.assumptions))
 
 
