@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from dp_accounting.pld import privacy_loss_distribution as pld
+from dp_accounting.pld import (  # type: ignore[import-untyped]
+    privacy_loss_distribution as pld,
+)
 from scipy import stats
 
 from shuffledp.accounting.items import cut_chance

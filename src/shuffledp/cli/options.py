@@ -125,7 +125,8 @@ _STATISTIC = (
         "--dataset",
         type=click.Choice(["msnbc"]),
         help="Instead of FILE, 989,818 visits to a news site. Frequency: the first page of "
-        "each; items: all kinds of pages. Read from the folder that SHUFFLEDP_DATA names, or downloaded once.",
+        "each; items: all kinds of pages. Read from the folder that SHUFFLEDP_DATA names, or "
+        "downloaded once.",
     ),
     click.option("--low", type=float, help="Mean: smallest possible value."),
     click.option("--high", type=float, help="Mean: largest possible value."),
