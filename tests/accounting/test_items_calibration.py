@@ -187,12 +187,11 @@ def test_absent_people_cost_blanket_messages() -> None:
 
 
 def test_predicted_error_is_that_of_simulated_collections() -> None:
-    # 30 of 120 items each: f = 1/4. Who chose which level is drawn anew each time.
+    # Who chose which level is drawn anew each time.
     n, d, s, m = 400, 40, 10, 0.5
     counts, chances = np.array([150, 250]), [0.3, 0.9]
     people = Population.from_counts({0.5: 150, 1.0: 250})
     rng = np.random.default_rng(7)
-    sets = np.stack([rng.permutation(d) < s for _ in range(n)])
     # All items equally common: rotate one row.
     sets = np.stack([np.roll(np.arange(d) < s, 7 * i) for i in range(n)])
     shares = sets.mean(axis=0)

@@ -10,6 +10,7 @@ from conftest import Command, Outcome
 
 from shuffledp.cli import estimate as estimate_module
 from shuffledp.datasets.item_sets import draw_uniform_sets
+from shuffledp.errors import InvalidInputError
 
 NUM_PEOPLE, NUM_ITEMS, SET_SIZE = 400, 12, 3
 SETS = ("--statistic", "items", "--person", "visitor", "--item", "page")
@@ -54,7 +55,7 @@ def estimate(command: Command, visits: Path, *arguments: str) -> Outcome:
     return command("estimate", str(visits), "--seed", "3", *arguments)
 
 
-def test_items_of_a_column(command: Command, visits: Path) -> None:
+def test_items_and_guarantee_of_everybody(command: Command, visits: Path) -> None:
     answer = estimate(command, visits, *ASKED, "--json").json()
 
     rows = pl.read_csv(visits)
@@ -68,13 +69,8 @@ def test_items_of_a_column(command: Command, visits: Path) -> None:
         # Five standard errors: a false alarm in 100,000 runs of 12 items.
         assert abs(row["estimate"] - row["truth"]) < 5 * row["standard_error"]
     assert not answer["dependence"]["suspected"]
-
-
-def test_guarantee_keeps_what_people_asked_for(command: Command, visits: Path) -> None:
-    answer = estimate(command, visits, *ASKED, "--json").json()
-
     guarantee = answer["guarantee"]
-    asked = pl.read_csv(visits).unique("visitor")["epsilon"]
+    asked = rows.unique("visitor")["epsilon"]
     assert guarantee["certified"]
     assert (guarantee["num_items"], guarantee["set_size"]) == (NUM_ITEMS, SET_SIZE)
     assert guarantee["delta"] == 1e-5
@@ -88,6 +84,7 @@ def test_guarantee_keeps_what_people_asked_for(command: Command, visits: Path) -
     assert f"{guarantee['report_size']} messages, m = {guarantee['blanket']} " in said
     assert f"{guarantee['levels'][0]['send_chance']} at level 0.5" in said
     assert "holds more than 3 items" in said
+    assert "know hers beforehand" in said
 
 
 def test_report_of_items_holds_its_numbers(
@@ -107,7 +104,7 @@ def test_report_of_items_holds_its_numbers(
     page = (folder / "report.html").read_text()
     assert "page <" not in page
     assert "How many people hold each item" in page
-    assert "attack shows" in (folder / "guarantee.svg").read_text()
+    assert "asked for" in (folder / "guarantee.svg").read_text()
     assert (folder / "estimates.csv").read_text().startswith("item,estimate,")
     for level in guarantee["levels"]:
         cells = [f"{level[key]}" for key in ("send_chance", "epsilon_central_lower")]
@@ -131,10 +128,17 @@ def test_sets_that_are_cut_are_said_to_be_cut(command: Command, visits: Path) ->
     )
 
 
-def test_levels_can_be_dealt_out(command: Command, visits: Path) -> None:
+def test_levels_can_be_dealt_out_and_items_named(
+    command: Command, visits: Path
+) -> None:
     shares = ("--levels", "0.5:0.25,2.0:0.75")
+    names = ("--categories", ",".join(f"page <{item:02}>" for item in range(14)))
 
-    answer = estimate(command, visits, *SETS, *shares, "--json").json()
+    answer = estimate(command, visits, *SETS, *shares, *names, "--json").json()
+
+    assert [row["truth"] for row in answer["estimates"][NUM_ITEMS:]] == [0.0, 0.0]
+    assert answer["guarantee"]["num_items"] == 14
+    assert "beforehand" not in " ".join(answer["caveats"])
 
     counts = [level["count"] for level in answer["guarantee"]["levels"]]
     assert counts == [NUM_PEOPLE // 4, 3 * NUM_PEOPLE // 4]
@@ -158,21 +162,21 @@ def test_levels_that_depend_on_items_are_pointed_out(
 def test_visits_of_a_news_site(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = {}
-
     def few(*, set_size: int, rng: np.random.Generator, progress: object) -> object:
-        asked["set_size"] = set_size
+        if set_size == 2:
+            raise InvalidInputError("Two pages.")
         return draw_uniform_sets(
             NUM_PEOPLE, num_items=NUM_ITEMS, set_size=set_size, rng=rng
         )
 
     monkeypatch.setattr(estimate_module, "load_msnbc_sets", few)
 
-    for more, size in (((), 4), (("--set-size", "2"), 2)):
-        answer = command("estimate", *MSNBC, *more, "--seed", "1", "--json").json()
+    answer = command("estimate", *MSNBC, "--seed", "1", "--json").json()
+    other = command("estimate", *MSNBC, "--set-size", "2", "--json")
 
-        assert asked["set_size"] == answer["guarantee"]["set_size"] == size
-        assert len(answer["estimates"]) == NUM_ITEMS
+    assert answer["guarantee"]["set_size"] == 4
+    assert len(answer["estimates"]) == NUM_ITEMS
+    assert "Two pages" in other.err
 
 
 @pytest.mark.parametrize(
@@ -183,7 +187,6 @@ def test_visits_of_a_news_site(
         ((*ASKED, "--value", "page"), "no --value"),
         ((*ASKED, "--mode", "stratified"), "--mode agnostic"),
         ((*ASKED, "--mechanism", "kary-response"), "--mechanism only with"),
-        ((*ASKED, "--categories", "12"), "--categories only with"),
         ((*ASKED, "--candidates", "list"), "--candidates only with"),
         ((*ASKED, "--central", "1"), "--central only with"),
         ((*ASKED, "--item", "missing"), "column 'missing'"),
@@ -192,7 +195,8 @@ def test_visits_of_a_news_site(
         ((*ASKED, "--person", "gaps"), "Expected a person in every row"),
         ((*ASKED, "--item", "visitor"), "two different columns"),
         ((*ASKED, "--level", "visitor"), "two different columns"),
-        ((*ASKED, "--item", "same"), "items"),
+        ((*ASKED, "--item", "same"), "different values in column 'same'"),
+        ((*ASKED, "--categories", "a,b"), "one of the 2 categories"),
         ((*ASKED, "--item", "gaps"), "column 'gaps'"),
         ((*ASKED, "--level", "changing"), "the same level in all rows of a person"),
         ((*ASKED, "--level", "none"), "levels above 0"),

@@ -16,6 +16,7 @@ from shuffledp.datasets.item_sets import (
     gather_sets,
     load_msnbc_sets,
     read_item_sets,
+    read_set_levels,
 )
 from shuffledp.datasets.msnbc import load_msnbc_pages, read_pages
 from shuffledp.errors import DataError, InvalidInputError
@@ -79,6 +80,7 @@ def test_too_many_items_are_sampled_and_too_few_are_padded() -> None:
 
     assert found.names == ("a", "b", "c", "d", "e", "(no item 1)", "(no item 2)")
     assert found.num_real == 5
+    assert found.num_cut == 1
     assert found.shares.tolist() == pytest.approx(found.shares.tolist())
     assert np.sort(found.without_dummies()[0]).tolist() == [4, 5, 5]
     # Five standard errors of five shares of 0.6: a false alarm in 300,000 seeds.
@@ -208,3 +210,27 @@ def test_visitors_have_seventeen_kinds_of_pages_at_most() -> None:
             load_msnbc_sets(set_size=size, num_users=users, rng=rng)
     with pytest.raises(InvalidInputError):
         load_msnbc_sets(padding="none", rng=rng)  # type: ignore[arg-type]
+
+
+def test_levels_of_people_come_in_the_order_of_their_sets(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("who,what,level,other\nz,b,2,1\na,c,0.5,1\nm,c,1,1\nz,a,2,2\n")
+
+    found = read_set_levels(path, person="who", level="level")
+    sets = read_item_sets(path, person="who", item="what", rng=SystemRandom())
+
+    assert found.tolist() == [2.0, 0.5, 1.0]
+    assert set(sets.sets[0].tolist()) == {0, 1}
+    with pytest.raises(InvalidInputError, match="same level in all rows"):
+        read_set_levels(path, person="who", level="other")
+    with pytest.raises(DataError, match="two different columns"):
+        read_set_levels(path, person="level", level="level")
+
+
+def test_what_is_no_number_is_no_level(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for value in ("NaN", ""):
+        path.write_text(f"who,level\nz,2\na,{value}\na,1\n")
+
+        with pytest.raises(DataError, match="Expected a number for every person"):
+            read_set_levels(path, person="who", level="level")

@@ -11,6 +11,7 @@ from shuffledp.protocols.mean import Mean
 from shuffledp.protocols.rehearsal import (
     dependence_of_categories,
     dependence_of_numbers,
+    dependence_of_sets,
 )
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.types import Floats, Ints
@@ -48,6 +49,24 @@ def test_sums_per_level_are_those_of_single_people() -> None:
         # Sums of 20,000 rounded numbers.
         assert found.bias[category] == pytest.approx(expected, rel=1e-9)
     assert found.suspected
+
+
+def test_holders_of_each_level_say_what_single_people_do() -> None:
+    rng = np.random.default_rng(4)
+    held = rng.random((NUM_USERS, 3)) < 0.3
+    levels = np.where(held[:, 1], 0.5, rng.choice([0.5, 2.0], size=NUM_USERS))
+    people = Population.from_budgets(levels)
+    holders = np.array([held[levels == level].sum(axis=0) for level in (0.5, 2.0)])
+
+    found = dependence_of_sets(holders, people=people, slopes=np.array([0.3, 1.0]))
+
+    for item in range(3):
+        slopes = np.where(levels == 0.5, 0.3, 1.0)
+        expected = bias_by_hand(slopes, 1.0 * held[:, item])
+        # Sums of 20,000 rounded numbers.
+        assert found.bias[item] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert found.suspected
+    assert found.largest_bias == found.bias[1]
 
 
 def test_a_hundred_groups_say_nearly_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

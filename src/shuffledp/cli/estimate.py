@@ -260,6 +260,12 @@ def _strings(file: Path, given: Given, settings: Settings) -> Rehearsal:
 
 def _items(file: Path, given: Given) -> Rehearsal:
     person, item, level = given["person"], given["item"], given["level"]
+    text = given["categories"]
+    caveats: tuple[str, ...] = ()
+    if text is None:
+        caveats = (
+            "Items are those of the column: a real analyst must know hers beforehand.",
+        )
     missing = not (person and item) or not (level or given["levels"])
     if missing or given["value"]:
         raise InvalidInputError(
@@ -269,7 +275,12 @@ def _items(file: Path, given: Given) -> Rehearsal:
 
     def rehearse(stage: Stage) -> Summary:
         held = read_item_sets(
-            file, person=person, item=item, set_size=given["set_size"], rng=stage.rng
+            file,
+            person=person,
+            item=item,
+            set_size=given["set_size"],
+            items=None if text is None else parse.category_names(text),
+            rng=stage.rng,
         )
         if level is None:
             shares = parse.level_shares(given["levels"])
@@ -277,13 +288,8 @@ def _items(file: Path, given: Given) -> Rehearsal:
         else:
             levels = read_set_levels(file, person=person, level=level)
             _check_allowed(levels, given)
-        return rehearse_items(
-            stage,
-            held,
-            levels,
-            f"{file.name}, column {item}",
-            "Items are those of the column: a real analyst must know hers beforehand.",
-        )
+        source = f"{file.name}, column {item}"
+        return rehearse_items(stage, held, levels, source, *caveats)
 
     return rehearse
 

@@ -90,7 +90,7 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "mean": ("low", "high", "clip", "spread", "mechanism"),
     "sum": ("central",),
     "strings": ("candidates", "bits", "hashes", "cohorts", "false_discovery_rate"),
-    "items": ("dataset", "person", "item", "set_size"),
+    "items": ("categories", "dataset", "person", "item", "set_size"),
 }
 
 _STATISTIC = (
@@ -104,8 +104,8 @@ _STATISTIC = (
     click.option(
         "--categories",
         metavar="K|NAMES",
-        help="Frequency: how many values there are (0 to K-1), or their names; by default "
-        "those that occur in the column.",
+        help="Frequency and items: how many values there are (0 to K-1), or their names; "
+        "by default those that occur in the column.",
     ),
     click.option(
         "--subset-size", type=int, metavar="W", help="Frequency: of subset-selection."
@@ -125,8 +125,8 @@ _STATISTIC = (
         "--dataset",
         type=click.Choice(["msnbc"]),
         help="Instead of FILE, 989,818 visits to a news site. Frequency: the first page of "
-        "each; items: all kinds of pages. Read from the folder that SHUFFLEDP_DATA names, or "
-        "downloaded once.",
+        "each; items: all kinds of pages. Read from the folder that SHUFFLEDP_DATA names, "
+        "or downloaded once.",
     ),
     click.option("--low", type=float, help="Mean: smallest possible value."),
     click.option("--high", type=float, help="Mean: largest possible value."),

@@ -73,29 +73,23 @@ def estimate_picture(summary: Summary) -> str:
 def guarantee_picture(guarantee: AnyGuarantee) -> str:
     """Returns what each level is worth centrally, as SVG.
 
-    Beside it stands the local budget, or what an attack shows, where there is none.
+    Beside it stands the local budget, or the central one that was asked for.
     """
     if isinstance(guarantee, ItemsGuarantee):
-        beside = "central, attack shows"
-        title = "Certified central epsilon of each level, and what an attack shows"
-        levels = [
-            (e.level, e.epsilon_central_lower, e.epsilon_central)
-            for e in guarantee.levels
-        ]
+        beside, area = "central, asked for", 110.0
+        title = "Central epsilon of each level, asked for and certified"
+        levels = [(e.level, e.epsilon_central) for e in guarantee.levels]
     else:
-        beside = "local, on the device"
+        beside, area = "local, on the device", None
         title = "Local and certified central epsilon of each level"
-        levels = [
-            (e.epsilon_local, e.epsilon_local, e.epsilon_central)
-            for e in guarantee.levels
-        ]
+        levels = [(e.epsilon_local, e.epsilon_central) for e in guarantee.levels]
     figure = new_figure(7.6, 1.2 + 0.5 * len(levels))
     axes = figure.subplots()
-    for row, (_, other, central) in enumerate(levels):
+    for row, (level, central) in enumerate(levels):
         # A logarithmic axis has no 0: budgets of 0 stay without a mark.
         if central > 0:
             axes.plot(
-                [central, other], [row, row], color=_GREY, linewidth=1.2, zorder=1
+                [central, level], [row, row], color=_GREY, linewidth=1.2, zorder=1
             )
             axes.annotate(
                 plain(central),
@@ -106,14 +100,15 @@ def guarantee_picture(guarantee: AnyGuarantee) -> str:
                 fontsize=9,
                 color=_BLUE,
             )
-        axes.scatter([other], [row], color=_ORANGE, zorder=2)
+        # Larger where both marks may fall on one place.
+        axes.scatter([level], [row], s=area, color=_ORANGE, zorder=2)
         axes.scatter([central], [row], color=_BLUE, zorder=2)
     axes.scatter([], [], color=_BLUE, label="central, certified")
-    axes.scatter([], [], color=_ORANGE, label=beside)
+    axes.scatter([], [], s=area, color=_ORANGE, label=beside)
     axes.set_xscale("log")
     axes.margins(x=0.12)
     axes.set_yticks(
-        range(len(levels)), [f"level {plain(level)}" for level, _, _ in levels]
+        range(len(levels)), [f"level {plain(level)}" for level, _ in levels]
     )
     axes.set_ylim(len(levels) - 0.4, -0.9)
     axes.set_xlabel(f"epsilon (central: at delta = {plain(guarantee.delta or 0.0)})")
