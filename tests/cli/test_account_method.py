@@ -19,7 +19,7 @@ def test_all_bounds_stand_below_the_certificate(command: Command) -> None:
 
     assert outcome.code == 0
     assert "certified" in outcome.out
-    assert "refuted here" in outcome.out
+    assert "too small here" in outcome.out
     assert "feldman2023-kary states nothing here" in outcome.out
 
 

@@ -62,7 +62,7 @@ def test_holders_of_each_level_say_what_single_people_do() -> None:
 
     for item in range(3):
         slopes = np.where(levels == 0.5, 0.3, 1.0)
-        expected = bias_by_hand(slopes, 1.0 * held[:, item])
+        expected = bias_by_hand(slopes, held[:, item].astype(np.float64))
         # Sums of 20,000 rounded numbers.
         assert found.bias[item] == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assert found.suspected

@@ -83,11 +83,7 @@ def account(
         raise PopulationError(
             "Expected at least 2 people, got 1: nobody can hide in a crowd of one."
         )
-    if not (hasattr(protocol, "randomizer") and hasattr(protocol, "mode")):
-        raise InvalidInputError(
-            f"Expected a protocol, got {type(protocol).__name__}: wrap a randomizer in "
-            "SingleMessage."
-        )
+    check_accountable(protocol)
     for number, what, least in (
         (absent, "absent people", 0),
         (rounds, "rounds", 1),
@@ -157,6 +153,20 @@ def account(
         people_digest=digest(people),
         version=__version__,
     )
+
+
+def check_accountable(protocol: Accountable) -> None:
+    """Raises InvalidInputError unless everybody in this protocol hides among everybody."""
+    if not (hasattr(protocol, "randomizer") and hasattr(protocol, "mode")):
+        raise InvalidInputError(
+            f"Expected a protocol, got {type(protocol).__name__}: wrap a randomizer in "
+            "SingleMessage."
+        )
+    if getattr(protocol, "num_cohorts", 1) > 1:
+        raise InvalidInputError(
+            f"Expected a protocol without cohorts, got {type(protocol).__name__}: people "
+            "hide within their cohort only; certify_strings knows."
+        )
 
 
 def digest(people: Population) -> str:

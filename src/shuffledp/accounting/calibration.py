@@ -59,6 +59,8 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     Population.from_counts(dict(targets))  # Checks the counts, too.
     if np.any(np.diff(wanted) < 1e-4 * np.array(wanted[1:])):
         raise InvalidInputError("Expected targets that differ by more than 0.01%.")
+    if promise.protocol.mode == "stratified" and len(wanted) > 1:
+        return _separately(promise, targets)
     budgets = np.array(wanted)
     # Distinct, and in order, whatever the iteration does.
     ranks = 3e-5 * np.arange(budgets.size, 0, -1)
@@ -104,6 +106,25 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
         return promise.answer(people(budgets), wanted)
     except CertificationError:
         return _scaled_targets(promise, people, wanted)
+
+
+def _separately(promise: Promise, targets: Mapping[float, int]) -> Calibration:
+    """Returns the largest budget of each level, where levels do not hide each other.
+
+    A larger target among few people may get the smaller budget.
+    """
+    found: dict[float, tuple[float, int]] = {}
+    for target, count in targets.items():
+        alone = largest_budgets(promise, {target: count}).people
+        budget = float(alone.epsilons[0])
+        # Two levels of one budget would be one level.
+        while budget in found:
+            budget = round_down(budget * (1.0 - 1e-5))
+        found[budget] = (target, count)
+    counts = {budget: count for budget, (_, count) in found.items()}
+    return promise.answer(
+        Population.from_counts(counts), [found[budget][0] for budget in sorted(found)]
+    )
 
 
 def _scaled_targets(

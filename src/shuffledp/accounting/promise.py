@@ -3,7 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from shuffledp.accounting.account import MIN_DELTA, account, check_whole, crowd_of
+from shuffledp.accounting.account import (
+    MIN_DELTA,
+    account,
+    check_accountable,
+    check_whole,
+    crowd_of,
+)
 from shuffledp.accounting.composed_profile import composed_profile, losses_of
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.loss_distribution import LossDistribution
@@ -54,6 +60,7 @@ class Promise:
             raise InvalidInputError(
                 f"Expected {MIN_DELTA:g} <= delta < 1, got {self.delta:g}."
             )
+        check_accountable(self.protocol)
         check_whole(self.absent, "absent people", least=0)
         check_whole(self.rounds, "rounds", least=1)
         check_whole(self.coordinates, "coordinates", least=1)

@@ -325,7 +325,7 @@ def _read(file: Path, given: Given, *, as_text: bool = False) -> pl.DataFrame:
     """Reads the columns of values and levels."""
     value, level = given["value"], given["level"]
     columns = [value] if level is None else [value, level]
-    text = value if as_text and value != level else None
+    text = [value] if as_text and value != level else []
     return read_columns(file, columns, as_text=text)
 
 

@@ -180,7 +180,7 @@ def read_item_sets(
         DataError: If the file is missing, empty, unreadable, or lacks a value.
         InvalidInputError: If an item is not one of those named.
     """
-    frame = read_columns(path, [person, item])
+    frame = read_columns(path, [person, item], as_text=[person, item])
     if person == item:
         raise DataError("Expected two different columns, for people and for items.")
     whose = frame[person]
@@ -216,7 +216,7 @@ def read_set_levels(path: Path, *, person: str, level: str) -> Floats:
     """
     if person == level:
         raise DataError("Expected two different columns, for people and for levels.")
-    frame = read_columns(path, [person, level])
+    frame = read_columns(path, [person, level], as_text=[person])
     rows = pl.DataFrame({"person": frame[person], "level": budgets_of(frame[level])})
     ends = rows.group_by("person", maintain_order=True).agg(
         low=pl.col("level").min(), high=pl.col("level").max()

@@ -1,5 +1,6 @@
 """Columns of people's values and levels from CSV and Parquet files."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,14 +34,15 @@ _VALUE_TYPES = (
 
 
 def read_columns(
-    path: Path, columns: list[str], *, as_text: str | None = None
+    path: Path, columns: list[str], *, as_text: Sequence[str] = ()
 ) -> pl.DataFrame:
     """Reads some columns of a CSV (.csv, .tsv, .txt) or Parquet file.
 
     Args:
         path: The file.
         columns: Their names.
-        as_text: One of them that a CSV is read as it is written: "01" is not "1".
+        as_text: Those of them that are read from a CSV as they are written: "01" is not
+            "1".
 
     Raises:
         DataError: If the file is missing, empty, unreadable, or lacks a column.
@@ -48,7 +50,8 @@ def read_columns(
     if not path.is_file():
         raise DataError(f"Expected a file at {path}, found none.")
     try:
-        if path.suffix.lower() in (".parquet", ".pq"):
+        text = path.suffix.lower() not in (".parquet", ".pq")
+        if not text:
             lazy = pl.scan_parquet(path)
         else:
             separator = "\t" if path.suffix.lower() == ".tsv" else ","
@@ -56,7 +59,7 @@ def read_columns(
                 path,
                 separator=separator,
                 infer_schema_length=None,
-                schema_overrides={as_text: pl.String} if as_text else None,
+                schema_overrides=dict.fromkeys(as_text, pl.String),
             )
         present = lazy.collect_schema().names()
         for column in columns:
@@ -66,7 +69,12 @@ def read_columns(
                     f"Expected exactly one column {column!r} among the {len(present)} "
                     f"that the first line of {path} names."
                 )
-        frame = lazy.select(list(dict.fromkeys(columns))).collect()
+        # Of text, all columns are read: only then are lines that are too long seen.
+        frame = (
+            lazy.collect().select(list(dict.fromkeys(columns)))
+            if text
+            else (lazy.select(list(dict.fromkeys(columns))).collect())
+        )
     except (pl.exceptions.PolarsError, OSError) as error:
         # The reader's own message may quote what people wrote.
         raise DataError(

@@ -13,6 +13,7 @@ from shuffledp.planning.plan import (
     Option,
     Plan,
     Wish,
+    check_wish,
     predictable,
     recommended,
 )
@@ -52,6 +53,7 @@ def plan_frequency(
         InvalidInputError: If k or the share make no sense.
         CertificationError: If no protocol keeps the wish.
     """
+    check_wish(wish)
     # Refuses what makes no sense before anything takes long.
     simplest = Frequency(num_categories)
     share = 1.0 / num_categories if share is None else share

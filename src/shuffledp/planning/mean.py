@@ -10,6 +10,7 @@ from shuffledp.planning.plan import (
     Option,
     Plan,
     Wish,
+    check_wish,
     predictable,
     recommended,
 )
@@ -52,6 +53,7 @@ def plan_mean(
         InvalidInputError: If range, mean or spread make no sense.
         CertificationError: If no protocol keeps the wish.
     """
+    check_wish(wish)
     # Refuses what makes no sense before anything takes long.
     Mean(low, high).predicted_error(
         Population.from_counts({1.0: 1}), mean=mean, spread=spread

@@ -35,6 +35,11 @@ class Wish:
     absent: int = 0
 
     def __post_init__(self) -> None:
+        for given in (self.budgets, self.targets):
+            if given is not None and not isinstance(given, Mapping):
+                raise InvalidInputError(
+                    f"Expected {{level: people}}, got {type(given).__name__}."
+                )
         if (self.budgets is None) == (self.targets is None):
             raise InvalidInputError(
                 "Expected either local budgets or central targets, and not both."
@@ -113,6 +118,12 @@ class Option:
         return math.hypot(self.standard_error, self.bias_limit)
 
 
+def check_wish(wish: Wish) -> None:
+    """Raises InvalidInputError unless this is a wish."""
+    if not isinstance(wish, Wish):
+        raise InvalidInputError(f"Expected a Wish, got {type(wish).__name__}.")
+
+
 def recommended(options: Sequence[Option]) -> Option:
     """Returns the option of the smallest error among those that are unbiased."""
     unbiased = [option for option in options if option.bias_limit == 0.0]
@@ -165,6 +176,8 @@ class Plan:
         # Biased options may have a smaller error.
         others = [o for o in others if o.error >= best.error]
         among = " of those without bias" if best.error > self.options[0].error else ""
+        if not among and any(option.bias_limit for option in self.options):
+            among = ", limits of bias included"
         words = [f"{best.name} ({best.mode}) has the smallest predicted error{among}"]
         if others and best.error > 0.0:
             second = min(others, key=lambda option: option.error)
@@ -208,8 +221,8 @@ class Plan:
                 {
                     "name": option.name,
                     "mode": option.mode,
-                    "standard_error": option.standard_error,
-                    "bias_limit": option.bias_limit,
+                    "standard_error": _finite(option.standard_error),
+                    "bias_limit": _finite(option.bias_limit),
                     "bits_per_person": option.bits,
                     "guarantee": option.guarantee.to_dict(),
                 }
@@ -218,13 +231,15 @@ class Plan:
             "yardsticks": [
                 {
                     "name": y.name,
-                    # JSON has no infinity.
-                    "standard_error": y.standard_error
-                    if math.isfinite(y.standard_error)
-                    else None,
+                    "standard_error": _finite(y.standard_error),
                     "meaning": y.meaning,
                 }
                 for y in self.yardsticks
             ],
             "left_out": list(self.left_out),
         }
+
+
+def _finite(number: float) -> float | None:
+    """Returns a number for JSON, which has no infinity."""
+    return number if math.isfinite(number) else None

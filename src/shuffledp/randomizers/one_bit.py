@@ -110,8 +110,9 @@ class OneBit(SetResponse):
         share = self._shares(np.asarray(values, dtype=np.float64))
         high = flip[:, None] + (keep - flip)[:, None] * share[None, :]
         mean = self.low * (1.0 - high) + self.high * high
-        length = float(self.high) - float(self.low)
-        return mean, high * (1.0 - high) * length**2
+        length = np.float64(self.high) - np.float64(self.low)
+        with np.errstate(over="ignore"):
+            return mean, high * (1.0 - high) * length**2
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """1, at every level."""

@@ -44,14 +44,15 @@ def claims_table(guarantee: Guarantee, claims: Sequence[Claim]) -> RenderableTyp
             claim.name,
             f"{number:.6g}",
             Text(
-                "refuted here" if refuted else str(claim.proven),
+                "too small here" if refuted else str(claim.proven),
                 style="red" if refuted else "",
             ),
             claim.source,
         )
     words = [
-        f"An attack shows that the true {symbol} is at least {plain(ends[1])}: what claims "
-        "less is refuted. Published bounds are as their authors printed them."
+        f"An attack shows that the true {symbol} is at least {plain(ends[1])}: what states "
+        "less is too small. Bounds for one common budget are taken at the largest; for "
+        "mixed levels their authors do not claim them."
     ]
     words += [
         f"{claim.name} states nothing here: {claim.note}"

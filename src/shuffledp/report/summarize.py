@@ -10,6 +10,7 @@ from shuffledp.accounting.items_guarantee import ItemsGuarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.mean import MeanEstimate
+from shuffledp.analyzer.strings import StringEstimate
 from shuffledp.errors import InvalidInputError
 from shuffledp.protocols.binary_sum import SumEstimate
 from shuffledp.protocols.collection import (
@@ -134,6 +135,16 @@ def summarize_sum(collection: SumCollection, circumstances: Circumstances) -> Su
     )
 
 
+def _selected_intervals(estimate: StringEstimate, confidence: float) -> Floats:
+    """Returns intervals, shape (S, 2); false coverage among those found is controlled."""
+    usual = estimate.interval(confidence)
+    num_found = int(estimate.found.sum())
+    if num_found == 0:
+        return usual
+    miss = (1.0 - confidence) * num_found / estimate.found.size
+    return np.where(estimate.found[:, None], estimate.interval(1.0 - miss), usual)
+
+
 def summarize_strings(
     collection: StringCollection, circumstances: Circumstances
 ) -> Summary:
@@ -150,7 +161,7 @@ def summarize_strings(
         estimate.candidates,
         estimate.value,
         estimate.standard_error,
-        estimate.interval(circumstances.confidence),
+        _selected_intervals(estimate, circumstances.confidence),
         collection.truth[:-1],
         details,
     )
@@ -170,6 +181,8 @@ def summarize_strings(
     caveats: tuple[str, ...] = (
         f"{int(estimate.found.sum()):,} of {len(estimate.candidates):,} candidates were "
         f"found: of those found, in the mean, at most {rate}% are held by nobody.",
+        "Intervals of those found are widened: only large estimates are found, and their "
+        "usual intervals would hold less often (Benjamini and Yekutieli 2005).",
         "People hide within their cohort, and arrive in an order that has nothing to do "
         "with their strings.",
     )

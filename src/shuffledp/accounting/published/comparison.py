@@ -1,5 +1,6 @@
 """What the literature claims of one collection, side by side."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -91,4 +92,6 @@ def _claim(
         )
     except OutsidePreconditions as reason:
         return Claim(bound.name, bound.source, proven, None, str(reason))
+    if not math.isfinite(number):
+        return Claim(bound.name, bound.source, proven, None, "No finite number.")
     return Claim(bound.name, bound.source, proven, number, bound.note)
