@@ -143,3 +143,23 @@ def test_a_promise_needs_a_delta(delta: float) -> None:
 def test_impossible_promises_are_refused() -> None:
     with pytest.raises(CertificationError, match="one round"):
         most_rounds(PROMISE, PEOPLE, [1e-6, 1e-6, 1e-6])
+
+
+def test_stratified_levels_each_get_what_they_would_get_alone() -> None:
+    promise = Promise(
+        sdp.SingleMessage(sdp.KRandomizedResponse(17), "stratified"), 1e-6
+    )
+    targets = {0.02: 5_400, 0.05: 3_700, 0.1: 900}
+
+    together = largest_budgets(promise, targets)
+
+    assert sorted(together.targets) == sorted(targets)
+    for budget, count, target in zip(
+        together.people.epsilons.tolist(),
+        together.people.counts.tolist(),
+        together.targets,
+        strict=True,
+    ):
+        (alone,) = largest_budgets(promise, {target: count}).people.epsilons.tolist()
+        assert targets[target] == count
+        assert budget == pytest.approx(alone, rel=1e-4)

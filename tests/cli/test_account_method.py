@@ -50,3 +50,12 @@ def test_senseless_comparisons_are_refused_in_one_line(
     assert outcome.out == ""
     assert message in outcome.err
     assert len(outcome.err.strip().splitlines()) == 1
+
+
+def test_infinite_claims_are_no_numbers(command: Command) -> None:
+    asked = ("account", "--categories", "10", "--levels", "350:1000", "--delta", "1e-6")
+
+    answer = command(*asked, "--method", "girgis2021-closed", "--json").json()
+
+    (claim,) = answer["published"]
+    assert claim["number"] is None

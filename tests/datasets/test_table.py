@@ -7,7 +7,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from shuffledp.datasets.table import bits_of, numbers_of, read_lines, strings_of
+from shuffledp.datasets.table import (
+    bits_of,
+    numbers_of,
+    read_columns,
+    read_lines,
+    strings_of,
+)
 from shuffledp.errors import DataError
 
 
@@ -96,3 +102,21 @@ def test_lists_with_gaps_or_in_other_encodings_are_refused(
         read_lines(path)
     with pytest.raises(DataError, match="found none"):
         read_lines(tmp_path / "absent.txt")
+
+
+def test_lines_with_more_values_than_names_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "comma.csv"
+    file.write_text("epsilon,hours,smokes\n1,3,5,1\n1,4,9,0\n")
+
+    with pytest.raises(DataError, match="as many values in every line"):
+        read_columns(file, ["hours"])
+
+
+def test_people_are_told_apart_as_they_are_written(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("person,level\n01,1\n1,2\n")
+
+    frame = read_columns(file, ["person", "level"], as_text=["person"])
+
+    assert frame["person"].to_list() == ["01", "1"]
+    assert frame["level"].to_list() == [1, 2]

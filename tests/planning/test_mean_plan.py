@@ -209,3 +209,10 @@ def test_bad_wishes_are_refused(
 ) -> None:
     with pytest.raises(InvalidInputError):
         plan_mean(Wish(budgets, targets, delta, absent), low=0.0, high=1.0)
+
+
+def test_something_else_than_a_wish_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="Expected a Wish"):
+        plan_mean({1.0: 50}, low=0.0, high=1.0)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="got list"):
+        Wish(budgets=[1, 2])  # type: ignore[arg-type]

@@ -3,7 +3,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp import InvalidInputError, Population, PopulationError, UnknownLevelError
+from shuffledp import (
+    InvalidInputError,
+    Population,
+    PopulationError,
+    SingleMessage,
+    UnknownLevelError,
+    account,
+)
+from shuffledp.accounting.promise import Promise
 from shuffledp.analyzer.strings import StringEstimate
 from shuffledp.protocols.string_guarantee import certify_strings
 from shuffledp.protocols.strings import Strings
@@ -259,3 +267,16 @@ def test_only_reports_are_shuffled_and_only_memories_reported() -> None:
         shuffle_strings(wrong, rng=np.random.default_rng(1))
     with pytest.raises(InvalidInputError, match="Expected MemoisedStrings"):
         SMALL.report(wrong, rng=np.random.default_rng(1))
+
+
+def test_cohorts_are_never_taken_for_one_crowd() -> None:
+    protocol = Strings(num_cohorts=4)
+    people = Population.from_counts({1.0: 400})
+
+    with pytest.raises(InvalidInputError, match="certify_strings"):
+        account(protocol, people, delta=1e-4)
+    with pytest.raises(InvalidInputError, match="certify_strings"):
+        Promise(protocol, 1e-4)
+    one = account(SingleMessage(protocol.randomizer), people, delta=1e-4)
+    worth = certify_strings(protocol, people, delta=1e-4).one_report
+    assert worth.worst.epsilon_central > one.worst.epsilon_central
