@@ -8,6 +8,7 @@ of a screen, 0 to 16), smokes (0 or 1), browser (a string; few occur often, many
 
 import csv
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def main(path: str = "survey.csv") -> None:
     hours = np.clip(rng.gamma(4.0, 1.2, NUM_USERS), 0.0, 16.0).round(1)
     smokes = (rng.random(NUM_USERS) < 0.22).astype(int)
     browsers = rng.zipf(1.7, NUM_USERS) % 60
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["epsilon", "answer", "hours", "smokes", "browser"])
         for row in zip(levels, answers, hours, smokes, browsers, strict=True):

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from conftest import Command, Outcome
 
-from shuffledp.cli import estimate as estimate_module
+from shuffledp.cli import sources
 from shuffledp.datasets.item_sets import draw_uniform_sets
 from shuffledp.errors import InvalidInputError
 
@@ -169,7 +169,7 @@ def test_visits_of_a_news_site(
             NUM_PEOPLE, num_items=NUM_ITEMS, set_size=set_size, rng=rng
         )
 
-    monkeypatch.setattr(estimate_module, "load_msnbc_sets", few)
+    monkeypatch.setattr(sources, "load_msnbc_sets", few)
 
     answer = command("estimate", *MSNBC, "--seed", "1", "--json").json()
     other = command("estimate", *MSNBC, "--set-size", "2", "--json")

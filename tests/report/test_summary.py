@@ -23,14 +23,18 @@ from shuffledp.protocols.strings import Strings
 from shuffledp.report.files import html_report
 from shuffledp.report.picture import estimate_picture, guarantee_picture
 from shuffledp.report.summarize import (
-    OTHER_STRINGS,
-    Circumstances,
     summarize_frequency,
     summarize_mean,
-    summarize_strings,
     summarize_sum,
 )
+from shuffledp.report.summarize_sets import (
+    OTHER_STRINGS,
+    summarize_strings,
+)
 from shuffledp.report.summary import Row, Summary
+from shuffledp.report.summary_parts import (
+    Circumstances,
+)
 from shuffledp.report.words import MAX_ROWS, decimals, rounded
 
 CATEGORIES = ("a", "b & c", "d")

@@ -30,10 +30,12 @@ from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.report.summarize import (
     summarize_frequency,
-    summarize_items,
     summarize_mean,
-    summarize_strings,
     summarize_sum,
+)
+from shuffledp.report.summarize_sets import (
+    summarize_items,
+    summarize_strings,
 )
 from shuffledp.report.summary import Summary
 from shuffledp.types import Floats, Ints

@@ -15,8 +15,10 @@ from shuffledp.protocols.collection import OnStep
 from shuffledp.randomness import Rng, SystemRandom
 from shuffledp.report.extra import require
 from shuffledp.report.files import write_report
-from shuffledp.report.summarize import Circumstances
 from shuffledp.report.summary import Summary
+from shuffledp.report.summary_parts import (
+    Circumstances,
+)
 from shuffledp.report.terminal import estimate_table, guarantee_tables
 
 # People who made up their data with the same seed must not meet the same random numbers.
