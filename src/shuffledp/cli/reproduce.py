@@ -39,8 +39,9 @@ def reproduce_command(
       shuffledp reproduce eapes-average
     """
     if name is None:
+        width = max(len(known) for known in EXPERIMENTS)
         for known, experiment in EXPERIMENTS.items():
-            click.echo(f"{known:18} {experiment.summary}")
+            click.echo(f"{known:{width}} {experiment.summary}")
         return
     if name not in EXPERIMENTS:
         raise InvalidInputError(

@@ -103,14 +103,17 @@ class Rappor(BitChannel):
             "Lower bounds are for two values that set different bits, and a third one "
             "that sets none of them."
         )
+        alike = "Everybody who is counted hashes alike: people of other cohorts hide nobody."
         if self.one_given_one == 1.0 and self.one_given_zero == 0.0:
             return (
                 hashes,
-                "It covers any number of reports on one value, if the same people send "
-                "all of them, with noise that is the same for everybody.",
+                alike,
+                "The one report stands for any number of reports on one value, if the "
+                "same people send all of them, with the same noise for everybody.",
             )
         return (
             hashes,
+            alike,
             "Every report is drawn from a permanent response of its own: for several "
             "reports from the same one, certify the permanent response.",
         )
