@@ -103,7 +103,7 @@ class Rappor(BitChannel):
             "Lower bounds are for two values that set different bits, and a third one "
             "that sets none of them."
         )
-        alike = "Everybody who is counted hashes alike: people of other cohorts hide nobody."
+        alike = "Everybody counted hashes alike: people of other cohorts hide nobody."
         if self.one_given_one == 1.0 and self.one_given_zero == 0.0:
             return (
                 hashes,
