@@ -26,7 +26,7 @@ def original(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("SHUFFLEDP_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     path = tmp_path / "msnbc990928.seq.gz"
-    path.write_bytes(gzip.compress(TEXT.encode()))
+    path.write_bytes(gzip.compress(TEXT.encode(), mtime=0))
     return path
 
 
@@ -78,7 +78,7 @@ def test_damaged_downloads_are_refused_and_not_kept(
         text = TEXT.replace("17", "16").encode()
         with zipfile.ZipFile(archive, "w") as members:
             name = original.name if damage == "wrong text" else "other"
-            members.writestr(name, gzip.compress(text))
+            members.writestr(name, gzip.compress(text, mtime=0))
     monkeypatch.setattr(msnbc, "URL", archive.as_uri())
 
     with pytest.raises(DataError):
@@ -90,10 +90,10 @@ def test_damaged_downloads_are_refused_and_not_kept(
 @pytest.mark.parametrize(
     "content",
     [
-        gzip.compress(TEXT.replace("17", "18").encode()),
-        gzip.compress(HEADER.encode()),
-        gzip.compress(b""),
-        gzip.compress(TEXT.encode())[:-12],
+        gzip.compress(TEXT.replace("17", "18").encode(), mtime=0),
+        gzip.compress(HEADER.encode(), mtime=0),
+        gzip.compress(b"", mtime=0),
+        gzip.compress(TEXT.encode(), mtime=0)[:-12],
         b"no gzip",
         b"",
     ],
@@ -106,7 +106,7 @@ def test_damaged_files_are_refused(original: Path, content: bytes) -> None:
 
 
 def test_a_file_that_is_not_the_original_is_refused(original: Path) -> None:
-    original.write_bytes(gzip.compress(TEXT.replace("17", "16").encode()))
+    original.write_bytes(gzip.compress(TEXT.replace("17", "16").encode(), mtime=0))
 
     with pytest.raises(DataError, match="checksum"):
         load_msnbc(original.parent)
