@@ -11,7 +11,7 @@ from shuffledp.accounting.published.balle2019 import (
     Balle2019Blanket,
     Balle2019Hoeffding,
 )
-from shuffledp.accounting.published.bound import PublishedBound, Setting
+from shuffledp.accounting.published.bound import PublishedBound
 from shuffledp.accounting.published.eapes import EapesCorollary, EapesTheorem
 from shuffledp.accounting.published.erlingsson2019 import Erlingsson2019
 from shuffledp.accounting.published.feldman2021 import (
@@ -27,7 +27,7 @@ from shuffledp.accounting.published.girgis2021 import Girgis2021Closed, Girgis20
 from shuffledp.accounting.published.hypothesis_testing import HypothesisTesting
 from shuffledp.accounting.published.segmented import SegmentedPrivacy
 from shuffledp.accounting.published.wang2024 import Wang2024
-from shuffledp.errors import InvalidInputError, OutsidePreconditions
+from shuffledp.errors import InvalidInputError
 
 PUBLISHED: tuple[PublishedBound, ...] = (
     Erlingsson2019(),
@@ -65,16 +65,3 @@ def published_bound(name: str) -> PublishedBound:
             return bound
     known = ", ".join(bound.name for bound in PUBLISHED)
     raise InvalidInputError(f"Expected one of {known}, got {name!r}.")
-
-
-def bounds_for(setting: Setting) -> tuple[PublishedBound, ...]:
-    """Returns the bounds whose theorems speak of this setting, at some delta."""
-    return tuple(bound for bound in PUBLISHED if _applies(bound, setting))
-
-
-def _applies(bound: PublishedBound, setting: Setting) -> bool:
-    try:
-        bound.check(setting)
-    except OutsidePreconditions:
-        return False
-    return True
