@@ -15,6 +15,7 @@ BASE = {
     "randomness",
     "population",
     "budget_distributions",
+    "extras",
     "cover",
     "version",
 }
@@ -27,15 +28,18 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "protocols": BASE | MIDDLE | {"protocols", "randomizers"},
     "planning": BASE | MIDDLE | {"protocols", "randomizers", "planning"},
     "datasets": BASE | {"datasets"},
+    "federated": BASE | MIDDLE | {"protocols", "randomizers", "federated"},
+    "service": BASE | MIDDLE | {"protocols", "randomizers", "report", "service"},
     "experiments": BASE
     | MIDDLE
-    | {"protocols", "randomizers", "planning", "datasets", "report", "experiments"},
+    | {"protocols", "randomizers", "planning", "datasets", "report", "experiments"}
+    | {"federated"},
     "report": BASE | MIDDLE | {"protocols", "randomizers", "planning", "report"},
     "court": BASE | {"accounting", "protocols", "randomizers", "court"},
     "cli": BASE
     | MIDDLE
     | {"protocols", "randomizers", "planning", "experiments"}
-    | {"report", "datasets", "court", "cli"},
+    | {"report", "datasets", "court", "federated", "service", "cli"},
 }
 MODULES = sorted(ROOT.rglob("*.py"))
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from conftest import Command
 
+from shuffledp import extras
 from shuffledp.errors import MissingExtraError
-from shuffledp.report import extra
 
 FILES = {
     "report.html",
@@ -196,7 +196,7 @@ def test_missing_extra_is_said_before_anything_runs(
     assert "shuffledp[report]" in outcome.err
     assert set(tmp_path.iterdir()) == {survey}
     with pytest.raises(MissingExtraError):
-        extra.require("matplotlib")
+        extras.require("matplotlib", extra="report", what="A picture")
 
 
 def test_unwritable_folder_is_refused(command: Command, tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from shuffledp.cli.mechanism import (
     read_people,
 )
 from shuffledp.errors import InvalidInputError
+from shuffledp.extras import require
 from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.report.claims import claims_table
-from shuffledp.report.extra import require
 from shuffledp.report.files import write_text
 from shuffledp.report.profile import profile_picture
 from shuffledp.report.terminal import guarantee_table
@@ -94,7 +94,7 @@ def account_command(
             "--coordinates: published bounds speak of one collection."
         )
     if picture is not None:
-        require("matplotlib")
+        require("matplotlib", extra="report", what="A picture")
     with working("read"):
         people = read_people(levels, budgets, column)
     absent = num_absent(absent, honest_fraction, people.num_users)

@@ -9,7 +9,7 @@ from shuffledp.cli.console import share_bar, show
 from shuffledp.errors import InvalidInputError
 from shuffledp.experiments.catalogue import EXPERIMENTS
 from shuffledp.experiments.table import result_table
-from shuffledp.report.extra import require
+from shuffledp.extras import require
 from shuffledp.report.files import write_text
 
 
@@ -47,7 +47,7 @@ def reproduce_command(
         raise InvalidInputError(
             f"Expected one of {', '.join(EXPERIMENTS)}, got {name!r}."
         )
-    require("matplotlib")
+    require("matplotlib", extra="report", what="A picture")
     experiment = EXPERIMENTS[name]
     # A folder that cannot be written to is found out before anything takes long.
     output.mkdir(parents=True, exist_ok=True)

@@ -11,9 +11,9 @@ from shuffledp.cli.console import progress, show, show_json
 from shuffledp.cli.options import Settings
 from shuffledp.datasets.fetch import Progress
 from shuffledp.errors import InvalidInputError
+from shuffledp.extras import require
 from shuffledp.protocols.collection import OnStep
 from shuffledp.randomness import Rng, SystemRandom
-from shuffledp.report.extra import require
 from shuffledp.report.files import write_report
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import (
@@ -54,8 +54,8 @@ def run(rehearsal: Rehearsal, settings: Settings) -> None:
     if output is None and not settings.as_json:
         output = Path("shuffledp-report")
     if output is not None:
-        require("jinja2")
-        require("matplotlib")
+        for module in ("jinja2", "matplotlib"):
+            require(module, extra="report", what="The HTML report (--json does not)")
     if settings.seed is not None and settings.seed < 0:
         raise InvalidInputError(f"Expected a seed >= 0, got {settings.seed}.")
     seed = settings.seed

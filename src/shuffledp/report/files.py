@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from shuffledp.errors import DataError
-from shuffledp.report.extra import require
+from shuffledp.extras import require
 from shuffledp.report.levels import level_table
 from shuffledp.report.picture import estimate_picture, guarantee_picture
 from shuffledp.report.summary import Statistic, Summary
@@ -24,7 +24,7 @@ _HEADINGS: dict[Statistic, str] = {
 
 def html_report(summary: Summary) -> str:
     """Returns the report as one HTML page that needs no other file and no network."""
-    jinja2 = require("jinja2")
+    jinja2 = require("jinja2", extra="report", what="The HTML report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("shuffledp.report"),
         autoescape=True,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shuffledp.accounting.items_guarantee import ItemsGuarantee
-from shuffledp.report.extra import require
+from shuffledp.extras import require
 from shuffledp.report.levels import AnyGuarantee
 from shuffledp.report.summary import Summary
 from shuffledp.report.words import plain, shown
@@ -123,9 +123,9 @@ def _label(category: str) -> str:
 
 def new_figure(width: float, height: float) -> "Figure":
     """Returns an empty figure of this size in inches."""
-    figure: Figure = require("matplotlib.figure").Figure(
-        figsize=(width, height), layout="constrained"
-    )
+    figure: Figure = require(
+        "matplotlib.figure", extra="report", what="A picture"
+    ).Figure(figsize=(width, height), layout="constrained")
     return figure
 
 
@@ -137,7 +137,10 @@ def svg(figure: "Figure", description: str) -> str:
         axes.set_axisbelow(True)
     text = io.StringIO()
     settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "shuffledp"}
-    with require("matplotlib").rc_context(settings), warnings.catch_warnings():
+    with (
+        require("matplotlib", extra="report", what="A picture").rc_context(settings),
+        warnings.catch_warnings(),
+    ):
         # Text stays text, and is drawn with the reader's fonts, not with the ones here.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         # Without a date the same collection gives the same file.

@@ -1,0 +1,1 @@
+"""What each party does next: no sockets, no clocks, no entropy of its own."""

@@ -1,0 +1,1 @@
+"""What devices, shuffler and analyst send to each other."""

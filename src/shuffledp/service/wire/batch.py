@@ -1,0 +1,146 @@
+"""What the shuffler hands to the analyst: shuffled messages, and how many people there are.
+
+    "SDPB", version 1, length of the header 4, header (signed canonical JSON), sealed
+    messages of equal size, pile after pile
+
+There is one pile; or one for each level, if messages stay with their levels. Within a pile
+the order is uniformly random. Nothing else leaves: no token, no address, no time.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.service.wire.canonical import (
+    canonical,
+    from_text,
+    read_object,
+    sha256,
+    to_text,
+)
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.signing import check_signed, signed
+from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.task import ID_SIZE, Task
+
+MAGIC = b"SDPB\x01"
+MEDIA_TYPE = "application/vnd.shuffledp.batch"
+MAX_HEADER = 1 << 20
+
+_PURPOSE = "batch"
+_BEGIN = len(MAGIC) + 4
+_NAMES = frozenset(
+    {"task_id", "epoch", "stage", "batch_id", "people", "sealed_size", "sha256"}
+)
+
+
+@dataclass(frozen=True)
+class BatchHeader:
+    """What is known of a batch before any message is opened.
+
+    Attributes:
+        task_id: 16 bytes.
+        epoch: From 1.
+        stage: Which step of it.
+        batch_id: 16 random bytes, the same each time this batch is handed over.
+        people: How many people sent a report, of each level; in all, if levels are not
+            named.
+        sealed_size: Bytes of each message.
+        sha256: Of all messages, 32 bytes.
+    """
+
+    task_id: bytes
+    epoch: int
+    stage: Stage
+    batch_id: bytes
+    people: tuple[int, ...]
+    sealed_size: int
+    sha256: bytes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns all attributes, bytes as base64url."""
+        return {
+            "task_id": to_text(self.task_id),
+            "epoch": self.epoch,
+            "stage": int(self.stage),
+            "batch_id": to_text(self.batch_id),
+            "people": list(self.people),
+            "sealed_size": self.sealed_size,
+            "sha256": to_text(self.sha256),
+        }
+
+
+def write_batch(
+    step: Step,
+    batch_id: bytes,
+    people: tuple[int, ...],
+    messages: bytes,
+    signing_key: bytes,
+) -> bytes:
+    """Returns a signed batch.
+
+    Args:
+        step: What was collected.
+        batch_id: 16 random bytes.
+        people: As in `BatchHeader`.
+        messages: All sealed messages, pile after pile, each in random order.
+        signing_key: The shuffler's.
+    """
+    header = BatchHeader(
+        step.task.task_id,
+        step.epoch,
+        step.stage,
+        batch_id,
+        people,
+        step.sealed_size,
+        sha256(messages),
+    )
+    text = canonical(signed(_PURPOSE, header.to_dict(), signing_key))
+    return b"".join((MAGIC, len(text).to_bytes(4, "big"), text, messages))
+
+
+def read_batch(content: bytes, task: Task) -> tuple[BatchHeader, memoryview]:
+    """Reads a batch of a task.
+
+    Returns:
+        The header, and all sealed messages.
+
+    Raises:
+        Refusal: If it is none, was not signed by the task's shuffler, or changed since.
+    """
+    if content[: len(MAGIC)] != MAGIC:
+        raise Refusal(Reason.MALFORMED, "Expected a batch of version 1.")
+    length = int.from_bytes(content[len(MAGIC) : _BEGIN], "big")
+    if length > MAX_HEADER:
+        raise Refusal(Reason.TOO_LARGE, f"Expected a header of {MAX_HEADER} bytes.")
+    text = content[_BEGIN : _BEGIN + length]
+    value = check_signed(
+        _PURPOSE, read_object(text, "a batch header"), task.shuffler_signing_key
+    )
+    header = _header(value)
+    messages = memoryview(content)[_BEGIN + length :]
+    if header.task_id != task.task_id:
+        raise Refusal(Reason.UNKNOWN_TASK, "Expected a batch of this task.")
+    whole = header.sealed_size > 0 and len(messages) % header.sealed_size == 0
+    if not whole or sha256(messages) != header.sha256:
+        raise Refusal(Reason.WRONG_SIZE, "Expected the messages that were signed.")
+    return header, messages
+
+
+def _header(value: dict[str, Any]) -> BatchHeader:
+    # Signed by a party that is trusted to count, not to write without mistakes.
+    if set(value) != _NAMES:
+        raise Refusal(Reason.MALFORMED, f"Expected a header of {sorted(_NAMES)}.")
+    people, whole = value["people"], [value[n] for n in ("epoch", "sealed_size")]
+    if not isinstance(people, list) or value["stage"] not in list(Stage):
+        raise Refusal(Reason.MALFORMED, "Expected numbers of people, and a stage.")
+    if any(type(number) is not int or number < 0 for number in (*people, *whole)):
+        raise Refusal(Reason.MALFORMED, "Expected whole numbers from 0.")
+    return BatchHeader(
+        task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
+        epoch=value["epoch"],
+        stage=Stage(value["stage"]),
+        batch_id=from_text(value["batch_id"], ID_SIZE, "a batch id"),
+        people=tuple(people),
+        sealed_size=value["sealed_size"],
+        sha256=from_text(value["sha256"], 32, "a digest"),
+    )

@@ -1,0 +1,77 @@
+"""One text for one value, so that all parties hash and sign the same bytes."""
+
+import base64
+import binascii
+import hashlib
+import json
+from typing import Any
+
+from shuffledp.service.wire.refusal import Reason, Refusal
+
+
+def canonical(value: dict[str, Any]) -> bytes:
+    """Returns JSON in UTF-8 with sorted names and no spaces; NaN cannot occur."""
+    return json.dumps(
+        value,
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+        allow_nan=False,
+    ).encode()
+
+
+def sha256(content: bytes | memoryview) -> bytes:
+    """Returns 32 bytes."""
+    return hashlib.sha256(content).digest()
+
+
+def to_text(content: bytes) -> str:
+    """Returns unpadded base64url."""
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+def from_text(text: object, size: int, what: str) -> bytes:
+    """Reads unpadded base64url of so many bytes.
+
+    Raises:
+        Refusal: If it is anything else.
+    """
+    if isinstance(text, str):
+        try:
+            content = base64.b64decode(
+                text + "=" * (-len(text) % 4), altchars=b"-_", validate=True
+            )
+        except (binascii.Error, ValueError):
+            content = b""
+        # One text for one value: other spellings of the last letter are refused.
+        if len(content) == size and to_text(content) == text:
+            return content
+    raise Refusal(Reason.MALFORMED, f"Expected {what} as {size} bytes in base64url.")
+
+
+def read_object(content: bytes | str, what: str) -> dict[str, Any]:
+    """Reads one JSON object.
+
+    Raises:
+        Refusal: If it is anything else, names a member twice, or nests deeply.
+    """
+    try:
+        value = json.loads(
+            content, object_pairs_hook=_once, parse_constant=_no_constant
+        )
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise Refusal(Reason.MALFORMED, f"Expected {what} as one JSON object.")
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("A name occurs twice.")
+    return members
+
+
+def _no_constant(_name: str) -> None:
+    raise ValueError("Not a number.")

@@ -1,0 +1,63 @@
+"""What the shuffler answers to an upload: what it keeps, and what it does not."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.service.wire.canonical import from_text, to_text
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.signing import check_signed, signed
+
+_PURPOSE = "receipt"
+_NAMES = frozenset({"task", "epoch", "stage", "upload", "accepted", "refused"})
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Given once everything that is accepted is on the disk.
+
+    Attributes:
+        task: SHA-256 of the task.
+        epoch: Of the upload.
+        stage: Of the upload.
+        upload: SHA-256 of the whole upload.
+        accepted: How many of its reports are kept.
+        refused: (position in the upload, reason) of each other one.
+    """
+
+    task: bytes
+    epoch: int
+    stage: int
+    upload: bytes
+    accepted: int
+    refused: tuple[tuple[int, Reason], ...]
+
+    def signed(self, signing_key: bytes) -> dict[str, Any]:
+        """Returns the document that is sent."""
+        value = {
+            "task": to_text(self.task),
+            "epoch": self.epoch,
+            "stage": self.stage,
+            "upload": to_text(self.upload),
+            "accepted": self.accepted,
+            "refused": [[place, reason.value] for place, reason in self.refused],
+        }
+        return signed(_PURPOSE, value, signing_key)
+
+    @classmethod
+    def read(cls, value: dict[str, Any], verify_key: bytes) -> "Receipt":
+        """Reads a signed receipt.
+
+        Raises:
+            Refusal: If the shuffler did not sign it.
+        """
+        rest = check_signed(_PURPOSE, value, verify_key)
+        if set(rest) != _NAMES:
+            raise Refusal(Reason.MALFORMED, f"Expected a receipt of {sorted(_NAMES)}.")
+        return cls(
+            from_text(rest["task"], 32, "a digest"),
+            rest["epoch"],
+            rest["stage"],
+            from_text(rest["upload"], 32, "a digest"),
+            rest["accepted"],
+            tuple((place, Reason(reason)) for place, reason in rest["refused"]),
+        )

@@ -1,0 +1,91 @@
+"""Why a message is refused: one code per reason, the same in every service and counter."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from shuffledp.errors import ShuffledpError
+
+
+class Reason(StrEnum):
+    """The reasons, as problem documents and counters name them."""
+
+    MALFORMED = "malformed"
+    TOO_LARGE = "too-large"
+    WRONG_SIZE = "wrong-size"
+    UNKNOWN_TASK = "unknown-task"
+    WRONG_EPOCH = "wrong-epoch"
+    WRONG_STAGE = "wrong-stage"
+    NOT_OPEN = "not-open"
+    UNKNOWN_LEVEL = "unknown-level"
+    TOKEN_FORGED = "token-forged"
+    TOKEN_SPENT = "token-spent"
+    SIGNATURE_FORGED = "signature-forged"
+    ALREADY_DELIVERED = "already-delivered"
+    TOO_FEW_PEOPLE = "too-few-people"
+    BUDGET_SPENT = "budget-spent"
+    UNREADABLE = "unreadable"
+    NOT_ALLOWED = "not-allowed"
+    NOT_FOUND = "not-found"
+    STORAGE = "storage-full"
+
+
+_SAID = {
+    Reason.MALFORMED: (400, "The message cannot be read"),
+    Reason.TOO_LARGE: (413, "The body is larger than the task allows"),
+    Reason.WRONG_SIZE: (400, "A report is not of the task's size"),
+    Reason.UNKNOWN_TASK: (404, "This task is not known here"),
+    Reason.WRONG_EPOCH: (409, "Another epoch is collected now"),
+    Reason.WRONG_STAGE: (409, "Another step of the collection is open now"),
+    Reason.NOT_OPEN: (409, "Nothing is collected now"),
+    Reason.UNKNOWN_LEVEL: (400, "This privacy level is not offered"),
+    Reason.TOKEN_FORGED: (403, "The token was not issued for this task and epoch"),
+    Reason.TOKEN_SPENT: (409, "The token was used before"),
+    Reason.SIGNATURE_FORGED: (403, "The signature is not the expected party's"),
+    Reason.ALREADY_DELIVERED: (409, "Another batch of this epoch was delivered before"),
+    Reason.TOO_FEW_PEOPLE: (409, "A level has fewer people than the task promises"),
+    Reason.BUDGET_SPENT: (409, "A level has no budget left"),
+    Reason.UNREADABLE: (422, "A message cannot be opened"),
+    Reason.NOT_ALLOWED: (403, "This needs the operator's key"),
+    Reason.NOT_FOUND: (404, "There is nothing here"),
+    Reason.STORAGE: (507, "The report could not be stored"),
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem document of RFC 9457.
+
+    Attributes:
+        reason: Its type.
+        status: The HTTP status code.
+        title: What the type means.
+        detail: What was expected; never anything of a report.
+    """
+
+    reason: Reason
+    status: int
+    title: str
+    detail: str
+
+    def to_dict(self) -> dict[str, str | int]:
+        """Returns the document's members."""
+        return {
+            "type": f"urn:shuffledp:problem:{self.reason.value}",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+        }
+
+
+class Refusal(ShuffledpError):  # noqa: N818 - it is an answer
+    """A party does not accept a message; the text is for whoever sent it."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+    @property
+    def problem(self) -> Problem:
+        """As a problem document."""
+        status, title = _SAID[self.reason]
+        return Problem(self.reason, status, title, str(self))

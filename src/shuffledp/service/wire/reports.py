@@ -1,0 +1,167 @@
+"""Uploads: reports of constant size behind one header, and the messages inside.
+
+    header    "SDPR", version 1, stage 1, epoch 4, task id 16          26 bytes
+    report    token 32, level 2 (its position; 65535 if not named),
+              messages_per_report x sealed message                      each the same size
+    message   kind 1 (1 real, 0 dummy), number 8 (signed)               9 bytes, sealed
+
+Numbers are big-endian. A dummy looks like a message to everybody but the analyst, who
+drops it: somebody who does not want to be seen not answering can send it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.step import MESSAGE_SIZE, UNLINKED, Stage, Step
+from shuffledp.service.wire.task import ID_SIZE
+from shuffledp.service.wire.tokens import TOKEN_SIZE
+
+MAGIC = b"SDPR"
+VERSION = 1
+HEADER_SIZE = len(MAGIC) + 2 + 4 + ID_SIZE
+MAX_BODY = 8 * 2**20
+MEDIA_TYPE = "application/vnd.shuffledp.reports"
+
+_MESSAGE = np.dtype([("kind", "u1"), ("number", ">i8")])
+
+
+@dataclass(frozen=True)
+class Header:
+    """What an upload says it is for."""
+
+    task_id: bytes
+    epoch: int
+    stage: Stage
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one person sends.
+
+    Attributes:
+        token: `TOKEN_SIZE` bytes.
+        level: Position of her level in the task; UNLINKED if it is not named.
+        sealed: Her sealed messages.
+    """
+
+    token: bytes
+    level: int
+    sealed: tuple[bytes, ...]
+
+
+def report_size(step: Step) -> int:
+    """Returns the bytes of one report."""
+    return TOKEN_SIZE + 2 + step.messages_per_report * step.sealed_size
+
+
+def max_reports(step: Step) -> int:
+    """Returns how many reports one upload may hold."""
+    return (MAX_BODY - HEADER_SIZE) // report_size(step)
+
+
+def write_header(step: Step) -> bytes:
+    """Returns the header of an upload."""
+    return b"".join(
+        (
+            MAGIC,
+            bytes([VERSION, step.stage]),
+            step.epoch.to_bytes(4, "big"),
+            step.task.task_id,
+        )
+    )
+
+
+def read_header(body: bytes | memoryview) -> Header:
+    """Reads the header of an upload.
+
+    Raises:
+        Refusal: If it is not one.
+    """
+    begin = bytes(body[:HEADER_SIZE])
+    known = begin[:4] == MAGIC and begin[4:5] == bytes([VERSION])
+    if len(begin) < HEADER_SIZE or not known or begin[5] not in list(Stage):
+        raise Refusal(
+            Reason.MALFORMED, f"Expected reports of version {VERSION} behind a header."
+        )
+    epoch = int.from_bytes(begin[6:10], "big")
+    return Header(begin[10:], epoch, Stage(begin[5]))
+
+
+def write_reports(step: Step, reports: list[Report]) -> bytes:
+    """Returns an upload.
+
+    Raises:
+        InvalidInputError: If there are none, too many, or one is of the wrong size.
+    """
+    if not 1 <= len(reports) <= max_reports(step):
+        raise InvalidInputError(
+            f"Expected 1 to {max_reports(step)} reports per upload."
+        )
+    parts = [write_header(step)]
+    for report in reports:
+        parts += (report.token, report.level.to_bytes(2, "big"), *report.sealed)
+    body = b"".join(parts)
+    if len(body) != HEADER_SIZE + len(reports) * report_size(step):
+        raise InvalidInputError("Expected reports of the task's size.")
+    return body
+
+
+def read_reports(step: Step, body: bytes) -> list[Report]:
+    """Reads the reports of an upload whose header was found to be this step's.
+
+    Raises:
+        Refusal: If the body is no whole number of reports, or too large.
+    """
+    if len(body) > MAX_BODY:
+        raise Refusal(Reason.TOO_LARGE, f"Expected at most {MAX_BODY} bytes.")
+    size, sealed, content = report_size(step), step.sealed_size, body[HEADER_SIZE:]
+    if not content or len(content) % size:
+        raise Refusal(Reason.WRONG_SIZE, f"Expected reports of {size} bytes each.")
+    begin = TOKEN_SIZE + 2
+    return [
+        Report(
+            content[start : start + TOKEN_SIZE],
+            int.from_bytes(content[start + TOKEN_SIZE : start + begin], "big"),
+            tuple(
+                content[place : place + sealed]
+                for place in range(start + begin, start + size, sealed)
+            ),
+        )
+        for start in range(0, len(content), size)
+    ]
+
+
+def check_level(step: Step, level: int) -> None:
+    """Raises Refusal unless a report may name this level in this step."""
+    if step.names_levels and 0 <= level < len(step.task.levels):
+        return
+    if not step.names_levels and level == UNLINKED:
+        return
+    raise Refusal(Reason.UNKNOWN_LEVEL, "Expected a level that the task offers.")
+
+
+def write_messages(numbers: NDArray[np.int64], *, dummy: bool = False) -> list[bytes]:
+    """Returns plain messages, to be sealed, shape (n,)."""
+    rows = np.empty(numbers.size, dtype=_MESSAGE)
+    rows["kind"], rows["number"] = int(not dummy), numbers
+    content = rows.tobytes()
+    return [
+        content[start : start + MESSAGE_SIZE]
+        for start in range(0, len(content), MESSAGE_SIZE)
+    ]
+
+
+def read_messages(content: bytes) -> tuple[NDArray[np.int64], int, int]:
+    """Reads opened messages that stand one after the other.
+
+    Returns:
+        Numbers of the real ones, shape (n,); how many are dummies; how many are neither.
+    """
+    rows = np.frombuffer(content, dtype=_MESSAGE)
+    real, dummy = rows["kind"] == 1, rows["kind"] == 0
+    numbers = rows["number"][real].astype(np.int64)
+    return numbers, int(dummy.sum()), int((~real & ~dummy).sum())

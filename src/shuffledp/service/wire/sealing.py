@@ -1,0 +1,145 @@
+"""Sealing messages for the analyst, so that the shuffler cannot read them.
+
+HPKE in base mode (RFC 9180). What a message is for - task, epoch, stage, published plan
+and, where a level stays with its message, the level - goes into `info`: sealed for anything
+else, it cannot be opened.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from shuffledp.extras import require
+from shuffledp.service.wire.refusal import Reason, Refusal
+
+# Checked first, so that its absence is said in our own words.
+require("cryptography", extra="service", what="A service")
+
+from cryptography.exceptions import InvalidTag  # noqa: E402
+from cryptography.hazmat.primitives import hpke  # noqa: E402
+from cryptography.hazmat.primitives.asymmetric.mlkem import (  # noqa: E402
+    MLKEM768PrivateKey,
+    MLKEM768PublicKey,
+)
+from cryptography.hazmat.primitives.asymmetric.x25519 import (  # noqa: E402
+    X25519PrivateKey,
+    X25519PublicKey,
+)
+
+_PrivateKey: TypeAlias = X25519PrivateKey | hpke.MLKEM768X25519PrivateKey
+_PublicKey: TypeAlias = X25519PublicKey | hpke.MLKEM768X25519PublicKey
+
+_TAG = 16
+_X25519 = 32
+_MLKEM_SEED = 64
+_MLKEM_PUBLIC = 1184
+
+
+class Suite(StrEnum):
+    """HKDF-SHA256 and AES-128-GCM with one of two key encapsulations.
+
+    X_WING adds ML-KEM-768 to X25519, against machines that do not exist yet, at 1,088
+    bytes more per message.
+    """
+
+    X25519 = "x25519"
+    X_WING = "x-wing"
+
+    @property
+    def overhead(self) -> int:
+        """Bytes that sealing adds to a message."""
+        return self._kem.enc_length() + _TAG
+
+    @property
+    def public_size(self) -> int:
+        """Bytes of a public key."""
+        return _X25519 + (_MLKEM_PUBLIC if self is Suite.X_WING else 0)
+
+    @property
+    def private_size(self) -> int:
+        """Bytes of a private key."""
+        return _X25519 + (_MLKEM_SEED if self is Suite.X_WING else 0)
+
+    @property
+    def _kem(self) -> hpke.KEM:
+        x_wing = self is Suite.X_WING
+        return hpke.KEM.MLKEM768_X25519 if x_wing else hpke.KEM.X25519
+
+    def hpke(self) -> hpke.Suite:
+        """Returns the primitives of RFC 9180."""
+        return hpke.Suite(self._kem, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_128_GCM)
+
+
+def new_private_key(suite: Suite) -> bytes:
+    """Draws a private key from the operating system."""
+    own = X25519PrivateKey.generate().private_bytes_raw()
+    if suite is Suite.X_WING:
+        return MLKEM768PrivateKey.generate().private_bytes_raw() + own
+    return own
+
+
+def public_key_of(suite: Suite, private: bytes) -> bytes:
+    """Returns the public key's bytes."""
+    own = X25519PrivateKey.from_private_bytes(private[-_X25519:])
+    public = own.public_key().public_bytes_raw()
+    if suite is Suite.X_WING:
+        lattice = MLKEM768PrivateKey.from_seed_bytes(private[:_MLKEM_SEED])
+        return lattice.public_key().public_bytes_raw() + public
+    return public
+
+
+@dataclass(frozen=True, eq=False)
+class Sealer:
+    """What devices do: only the holder of the private key can open the result.
+
+    Attributes:
+        suite: The primitives.
+        public_key: Of the analyst, `suite.public_size` bytes.
+        info: What the messages are for.
+    """
+
+    suite: Suite
+    public_key: bytes
+    info: bytes
+
+    def seal(self, messages: list[bytes]) -> list[bytes]:
+        """Returns messages that are longer by `suite.overhead`."""
+        key, primitives = self._key(), self.suite.hpke()
+        return [primitives.encrypt(message, key, self.info) for message in messages]
+
+    def _key(self) -> _PublicKey:
+        if len(self.public_key) != self.suite.public_size:
+            raise Refusal(
+                Reason.MALFORMED, "Expected a public key of the task's suite."
+            )
+        own = X25519PublicKey.from_public_bytes(self.public_key[-_X25519:])
+        if self.suite is not Suite.X_WING:
+            return own
+        try:
+            lattice = MLKEM768PublicKey.from_public_bytes(self.public_key[:-_X25519])
+        except ValueError as error:
+            raise Refusal(Reason.MALFORMED, "Expected an ML-KEM public key.") from error
+        return hpke.MLKEM768X25519PublicKey(lattice, own)
+
+
+class Opener:
+    """What the analyst does with her private key."""
+
+    def __init__(self, suite: Suite, private_key: bytes, info: bytes) -> None:
+        if len(private_key) != suite.private_size:
+            raise Refusal(
+                Reason.MALFORMED, "Expected a private key of the task's suite."
+            )
+        own = X25519PrivateKey.from_private_bytes(private_key[-_X25519:])
+        key: _PrivateKey = own
+        if suite is Suite.X_WING:
+            lattice = MLKEM768PrivateKey.from_seed_bytes(private_key[:_MLKEM_SEED])
+            key = hpke.MLKEM768X25519PrivateKey(lattice, own)
+        self._key, self._info, self._primitives = key, info, suite.hpke()
+
+    def open(self, sealed: bytes | memoryview) -> bytes | None:
+        """Returns the message; None if it was not sealed for this, or changed since."""
+        try:
+            return self._primitives.decrypt(sealed, self._key, self._info)
+        except (InvalidTag, ValueError):
+            return None

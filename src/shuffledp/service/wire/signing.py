@@ -1,0 +1,60 @@
+"""Ed25519 signatures over canonical JSON, each for one purpose only."""
+
+from typing import Any
+
+from shuffledp.extras import require
+from shuffledp.service.wire.canonical import canonical, from_text, to_text
+from shuffledp.service.wire.refusal import Reason, Refusal
+
+require("cryptography", extra="service", what="A service")
+
+from cryptography.exceptions import InvalidSignature  # noqa: E402
+from cryptography.hazmat.primitives.asymmetric.ed25519 import (  # noqa: E402
+    Ed25519PrivateKey,
+    Ed25519PublicKey,
+)
+
+SIGNATURE_SIZE = 64
+
+
+def new_signing_key() -> bytes:
+    """Draws 32 bytes from the operating system."""
+    return Ed25519PrivateKey.generate().private_bytes_raw()
+
+
+def verify_key_of(signing_key: bytes) -> bytes:
+    """Returns the public key, 32 bytes."""
+    key = Ed25519PrivateKey.from_private_bytes(signing_key)
+    return key.public_key().public_bytes_raw()
+
+
+def signed(purpose: str, value: dict[str, Any], signing_key: bytes) -> dict[str, Any]:
+    """Returns the value with its signature, in base64url, as member "signature"."""
+    key = Ed25519PrivateKey.from_private_bytes(signing_key)
+    signature = key.sign(_text(purpose, value))
+    return {**value, "signature": to_text(signature)}
+
+
+def check_signed(
+    purpose: str, value: dict[str, Any], verify_key: bytes
+) -> dict[str, Any]:
+    """Returns the value without its signature.
+
+    Raises:
+        Refusal: Unless the holder of the key signed it for this purpose.
+    """
+    rest = {name: entry for name, entry in value.items() if name != "signature"}
+    signature = from_text(value.get("signature"), SIGNATURE_SIZE, "a signature")
+    try:
+        Ed25519PublicKey.from_public_bytes(verify_key).verify(
+            signature, _text(purpose, rest)
+        )
+    except (InvalidSignature, ValueError) as error:
+        raise Refusal(
+            Reason.SIGNATURE_FORGED, f"Expected the {purpose} to be signed."
+        ) from error
+    return rest
+
+
+def _text(purpose: str, value: dict[str, Any]) -> bytes:
+    return b"shuffledp " + purpose.encode() + b" 1\0" + canonical(value)

@@ -1,0 +1,178 @@
+"""A task: everything that is public about repeated collections of one question."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from shuffledp.arrays import float_array
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import MAX_BUDGET
+from shuffledp.service.wire.canonical import (
+    canonical,
+    from_text,
+    read_object,
+    sha256,
+    to_text,
+)
+from shuffledp.service.wire.question import Question
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.sealing import Suite
+
+VERSION = 1
+ID_SIZE = 16
+KEY_SIZE = 32
+MAX_LEVELS = 64
+MAX_PEOPLE = 10**9
+
+_LISTS = ("levels", "minimum", "promise", "budget")
+_KEYS = ("analyst_key", "analyst_signing_key", "shuffler_signing_key")
+_NAMES = frozenset(
+    {"version", "task_id", "name", "question", "delta", "absent", "suite"}
+    | {*_LISTS, *_KEYS}
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every party knows, and every sealed message is bound to.
+
+    Attributes:
+        task_id: 16 random bytes.
+        name: For people.
+        question: What is asked.
+        levels: Privacy levels on offer, strictly increasing: local budgets, or for items
+            the central epsilons that are promised.
+        minimum: How many people each level needs before a batch is closed; the first
+            entry alone counts for items, where nobody sees who chose what.
+        promise: The central epsilon at `delta` that each level is promised per epoch.
+        budget: The sum of central epsilons that each level may spend over all epochs.
+        delta: Of every epoch's promise, in (0, 1).
+        absent: How many of those who took part are assumed to collude or to send noise.
+        suite: How messages are sealed.
+        analyst_key: The public key that messages are sealed for.
+        analyst_signing_key: Ed25519, for plans and acknowledgements, 32 bytes.
+        shuffler_signing_key: Ed25519, for receipts and batches, 32 bytes.
+    """
+
+    task_id: bytes
+    name: str
+    question: Question
+    levels: tuple[float, ...]
+    minimum: tuple[int, ...]
+    promise: tuple[float, ...]
+    budget: tuple[float, ...]
+    delta: float
+    absent: int
+    suite: Suite
+    analyst_key: bytes
+    analyst_signing_key: bytes
+    shuffler_signing_key: bytes
+
+    def __post_init__(self) -> None:
+        levels = float_array(self.levels, "privacy levels")
+        if not 1 <= levels.size <= MAX_LEVELS or (levels[1:] <= levels[:-1]).any():
+            raise InvalidInputError(
+                f"Expected 1 to {MAX_LEVELS} privacy levels, strictly increasing."
+            )
+        if not 0.0 < levels[0] <= levels[-1] <= MAX_BUDGET:
+            raise InvalidInputError(
+                f"Expected privacy levels above 0, up to {MAX_BUDGET:g}."
+            )
+        for name in _LISTS[1:]:
+            if len(getattr(self, name)) != levels.size:
+                raise InvalidInputError(f"Expected one {name} for each level.")
+        if not all(1 <= count <= MAX_PEOPLE for count in self.minimum):
+            raise InvalidInputError(
+                "Expected at least one person per level as minimum."
+            )
+        for numbers in (self.promise, self.budget):
+            if not all(math.isfinite(number) and number > 0.0 for number in numbers):
+                raise InvalidInputError("Expected promises and budgets above 0.")
+        if not 0.0 < self.delta < 1.0:
+            raise InvalidInputError(f"Expected 0 < delta < 1, got {self.delta:g}.")
+        if not 0 <= self.absent <= MAX_PEOPLE:
+            raise InvalidInputError("Expected a number of absent people from 0.")
+        if not self.name.strip() or len(self.name) > 100:
+            raise InvalidInputError("Expected a name of 1 to 100 characters.")
+        sizes = (self.suite.public_size, KEY_SIZE, KEY_SIZE)
+        if [len(getattr(self, name)) for name in _KEYS] != list(sizes):
+            raise InvalidInputError("Expected three public keys of the suite's sizes.")
+        if len(self.task_id) != ID_SIZE:
+            raise InvalidInputError(f"Expected a task id of {ID_SIZE} bytes.")
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the canonical text: whoever changes anything has another task."""
+        return sha256(self.to_json())
+
+    @property
+    def identity(self) -> str:
+        """The task id, as paths name it."""
+        return to_text(self.task_id)
+
+    @property
+    def has_items(self) -> bool:
+        """Whether levels are collected first, then items."""
+        return self.question.statistic == "items"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns all attributes, bytes as base64url."""
+        return {
+            "version": VERSION,
+            "task_id": self.identity,
+            "name": self.name,
+            "question": self.question.to_dict(),
+            "delta": self.delta,
+            "absent": self.absent,
+            "suite": self.suite.value,
+            **{name: list(getattr(self, name)) for name in _LISTS},
+            **{name: to_text(getattr(self, name)) for name in _KEYS},
+        }
+
+    def to_json(self) -> bytes:
+        """Returns the canonical text."""
+        return canonical(self.to_dict())
+
+    @classmethod
+    def from_json(cls, content: bytes | str) -> "Task":
+        """Reads what `to_json` gave.
+
+        Raises:
+            Refusal: If it is not a task of this version.
+            InvalidInputError: If a value is out of range.
+        """
+        value = read_object(content, "a task")
+        if value.get("version") != VERSION or set(value) != _NAMES:
+            raise Refusal(Reason.MALFORMED, f"Expected a task of version {VERSION}.")
+        for name in _LISTS:
+            kinds = (int,) if name == "minimum" else (int, float)
+            entries = value[name]
+            if not isinstance(entries, list) or any(
+                type(entry) not in kinds for entry in entries
+            ):
+                raise Refusal(Reason.MALFORMED, f"Expected {name} as numbers.")
+        numbers = type(value["delta"]) is float and type(value["absent"]) is int
+        if not numbers or not isinstance(value["name"], str):
+            raise Refusal(Reason.MALFORMED, "Expected a name, delta and absent people.")
+        if value["suite"] not in list(Suite):
+            raise Refusal(Reason.MALFORMED, f"Expected a suite of {list(Suite)}.")
+        suite = Suite(value["suite"])
+        sizes = (suite.public_size, KEY_SIZE, KEY_SIZE)
+        keys = {
+            name: from_text(value[name], size, name)
+            for name, size in zip(_KEYS, sizes, strict=True)
+        }
+        return cls(
+            task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
+            name=value["name"],
+            question=Question.from_dict(value["question"]),
+            levels=tuple(float(level) for level in value["levels"]),
+            minimum=tuple(value["minimum"]),
+            promise=tuple(float(epsilon) for epsilon in value["promise"]),
+            budget=tuple(float(epsilon) for epsilon in value["budget"]),
+            delta=value["delta"],
+            absent=value["absent"],
+            suite=suite,
+            **keys,
+        )

@@ -1,0 +1,61 @@
+"""One-use tokens: who takes part at all, and only once per step of an epoch.
+
+A token is a random nonce and its HMAC-SHA256 over task, epoch and nonce, cut to 16 bytes.
+It says nothing about a person. Whoever issues tokens hands one to each person and forgets
+to whom, or the shuffler could count on knowing who sent which report.
+"""
+
+import hmac
+import os
+from collections.abc import Callable
+
+NONCE_SIZE = 16
+TOKEN_SIZE = 32
+KEY_SIZE = 32
+
+_DOMAIN = b"shuffledp token 1"
+
+
+def issue_tokens(
+    key: bytes,
+    task_id: bytes,
+    epoch: int,
+    count: int,
+    *,
+    entropy: Callable[[int], bytes] = os.urandom,
+) -> list[bytes]:
+    """Returns so many new tokens, `TOKEN_SIZE` bytes each.
+
+    Args:
+        key: The shuffler's, `KEY_SIZE` bytes.
+        task_id: 16 bytes.
+        epoch: From 1.
+        count: At least 0.
+        entropy: Returns so many random bytes.
+    """
+    drawn = entropy(NONCE_SIZE * count)
+    begin = _beginning(task_id, epoch)
+    nonces = [
+        drawn[start : start + NONCE_SIZE] for start in range(0, len(drawn), NONCE_SIZE)
+    ]
+    return [nonce + _tag(key, begin, nonce) for nonce in nonces]
+
+
+class TokenCheck:
+    """Checks the tokens of one task and epoch."""
+
+    def __init__(self, key: bytes, task_id: bytes, epoch: int) -> None:
+        self._key, self._begin = key, _beginning(task_id, epoch)
+
+    def valid(self, token: bytes) -> bool:
+        """Tells whether this token was issued here, in a time that tells nothing."""
+        nonce, tag = token[:NONCE_SIZE], token[NONCE_SIZE:]
+        return hmac.compare_digest(_tag(self._key, self._begin, nonce), tag)
+
+
+def _beginning(task_id: bytes, epoch: int) -> bytes:
+    return _DOMAIN + task_id + epoch.to_bytes(4, "big")
+
+
+def _tag(key: bytes, begin: bytes, nonce: bytes) -> bytes:
+    return hmac.digest(key, begin + nonce, "sha256")[: TOKEN_SIZE - NONCE_SIZE]
