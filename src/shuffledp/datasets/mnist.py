@@ -1,0 +1,247 @@
+"""Pictures of handwritten digits: MNIST, QMNIST and scikit-learn's small digits.
+
+MNIST: LeCun, Cortes, Burges (1998); 60,000 pictures of 28 x 28 pixels to train with and
+10,000 to test with. The site of its authors refuses most clients by now, so the files
+come from the copy that PyTorch keeps for its own loader.
+QMNIST: Yadav, Bottou (2019), "Cold case: the lost MNIST digits"; 60,000 of each.
+"""
+
+import gzip
+import hashlib
+import importlib
+import math
+import shutil
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.datasets.fetch import Progress, cache_folder, download, find, no_progress
+from shuffledp.errors import DataError, MissingExtraError
+
+MNIST_URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+QMNIST_HOME = "https://github.com/facebookresearch/qmnist"
+# Of the unpacked files, so that it holds however they were packed.
+MNIST_SHA256 = {
+    "train-images-idx3-ubyte": (
+        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"
+    ),
+    "train-labels-idx1-ubyte": (
+        "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"
+    ),
+    "t10k-images-idx3-ubyte": (
+        "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"
+    ),
+    "t10k-labels-idx1-ubyte": (
+        "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"
+    ),
+}
+
+_NUM_CLASSES = 10
+# Of the elements of an idx file: the code in its header, and the type.
+_BYTES, _INTEGERS = (0x08, ">u1"), (0x0C, ">i4")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledImages:
+    """Pictures and what they show.
+
+    Attributes:
+        train_features: In [0, 1], shape (N, p).
+        train_labels: Classes in [0, 10), shape (N,).
+        test_features: In [0, 1], shape (M, p).
+        test_labels: Classes in [0, 10), shape (M,).
+        name: Of the data set, in lower case.
+    """
+
+    train_features: NDArray[np.float32]
+    train_labels: NDArray[np.int64]
+    test_features: NDArray[np.float32]
+    test_labels: NDArray[np.int64]
+    name: str
+
+
+def load_mnist(
+    folder: Path | None = None, *, progress: Progress = no_progress
+) -> LabelledImages:
+    """Loads MNIST: 60,000 and 10,000 pictures, p = 784.
+
+    Args:
+        folder: Where train-images-idx3-ubyte and its three fellows lie, packed (.gz) or
+            not, or in its subfolder mnist. By default the folder that SHUFFLEDP_DATA
+            names; without that variable they are downloaded once, checked, and kept in
+            the user's cache.
+        progress: Called with (bytes done, bytes in all or None) of each file.
+
+    Raises:
+        DataError: If a file is missing, cannot be downloaded, or is not the original.
+    """
+    return LabelledImages(
+        *_mnist_half("train", 60_000, folder, progress),
+        *_mnist_half("t10k", 10_000, folder, progress),
+        name="mnist",
+    )
+
+
+def load_qmnist(folder: Path | None = None) -> LabelledImages:
+    """Loads QMNIST: 60,000 and 60,000 pictures, p = 784.
+
+    It is never downloaded: get the four files qmnist-train-images-idx3-ubyte.gz,
+    qmnist-train-labels-idx2-int.gz, and those of the test half from QMNIST_HOME. Their
+    headers are checked, their contents cannot be.
+
+    Args:
+        folder: Where the files lie, packed or not, or in its subfolder qmnist. By
+            default the folder that SHUFFLEDP_DATA names, or the cache.
+
+    Raises:
+        DataError: If a file is missing or damaged.
+    """
+    return LabelledImages(
+        *_qmnist_half("train", folder), *_qmnist_half("test", folder), name="qmnist"
+    )
+
+
+def load_digits() -> LabelledImages:
+    """Loads scikit-learn's digits: 1,437 and 360 pictures of 8 x 8 pixels, p = 64.
+
+    Every fifth picture, from the first on, is one to test with.
+
+    Raises:
+        MissingExtraError: If scikit-learn is not installed.
+    """
+    try:
+        digits: Any = importlib.import_module("sklearn.datasets").load_digits()
+    except ImportError as error:
+        raise MissingExtraError(
+            "Expected scikit-learn, which holds the digits: install it with "
+            "pip install scikit-learn, or use MNIST."
+        ) from error
+    features = (np.asarray(digits.data) / 16.0).astype(np.float32)
+    labels = np.asarray(digits.target).astype(np.int64)
+    tested = np.arange(len(labels)) % 5 == 0
+    return LabelledImages(
+        features[~tested], labels[~tested], features[tested], labels[tested], "digits"
+    )
+
+
+def read_idx(
+    path: Path,
+    *,
+    shape: tuple[int, ...],
+    integers: bool = False,
+    sha256: str | None = None,
+) -> NDArray[Any]:
+    """Reads one array in the idx format.
+
+    The header is two zero bytes, the code of the type, the number of dimensions, and
+    each dimension as four bytes; the numbers follow, the last index changing fastest.
+
+    Args:
+        path: A packed (.gz) or unpacked file.
+        shape: What it must hold.
+        integers: Whether of four bytes each, rather than of one.
+        sha256: Checksum of the unpacked file, or None to skip the check.
+
+    Raises:
+        DataError: If the file cannot be read, has another header or length, or is not
+            what the checksum says.
+    """
+    code, kind = _INTEGERS if integers else _BYTES
+    header = bytes([0, 0, code, len(shape)]) + np.array(shape, ">u4").tobytes()
+    length = len(header) + np.dtype(kind).itemsize * math.prod(shape)
+    try:
+        with path.open("rb") as raw:
+            text = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+            # Whatever is packed in there, no more of it is unpacked than shows it.
+            content = text.read(length + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"Could not read {path}: {error}.") from error
+    if not content.startswith(header) or len(content) != length:
+        raise DataError(
+            f"Expected {path} in the idx format, with an array of shape {shape} of "
+            f"{'integers' if integers else 'bytes'} and nothing else."
+        )
+    if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
+        raise DataError(
+            f"Expected {path} to be the original file, but its checksum differs: "
+            "delete it and download it again."
+        )
+    return np.frombuffer(content, kind, offset=len(header)).reshape(shape)
+
+
+def _mnist_half(
+    half: str, count: int, folder: Path | None, progress: Progress
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    images, labels = f"{half}-images-idx3-ubyte", f"{half}-labels-idx1-ubyte"
+    return (
+        _features(_mnist_file(images, (count, 28, 28), folder, progress)),
+        _labels(_mnist_file(labels, (count,), folder, progress), labels),
+    )
+
+
+def _qmnist_half(
+    half: str, folder: Path | None
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    images = f"qmnist-{half}-images-idx3-ubyte"
+    labels = f"qmnist-{half}-labels-idx2-int"
+    pictures = _qmnist_file(images, (60_000, 28, 28), folder, integers=False)
+    # The first column is the class; the other seven tell where the picture comes from.
+    classes = _qmnist_file(labels, (60_000, 8), folder, integers=True)[:, 0]
+    return _features(pictures), _labels(classes, labels)
+
+
+def _features(images: NDArray[Any]) -> NDArray[np.float32]:
+    features = images.reshape(len(images), -1).astype(np.float32)
+    features /= np.float32(255.0)
+    return features
+
+
+def _labels(classes: NDArray[Any], name: str) -> NDArray[np.int64]:
+    labels = classes.astype(np.int64)
+    if labels.min() < 0 or labels.max() >= _NUM_CLASSES:
+        raise DataError(f"Expected classes from 0 to 9 in {name}.")
+    return labels
+
+
+def _mnist_file(
+    name: str, shape: tuple[int, ...], folder: Path | None, progress: Progress
+) -> NDArray[Any]:
+    sha256 = MNIST_SHA256[name]
+    path = find(_candidates(name, "mnist"), folder)
+    if path is not None:
+        return read_idx(path, shape=shape, sha256=sha256)
+    fetched = download(f"{MNIST_URL}{name}.gz", name=f"{name}.gz", progress=progress)
+    try:
+        content = read_idx(fetched, shape=shape, sha256=sha256)
+        kept = cache_folder() / "mnist"
+        kept.mkdir(parents=True, exist_ok=True)
+        shutil.move(fetched, kept / fetched.name)
+    except OSError as error:
+        raise DataError(
+            f"Could not keep {name} in {cache_folder()}: {error}."
+        ) from error
+    finally:
+        shutil.rmtree(fetched.parent, ignore_errors=True)
+    return content
+
+
+def _qmnist_file(
+    name: str, shape: tuple[int, ...], folder: Path | None, *, integers: bool
+) -> NDArray[Any]:
+    path = find(_candidates(name, "qmnist"), folder)
+    if path is None:
+        raise DataError(
+            f"Expected {name}.gz in a folder, given or named by SHUFFLEDP_DATA: get it "
+            f"from {QMNIST_HOME}."
+        )
+    return read_idx(path, shape=shape, integers=integers)
+
+
+def _candidates(name: str, subfolder: str) -> tuple[str, ...]:
+    return (
+        f"{name}.gz", name, f"{subfolder}/{name}.gz", f"{subfolder}/{name}",
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Training a model with personal privacy levels: clients, frameworks, guarantees."""

@@ -1,0 +1,84 @@
+"""What a person computes on her own device: a few steps of gradient descent.
+
+She minimises F(w) + (mu / 2) |w - w0|^2 from the model w0 that she was sent: F is the mean
+loss of her own examples, and mu > 0 keeps her from running away from the others. What she
+reports is how far she went, per step and learning rate; for one step that is the gradient.
+
+Source: Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith (2020), "Federated optimization in
+heterogeneous networks" (FedProx).
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.arrays import as_number
+from shuffledp.errors import InvalidInputError
+from shuffledp.federated.clients import Clients
+
+
+class Model(Protocol):
+    """What local training asks of a model, such as `SoftmaxRegression`."""
+
+    def gradients(
+        self, weights: NDArray[np.float32], clients: Clients
+    ) -> NDArray[np.float32]:
+        """Returns each person's gradient, shape (k, d), at weights (d,) or (k, d)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTraining:
+    """Public parameters only.
+
+    Attributes:
+        steps: How many steps a person makes, >= 1.
+        learning_rate: The length of a step per gradient, > 0.
+        proximal: mu, >= 0; without effect for a single step.
+    """
+
+    steps: int = 1
+    learning_rate: float = 0.1
+    proximal: float = 0.0
+
+    def __post_init__(self) -> None:
+        rate = as_number(self.learning_rate, "learning_rate")
+        proximal = as_number(self.proximal, "proximal")
+        if self.steps < 1:
+            raise InvalidInputError(f"Expected at least 1 step, got {self.steps}.")
+        if not 0.0 < rate < np.inf:
+            raise InvalidInputError(f"Expected a learning rate > 0, got {rate:g}.")
+        if not 0.0 <= proximal < np.inf:
+            raise InvalidInputError(
+                f"Expected a finite proximal >= 0, got {proximal:g}."
+            )
+
+    def updates(
+        self, model: Model, weights: NDArray[np.float32], clients: Clients
+    ) -> NDArray[np.float32]:
+        """Returns (w0 - w) / (steps * learning_rate) of each person, shape (k, d).
+
+        It needs the memory of about three such arrays: pass people in slices.
+
+        Args:
+            model: Whose loss is minimised.
+            weights: w0, the same for everybody, shape (d,).
+            clients: k people.
+        """
+        if weights.ndim != 1:
+            raise InvalidInputError(
+                f"Expected weights in 1 dimension, got {weights.ndim}."
+            )
+        rate = np.float32(self.learning_rate)
+        shrink = np.float32(1.0 - self.learning_rate * self.proximal)
+        # The distance from w0 in learning rates: w itself would lose digits to w0.
+        travelled = model.gradients(weights, clients)
+        for _ in range(self.steps - 1):
+            gradients = model.gradients(weights - rate * travelled, clients)
+            travelled *= shrink
+            travelled += gradients
+        if self.steps > 1:
+            travelled /= np.float32(self.steps)
+        return travelled

@@ -1,0 +1,179 @@
+"""Noisy gradient descent that visits the clients in a random order.
+
+Every epoch visits all clients in an order drawn anew. A client takes the gradient of each
+of her examples, shortens it to norm C, and sends their mean with normal noise, whose
+deviation follows from her own level; the model makes one step along it at once. What is
+promised: `shuffledp.federated.sgd_guarantee`.
+
+E-APES divides the sum of a client's gradients by the number m of clients, not by that of
+her examples k = n / m. With noise for the sensitivity 2 C / m of that sum it is the same
+method at the learning rate k / m times as large: 0.3, not 0.05, at its Table 2. It also
+draws one order for all epochs and calibrates the noise by the classical formula, which
+holds for epsilon <= 1 only; a new order per epoch and the exact calibration promise no
+less.
+
+Source: Chen, Cao, Ge (2023), "Enhancing Privacy in Personalized Differential Privacy under
+the Shuffle Model", Algorithm 1 and Table 2.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.arrays import as_number, float_array
+from shuffledp.errors import InvalidInputError
+from shuffledp.federated.clients import check_examples, partition
+from shuffledp.federated.principal_components import PrincipalComponents, fit
+from shuffledp.federated.relu_network import ReluNetwork
+from shuffledp.federated.sgd_guarantee import SgdGuarantee, certify, deviations
+from shuffledp.population import Population
+
+OnEpoch = Callable[[int, float, float], None]
+"""Called with (epochs done, accuracy on the training set, on the test set)."""
+
+_COMPONENTS, _CLASSES = 60, 10
+
+
+class Images(Protocol):
+    """Labelled examples, such as `shuffledp.datasets.mnist.LabelledImages`."""
+
+    @property
+    def train_features(self) -> NDArray[np.float32]:
+        """In [0, 1], shape (N, p)."""
+        ...
+
+    @property
+    def train_labels(self) -> NDArray[np.int64]:
+        """Classes from 0 to 9, shape (N,)."""
+        ...
+
+    @property
+    def test_features(self) -> NDArray[np.float32]:
+        """In [0, 1], shape (M, p)."""
+        ...
+
+    @property
+    def test_labels(self) -> NDArray[np.int64]:
+        """Classes from 0 to 9, shape (M,)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ShuffledSgdResult:
+    """A trained model, how well it did, and what it cost.
+
+    Attributes:
+        train_accuracy: After each epoch, on all clients' examples, shape (epochs,). It is
+            measured by the simulation, without noise: the guarantee does not cover it.
+        test_accuracy: After each epoch, shape (epochs,).
+        guarantee: What each level of clients is promised.
+        model: The shape of the network.
+        components: What a picture passes before the network.
+        weights: Of the network, shape (d,).
+    """
+
+    train_accuracy: tuple[float, ...]
+    test_accuracy: tuple[float, ...]
+    guarantee: SgdGuarantee
+    model: ReluNetwork = field(repr=False)
+    components: PrincipalComponents = field(repr=False)
+    weights: NDArray[np.float32] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the accuracies and the guarantee as plain numbers, lists and texts."""
+        return {
+            "train_accuracy": list(self.train_accuracy),
+            "test_accuracy": list(self.test_accuracy),
+            "widths": list(self.model.widths),
+            "guarantee": self.guarantee.to_dict(),
+        }
+
+
+def train(
+    images: Images,
+    levels: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    epochs: int = 50,
+    clip: float = 2.0,
+    learning_rate: float = 0.05,
+    delta: float = 1e-5,
+    hidden: tuple[int, ...] = (100,),
+    components: PrincipalComponents | None = None,
+    noise: bool = True,
+    on_epoch: OnEpoch | None = None,
+) -> ShuffledSgdResult:
+    """Simulates Algorithm 1 of E-APES; the defaults are its Table 2.
+
+    Args:
+        images: What the clients hold, dealt out evenly, and what to test with.
+        levels: The local budget of each client, from 0 to 700, shape (m,): what one step
+            keeps for one of her examples, at delta.
+        rng: The only source of randomness. Its normal numbers are those of a simulation.
+        epochs: T, >= 1.
+        clip: C, the largest norm of one example's gradient, > 0.
+        learning_rate: > 0.
+        delta: In [1e-100, 1).
+        hidden: The numbers of ReLU units, layer by layer.
+        components: A projection computed from public data. By default it is computed from
+            the clients' examples, as in the paper, and nothing is certified.
+        noise: Whether to add any; without, nothing is certified.
+        on_epoch: Called after every epoch.
+
+    Raises:
+        InvalidInputError: If shapes differ or a parameter is out of range.
+    """
+    budgets = float_array(levels, "privacy levels")
+    people = Population.from_budgets(budgets)
+    rate = as_number(learning_rate, "learning_rate")
+    if not 0.0 < rate < math.inf:
+        raise InvalidInputError(f"Expected a learning rate > 0, got {rate:g}.")
+    features, labels = images.train_features, images.train_labels
+    clients = partition(features, labels, budgets.size, rng=rng)
+    check_examples(images.test_features, images.test_labels, dimensions=2)
+    examples = clients.labels.shape[1]
+    guarantee = certify(
+        people,
+        clip=clip,
+        examples=examples,
+        epochs=epochs,
+        delta=delta,
+        public_components=components is not None,
+        noise=noise,
+    )
+    if components is None:
+        components = fit(features, min(_COMPONENTS, features.shape[1]))
+    flat = clients.features.reshape(-1, features.shape[1])
+    inputs, classes = components.project(flat), clients.labels.ravel()
+    test_inputs = components.project(images.test_features)
+
+    model = ReluNetwork((inputs.shape[1], *hidden, _CLASSES))
+
+    weights = model.start(rng=rng)
+    sigmas = deviations(budgets, clip=clip, examples=examples, delta=delta)
+    train_accuracy, test_accuracy = [], []
+    for epoch in range(epochs):
+        for client in rng.permutation(budgets.size):
+            own = slice(client * examples, (client + 1) * examples)
+            step = model.clipped_sum(weights, inputs[own], classes[own], clip)
+            step /= np.float32(examples)
+            if noise:
+                normal = rng.standard_normal(len(step), dtype=np.float32)
+                step += np.float32(sigmas[client]) * normal
+            weights -= np.float32(rate) * step
+        train_accuracy.append(model.accuracy(weights, inputs, classes))
+        test_accuracy.append(model.accuracy(weights, test_inputs, images.test_labels))
+        if on_epoch is not None:
+            on_epoch(epoch + 1, train_accuracy[-1], test_accuracy[-1])
+    return ShuffledSgdResult(
+        tuple(train_accuracy),
+        tuple(test_accuracy),
+        guarantee,
+        model,
+        components,
+        weights,
+    )

@@ -1,0 +1,133 @@
+"""Logistic regression with several classes, and the gradient of each person's loss.
+
+With weights W of shape (p + 1, classes), whose last row belongs to a constant feature 1,
+the chances of the classes are softmax(x W), and the gradient of a person's mean
+cross-entropy over her m examples is
+
+    (1 / m) sum_j x_j (softmax(x_j W) - onehot(y_j)).
+
+Everything is in single precision: the updates are clipped and noise is added to them,
+of which the rounding is less than a millionth part.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.federated.clients import Clients, check_examples
+
+
+@dataclass(frozen=True, slots=True)
+class SoftmaxRegression:
+    """Public parameters only; the weights are one flat array, W row by row.
+
+    Attributes:
+        num_features: p, >= 1.
+        num_classes: >= 2.
+    """
+
+    num_features: int
+    num_classes: int = 10
+
+    def __post_init__(self) -> None:
+        if self.num_features < 1 or self.num_classes < 2:
+            raise InvalidInputError(
+                "Expected at least 1 feature and 2 classes, "
+                f"got {self.num_features} and {self.num_classes}."
+            )
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of weights d = (p + 1) classes."""
+        return (self.num_features + 1) * self.num_classes
+
+    def start(self) -> NDArray[np.float32]:
+        """Returns the weights before training: the loss is convex, so zeros, shape (d,)."""
+        return np.zeros(self.num_parameters, dtype=np.float32)
+
+    def gradients(
+        self, weights: NDArray[np.float32], clients: Clients
+    ) -> NDArray[np.float32]:
+        """Returns the gradient of each person's mean cross-entropy, shape (k, d).
+
+        Args:
+            weights: Of everybody's model, shape (d,), or of each person's own, (k, d).
+            clients: k people with m examples each.
+
+        Raises:
+            InvalidInputError: If shapes differ or a label is no class of this model.
+        """
+        people, each, features = clients.features.shape
+        self._check(features, clients.labels)
+        if weights.shape not in ((self.num_parameters,), (people, self.num_parameters)):
+            raise InvalidInputError(
+                f"Expected weights of shape ({self.num_parameters},) or "
+                f"({people}, {self.num_parameters}), got {weights.shape}."
+            )
+        matrix = self._matrices(weights)
+        inputs = clients.features
+        if weights.ndim == 1:
+            # One large product is faster than one small product per person.
+            inputs = inputs.reshape(1, people * each, features)
+        errors = _chances(inputs @ matrix[..., :-1, :] + matrix[..., -1:, :])
+        errors = errors.reshape(people, each, self.num_classes)
+        own = np.take_along_axis(errors, clients.labels[..., None], axis=2)
+        np.put_along_axis(errors, clients.labels[..., None], own - 1.0, axis=2)
+        errors /= np.float32(each)
+        gradients = np.empty((people, self.num_parameters), dtype=np.float32)
+        parts = self._matrices(gradients)
+        np.matmul(clients.features.transpose(0, 2, 1), errors, out=parts[:, :-1])
+        errors.sum(axis=1, out=parts[:, -1])
+        return gradients
+
+    def accuracy(
+        self,
+        weights: NDArray[np.float32],
+        features: NDArray[np.float32],
+        labels: NDArray[np.int64],
+    ) -> float:
+        """Returns the share of examples whose likeliest class is theirs, in [0, 1].
+
+        Args:
+            weights: Shape (d,).
+            features: Shape (N, p).
+            labels: Shape (N,).
+
+        Raises:
+            InvalidInputError: As for `gradients`.
+        """
+        check_examples(features, labels, dimensions=2)
+        self._check(features.shape[1], labels)
+        if weights.shape != (self.num_parameters,):
+            raise InvalidInputError(
+                f"Expected weights of shape ({self.num_parameters},), "
+                f"got {weights.shape}."
+            )
+        matrix = self._matrices(weights)
+        likeliest = np.argmax(features @ matrix[:-1] + matrix[-1], axis=1)
+        return float(np.mean(likeliest == labels))
+
+    def _matrices(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Returns a view of flat weights, shape (..., p + 1, classes)."""
+        return weights.reshape(
+            *weights.shape[:-1], self.num_features + 1, self.num_classes
+        )
+
+    def _check(self, num_features: int, labels: NDArray[np.int64]) -> None:
+        if num_features != self.num_features:
+            raise InvalidInputError(
+                f"Expected {self.num_features} features, got {num_features}."
+            )
+        if labels.max() >= self.num_classes:
+            raise InvalidInputError(f"Expected labels below {self.num_classes}.")
+
+
+def _chances(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turns scores into chances along the last axis, in place."""
+    # Without the largest, no power overflows.
+    scores -= scores.max(axis=-1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=-1, keepdims=True)
+    return scores

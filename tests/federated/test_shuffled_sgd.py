@@ -1,0 +1,263 @@
+"""Shuffled gradient descent: what it promises, and that it learns."""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import mpmath  # type: ignore[import-untyped]
+import numpy as np
+import pytest
+
+from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.federated import shuffled_sgd
+from shuffledp.federated.principal_components import fit
+from shuffledp.federated.relu_network import ReluNetwork
+from shuffledp.federated.sgd_guarantee import certify, deviations, smallest_epsilons
+from shuffledp.population import Population
+
+
+def exact_delta(mu: float, epsilon: float) -> mpmath.mpf:
+    """The divergence of two unit normals at distance mu, with 60 digits and more."""
+    # Two tails that agree in their first digits are subtracted.
+    with mpmath.workdps(80):
+        mu, epsilon = mpmath.mpf(mu), mpmath.mpf(epsilon)
+
+        def tail(x: mpmath.mpf) -> mpmath.mpf:
+            return mpmath.erfc(x / mpmath.sqrt(2)) / 2
+
+        above = tail(epsilon / mu - mu / 2)
+        return above - mpmath.exp(epsilon) * tail(epsilon / mu + mu / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Pictures:
+    train_features: np.ndarray
+    train_labels: np.ndarray
+    test_features: np.ndarray
+    test_labels: np.ndarray
+
+
+def some_pictures(seed: int, count: int = 400, width: int = 12) -> Pictures:
+    """Ten classes, each with a random pattern and some noise."""
+    rng = np.random.default_rng(seed)
+    patterns = rng.random((10, width))
+    labels = rng.integers(10, size=2 * count)
+    noisy = 0.8 * patterns[labels] + 0.2 * rng.random((2 * count, width))
+    features = noisy.astype(np.float32)
+    return Pictures(features[:count], labels[:count], features[count:], labels[count:])
+
+
+@pytest.mark.parametrize("level", [0.0, 0.05, 1.0, 8.0, 300.0])
+@pytest.mark.parametrize("delta", [1e-7, 1e-5, 0.1])
+def test_one_step_keeps_the_level_of_one_example(level: float, delta: float) -> None:
+    sigma = deviations(np.array([level]), clip=2.0, examples=600, delta=delta)[0]
+
+    sensitivity = 2 * 2.0 / 600
+    # No more than delta, with a rounding of 1e-11 of it, and no more noise than needed.
+    assert exact_delta(sensitivity / sigma, level) <= delta * (1 + 1e-11)
+    assert exact_delta(1.0001 * sensitivity / sigma, level) > delta
+
+
+@pytest.mark.parametrize("epochs", [1, 50])
+@pytest.mark.parametrize("examples", [1, 600])
+def test_guarantees_hold_and_are_tight(epochs: int, examples: int) -> None:
+    people = Population.from_counts({0.05: 40, 0.5: 30, 1.0: 30})
+
+    guarantee = certify(people, clip=2.0, examples=examples, epochs=epochs, delta=1e-5)
+
+    for row in guarantee.levels:
+        for sensitivity, mu, epsilon in (
+            (4.0 / examples, row.example_mu, row.example_epsilon),
+            (4.0, row.client_mu, row.client_epsilon),
+        ):
+            exact = math.sqrt(epochs) * sensitivity / row.deviation
+            assert exact <= mu <= exact * (1 + 1e-8)
+            assert exact_delta(exact, epsilon) <= 1e-5
+            assert exact_delta(exact, epsilon * (1 - 1e-6)) > 1e-5
+
+
+def test_a_single_step_costs_the_level_itself() -> None:
+    people = Population.from_counts({0.05: 1, 1.0: 99})
+
+    guarantee = certify(people, clip=2.0, examples=600, epochs=1, delta=1e-5)
+
+    for row, level in zip(guarantee.levels, (0.05, 1.0), strict=True):
+        assert row.epsilon_local == level
+        assert row.example_epsilon == pytest.approx(level, rel=1e-6)
+
+
+def test_small_and_endless_mu_have_the_epsilon_known_by_hand() -> None:
+    epsilons = smallest_epsilons(np.array([0.0, 1e-9, math.inf]), 1e-5)
+
+    # Two normals at distance 1e-9 differ by less than delta at epsilon = 0.
+    assert epsilons.tolist() == [0.0, 0.0, math.inf]
+
+
+def test_replacing_one_example_moves_the_step_by_its_sensitivity_at_most() -> None:
+    network = ReluNetwork((3, 4, 10))
+    rng = np.random.default_rng(1)
+    features = rng.normal(size=(8, 3)).astype(np.float32)
+    labels = rng.integers(10, size=8)
+    largest = 0.0
+
+    for trial in range(300):
+        weights = 3 * rng.normal(size=network.num_parameters).astype(np.float32)
+        # Pairs of one picture with two labels point in nearly opposite directions.
+        other, others = features.copy(), labels.copy()
+        other[0] = 30 * rng.normal(size=3) if trial % 2 else features[0]
+        others[0] = (labels[0] + 1 + rng.integers(9)) % 10
+        moved = network.clipped_sum(weights, other, others, 0.7)
+        moved -= network.clipped_sum(weights, features, labels, 0.7)
+        largest = max(largest, float(np.linalg.norm(moved)) / 8)
+
+    # What `deviations` is told: 2 C / k, with the rounding of single precision.
+    assert largest <= 2 * 0.7 / 8 * (1 + 1e-5)
+    assert largest >= 0.7 * 2 * 0.7 / 8
+
+
+def test_steps_get_the_noise_of_their_clients_level() -> None:
+    pictures = some_pictures(2, count=20)
+    components = fit(pictures.train_features, 12)
+    levels = [0.1, 1.0]
+
+    first = []
+    for seed in range(40):
+        runs = [
+            shuffled_sgd.train(
+                pictures, levels, rng=np.random.default_rng(seed), epochs=1,
+                clip=1e-6, learning_rate=1e6, components=components, hidden=(20,),
+                noise=noise,
+            ).weights
+            for noise in (True, False)
+        ]  # fmt: skip
+        first.append(runs[0] - runs[1])
+    measured = float(np.var(first))
+
+    # One step of each client; the gradients, at most 1e-6, vanish in the noise:
+    # sigma is 2e-7 / mu per coordinate, and mu below 0.3.
+    sigmas = deviations(np.array(levels), clip=1e-6, examples=10, delta=1e-5)
+    expected = 1e12 * float(np.sum(sigmas**2))
+    # 40 times 470 normal numbers; the gradients differ between the runs by up to 4, that
+    # is 16 in all coordinates together.
+    numbers = 40 * len(first[0])
+    allowed = 5 * math.sqrt(2 / numbers) + 32 / (len(first[0]) * expected)
+    assert abs(measured / expected - 1) < allowed
+
+
+def test_training_learns_and_reports_every_epoch() -> None:
+    calls: list[tuple[int, float, float]] = []
+
+    result = shuffled_sgd.train(
+        some_pictures(3),
+        [8.0] * 5 + [12.0] * 5,
+        rng=np.random.default_rng(3),
+        epochs=30,
+        learning_rate=0.5,
+        on_epoch=lambda *numbers: calls.append(numbers),
+    )
+
+    assert [call[0] for call in calls] == list(range(1, 31))
+    assert tuple(call[1] for call in calls) == result.train_accuracy
+    assert tuple(call[2] for call in calls) == result.test_accuracy
+    assert result.test_accuracy[-1] > 0.8
+    assert result.guarantee.epochs == 30
+
+
+def test_the_same_seed_trains_the_same_model() -> None:
+    runs = [
+        shuffled_sgd.train(
+            some_pictures(4), [1.0] * 4, rng=np.random.default_rng(seed), epochs=2
+        ).weights
+        for seed in (1, 1, 2)
+    ]
+
+    np.testing.assert_array_equal(runs[0], runs[1])
+    assert np.any(runs[0] != runs[2])
+
+
+def test_only_noise_and_public_components_are_certified() -> None:
+    pictures = some_pictures(5)
+    public = fit(some_pictures(6).train_features, 12)
+
+    certified = {
+        (components is public, noise): shuffled_sgd.train(
+            pictures, [1.0] * 4, rng=np.random.default_rng(5), epochs=1,
+            components=components, noise=noise,
+        ).guarantee
+        for components in (public, None)
+        for noise in (True, False)
+    }  # fmt: skip
+
+    assert [key for key in certified if certified[key].certified] == [(True, True)]
+    assert "components" in certified[False, True].note
+    assert certified[True, False].levels[0].example_epsilon == math.inf
+
+
+def test_results_can_be_written_down() -> None:
+    result = shuffled_sgd.train(
+        some_pictures(7), [0.5, 1.0], rng=np.random.default_rng(7), epochs=2
+    )
+
+    record = json.loads(json.dumps(result.to_dict()))
+
+    assert len(record["test_accuracy"]) == 2
+    assert [row["epsilon_local"] for row in record["guarantee"]["levels"]] == [0.5, 1.0]
+    assert record["guarantee"]["certified"] is False
+    assert record["guarantee"]["published_status"] == "false as stated"
+
+
+def test_what_is_endless_is_written_as_nothing() -> None:
+    people = Population.from_counts({1.0: 1})
+
+    guarantee = certify(people, clip=2.0, examples=6, epochs=1, delta=1e-5, noise=False)
+
+    record = json.loads(json.dumps(guarantee.to_dict(), allow_nan=False))
+    assert record["levels"][0]["example_epsilon"] is None
+    assert record["published_mu"] is None
+    assert record["certified"] is False
+
+
+def test_the_published_figure_is_the_papers_formula() -> None:
+    people = Population.from_counts({0.5: 50, 1.0: 50})
+
+    guarantee = certify(people, clip=2.0, examples=600, epochs=50, delta=1e-5)
+
+    # The victim with the largest budget leaves one person less at hers, or at the other.
+    shares = [1 / (1 + math.exp(level)) for level in (0.5, 1.0)]
+    by_hand = [
+        math.sqrt(2 / ((1 - 1e-5) * (50 * shares[0] + 50 * shares[1] - left)))
+        for left in shares
+    ]
+    assert min(abs(guarantee.published_mu / mu - 1) for mu in by_hand) < 1e-12
+    total = math.sqrt(50) * guarantee.published_mu
+    assert float(exact_delta(total, guarantee.published_epsilon)) == pytest.approx(1e-5)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"epochs": 0},
+        {"clip": 0.0},
+        {"clip": math.nan},
+        {"clip": math.inf},
+        {"learning_rate": 0.0},
+        {"delta": 0.0},
+        {"delta": 1.0},
+        {"hidden": (0,)},
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be_are_refused(setting: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError, match="Expected"):
+        shuffled_sgd.train(
+            some_pictures(8), [1.0] * 4, rng=np.random.default_rng(8), **setting
+        )
+
+
+def test_levels_that_cannot_be_are_refused() -> None:
+    for levels in ([], [-1.0], [math.nan]):
+        with pytest.raises(PopulationError):
+            shuffled_sgd.train(some_pictures(9), levels, rng=np.random.default_rng(9))
+    with pytest.raises(InvalidInputError, match="clients"):
+        shuffled_sgd.train(some_pictures(9), [1.0] * 401, rng=np.random.default_rng(9))
