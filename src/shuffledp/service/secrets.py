@@ -21,6 +21,8 @@ from shuffledp.service.wire.signing import new_signing_key, verify_key_of
 from shuffledp.service.wire.task import KEY_SIZE, Task
 
 TASK_FILE = "task.json"
+SHUFFLER_FILE = "shuffler.json"
+ANALYST_FILE = "analyst.json"
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,9 @@ class _Secrets:
 
     @classmethod
     def _load(cls, path: Path, sizes: dict[str, int]) -> Self:
-        value = read_object(read_file(path), "secret keys")
+        content = read_file(path)
         try:
+            value = read_object(content, "secret keys")
             return cls(
                 **{
                     name: from_text(value.get(name), size, name)
@@ -76,7 +79,11 @@ class ShufflerSecrets(_Secrets):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Reads a file that `save` wrote."""
+        """Reads a file that `save` wrote.
+
+        Raises:
+            DataError: If it is missing or damaged.
+        """
         return cls._load(path, {field.name: KEY_SIZE for field in fields(cls)})
 
 
@@ -99,7 +106,11 @@ class AnalystSecrets(_Secrets):
 
     @classmethod
     def load(cls, path: Path, suite: Suite) -> Self:
-        """Reads a file that `save` wrote."""
+        """Reads a file that `save` wrote.
+
+        Raises:
+            DataError: If it is missing or damaged.
+        """
         return cls._load(
             path, {"private_key": suite.private_size, "signing_key": KEY_SIZE}
         )
@@ -109,16 +120,17 @@ class AnalystSecrets(_Secrets):
         return public_key_of(suite, self.private_key), verify_key_of(self.signing_key)
 
 
-def load_task(folder: Path) -> Task:
-    """Reads the public file of a task's folder.
+def load_task(path: Path) -> Task:
+    """Reads the public file of a task: itself, or in the task's folder.
 
     Raises:
         DataError: If it is missing or damaged.
     """
+    file = path / TASK_FILE if path.is_dir() else path
     try:
-        return Task.from_json(read_file(folder / TASK_FILE))
+        return Task.from_json(read_file(file))
     except (Refusal, InvalidInputError) as error:
-        raise DataError(f"Expected a task in {folder / TASK_FILE}: {error}") from error
+        raise DataError(f"Expected a task in {file}: {error}") from error
 
 
 def read_file(path: Path) -> bytes:
@@ -142,7 +154,12 @@ def write_new(path: Path, text: str, *, mode: int = 0o644) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:
+                path.unlink()
+                raise
     except FileExistsError:
         raise DataError(f"Expected no file {path} yet: it is kept as it is.") from None
     except OSError as error:

@@ -111,7 +111,8 @@ class AnalystState:
             raise Refusal(Reason.WRONG_STAGE, "Expected a batch of another step.")
         step = ready.step
         piles = 1 if not step.names_levels else len(self.task.levels)
-        if len(header.people) != piles or header.sealed_size != step.sealed_size:
+        sizes = (len(header.people), header.sealed_size, header.messages_per_report)
+        if sizes != (piles, step.sealed_size, step.messages_per_report):
             raise Refusal(Reason.WRONG_SIZE, "Expected the task's levels and sizes.")
         if ready.exhausted:
             who = ", ".join(f"{level:g}" for level in ready.exhausted)
@@ -126,14 +127,14 @@ class AnalystState:
         )
 
     def finish(self, spent: tuple[float, ...], *, published: bool) -> "AnalystState":
-        """Returns the state after the answers were judged.
+        """Returns the state after a batch was judged; one of levels is only withheld.
 
         Args:
             spent: What each level pays for this epoch; nothing for a batch that was
                 never opened.
             published: Whether every promise was kept.
         """
-        self._expect(Stage.ANSWER)
+        self._expect(Stage.ANSWER if published else self.stage)
         total = tuple(a + b for a, b in zip(self.spent, spent, strict=True))
         phase = Phase.PUBLISHED if published else Phase.WITHHELD
         return replace(self, phase=phase, spent=total)

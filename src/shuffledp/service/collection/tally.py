@@ -127,10 +127,11 @@ def estimate(
 
 def _in_proportion(people: tuple[int, ...], spoiled: int) -> NDArray[np.int64]:
     """Splits a number of people over the levels, by largest remainders."""
-    counts = np.array(people)
-    exact = counts * (spoiled / max(int(counts.sum()), 1))
-    parts = np.floor(exact).astype(np.int64)
-    order = np.argsort(parts - exact, kind="stable")
+    total = max(sum(people), 1)
+    # Whole numbers all along: rounded ones may not add up at many people.
+    divided = [divmod(count * spoiled, total) for count in people]
+    parts = np.array([whole for whole, _ in divided], dtype=np.int64)
+    order = sorted(range(len(people)), key=lambda place: -divided[place][1])
     parts[order[: spoiled - int(parts.sum())]] += 1
     return parts
 

@@ -26,11 +26,11 @@ MAGIC = b"SDPB\x01"
 MEDIA_TYPE = "application/vnd.shuffledp.batch"
 MAX_HEADER = 1 << 20
 
+BEGIN_SIZE = len(MAGIC) + 4
+
 _PURPOSE = "batch"
-_BEGIN = len(MAGIC) + 4
-_NAMES = frozenset(
-    {"task_id", "epoch", "stage", "batch_id", "people", "sealed_size", "sha256"}
-)
+_WHOLE = ("epoch", "sealed_size", "messages_per_report")
+_NAMES = frozenset({"task_id", "stage", "batch_id", "people", "sha256", *_WHOLE})
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class BatchHeader:
             named.
         sealed_size: Bytes of each message.
         sha256: Of all messages, 32 bytes.
+        messages_per_report: How many messages everybody sent.
     """
 
     task_id: bytes
@@ -55,6 +56,7 @@ class BatchHeader:
     people: tuple[int, ...]
     sealed_size: int
     sha256: bytes
+    messages_per_report: int = 1
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes, bytes as base64url."""
@@ -66,6 +68,7 @@ class BatchHeader:
             "people": list(self.people),
             "sealed_size": self.sealed_size,
             "sha256": to_text(self.sha256),
+            "messages_per_report": self.messages_per_report,
         }
 
 
@@ -93,6 +96,7 @@ def write_batch(
         people,
         step.sealed_size,
         sha256(messages),
+        step.messages_per_report,
     )
     text = canonical(signed(_PURPOSE, header.to_dict(), signing_key))
     return b"".join((MAGIC, len(text).to_bytes(4, "big"), text, messages))
@@ -107,30 +111,53 @@ def read_batch(content: bytes, task: Task) -> tuple[BatchHeader, memoryview]:
     Raises:
         Refusal: If it is none, was not signed by the task's shuffler, or changed since.
     """
-    if content[: len(MAGIC)] != MAGIC:
-        raise Refusal(Reason.MALFORMED, "Expected a batch of version 1.")
-    length = int.from_bytes(content[len(MAGIC) : _BEGIN], "big")
-    if length > MAX_HEADER:
-        raise Refusal(Reason.TOO_LARGE, f"Expected a header of {MAX_HEADER} bytes.")
-    text = content[_BEGIN : _BEGIN + length]
-    value = check_signed(
-        _PURPOSE, read_object(text, "a batch header"), task.shuffler_signing_key
-    )
-    header = _header(value)
-    messages = memoryview(content)[_BEGIN + length :]
-    if header.task_id != task.task_id:
-        raise Refusal(Reason.UNKNOWN_TASK, "Expected a batch of this task.")
-    whole = header.sealed_size > 0 and len(messages) % header.sealed_size == 0
+    end = header_end(content[:BEGIN_SIZE])
+    header = read_batch_header(content[:end], task)
+    messages = memoryview(content)[end:]
+    per_person = header.messages_per_report * header.sealed_size
+    # Piles are told apart by counting: one message too many would move all others.
+    whole = per_person > 0 and len(messages) == sum(header.people) * per_person
     if not whole or sha256(messages) != header.sha256:
         raise Refusal(Reason.WRONG_SIZE, "Expected the messages that were signed.")
     return header, messages
+
+
+def header_end(begin: bytes) -> int:
+    """Returns where messages begin, from the first `BEGIN_SIZE` bytes of a batch.
+
+    Raises:
+        Refusal: If it is none.
+    """
+    if len(begin) < BEGIN_SIZE or begin[: len(MAGIC)] != MAGIC:
+        raise Refusal(Reason.MALFORMED, "Expected a batch of version 1.")
+    length = int.from_bytes(begin[len(MAGIC) :], "big")
+    if length > MAX_HEADER:
+        raise Refusal(Reason.TOO_LARGE, f"Expected a header of {MAX_HEADER} bytes.")
+    return BEGIN_SIZE + length
+
+
+def read_batch_header(content: bytes, task: Task) -> BatchHeader:
+    """Reads what stands before the messages, so that forgeries are refused without them.
+
+    Raises:
+        Refusal: If it was not signed by the task's shuffler, for this task.
+    """
+    value = check_signed(
+        _PURPOSE,
+        read_object(content[BEGIN_SIZE:], "a batch header"),
+        task.shuffler_signing_key,
+    )
+    header = _header(value)
+    if header.task_id != task.task_id:
+        raise Refusal(Reason.UNKNOWN_TASK, "Expected a batch of this task.")
+    return header
 
 
 def _header(value: dict[str, Any]) -> BatchHeader:
     # Signed by a party that is trusted to count, not to write without mistakes.
     if set(value) != _NAMES:
         raise Refusal(Reason.MALFORMED, f"Expected a header of {sorted(_NAMES)}.")
-    people, whole = value["people"], [value[n] for n in ("epoch", "sealed_size")]
+    people, whole = value["people"], [value[name] for name in _WHOLE]
     if not isinstance(people, list) or value["stage"] not in list(Stage):
         raise Refusal(Reason.MALFORMED, "Expected numbers of people, and a stage.")
     if any(type(number) is not int or number < 0 for number in (*people, *whole)):
@@ -143,4 +170,5 @@ def _header(value: dict[str, Any]) -> BatchHeader:
         people=tuple(people),
         sealed_size=value["sealed_size"],
         sha256=from_text(value["sha256"], 32, "a digest"),
+        messages_per_report=value["messages_per_report"],
     )

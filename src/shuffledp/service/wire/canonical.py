@@ -4,6 +4,7 @@ import base64
 import binascii
 import hashlib
 import json
+import math
 from typing import Any
 
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -53,17 +54,43 @@ def read_object(content: bytes | str, what: str) -> dict[str, Any]:
     """Reads one JSON object.
 
     Raises:
-        Refusal: If it is anything else, names a member twice, or nests deeply.
+        Refusal: If it is anything else, names a member twice, nests deeply, or holds
+            something that has no canonical text.
     """
     try:
         value = json.loads(
             content, object_pairs_hook=_once, parse_constant=_no_constant
         )
+        # What cannot be written again, such as 1e999 or half a character, is no value.
+        canonical({"": value})
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise Refusal(Reason.MALFORMED, f"Expected {what} as one JSON object.")
     return value
+
+
+def to_number(value: object, what: str) -> float:
+    """Reads a finite number.
+
+    Raises:
+        Refusal: If it is anything else, or too large to compute with.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            if math.isfinite(value):
+                return float(value)
+        except OverflowError:
+            pass
+    raise Refusal(Reason.MALFORMED, f"Expected {what} as a finite number.")
+
+
+def is_text(value: object, longest: int) -> bool:
+    """Tells whether a value is a text that people can read, and that can be hashed."""
+    if not isinstance(value, str) or not value.strip() or len(value) > longest:
+        return False
+    # Half a character, as broken input leaves it, has no UTF-8.
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,11 +1,17 @@
 """What the analyst publishes before items are sent, and how she acknowledges a batch."""
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
+from shuffledp.errors import InvalidInputError
 from shuffledp.protocols.items import Items
-from shuffledp.service.wire.canonical import canonical, from_text, sha256, to_text
+from shuffledp.service.wire.canonical import (
+    canonical,
+    from_text,
+    sha256,
+    to_number,
+    to_text,
+)
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import check_signed, signed
 from shuffledp.service.wire.task import ID_SIZE, Task
@@ -62,21 +68,26 @@ class PublishedPlan:
         Raises:
             Refusal: If it is no plan for this task.
         """
-        if isinstance(value, dict) and set(value) == _PLAN:
-            rates, blanket, size = (
-                value["rates"],
-                value["blanket"],
-                value["report_size"],
-            )
-            numbers: list[Any] = [*rates, blanket] if isinstance(rates, list) else [""]
-            known = all(
-                type(number) in (int, float) and math.isfinite(number) and number >= 0
-                for number in numbers
-            )
-            fits = type(size) is int and 1 <= size <= MAX_REPORT_SIZE
-            if known and fits and len(rates) == len(task.levels) and max(rates) <= 1:
-                return cls(tuple(float(r) for r in rates), float(blanket), size)
-        raise Refusal(Reason.MALFORMED, "Expected a plan for the levels of the task.")
+        refusal = Refusal(
+            Reason.MALFORMED, "Expected a plan for the levels of the task."
+        )
+        if not isinstance(value, dict) or set(value) != _PLAN:
+            raise refusal
+        size, rates = value["report_size"], value["rates"]
+        if not isinstance(rates, list) or len(rates) != len(task.levels):
+            raise refusal
+        if type(size) is not int or not 1 <= size <= MAX_REPORT_SIZE:
+            raise refusal
+        plan = cls(
+            tuple(to_number(rate, "rates") for rate in rates),
+            to_number(value["blanket"], "blanket"),
+            size,
+        )
+        try:
+            plan.protocol(task)
+        except InvalidInputError as error:
+            raise refusal from error
+        return plan
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What a task asks for, and which protocol of this library answers it."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -8,6 +9,7 @@ from shuffledp.protocols.binary_sum import BinarySum
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.items_framework import ItemsFramework
 from shuffledp.protocols.mean import Mean
+from shuffledp.service.wire.canonical import is_text, to_number
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.types import Mode
 
@@ -52,7 +54,7 @@ class Question:
                 f"{self.statistic!r}."
             )
         for text in (self.text, *self.categories):
-            if not isinstance(text, str) or not text.strip() or len(text) > 500:
+            if not is_text(text, 500):
                 raise InvalidInputError(
                     "Expected the question and every category as a text of 1 to 500 "
                     "characters."
@@ -67,6 +69,8 @@ class Question:
             )
         if not 1 <= self.set_size <= MAX_SET_SIZE:
             raise InvalidInputError(f"Expected a set size from 1 to {MAX_SET_SIZE}.")
+        if not -math.inf < self.low < self.high < math.inf:
+            raise InvalidInputError("Expected finite numbers, low below high.")
         if self.statistic == "items" and self.mode != "agnostic":
             raise InvalidInputError(
                 "Expected items to be collected agnostic of levels."
@@ -104,8 +108,8 @@ class Question:
             "statistic": self.statistic,
             "text": self.text,
             "categories": list(self.categories),
-            "low": self.low,
-            "high": self.high,
+            "low": float(self.low),
+            "high": float(self.high),
             "set_size": self.set_size,
             "mode": self.mode,
         }
@@ -123,15 +127,12 @@ class Question:
         categories, size = value["categories"], value["set_size"]
         if not isinstance(categories, list) or type(size) is not int:
             raise Refusal(Reason.MALFORMED, "Expected categories and a whole set size.")
-        for name in ("low", "high"):
-            if type(value[name]) not in (int, float):
-                raise Refusal(Reason.MALFORMED, f"Expected {name} as a number.")
         return cls(
             statistic=value["statistic"],
             text=value["text"],
             categories=tuple(categories),
-            low=float(value["low"]),
-            high=float(value["high"]),
+            low=to_number(value["low"], "low"),
+            high=to_number(value["high"], "high"),
             set_size=size,
             mode=value["mode"],
         )

@@ -53,11 +53,26 @@ class Receipt:
         rest = check_signed(_PURPOSE, value, verify_key)
         if set(rest) != _NAMES:
             raise Refusal(Reason.MALFORMED, f"Expected a receipt of {sorted(_NAMES)}.")
+        numbers = [rest[name] for name in ("epoch", "stage", "accepted")]
+        if any(type(number) is not int or number < 0 for number in numbers):
+            raise Refusal(Reason.MALFORMED, "Expected whole numbers from 0.")
         return cls(
             from_text(rest["task"], 32, "a digest"),
             rest["epoch"],
             rest["stage"],
             from_text(rest["upload"], 32, "a digest"),
             rest["accepted"],
-            tuple((place, Reason(reason)) for place, reason in rest["refused"]),
+            _refused(rest["refused"]),
         )
+
+
+def _refused(value: object) -> tuple[tuple[int, Reason], ...]:
+    if isinstance(value, list) and all(
+        isinstance(entry, list)
+        and len(entry) == 2
+        and type(entry[0]) is int
+        and entry[1] in list(Reason)
+        for entry in value
+    ):
+        return tuple((place, Reason(reason)) for place, reason in value)
+    raise Refusal(Reason.MALFORMED, "Expected positions and reasons.")

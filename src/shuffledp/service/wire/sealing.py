@@ -103,9 +103,16 @@ class Sealer:
     info: bytes
 
     def seal(self, messages: list[bytes]) -> list[bytes]:
-        """Returns messages that are longer by `suite.overhead`."""
+        """Returns messages that are longer by `suite.overhead`.
+
+        Raises:
+            Refusal: If the public key is none of this suite, or would hide nothing.
+        """
         key, primitives = self._key(), self.suite.hpke()
-        return [primitives.encrypt(message, key, self.info) for message in messages]
+        try:
+            return [primitives.encrypt(message, key, self.info) for message in messages]
+        except ValueError as error:
+            raise Refusal(Reason.MALFORMED, "Expected a key that hides.") from error
 
     def _key(self) -> _PublicKey:
         if len(self.public_key) != self.suite.public_size:

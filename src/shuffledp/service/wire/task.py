@@ -11,8 +11,10 @@ from shuffledp.population import MAX_BUDGET
 from shuffledp.service.wire.canonical import (
     canonical,
     from_text,
+    is_text,
     read_object,
     sha256,
+    to_number,
     to_text,
 )
 from shuffledp.service.wire.question import Question
@@ -25,7 +27,8 @@ KEY_SIZE = 32
 MAX_LEVELS = 64
 MAX_PEOPLE = 10**9
 
-_LISTS = ("levels", "minimum", "promise", "budget")
+_NUMBERS = ("levels", "promise", "budget")
+_LISTS = ("minimum", *_NUMBERS)
 _KEYS = ("analyst_key", "analyst_signing_key", "shuffler_signing_key")
 _NAMES = frozenset(
     {"version", "task_id", "name", "question", "delta", "absent", "suite"}
@@ -79,7 +82,7 @@ class Task:
             raise InvalidInputError(
                 f"Expected privacy levels above 0, up to {MAX_BUDGET:g}."
             )
-        for name in _LISTS[1:]:
+        for name in ("minimum", "promise", "budget"):
             if len(getattr(self, name)) != levels.size:
                 raise InvalidInputError(f"Expected one {name} for each level.")
         if not all(1 <= count <= MAX_PEOPLE for count in self.minimum):
@@ -93,13 +96,15 @@ class Task:
             raise InvalidInputError(f"Expected 0 < delta < 1, got {self.delta:g}.")
         if not 0 <= self.absent <= MAX_PEOPLE:
             raise InvalidInputError("Expected a number of absent people from 0.")
-        if not self.name.strip() or len(self.name) > 100:
+        if not is_text(self.name, 100):
             raise InvalidInputError("Expected a name of 1 to 100 characters.")
         sizes = (self.suite.public_size, KEY_SIZE, KEY_SIZE)
         if [len(getattr(self, name)) for name in _KEYS] != list(sizes):
             raise InvalidInputError("Expected three public keys of the suite's sizes.")
         if len(self.task_id) != ID_SIZE:
             raise InvalidInputError(f"Expected a task id of {ID_SIZE} bytes.")
+        # Checks what is left: a question that these levels cannot be asked.
+        self.question.protocol(self.levels, self.delta, self.absent)
 
     @cached_property
     def digest(self) -> bytes:
@@ -126,7 +131,9 @@ class Task:
             "delta": self.delta,
             "absent": self.absent,
             "suite": self.suite.value,
-            **{name: list(getattr(self, name)) for name in _LISTS},
+            "minimum": list(self.minimum),
+            # One text for 1 and 1.0, or whoever reads it would have another digest.
+            **{name: list(map(float, getattr(self, name))) for name in _NUMBERS},
             **{name: to_text(getattr(self, name)) for name in _KEYS},
         }
 
@@ -146,12 +153,13 @@ class Task:
         if value.get("version") != VERSION or set(value) != _NAMES:
             raise Refusal(Reason.MALFORMED, f"Expected a task of version {VERSION}.")
         for name in _LISTS:
-            kinds = (int,) if name == "minimum" else (int, float)
-            entries = value[name]
-            if not isinstance(entries, list) or any(
-                type(entry) not in kinds for entry in entries
-            ):
-                raise Refusal(Reason.MALFORMED, f"Expected {name} as numbers.")
+            if not isinstance(value[name], list):
+                raise Refusal(Reason.MALFORMED, f"Expected {name} as a list.")
+        if any(type(count) is not int for count in value["minimum"]):
+            raise Refusal(Reason.MALFORMED, "Expected minimum as whole numbers.")
+        levels, promise, budget = (
+            tuple(to_number(entry, name) for entry in value[name]) for name in _NUMBERS
+        )
         numbers = type(value["delta"]) is float and type(value["absent"]) is int
         if not numbers or not isinstance(value["name"], str):
             raise Refusal(Reason.MALFORMED, "Expected a name, delta and absent people.")
@@ -167,10 +175,10 @@ class Task:
             task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
             name=value["name"],
             question=Question.from_dict(value["question"]),
-            levels=tuple(float(level) for level in value["levels"]),
+            levels=levels,
             minimum=tuple(value["minimum"]),
-            promise=tuple(float(epsilon) for epsilon in value["promise"]),
-            budget=tuple(float(epsilon) for epsilon in value["budget"]),
+            promise=promise,
+            budget=budget,
             delta=value["delta"],
             absent=value["absent"],
             suite=suite,

@@ -9,6 +9,8 @@ import hmac
 import os
 from collections.abc import Callable
 
+from shuffledp.errors import InvalidInputError
+
 NONCE_SIZE = 16
 TOKEN_SIZE = 32
 KEY_SIZE = 32
@@ -32,7 +34,12 @@ def issue_tokens(
         epoch: From 1.
         count: At least 0.
         entropy: Returns so many random bytes.
+
+    Raises:
+        InvalidInputError: If the epoch or the number is out of range.
     """
+    if count < 0 or not 1 <= epoch < 2**32:
+        raise InvalidInputError("Expected an epoch from 1, and a number of tokens.")
     drawn = entropy(NONCE_SIZE * count)
     begin = _beginning(task_id, epoch)
     nonces = [

@@ -1,0 +1,33 @@
+"""The page on which a person takes part with a browser.
+
+    page/     sources: HTML, CSS and ES modules without a framework
+    built/    what `scripts/build-page` makes of them, and a shuffler serves
+
+The browser does what `shuffledp.service.encode` does: it randomizes and seals, and nothing
+else leaves it. Whoever serves the page could serve another one: people trust the server for
+the page, as they trust an app's publisher for the app.
+"""
+
+from pathlib import Path
+
+PAGE_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
+"""What a server sends with every file of the page."""
+
+
+def page_folder() -> Path | None:
+    """Returns the folder with index.html; None if the page was not built.
+
+    `index.html` is served at /tasks/{id}/take-part, the other files under /take-part/.
+    """
+    folder = Path(__file__).parent / "built"
+    return folder if (folder / "index.html").is_file() else None

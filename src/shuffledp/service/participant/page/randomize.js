@@ -1,0 +1,137 @@
+// The randomizers of shuffledp.randomizers, for one person: the same law, bit for bit.
+
+/** Randomness of the operating system; `fill` is another source in tests alone. */
+export class Rng {
+  constructor(fill = (words) => crypto.getRandomValues(words)) {
+    this.fill = fill;
+  }
+
+  /** Draws a whole number, exactly uniform on [0, 2 ** 53). */
+  bits53() {
+    const [high, low] = this.fill(new Uint32Array(2));
+    return (high >>> 5) * 2 ** 26 + (low >>> 6);
+  }
+
+  /** Draws a whole number, exactly uniform on [0, span). */
+  below(span) {
+    if (!Number.isInteger(span) || span < 1 || span > 2 ** 32) {
+      throw new RangeError("Expected a span from 1 to 2 ** 32.");
+    }
+    // Words past the last multiple of span would favour small results: draw again.
+    const limit = 2 ** 32 - (2 ** 32 % span);
+    for (;;) {
+      const [word] = this.fill(new Uint32Array(1));
+      if (word < limit) return word % span;
+    }
+  }
+
+  /**
+   * Draws a coin that comes up true with exactly this chance, every bit of it.
+   *
+   * One comparison would round the chance to a multiple of 2 ** -53: the next 53 bits
+   * decide among equals, as long as the chance has any left.
+   */
+  coin(chance) {
+    if (!(chance >= 0 && chance <= 1)) throw new RangeError("Expected a chance.");
+    for (let rest = chance; ; ) {
+      const scaled = rest * 2 ** 53;
+      const whole = Math.floor(scaled);
+      const drawn = this.bits53();
+      if (drawn !== whole || scaled === whole) return drawn < whole;
+      rest = scaled - whole;
+    }
+  }
+}
+
+/**
+ * Returns the chance that a message ignores the answer.
+ *
+ * The 8e-16 on top cover the rounding of the formula, with an exponential that is good to
+ * one unit in the last place: a hair more private than promised, never less.
+ *
+ * @param {number} epsilon The level.
+ * @param {number} inside The share of messages that speak for one answer.
+ */
+export function blanketChance(epsilon, inside) {
+  if (!(epsilon >= 0 && Number.isFinite(epsilon))) throw new RangeError("Expected a level.");
+  const decay = Math.exp(-epsilon);
+  const low = decay / (inside + (1 - inside) * decay);
+  return Math.min(low * (1 + 8e-16), 1);
+}
+
+/** k-ary randomized response: any category with the blanket's chance, else one's own. */
+export function randomizeCategory(value, count, epsilon, rng) {
+  checkWhole(value, count);
+  return rng.coin(blanketChance(epsilon, 1 / count)) ? rng.below(count) : value;
+}
+
+/** One bit about a number: 1 the more often, the closer it is to the high end. */
+export function randomizeNumber(value, low, high, epsilon, rng) {
+  if (!(value >= low && value <= high && low < high)) {
+    throw new RangeError("Expected a number in the range.");
+  }
+  // Halves, as the length of the range may exceed the largest number.
+  const share = (value / 2 - low / 2) / (high / 2 - low / 2);
+  const chance = Math.min(Math.max(share, 0), 1);
+  const fair = rng.coin(blanketChance(epsilon, 0.5));
+  return rng.coin(fair ? 0.5 : chance) ? 1 : 0;
+}
+
+/**
+ * Sets of items: each with the level's chance, among a Poisson number of uniform ones.
+ *
+ * @param {number[]} held Different items; fewer than `setSize` are as good as any.
+ * @param {{numItems: number, setSize: number, blanket: number, reportSize: number}} plan
+ * @param {number} rate The chance to send an item.
+ * @returns {number[]} `reportSize` numbers; `numItems` stands for nothing.
+ */
+export function randomizeItems(held, plan, rate, rng) {
+  const { numItems, setSize, blanket, reportSize } = plan;
+  held.forEach((item) => checkWhole(item, numItems));
+  if (held.length > setSize || new Set(held).size !== held.length) {
+    throw new RangeError(`Expected at most ${setSize} different items.`);
+  }
+  if (!(reportSize >= setSize)) throw new RangeError("Expected room for all items.");
+  const report = new Array(reportSize).fill(numItems);
+  for (let place = 0; place < setSize; place += 1) {
+    const sent = rng.coin(rate);
+    if (sent && place < held.length) report[place] = held[place];
+  }
+  const cap = reportSize - setSize;
+  const { stop, go } = stopAndGo(blanket, cap);
+  for (let place = 0; place < cap && goesOn(stop[place], go[place], rng); place += 1) {
+    report[setSize + place] = rng.below(numItems);
+  }
+  return report;
+}
+
+/** Returns P(N = j | N >= j) and P(N > j | N >= j) of a Poisson number, for j < cap. */
+export function stopAndGo(mean, cap) {
+  if (!(mean >= 0 && mean <= 1e5)) throw new RangeError("Expected 0 to 100000 messages.");
+  // What is that far beyond both cap and mean is below 1e-20 of what is before.
+  const spread = 80 + 20 * Math.ceil(Math.sqrt(mean));
+  const last = Math.max(cap, Math.ceil(mean)) + spread;
+  const stop = new Float64Array(last);
+  const go = new Float64Array(last);
+  // tail is P(N >= j) / P(N = j), a sum of positive terms: nothing cancels.
+  let tail = 1;
+  for (let j = last - 1; j >= 0; j -= 1) {
+    const ratio = mean / (j + 1);
+    const here = 1 + ratio * tail;
+    stop[j] = 1 / here;
+    go[j] = Number.isFinite(here) ? ratio * (tail / here) : 1;
+    tail = here;
+  }
+  return { stop, go };
+}
+
+function goesOn(stop, go, rng) {
+  // A coin of the rarer side keeps its digits.
+  return go <= 0.5 ? rng.coin(go) : !rng.coin(stop);
+}
+
+function checkWhole(value, count) {
+  if (!Number.isInteger(value) || value < 0 || value >= count) {
+    throw new RangeError("Expected one of the answers.");
+  }
+}

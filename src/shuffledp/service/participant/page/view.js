@@ -1,0 +1,59 @@
+// Building what is on the screen. Texts are set as text: nothing of a survey is markup.
+
+/** Returns an element with attributes (on* are listeners) and children. */
+export function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value !== null) element.setAttribute(key, value);
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+/** Shows a view; its heading takes the focus, so that screen readers begin there. */
+export function show(...children) {
+  const view = document.getElementById("view");
+  view.replaceChildren(...children.filter((child) => child !== null));
+  const heading = view.querySelector("h1, h2");
+  heading.setAttribute("tabindex", "-1");
+  heading.focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
+/** Says what is going on. */
+export function say(text) {
+  document.getElementById("status").textContent = text;
+}
+
+/** Returns a choice of one or several, each an own line with a large target. */
+export function choices(name, texts, { kind = "radio", onchange = () => {} } = {}) {
+  return el(
+    "div",
+    { class: "choices" },
+    ...texts.map((text, place) => choice(name, place, kind, onchange, text)),
+  );
+}
+
+/** Returns one card of a choice. */
+export function choice(name, place, kind, onchange, ...content) {
+  return el(
+    "label",
+    { class: "choice" },
+    el("input", { type: kind, name, value: place, onchange }),
+    el("span", { class: "mark", "aria-hidden": "true" }),
+    el("span", { class: "said" }, ...content),
+  );
+}
+
+/** Returns the positions of what was picked under a name. */
+export function picked(name) {
+  const inputs = document.querySelectorAll(`input[name="${name}"]:checked`);
+  return [...inputs].map((input) => Number(input.value));
+}
+
+/** Returns a part that opens on demand. */
+export function details(summary, ...children) {
+  return el("details", {}, el("summary", {}, summary), ...children);
+}

@@ -1,0 +1,338 @@
+// The scripts of the participant's page, against vectors that Python checks as well.
+//
+//     node --test tests/service/page.test.mjs
+//
+// Draws come from the operating system, so that nothing can be fixed: each of the six
+// chi-square tests fails by chance once in 10^7 runs.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+
+import { describe, draw, pack } from "../../src/shuffledp/service/participant/page/message.js";
+import {
+  Rng,
+  blanketChance,
+  randomizeCategory,
+  randomizeItems,
+  randomizeNumber,
+  stopAndGo,
+} from "../../src/shuffledp/service/participant/page/randomize.js";
+import { SUITE, seal } from "../../src/shuffledp/service/participant/page/seal.js";
+import {
+  Trouble,
+  checkReceipt,
+  read,
+} from "../../src/shuffledp/service/participant/page/survey.js";
+import * as wire from "../../src/shuffledp/service/participant/page/wire.js";
+import { refusalText, sureness } from "../../src/shuffledp/service/participant/page/words.js";
+
+const FILE = new URL("vectors/messages.json", import.meta.url);
+const VECTORS = JSON.parse(await readFile(FILE, "utf8"));
+const NO_PLAN = "00".repeat(32);
+// Quantiles of chi-square at 1 - 10^-7, by degrees of freedom.
+const LARGEST = { 1: 28.38, 3: 35.41, 6: 43.34 };
+
+const bytes = (text) => Uint8Array.from(Buffer.from(text, "hex"));
+const hex = (array) => Buffer.from(array).toString("hex");
+
+async function open(sealed, info) {
+  const key = bytes(VECTORS.private_key);
+  const recipientKey = await SUITE.kem.importKey("raw", key, false);
+  const context = await SUITE.createRecipientContext({
+    recipientKey,
+    enc: sealed.slice(0, 32),
+    info,
+  });
+  return new Uint8Array(await context.open(sealed.slice(32)));
+}
+
+function chiSquare(counts, chances) {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return counts.reduce((sum, count, place) => {
+    const expected = total * chances[place];
+    return sum + (count - expected) ** 2 / expected;
+  }, 0);
+}
+
+function tally(size, times, drawOne) {
+  const counts = new Array(size).fill(0);
+  for (let time = 0; time < times; time += 1) counts[drawOne()] += 1;
+  return counts;
+}
+
+/** A source that gives these words, and then refuses. */
+function scripted(...words) {
+  return new Rng((array) =>
+    array.map(() => {
+      assert.ok(words.length, "No more words were expected to be drawn.");
+      return words.shift();
+    }),
+  );
+}
+
+for (const entry of VECTORS.cases) {
+  test(`${entry.name}: the page writes the bytes that Python writes`, async () => {
+    const survey = await read(entry.served);
+    const { step, taskId } = survey;
+    const linked = survey.task.question.mode === "stratified";
+    const level = linked ? entry.level_position : wire.UNLINKED;
+
+    assert.equal(wire.canonical(wire.parse(entry.served).task), entry.canonical_task);
+    assert.equal(hex(step.taskDigest), entry.task_digest);
+    assert.equal(hex(step.planDigest), entry.plan_digest ?? NO_PLAN);
+    assert.deepEqual([step.epoch, step.stage], [entry.epoch, entry.stage]);
+    assert.equal(hex(wire.messageInfo(step, level)), entry.info);
+    assert.deepEqual(entry.numbers.map(wire.plainMessage).map(hex), entry.plain);
+    const sealed = entry.sealed.map(bytes);
+    const body = wire.upload(step, taskId, bytes(entry.token), entry.level_named, sealed);
+    assert.equal(hex(body), entry.upload);
+  });
+
+  test(`${entry.name}: messages that were sealed elsewhere open`, async () => {
+    for (const [place, sealed] of entry.sealed.entries()) {
+      const opened = await open(bytes(sealed), bytes(entry.info));
+
+      assert.equal(hex(opened), entry.plain[place]);
+    }
+  });
+
+  test(`${entry.name}: sealing with known entropy gives known bytes`, async () => {
+    const key = await SUITE.kem.deserializePublicKey(bytes(VECTORS.public_key));
+    const sender = await SUITE.createSenderContext({
+      recipientPublicKey: key,
+      info: bytes(entry.info),
+      ekm: bytes(entry.ephemeral_material),
+    });
+
+    const ciphertext = await sender.seal(bytes(entry.plain[0]));
+
+    const sealed = hex(new Uint8Array(sender.enc)) + hex(new Uint8Array(ciphertext));
+    assert.equal(sealed, entry.sealed_with_material);
+  });
+
+  test(`${entry.name}: what the page packs opens, and nowhere else`, async () => {
+    const survey = await read(entry.served);
+    const token = bytes(entry.token);
+
+    const body = await pack(survey, entry.level_position, entry.numbers, token);
+
+    assert.equal(body.length, entry.upload.length / 2);
+    assert.equal(hex(body.slice(0, 60)), entry.upload.slice(0, 120));
+    for (const [place, message] of entry.plain.entries()) {
+      const begin = 60 + place * wire.SEALED_SIZE;
+      const sealed = body.slice(begin, begin + wire.SEALED_SIZE);
+      assert.equal(hex(await open(sealed, bytes(entry.info))), message);
+      const other = bytes(entry.info);
+      other[20] ^= 1;
+      await assert.rejects(open(sealed, other));
+    }
+  });
+
+  test(`${entry.name}: a receipt counts for its own upload alone`, async () => {
+    const survey = await read(entry.served);
+    const body = bytes(entry.upload);
+    const changed = body.with(-1, body.at(-1) ^ 1);
+    const forged = entry.receipt.replace('"accepted":1', '"accepted":1.0');
+
+    assert.equal(await checkReceipt(entry.receipt, survey, body), true);
+    await assert.rejects(checkReceipt(entry.receipt, survey, changed), Trouble);
+    await assert.rejects(checkReceipt(forged, survey, body), Trouble);
+    await assert.rejects(checkReceipt("{}", survey, body), Trouble);
+    await assert.rejects(checkReceipt("<p>", survey, body), Trouble);
+  });
+}
+
+test("numbers keep the letters they were written with", () => {
+  const text = '{"b":[1.0,1e-06,-0.5,1e+16,12],"a":"1.0 \\"2\\" n3","s":"\\u0001","n":null}';
+
+  const value = wire.parse(text);
+
+  assert.equal(
+    wire.canonical(value),
+    '{"a":"1.0 \\"2\\" n3","b":[1.0,1e-06,-0.5,1e+16,12],"n":null,"s":"\\u0001"}',
+  );
+  assert.deepEqual(wire.plain(value), JSON.parse(text));
+  assert.throws(() => wire.parse('{"a":01}'));
+});
+
+test("base64url has one spelling", () => {
+  assert.deepEqual([...wire.fromText("_-8", 2)], [0xff, 0xef]);
+  for (const text of ["_-9", "_-8=", "/-8", "_-", "_-8A", "", null, 8]) {
+    assert.equal(wire.fromText(text, 2), null);
+  }
+});
+
+test("surveys that the page cannot answer are refused in words", async () => {
+  const { served } = VECTORS.cases.find((entry) => entry.name === "items, answers");
+  const plan = /"plan":\{.*?\}/;
+
+  await assert.rejects(read(served.replace('"x25519"', '"x-wing"')), Trouble);
+  await assert.rejects(read(served.replace(plan, '"plan":null')), Trouble);
+  await assert.rejects(read(served.replace('"items"', '"median"')), Trouble);
+  await assert.rejects(read(served.replace('"version":1', '"version":2')), Trouble);
+});
+
+test("blanket chances are on the safe side of the formula, and those of Python", () => {
+  for (const entry of VECTORS.blanket_chances) {
+    const chance = blanketChance(entry.epsilon, 1 / entry.categories);
+
+    const formula = Number(entry.formula);
+    assert.ok(chance >= formula, `${entry.epsilon}: less private than promised`);
+    assert.ok(chance <= formula * (1 + 2e-15));
+    const apart = Math.abs(chance - entry.drawn_in_python);
+    assert.ok(apart <= 4.5e-16 * chance, `${entry.epsilon}: two last digits at most`);
+  }
+});
+
+test("Poisson numbers stop where those of Python stop", () => {
+  for (const entry of VECTORS.stop_and_go) {
+    const { stop, go } = stopAndGo(entry.blanket, entry.cap);
+
+    assert.deepEqual([...stop.slice(0, entry.cap)], entry.stop);
+    assert.deepEqual([...go.slice(0, entry.cap)], entry.go);
+  }
+});
+
+test("a coin uses every bit of its chance", () => {
+  const tiny = 2 ** -53 * 0.75;
+  const zero = [0, 0];
+
+  // The first 53 bits tie with 0; the next ones decide against 0.75.
+  assert.equal(scripted(...zero, 0x80000000, 0).coin(tiny), true);
+  assert.equal(scripted(...zero, 0xc0000000, 0).coin(tiny), false);
+  assert.equal(scripted(0, 64).coin(tiny), false);
+  assert.equal(scripted(...zero).coin(0), false);
+  assert.equal(scripted(0xffffffff, 0xffffffff).coin(1), true);
+  assert.equal(scripted(0x7fffffff, 0xffffffff).coin(0.5), true);
+  assert.equal(scripted(0x80000000, 0).coin(0.5), false);
+  for (const chance of [NaN, -0.1, 1.1, undefined]) {
+    assert.throws(() => scripted().coin(chance), RangeError);
+  }
+});
+
+test("words that would favour small numbers are drawn again", () => {
+  assert.equal(scripted(0xffffffff, 5).below(3), 2);
+  assert.equal(scripted(0xfffffffe).below(3), 2);
+  assert.equal(scripted(0xffffffff).below(2 ** 32), 0xffffffff);
+  for (const span of [0, 1.5, 2 ** 33, NaN]) {
+    assert.throws(() => scripted().below(span), RangeError);
+  }
+});
+
+test("categories are drawn by their law", () => {
+  const gamma = blanketChance(1, 0.25);
+
+  const counts = tally(4, 200_000, () => randomizeCategory(2, 4, 1, new Rng()));
+
+  const chances = [0, 1, 2, 3].map((k) => gamma / 4 + (k === 2 ? 1 - gamma : 0));
+  assert.ok(chiSquare(counts, chances) < LARGEST[3]);
+  // Odds of e^epsilon between the answer and any other category.
+  assert.ok(Math.abs(chances[2] / chances[0] - Math.E) < 1e-12);
+});
+
+for (const value of [-10, 5, 30]) {
+  test(`a bit about ${value} is drawn by its law`, () => {
+    const share = (value + 10) / 40;
+
+    const counts = tally(2, 100_000, () => randomizeNumber(value, -10, 30, 0.7, new Rng()));
+
+    const high = (1 + share * (Math.exp(0.7) - 1)) / (Math.exp(0.7) + 1);
+    assert.ok(chiSquare(counts, [1 - high, high]) < LARGEST[1]);
+  });
+}
+
+test("items are sent with their level's chance", () => {
+  const plan = { numItems: 50, setSize: 2, blanket: 0, reportSize: 3 };
+
+  // Chances of none, the first, the second, and both.
+  const counts = tally(4, 60_000, () => {
+    const [first, second, none] = randomizeItems([7, 9], plan, 0.3, new Rng());
+    assert.equal(none, 50);
+    return (first === 7 ? 1 : 0) + (second === 9 ? 2 : 0);
+  });
+
+  assert.ok(chiSquare(counts, [0.49, 0.21, 0.21, 0.09]) < LARGEST[3]);
+});
+
+test("blanket messages are a capped Poisson number", () => {
+  const plan = { numItems: 10, setSize: 1, blanket: 2.5, reportSize: 7 };
+
+  const counts = tally(7, 60_000, () => {
+    const report = randomizeItems([], plan, 1, new Rng());
+    assert.equal(report.length, 7);
+    return report.filter((item) => item < 10).length;
+  });
+
+  const chances = [0, 1, 2, 3, 4, 5].map(poisson(2.5));
+  chances.push(1 - chances.reduce((sum, chance) => sum + chance));
+  assert.ok(chiSquare(counts, chances) < LARGEST[6]);
+});
+
+function poisson(mean) {
+  return (count) => {
+    let chance = Math.exp(-mean);
+    for (let j = 1; j <= count; j += 1) chance *= mean / j;
+    return chance;
+  };
+}
+
+test("answers out of range are never randomized", () => {
+  const plan = { numItems: 4, setSize: 2, blanket: 1, reportSize: 5 };
+  const rng = scripted();
+
+  for (const value of [-1, 3, 0.5, NaN, "1", null]) {
+    assert.throws(() => randomizeCategory(value, 3, 1, rng), RangeError);
+  }
+  for (const value of [-0.1, 1.1, NaN, undefined]) {
+    assert.throws(() => randomizeNumber(value, 0, 1, 1, rng), RangeError);
+  }
+  for (const set of [[0, 1, 2], [1, 1], [4]]) {
+    assert.throws(() => randomizeItems(set, plan, 0.5, rng), RangeError);
+  }
+  for (const level of [NaN, -1, Infinity, undefined]) {
+    assert.throws(() => randomizeCategory(0, 3, level, rng), RangeError);
+  }
+});
+
+test("each question's message is said in words", async () => {
+  const said = new Map();
+  for (const entry of VECTORS.cases) {
+    const survey = await read(entry.served);
+    const answer = survey.task.question.statistic === "items" ? [0] : 1;
+    const drawn = draw(survey, entry.level_position, answer, new Rng());
+    assert.equal(drawn.length, entry.numbers.length);
+    said.set(entry.name, describe(survey, entry.numbers));
+  }
+
+  assert.deepEqual(said.get("frequency, agnostic"), ["c"]);
+  assert.deepEqual(said.get("sum"), ["No"]);
+  assert.match(said.get("mean")[0], /the high end$/);
+  assert.deepEqual(said.get("items, levels"), ["At most 100% sure"]);
+  assert.deepEqual(said.get("items, answers"), ["b", "d", "2 empty parts"]);
+});
+
+test("certainty is rounded up, to digits that say something", () => {
+  const said = [1e-9, 0.5, 1, 2, 5, 10, 14, 700].map(sureness);
+
+  const expected = ["51%", "63%", "74%", "89%", "99.4%", "99.996%", "100%", "100%"];
+  assert.deepEqual(said, expected);
+});
+
+test("refusals are said to people", () => {
+  const of = (reason) => refusalText({ type: `urn:shuffledp:problem:${reason}` });
+
+  assert.match(of("token-spent"), /used before/);
+  assert.match(of("not-open"), /closed/);
+  assert.match(refusalText({ title: "Odd" }), /did not take the message. \(Odd\.\)/);
+  assert.match(refusalText({}), /did not take the message/);
+});
+
+test("sealing twice gives other bytes", async () => {
+  const message = wire.plainMessage(1);
+  const key = bytes(VECTORS.public_key);
+
+  const [one, other] = await seal(key, bytes("00"), [message, message]);
+
+  assert.notEqual(hex(one), hex(other));
+});

@@ -1,0 +1,668 @@
+"""A person takes part with a real browser; the analyst opens what she was shown.
+
+Tests of answers at the highest level fail by chance less than once in 10^10 runs.
+"""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shuffledp.service.participant import PAGE_HEADERS, page_folder
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is missing.")
+httpx = pytest.importorskip("httpx", reason="The service extra is missing.")
+uvicorn = pytest.importorskip("uvicorn", reason="The service extra is missing.")
+
+from starlette.applications import Starlette  # noqa: E402
+from starlette.requests import Request  # noqa: E402
+from starlette.responses import FileResponse, JSONResponse, Response  # noqa: E402
+from starlette.routing import Mount, Route  # noqa: E402
+from starlette.staticfiles import StaticFiles  # noqa: E402
+
+from shuffledp.randomness import SystemRandom  # noqa: E402
+from shuffledp.service.analyst.app import create_analyst  # noqa: E402
+from shuffledp.service.analyst.hosted import Hosted as AnalystHosted  # noqa: E402
+from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore  # noqa: E402
+from shuffledp.service.collection.shuffler_state import ShufflerState  # noqa: E402
+from shuffledp.service.encode import randomized, seal_reports  # noqa: E402
+from shuffledp.service.secrets import AnalystSecrets, ShufflerSecrets  # noqa: E402
+from shuffledp.service.shuffler.app import create_shuffler  # noqa: E402
+from shuffledp.service.shuffler.handover import AnalystClient  # noqa: E402
+from shuffledp.service.shuffler.hosted import Hosted as ShufflerHosted  # noqa: E402
+from shuffledp.service.shuffler.sqlite_store import SqliteStore  # noqa: E402
+from shuffledp.service.wire.canonical import sha256, to_text  # noqa: E402
+from shuffledp.service.wire.plan import PublishedPlan  # noqa: E402
+from shuffledp.service.wire.question import Question, Statistic  # noqa: E402
+from shuffledp.service.wire.receipt import Receipt  # noqa: E402
+from shuffledp.service.wire.refusal import Reason, Refusal  # noqa: E402
+from shuffledp.service.wire.reports import (  # noqa: E402
+    Report,
+    check_level,
+    read_header,
+    read_messages,
+    read_reports,
+    write_reports,
+)
+from shuffledp.service.wire.sealing import (  # noqa: E402
+    Opener,
+    Suite,
+    new_private_key,
+    public_key_of,
+)
+from shuffledp.service.wire.signing import new_signing_key, verify_key_of  # noqa: E402
+from shuffledp.service.wire.step import Stage, Step  # noqa: E402
+from shuffledp.service.wire.task import Task  # noqa: E402
+from shuffledp.service.wire.tokens import TokenCheck, issue_tokens  # noqa: E402
+
+CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+FOLDER = page_folder()
+
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="No Chromium here."),
+    pytest.mark.skipif(FOLDER is None, reason="scripts/build-page was not run."),
+]
+
+# At the last one, a message says what was answered, but for a chance of 1e-12.
+LEVELS = (0.5, 1.0, 30.0)
+COLOURS = ("Red", "Green, or <b>nearly</b>", "Blue")
+
+
+@dataclass(eq=False)
+class OneTask:
+    """The routes of a shuffler that the page needs, for one task, in memory."""
+
+    task: Task
+    token_key: bytes
+    signing_key: bytes
+    private_key: bytes
+    state: ShufflerState
+    reports: list[Report] = field(default_factory=list)
+    lose_answers: int = 0
+
+    def token(self) -> str:
+        return to_text(
+            issue_tokens(self.token_key, self.task.task_id, self.state.epoch, 1)[0]
+        )
+
+    def opened(self) -> list[list[int]]:
+        """Opens all messages of all reports."""
+        step = self.state.step
+        found = []
+        for report in self.reports:
+            group = report.level if step.linked else 0
+            opener = Opener(self.task.suite, self.private_key, step.info(group))
+            plain = [opener.open(sealed) for sealed in report.sealed]
+            assert all(message is not None for message in plain)
+            numbers, dummies, spoiled = read_messages(b"".join(m for m in plain if m))
+            assert dummies == spoiled == 0
+            found.append(numbers.tolist())
+        return found
+
+    def receive(self, body: bytes) -> dict[str, Any]:
+        step = self.state.step
+        self.state.check_upload(read_header(body))
+        (report,) = read_reports(step, body)
+        check_level(step, report.level)
+        check = TokenCheck(self.token_key, self.task.task_id, self.state.epoch)
+        if not check.valid(report.token):
+            raise Refusal(Reason.TOKEN_FORGED, "Expected a token of this task.")
+        if any(report.token == known.token for known in self.reports):
+            raise Refusal(Reason.TOKEN_SPENT, "Expected a token that is not spent.")
+        self.reports.append(report)
+        receipt = Receipt(self.task.digest, step.epoch, step.stage, sha256(body), 1, ())
+        return receipt.signed(self.signing_key)
+
+    def app(self) -> Starlette:
+        assert FOLDER is not None
+
+        async def describe(_request: Request) -> Response:
+            state = self.state
+            value = {
+                "task": self.task.to_dict(),
+                "epoch": state.epoch,
+                "stage": state.stage.name.lower(),
+                "phase": state.phase,
+                "plan": state.plan and state.plan.to_dict(),
+            }
+            return JSONResponse(value)
+
+        async def upload(request: Request) -> Response:
+            try:
+                receipt = self.receive(await request.body())
+            except Refusal as error:
+                problem = error.problem
+                return JSONResponse(problem.to_dict(), status_code=problem.status)
+            if self.lose_answers:
+                self.lose_answers -= 1
+                return Response(status_code=503)
+            return JSONResponse(receipt)
+
+        async def page(_request: Request) -> Response:
+            return FileResponse(FOLDER / "index.html", headers=PAGE_HEADERS)
+
+        files = StaticFiles(directory=FOLDER)
+        path = f"/tasks/{self.task.identity}"
+        return Starlette(
+            routes=[
+                Route(path, describe),
+                Route(f"{path}/reports", upload, methods=["POST"]),
+                Route(f"{path}/take-part", page),
+                Mount("/take-part", files),
+            ]
+        )
+
+
+def one_task(
+    statistic: Statistic = "frequency", *, suite: Suite = Suite.X25519, **question: Any
+) -> OneTask:
+    private, analyst = new_private_key(suite), new_signing_key()
+    shuffler = new_signing_key()
+    named = statistic in ("frequency", "items")
+    asked = Question(
+        statistic,
+        "Which colour do you like best?",
+        question.pop("categories", COLOURS if named else ()),
+        **question,
+    )
+    task = Task(
+        os.urandom(16),
+        "Colours & shapes",
+        asked,
+        LEVELS,
+        (100, 100, 100),
+        (0.05, 0.1, 0.3),
+        (5.0, 5.0, 5.0),
+        1e-06,
+        0,
+        suite,
+        public_key_of(suite, private),
+        verify_key_of(analyst),
+        verify_key_of(shuffler),
+    )
+    state = ShufflerState.begin(task)
+    return OneTask(task, os.urandom(32), shuffler, private, state)
+
+
+@contextmanager
+def running(app: Starlette) -> Iterator[str]:
+    """Serves on a free port; gives the address."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(app, log_level="critical", access_log=False)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(
+            target=server.run, kwargs={"sockets": [listener]}, daemon=True
+        )
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        thread.join(10)
+
+
+@contextmanager
+def served(server: OneTask) -> Iterator[str]:
+    """Serves a task; gives the address of its page."""
+    with running(server.app()) as root:
+        yield f"{root}/tasks/{server.task.identity}/take-part"
+
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as running:
+        started = running.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    context = browser.new_context(viewport={"width": 360, "height": 740})
+    context.set_default_timeout(10_000)
+    opened = context.new_page()
+    said: list[str] = []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    yield opened
+    context.close()
+    # Refused uploads are reported by the browser itself.
+    assert [text for text in said if "Failed to load resource" not in text] == []
+
+
+def visit(page: Any, url: str, token: str | None) -> None:
+    page.goto(url if token is None else f"{url}#token={token}")
+    page.locator("h1").wait_for()
+
+
+def pick(page: Any, name: str, place: int) -> None:
+    """Clicks where a person clicks: on the card, not on the hidden control."""
+    page.locator(f"label:has(input[name={name}][value='{place}'])").click()
+
+
+def make_message(page: Any) -> list[str]:
+    """Returns the lines of the message that is shown before it is sent."""
+    page.get_by_role("button", name="Make my message").click()
+    page.get_by_role("heading", name="This is what would be sent").wait_for()
+    lines: list[str] = page.locator("#message :is(p, li)").all_inner_texts()
+    return lines
+
+
+def send_message(page: Any) -> None:
+    page.get_by_role("button", name="Send this message").click()
+    page.get_by_role("heading", name="Your message has arrived").wait_for()
+
+
+@pytest.mark.parametrize("mode", ["agnostic", "stratified"])
+@pytest.mark.parametrize("level", [0, 2])
+def test_the_analyst_opens_the_category_that_the_page_showed(
+    page: Any, mode: str, level: int
+) -> None:
+    server = one_task(mode=mode)
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        pick(page, "level", level)
+        pick(page, "answer", 1)
+        (shown,) = make_message(page)
+        assert server.reports == []
+        send_message(page)
+
+    ((opened,),) = server.opened()
+    assert shown == COLOURS[opened]
+    if level == 2:
+        assert opened == 1
+    assert server.reports[0].level == level
+    assert "signature is right" in page.locator("#receipt").inner_text()
+
+
+@pytest.mark.parametrize(("number", "bit"), [("-10", 0), ("1500,5", 1)])
+def test_the_analyst_opens_the_end_of_the_range_that_the_page_showed(
+    page: Any, number: str, bit: int
+) -> None:
+    server = one_task("mean", low=-10.0, high=1500.5)
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        pick(page, "level", 2)
+        page.get_by_label("A number from -10 to 1,500.5").fill(number)
+        (shown,) = make_message(page)
+        send_message(page)
+
+    assert shown == ("1,500.5, the high end" if bit else "-10, the low end")
+    assert server.opened() == [[bit]]
+
+
+@pytest.mark.parametrize("answer", ["Yes", "No"])
+def test_the_analyst_opens_the_yes_or_no_that_the_page_showed(
+    page: Any, answer: str
+) -> None:
+    server = one_task("sum")
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        pick(page, "level", 2)
+        page.get_by_role("radio", name=answer).check()
+        (shown,) = make_message(page)
+        send_message(page)
+
+    assert shown == answer
+    assert server.opened() == [[1 if answer == "Yes" else 0]]
+
+
+def test_items_are_asked_in_two_parts_with_one_link(page: Any) -> None:
+    server = one_task("items", set_size=2)
+    token = server.token()
+
+    with served(server) as url:
+        visit(page, url, token)
+        assert page.locator("input[name=answer]").count() == 0
+        pick(page, "level", 1)
+        make_message(page)
+        send_message(page)
+        ((level,),) = server.opened()
+        assert server.reports.pop().level == 0xFFFF
+
+        # A plan under which both items are always sent, and nothing else is.
+        plan = PublishedPlan((0.1, 1.0, 1.0), 0.0, 5)
+        server.state = ShufflerState(server.task, 1, Stage.ANSWER, plan=plan)
+        page.goto("about:blank")
+        visit(page, url, token)
+        pick(page, "level", 1)
+        pick(page, "answer", 0)
+        pick(page, "answer", 2)
+        shown = make_message(page)
+        send_message(page)
+
+    (opened,) = server.opened()
+    assert level == 1
+    assert sorted(opened) == [0, 2, 3, 3, 3]
+    assert shown == ["Red", "Blue", "3 empty parts"]
+
+
+def test_at_most_as_many_items_as_asked_for_are_taken(page: Any) -> None:
+    server = one_task("items", set_size=1)
+    plan = PublishedPlan((0.1, 0.2, 0.3), 1.0, 9)
+    server.state = ShufflerState(server.task, 1, Stage.ANSWER, plan=plan)
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        pick(page, "level", 0)
+        pick(page, "answer", 0)
+        pick(page, "answer", 1)
+        page.get_by_role("button", name="Make my message").click()
+
+        assert page.get_by_role("alert").inner_text() == "Choose at most 1 answers."
+
+
+def test_a_second_use_of_a_link_is_refused_in_words(page: Any) -> None:
+    server = one_task()
+    token = server.token()
+
+    with served(server) as url:
+        for _ in range(2):
+            page.goto("about:blank")
+            visit(page, url, token)
+            pick(page, "level", 0)
+            pick(page, "answer", 0)
+            make_message(page)
+            page.get_by_role("button", name="Send this message").click()
+            page.get_by_role("button").wait_for(state="detached")
+
+        assert "This link was used before" in page.locator("#trouble").inner_text()
+        assert "nothing left to do" in page.locator("#trouble").inner_text()
+    assert len(server.reports) == 1
+
+
+def test_a_keyboard_is_enough(page: Any) -> None:
+    server = one_task()
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        press = page.keyboard.press
+        press("Tab")
+        press("Space")
+        press("ArrowDown")
+        press("Tab")  # The level's numbers, which open on demand.
+        press("Enter")
+        press("Tab")
+        press("Space")
+        press("ArrowDown")
+        press("Tab")
+        press("Enter")
+        page.get_by_role("heading", name="This is what would be sent").wait_for()
+        assert page.evaluate("document.activeElement.tagName") == "H2"
+        press("Tab")
+        press("Enter")
+        page.get_by_role("heading", name="Your message has arrived").wait_for()
+
+    assert server.reports[0].level == 1
+
+
+def test_what_is_missing_is_said_where_it_is_missing(page: Any) -> None:
+    server = one_task()
+
+    with served(server) as url:
+        visit(page, url, None)
+        make = page.get_by_role("button", name="Make my message")
+        alert = page.get_by_role("alert")
+        make.click()
+        assert alert.inner_text() == "Choose a level first."
+        focus = "document.activeElement.name || document.activeElement.id"
+        assert page.evaluate(focus) == "level"
+        pick(page, "level", 0)
+        make.click()
+        assert alert.inner_text() == "Choose an answer first."
+        pick(page, "answer", 0)
+        page.locator("#token").fill("not a code")
+        make.click()
+        assert alert.inner_text().startswith("This is no code")
+        assert page.evaluate(focus) == "token"
+        page.locator("#token").fill(f"{url}#token={server.token()}")
+        make_message(page)
+        send_message(page)
+
+    assert len(server.reports) == 1
+
+
+def test_nothing_leaves_but_the_sealed_message_and_nothing_stays(page: Any) -> None:
+    server = one_task()
+    sent: list[tuple[str, str, bytes | None]] = []
+    page.on(
+        "request",
+        lambda asked: sent.append((asked.method, asked.url, asked.post_data_buffer)),
+    )
+    token = server.token()
+
+    with served(server) as url:
+        visit(page, url, token)
+        pick(page, "level", 0)
+        pick(page, "answer", 1)
+        make_message(page)
+        before = len(sent)
+        send_message(page)
+        context = page.context
+        stored = page.evaluate(
+            "async () => [localStorage.length, sessionStorage.length,"
+            " (await indexedDB.databases()).length, (await caches.keys()).length]"
+        )
+        assert page.url == url
+
+    root = url.removesuffix(f"/tasks/{server.task.identity}/take-part")
+    assert {method for method, _, _ in sent[:before]} == {"GET"}
+    assert {place for _, place, _ in sent[:before]} <= {
+        url,
+        f"{url}#token={token}",
+        url.removesuffix("/take-part"),
+        f"{root}/take-part/page.js",
+        f"{root}/take-part/style.css",
+        f"{root}/favicon.ico",
+    }
+    ((method, place, body),) = sent[before:]
+    assert (method, place) == ("POST", url.replace("/take-part", "/reports"))
+    assert body is not None
+    assert len(body) == 26 + 32 + 2 + 9 + 48
+    assert stored == [0, 0, 0, 0]
+    assert context.cookies() == []
+
+
+def test_a_message_is_drawn_once_and_cannot_be_taken_back(page: Any) -> None:
+    server = one_task()
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        pick(page, "level", 0)
+        pick(page, "answer", 0)
+        make_message(page)
+
+        assert page.locator("input, select, form").count() == 0
+        assert page.get_by_role("button").all_inner_texts() == ["Send this message"]
+        asked: list[str] = []
+
+        def stay(box: Any) -> None:
+            asked.append(box.type)
+            box.dismiss()
+
+        page.on("dialog", stay)
+        page.evaluate("setTimeout(() => location.reload())")
+        page.wait_for_timeout(500)
+        assert asked == ["beforeunload"]
+        send_message(page)
+
+
+def test_after_a_lost_answer_the_same_message_is_sent_and_counts_once(
+    page: Any,
+) -> None:
+    server = one_task()
+    server.lose_answers = 1
+    bodies: list[bytes] = []
+    page.on(
+        "request",
+        lambda asked: (
+            bodies.append(asked.post_data_buffer) if asked.method == "POST" else None
+        ),
+    )
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        pick(page, "level", 0)
+        pick(page, "answer", 0)
+        make_message(page)
+        page.get_by_role("button", name="Send this message").click()
+        page.get_by_role("button", name="Send it again").click()
+        page.get_by_role("heading", name="seems to have arrived").wait_for()
+        assert "most likely your first try" in page.locator("#receipt").inner_text()
+
+    assert len(server.reports) == 1
+    assert bodies[0] == bodies[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"suite": Suite.X_WING}, "X-Wing"),
+        ({"closed": True}, "closed"),
+        ({"forged": True}, "does not belong to this round"),
+    ],
+    ids=["x-wing", "closed", "forged token"],
+)
+def test_who_cannot_take_part_is_told_why(
+    page: Any, change: dict[str, Any], words: str
+) -> None:
+    server = one_task(suite=change.get("suite", Suite.X25519))
+    if "closed" in change:
+        server.state = server.state.close((100, 100, 100), bytes(16))
+    token = to_text(bytes(32)) if "forged" in change else server.token()
+
+    with served(server) as url:
+        visit(page, url, token)
+        if "forged" in change:
+            pick(page, "level", 0)
+            pick(page, "answer", 0)
+            make_message(page)
+            page.get_by_role("button", name="Send this message").click()
+
+        page.locator("#trouble").wait_for()
+        assert words in page.locator("#trouble").inner_text()
+    assert server.reports == []
+
+
+def test_a_browser_that_cannot_seal_is_told_before_anything_is_asked(
+    page: Any,
+) -> None:
+    server = one_task()
+    page.add_init_script(
+        "crypto.subtle.importKey = () => Promise.reject(new Error('unknown'))"
+    )
+
+    with served(server) as url:
+        visit(page, url, server.token())
+
+        assert "too old" in page.locator("#trouble").inner_text()
+        assert page.locator("form").count() == 0
+
+
+@pytest.mark.parametrize("width", [320, 360, 1280])
+def test_no_screen_is_scrolled_sideways(page: Any, width: int) -> None:
+    long = "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen"
+    server = one_task(categories=(long, "B", "C"))
+    page.set_viewport_size({"width": width, "height": 700})
+
+    def fits() -> bool:
+        wide: int = page.evaluate("document.documentElement.scrollWidth")
+        return wide <= width
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        for summary in page.locator("summary").all():
+            summary.click()
+        pick(page, "level", 2)
+        pick(page, "answer", 0)
+        assert fits()
+        make_message(page)
+        page.locator("summary").click()
+        assert fits()
+        send_message(page)
+        assert fits()
+
+
+def test_a_person_among_others_shows_in_what_the_services_publish(
+    page: Any, tmp_path: Path
+) -> None:
+    others, level = 99, 30.0
+    mine, theirs = ShufflerSecrets.new(), AnalystSecrets.new(Suite.X25519)
+    task = Task(
+        os.urandom(16),
+        "Colours",
+        Question("frequency", "Which colour?", COLOURS),
+        (level,),
+        (others + 1,),
+        (2 * level,),
+        (2 * level,),
+        1e-6,
+        0,
+        Suite.X25519,
+        *theirs.public_keys(Suite.X25519),
+        verify_key_of(mine.signing_key),
+    )
+    first, *tokens = issue_tokens(mine.token_key, task.task_id, 1, others + 1)
+    analyst = create_analyst(
+        {task.identity: AnalystHosted(task, theirs)},
+        SqliteAnalystStore(tmp_path / "analyst.db"),
+        shuffler_url=None,
+    )
+    step = Step(task, 1)
+    levels = np.full(others, level)
+    blue = randomized(step, np.full(others, 2), levels, rng=SystemRandom())
+    reports = seal_reports(step, blue, levels, tokens)
+
+    with running(analyst) as analyst_url:
+        shuffler = create_shuffler(
+            {task.identity: ShufflerHosted(task, mine)},
+            SqliteStore(tmp_path / "shuffler.db"),
+            analyst=AnalystClient(analyst_url, first_wait=0.05),
+        )
+        with running(shuffler) as root, httpx.Client(trust_env=False) as client:
+            path = f"{root}/tasks/{task.identity}"
+            answer = client.post(
+                f"{path}/reports", content=write_reports(step, reports)
+            )
+            assert answer.status_code == 200
+            visit(page, f"{path}/take-part", to_text(first))
+            pick(page, "level", 0)
+            pick(page, "answer", 0)
+            assert make_message(page) == ["Red"]
+            send_message(page)
+            assert "signature is right" in page.locator("#receipt").inner_text()
+            key = {"Authorization": f"Bearer {to_text(mine.operator_key)}"}
+            assert client.post(f"{path}/close", headers=key).status_code == 200
+            result = {}
+            for _ in range(200):
+                found = client.get(f"{analyst_url}/tasks/{task.identity}/epochs/1")
+                if found.status_code == 200:
+                    result = found.json()
+                    break
+                time.sleep(0.1)
+
+    rows = {row["name"]: row["value"] for row in result["estimate"]["rows"]}
+    assert rows == pytest.approx(
+        dict(zip(COLOURS, (0.01, 0.0, 0.99), strict=True)), abs=1e-9
+    )
