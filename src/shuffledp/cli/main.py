@@ -7,10 +7,15 @@ import click
 from shuffledp.cli.account import account_command
 from shuffledp.cli.calibrate import calibrate_command
 from shuffledp.cli.court import court_command
+from shuffledp.cli.device import device_group
+from shuffledp.cli.enrol import enrol_command
 from shuffledp.cli.estimate import estimate_command
 from shuffledp.cli.plan import plan_command
 from shuffledp.cli.quickstart import quickstart_command
 from shuffledp.cli.reproduce import reproduce_command
+from shuffledp.cli.serve import serve_group
+from shuffledp.cli.task import task_group
+from shuffledp.cli.train import train_group
 from shuffledp.cli.verify import verify_command
 from shuffledp.errors import ShuffledpError
 from shuffledp.version import __version__
@@ -34,8 +39,10 @@ def app() -> None:
     The inverse:      shuffledp calibrate --help
     Which protocol:   shuffledp plan mean --low 0 --high 100 --levels 0.5:2500,1.0:7500
     Your own data:    shuffledp estimate FILE --value COLUMN --level COLUMN
+    A model:          shuffledp train apes
     The papers:       shuffledp reproduce
     Their claims:     shuffledp court
+    Real people:      shuffledp serve demo; then shuffledp task --help
     """
 
 
@@ -47,6 +54,11 @@ app.add_command(plan_command)
 app.add_command(estimate_command)
 app.add_command(reproduce_command)
 app.add_command(court_command)
+app.add_command(train_group)
+app.add_command(task_group)
+app.add_command(enrol_command)
+app.add_command(serve_group)
+app.add_command(device_group)
 
 
 def main() -> None:

@@ -104,8 +104,9 @@ def estimate(
     if task.has_items:
         if plan is None or levels is None:
             raise InvalidInputError("Expected the plan and the levels of the items.")
+        spoiled = round(int(tally.spoiled.sum()) / tally.step.messages_per_report)
         return plan.protocol(task).estimate_counts(
-            tally.counts[0, :-1], _scaled(levels, people[0])
+            tally.counts[0, :-1], _scaled(levels, people[0] - spoiled)
         )
     protocol = task.question.protocol(task.levels, task.delta, task.absent)
     if isinstance(protocol, ItemsFramework):

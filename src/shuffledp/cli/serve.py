@@ -1,0 +1,203 @@
+"""`shuffledp serve`: the services, and a whole collection to look at."""
+
+import signal
+import sys
+import tempfile
+import time
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from shuffledp.cli.console import show
+
+if TYPE_CHECKING:
+    from shuffledp.service.demo import Demo
+
+_FOLDERS = click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER...",
+)
+_DATABASE = click.option(
+    "--database",
+    required=True,
+    metavar="URL",
+    help="sqlite:///FILE; for the shuffler also postgresql://USER@HOST/NAME, with the "
+    "password in PGPASSWORD or ~/.pgpass.",
+)
+_HOST = click.option("--host", default="127.0.0.1", show_default=True)
+_PORT = click.option("--port", type=click.IntRange(0, 65535), default=8000)
+
+
+@click.group("serve")
+def serve_group() -> None:
+    """Run a shuffler or an analyst; or both, with simulated devices: serve demo.
+
+    \b
+    Look at it first:  shuffledp serve demo
+    The shuffler:      shuffledp serve shuffler commuting \\
+                         --database sqlite:///shuffler.db --analyst https://analyst.example
+    The analyst:       shuffledp serve analyst commuting \\
+                         --database sqlite:///analyst.db --shuffler https://shuffler.example
+
+    Two parties who do not share what they see: they should be two organisations, on two
+    machines. Services speak HTTP on the machine itself; a proxy in front speaks TLS.
+    """
+
+
+@serve_group.command("shuffler")
+@_FOLDERS
+@_DATABASE
+@_HOST
+@_PORT
+@click.option("--analyst", required=True, metavar="URL", help="Who gets the batches.")
+@click.option(
+    "--close-at",
+    type=click.IntRange(min=1),
+    metavar="PEOPLE",
+    help="Close a step by itself once so many people reported and every level has enough "
+    "[when told to: shuffledp task close].",
+)
+def shuffler_command(
+    folders: tuple[Path, ...],
+    database: str,
+    host: str,
+    port: int,
+    analyst: str,
+    close_at: int | None,
+) -> None:
+    """Collect sealed reports, forget who sent them, hand them over in random order.
+
+    Every FOLDER needs task.json and shuffler.json, and nothing of the analyst's.
+    """
+    from shuffledp.service.run import run
+    from shuffledp.service.serve_shuffler import shuffler_app
+
+    app = shuffler_app(folders, database, analyst=analyst, close_at=close_at)
+    run(app, host=host, port=port)
+
+
+@serve_group.command("analyst")
+@_FOLDERS
+@_DATABASE
+@_HOST
+@_PORT
+@click.option(
+    "--shuffler",
+    metavar="URL",
+    help="Where the dashboard asks how many people answered so far.",
+)
+def analyst_command(
+    folders: tuple[Path, ...], database: str, host: str, port: int, shuffler: str | None
+) -> None:
+    """Certify batches, open and count them, publish what the promises allow.
+
+    Every FOLDER needs task.json and analyst.json, and nothing of the shuffler's.
+    """
+    from shuffledp.service.run import run
+    from shuffledp.service.serve_analyst import analyst_app
+
+    app = analyst_app(folders, database, shuffler=shuffler)
+    run(app, host=host, port=port)
+
+
+@serve_group.command("demo")
+@click.option(
+    "--people", type=click.IntRange(min=100), default=10_000, show_default=True
+)
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep keys and databases there [nowhere].",
+)
+@click.option("--no-browser", is_flag=True, help="Do not open the dashboard.")
+@click.option("--exit", "leave", is_flag=True, help="Do not stay up afterwards.")
+def demo_command(
+    people: int, folder: Path | None, no_browser: bool, leave: bool
+) -> None:
+    """A whole collection in a minute: two services, simulated devices, a dashboard.
+
+    A shuffler and an analyst run as two processes on this machine, with a database each.
+    Every device randomizes its answer at its own level and seals it for the analyst; the
+    shuffler strips who sent it; the analyst certifies, opens, counts and publishes.
+    """
+    from shuffledp.service.demo import demo
+
+    # Whoever ends this ends the services, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with ExitStack() as stack:
+        if folder is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        begun = time.monotonic()
+        with _bar() as (say, progress):
+            done = stack.enter_context(
+                demo(folder, num_users=people, progress=progress, say=say)
+            )
+        _show(done, time.monotonic() - begun)
+        if leave:
+            return
+        if not no_browser:
+            webbrowser.open(done.dashboard)
+        with suppress(KeyboardInterrupt):
+            click.echo("Ctrl-C ends it.")
+            while True:
+                time.sleep(1.0)
+
+
+@contextmanager
+def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]:
+    """Shows, on a terminal, what is being done, and how many devices have answered."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    )
+    with bar:
+        shown = bar.add_task("begin", total=None)
+        yield (
+            lambda what: bar.update(shown, description=what),
+            lambda done, total: bar.update(shown, completed=done, total=total),
+        )
+
+
+def _show(done: "Demo", seconds: float) -> None:
+    estimate = Table(title=done.task.question.text)
+    for title in ("answer", "estimate", "95% interval", "truth"):
+        estimate.add_column(title, justify="left" if title == "answer" else "right")
+    for row, share in zip(
+        done.result["estimate"]["rows"], done.truth.tolist(), strict=True
+    ):
+        low, high = row["interval"]
+        estimate.add_row(
+            row["name"],
+            f"{row['value']:.1%}",
+            f"{low:.1%} to {high:.1%}",
+            f"{share:.1%}",
+        )
+    certificate = Table(title=f"What it cost everybody, at delta {done.task.delta:g}")
+    for title in ("on the device", "people", "after the shuffle", "promised"):
+        certificate.add_column(title, justify="right")
+    for level, people, spent, promise in zip(
+        done.task.levels,
+        done.result["people"],
+        done.result["spent"],
+        done.task.promise,
+        strict=True,
+    ):
+        certificate.add_row(f"{level:g}", f"{people:,}", f"{spent:.3g}", f"{promise:g}")
+    show(
+        estimate,
+        certificate,
+        f"{done.delivery.accepted:,} reports in {seconds:.0f} s.\n"
+        f"The dashboard: {done.dashboard}\n"
+        f"The shuffler:  {done.shuffler}/tasks/{done.task.identity}",
+    )

@@ -1,0 +1,208 @@
+"""`shuffledp task`: a new task, and what its operator does."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import click
+from rich.table import Table
+
+from shuffledp.cli import parse
+from shuffledp.cli.console import show, working
+from shuffledp.errors import InvalidInputError
+from shuffledp.service.wire.question import STATISTICS, Question
+from shuffledp.types import Mode
+
+FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+SHUFFLER = click.option(
+    "--shuffler", required=True, metavar="URL", help="Where the shuffler answers."
+)
+
+
+@click.group("task")
+def task_group() -> None:
+    """A question that real people answer: create it; close and begin its epochs.
+
+    \b
+    1. The analyst creates a task:   shuffledp task create survey ...
+    2. She keeps analyst.json, gives shuffler.json to whoever runs the shuffler, and
+       publishes task.json: what people agree to when they answer.
+    3. Tokens for people:            shuffledp enrol survey --count 1000
+    4. Both run their service:       shuffledp serve --help
+    5. Enough people answered:       shuffledp task close survey --shuffler URL
+    6. Once more, a month later:     shuffledp task next survey --shuffler URL
+    """
+
+
+@task_group.command("create")
+@FOLDER
+@click.option("--name", required=True, help="What people call it.")
+@click.option("--question", required=True, metavar="TEXT", help="As people read it.")
+@click.option(
+    "--statistic",
+    type=click.Choice(STATISTICS),
+    default="frequency",
+    show_default=True,
+    help="Which category; which number from --low to --high; yes or no; which --set-size "
+    "items of several.",
+)
+@click.option(
+    "--category",
+    "categories",
+    multiple=True,
+    metavar="NAME",
+    help="Frequency and items: one of the answers; give it once for each.",
+)
+@click.option("--low", type=float, help="Mean: smallest possible number.")
+@click.option("--high", type=float, help="Mean: largest possible number.")
+@click.option("--set-size", type=int, help="Items: how many people may hold.")
+@click.option(
+    "--mode",
+    type=click.Choice(get_args(Mode)),
+    default="agnostic",
+    show_default=True,
+    help="Agnostic: people hide among everybody, and the analyst learns how many chose a "
+    "level, no more. Stratified: among their own level.",
+)
+@click.option(
+    "--levels",
+    required=True,
+    metavar="EPSILON,...",
+    help="Privacy levels on offer: local budgets; for items, central epsilons.",
+)
+@click.option(
+    "--minimum",
+    required=True,
+    metavar="PEOPLE[,...]",
+    help="Nothing is released before every level has so many people: one number for "
+    "all levels, or one for each. For items: in all.",
+)
+@click.option(
+    "--promise",
+    metavar="EPSILON,...",
+    help="Central epsilon that each level is promised per epoch [what the minimum keeps].",
+)
+@click.option("--delta", type=float, default=1e-6, show_default=True)
+@click.option(
+    "--absent",
+    type=int,
+    default=0,
+    show_default=True,
+    help="How many of those who answer may collude or send noise; they hide nobody.",
+)
+@click.option(
+    "--epochs",
+    type=int,
+    default=10,
+    show_default=True,
+    help="How often it may be asked: the budget is as many promises.",
+)
+@click.option(
+    "--suite",
+    type=click.Choice(["x25519", "x-wing"]),
+    default="x25519",
+    show_default=True,
+    help="How messages are sealed; x-wing also against quantum computers, and 20 times "
+    "longer.",
+)
+def create_command(folder: Path, **given: Any) -> None:
+    """Write FOLDER: the task, and secret keys for the two parties.
+
+    \b
+    Examples
+      shuffledp task create commuting --name Commuting \\
+        --question "How do you get to work?" \\
+        --category bike --category train --category car --category walk \\
+        --levels 0.5,1,2 --minimum 1000 --epochs 12
+      shuffledp task create sleep --name Sleep --statistic mean --low 0 --high 14 \\
+        --question "How many hours did you sleep?" --levels 0.5,1 --minimum 2000,500 \\
+        --promise 0.05,0.15 --delta 1e-7 --suite x-wing
+
+    Promises that the smallest number of people cannot keep are refused.
+    """
+    from shuffledp.service.creation import create_task  # Needs the extra.
+    from shuffledp.service.wire.sealing import Suite
+
+    levels = tuple(parse.level_list(given["levels"]))
+    promise = given["promise"]
+    with working("draw keys and certify the smallest number of people"):
+        task = create_task(
+            folder,
+            name=given["name"],
+            question=_question(given),
+            levels=levels,
+            minimum=_minimum(given["minimum"], len(levels)),
+            promise=promise and tuple(parse.number_list(promise, "--promise")),
+            delta=given["delta"],
+            absent=given["absent"],
+            epochs=given["epochs"],
+            suite=Suite(given["suite"]),
+        )
+    table = Table(title=f"{task.name} ({task.identity})")
+    wanted = "smallest crowd" if task.has_items else "people needed"
+    for title in ("level", wanted, "promised per epoch", "budget in all"):
+        table.add_column(title, justify="right")
+    least = task.minimum[:1] * len(levels) if task.has_items else task.minimum
+    for level, people, epsilon, budget in zip(
+        task.levels, least, task.promise, task.budget, strict=True
+    ):
+        table.add_row(f"{level:g}", f"{people:,}", f"{epsilon:g}", f"{budget:g}")
+    show(
+        table,
+        f"Central epsilons, at delta {task.delta:g} per epoch.\n\n"
+        f"{folder / 'task.json'}      for everybody\n"
+        f"{folder / 'shuffler.json'}  secret: for whoever runs the shuffler, alone\n"
+        f"{folder / 'analyst.json'}   secret: for the analyst, alone",
+    )
+
+
+def _question(given: dict[str, Any]) -> Question:
+    statistic = given["statistic"]
+    for names, owner in ((("low", "high"), "mean"), (("set_size",), "items")):
+        if any((given[name] is None) == (statistic == owner) for name in names):
+            options = " and ".join(f"--{name.replace('_', '-')}" for name in names)
+            raise InvalidInputError(f"Expected {options} with {owner}, and only there.")
+    return Question(
+        statistic,
+        given["question"],
+        given["categories"],
+        low=0.0 if given["low"] is None else given["low"],
+        high=1.0 if given["high"] is None else given["high"],
+        set_size=1 if given["set_size"] is None else given["set_size"],
+        mode=given["mode"],
+    )
+
+
+def _minimum(text: str, num_levels: int) -> tuple[int, ...]:
+    parts = text.split(",")
+    if not all(part.strip().isascii() and part.strip().isdecimal() for part in parts):
+        raise InvalidInputError(f"Expected --minimum PEOPLE[,...], got {text!r}.")
+    numbers = tuple(int(part[:20]) for part in parts)
+    return numbers * num_levels if len(numbers) == 1 else numbers
+
+
+@task_group.command("close")
+@FOLDER
+@SHUFFLER
+def close_command(folder: Path, shuffler: str) -> None:
+    """Close the open step: shuffle what came in, and hand it to the analyst.
+
+    Refused while a level has fewer people than the task promises. FOLDER needs task.json
+    and shuffler.json.
+    """
+    _operate(folder, shuffler, "close")
+
+
+@task_group.command("next")
+@FOLDER
+@SHUFFLER
+def next_command(folder: Path, shuffler: str) -> None:
+    """Begin the next epoch, once this one is delivered; people need new tokens for it."""
+    _operate(folder, shuffler, "epochs")
+
+
+def _operate(folder: Path, shuffler: str, what: Literal["close", "epochs"]) -> None:
+    from shuffledp.service.operate import operate  # Needs the extra.
+
+    document = asyncio.run(operate(folder, shuffler, what))
+    click.echo(f"Epoch {document.get('epoch')}: {document.get('phase')}.")

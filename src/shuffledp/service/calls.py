@@ -1,0 +1,133 @@
+"""Requests to a service: problem documents become refusals, and nothing goes out in clear.
+
+A request that was not answered is sent again: all that the services are asked to do can be
+asked twice.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from shuffledp.errors import InvalidInputError, ShuffledpError
+from shuffledp.extras import require
+from shuffledp.service.wire.canonical import read_object
+from shuffledp.service.wire.refusal import Reason, Refusal
+
+require("httpx", extra="service", what="A client of a service")
+
+import httpx  # noqa: E402
+
+ATTEMPTS = 8
+TIMEOUT = 60.0
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_TYPE = "urn:shuffledp:problem:"
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+class UnreachableError(ShuffledpError):
+    """A service does not answer, or answers what no service of this kind would."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a service answered.
+
+    Attributes:
+        document: One JSON object.
+        attempts: How often it was asked: at an earlier time it may have done its part
+            without being heard.
+    """
+
+    document: dict[str, Any]
+    attempts: int
+
+
+def service_url(text: str) -> str:
+    """Returns the address of a service, without a slash at its end.
+
+    Raises:
+        InvalidInputError: If it is none, or would send tokens and keys in clear.
+    """
+    try:
+        parts = urlsplit(text)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https") or parts.query:
+        raise InvalidInputError(f"Expected a URL such as https://host, got {text!r}.")
+    if parts.scheme == "http" and host not in _LOCAL:
+        raise InvalidInputError(
+            f"Expected https://, except on this machine, got {text!r}: tokens and keys "
+            "would travel in clear."
+        )
+    return text.rstrip("/")
+
+
+async def ask(
+    client: httpx.AsyncClient,
+    method: str,
+    url: str,
+    *,
+    content: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Answer:
+    """Returns what a service answers, asked again while it is out of reach.
+
+    Raises:
+        Refusal: If it refuses, for its reason; `attempts` is an attribute of it.
+        UnreachableError: If it does not answer.
+    """
+    pause = _FIRST_PAUSE
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            response = await client.request(
+                method, url, content=content, headers=headers
+            )
+        except httpx.TransportError:
+            response = None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise UnreachableError(f"Expected a service at {url}.") from error
+        if response is not None:
+            refusal = _refusal(response)
+            if refusal is not None:
+                raise Refused(refusal, attempt)
+            if response.is_success:
+                return Answer(read_object(response.content, "an answer"), attempt)
+            if response.status_code < 500:
+                raise UnreachableError(
+                    f"Expected a service of this package at {url}, got status "
+                    f"{response.status_code}."
+                )
+        if attempt < ATTEMPTS:
+            await asyncio.sleep(pause)
+            pause = min(2.0 * pause, _LONGEST_PAUSE)
+    raise UnreachableError(f"Expected an answer from {url}, got none.")
+
+
+class Refused(Refusal):
+    """A refusal that was received.
+
+    Attributes:
+        attempts: How often the service was asked.
+    """
+
+    def __init__(self, refusal: Refusal, attempts: int) -> None:
+        super().__init__(refusal.reason, str(refusal))
+        self.attempts = attempts
+
+
+def _refusal(response: httpx.Response) -> Refusal | None:
+    """Returns the refusal in a problem document; None if it is anything else."""
+    if response.is_success:
+        return None
+    try:
+        document = read_object(response.content, "a problem document")
+        reason = Reason(str(document.get("type")).removeprefix(_TYPE))
+    except (Refusal, ValueError):
+        return None
+    # What somebody else wrote goes to a terminal: printable, and not much of it.
+    detail = str(document.get("detail", ""))[:500]
+    return Refusal(reason, "".join(c if c.isprintable() else "?" for c in detail))

@@ -1,0 +1,205 @@
+"""A whole collection on one machine: two services, thousands of simulated devices."""
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomness import SystemRandom
+from shuffledp.service.calls import UnreachableError
+from shuffledp.service.creation import create_task
+from shuffledp.service.device import Crowd, Delivery, nothing, send
+from shuffledp.service.operate import operate_with
+from shuffledp.service.secrets import (
+    ANALYST_FILE,
+    SHUFFLER_FILE,
+    TASK_FILE,
+    ShufflerSecrets,
+    load_task,
+)
+from shuffledp.service.wire.question import Question
+from shuffledp.service.wire.sealing import Suite
+from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.tokens import issue_tokens
+from shuffledp.types import Floats
+
+LEAST_PEOPLE = 100
+
+_LEVELS, _CHOSEN = (0.5, 1.0, 2.0), (0.3, 0.4, 0.3)
+_ANSWERS = {"by bike": 0.35, "by train": 0.3, "by car": 0.25, "on foot": 0.1}
+_PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A collection that is over; its services still run.
+
+    Attributes:
+        task: The task.
+        shuffler: Its URL.
+        analyst: Hers.
+        truth: What share of the simulated people holds each answer, shape (4,).
+        delivery: What became of their reports.
+        result: What the analyst published.
+    """
+
+    task: Task
+    shuffler: str
+    analyst: str
+    truth: Floats
+    delivery: Delivery
+    result: dict[str, Any]
+
+    @property
+    def dashboard(self) -> str:
+        """Where people look at the result."""
+        return f"{self.analyst}/tasks/{self.task.identity}/dashboard"
+
+
+@contextmanager
+def demo(
+    folder: Path,
+    *,
+    num_users: int,
+    progress: Callable[[int, int], None] = nothing,
+    say: Callable[[str], None] = lambda _what: None,
+) -> Iterator[Demo]:
+    """Runs a collection, and keeps its services until the context ends.
+
+    Args:
+        folder: For keys and databases; the two parties get one folder each in it.
+        num_users: How many people are simulated, at least `LEAST_PEOPLE`.
+        progress: Is told how many reports are done, of how many.
+        say: Is told what is being done.
+
+    Raises:
+        InvalidInputError: If there are too few people.
+        UnreachableError: If a service does not start, or nothing is published in time.
+    """
+    if num_users < LEAST_PEOPLE:
+        raise InvalidInputError(
+            f"Expected at least {LEAST_PEOPLE} people, got {num_users}."
+        )
+    say("draw keys")
+    levels, values = _people(num_users)
+    task = _create(folder, num_users)
+    secrets = ShufflerSecrets.load(folder / "shuffler" / SHUFFLER_FILE)
+    say("start the shuffler and the analyst")
+    ports = _free_ports(2)
+    shuffler, analyst = (f"http://127.0.0.1:{port}" for port in ports)
+    with (
+        _service(folder, "analyst", ports[1], "--shuffler", shuffler),
+        _service(folder, "shuffler", ports[0], "--analyst", analyst),
+    ):
+        for url in (shuffler, analyst):
+            _wait(f"{url}/health")
+        tokens = issue_tokens(secrets.token_key, task.task_id, 1, num_users)
+        say("answer")
+        delivery = asyncio.run(
+            send(
+                Crowd(values, levels, tokens),
+                shuffler=shuffler,
+                identity=task.identity,
+                expected=task.digest,
+                rng=SystemRandom(),
+                progress=progress,
+            )
+        )
+        say("shuffle, open and count")
+        asyncio.run(operate_with(task, secrets, shuffler, "close"))
+        result = _wait(f"{analyst}/tasks/{task.identity}/epochs/1")
+        truth = np.bincount(values, minlength=len(_ANSWERS)) / num_users
+        yield Demo(task, shuffler, analyst, truth, delivery, result)
+
+
+def _people(num_users: int) -> tuple[Floats, np.ndarray[Any, np.dtype[np.int64]]]:
+    rng = np.random.default_rng()
+    levels = rng.choice(np.array(_LEVELS), num_users, p=_CHOSEN)
+    shares = list(_ANSWERS.values())
+    return levels, rng.choice(len(shares), num_users, p=shares)
+
+
+def _create(folder: Path, num_users: int) -> Task:
+    """Makes the task, and hands every party what it may see."""
+    made = folder / "task"
+    create_task(
+        made,
+        name="How people get to work",
+        question=Question("frequency", "How do you get to work?", tuple(_ANSWERS)),
+        levels=_LEVELS,
+        # Of 100 people, fewer than 10 choose a level with a chance below 1e-6.
+        minimum=(num_users // 10,) * len(_LEVELS),
+        promise=None,
+        delta=1e-6,
+        absent=0,
+        epochs=10,
+        suite=Suite.X25519,
+    )
+    for party, file in (("shuffler", SHUFFLER_FILE), ("analyst", ANALYST_FILE)):
+        (folder / party).mkdir(mode=0o700)
+        shutil.copy(made / TASK_FILE, folder / party / TASK_FILE)
+        (made / file).rename(folder / party / file)
+    return load_task(made)
+
+
+@contextmanager
+def _service(folder: Path, party: str, port: int, *more: str) -> Iterator[None]:
+    """Runs one of the services as a process of its own."""
+    own = folder / party
+    command = [sys.executable, "-m", "shuffledp", "serve", party, str(own)]
+    database = f"sqlite:///{(own / 'database').absolute()}"
+    command += ["--database", database, "--port", str(port), *more]
+    with (own / "log.txt").open("wb") as log:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_quiet()
+        )
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _quiet() -> dict[str, str]:
+    # Two services on one machine need no more than one thread each for arithmetic.
+    return {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+def _wait(url: str) -> dict[str, Any]:
+    """Returns what is there, as soon as something is there."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        with suppress(httpx.TransportError):
+            response = httpx.get(url, timeout=10.0, trust_env=False)
+            if response.is_success:
+                document: dict[str, Any] = response.json()
+                return document
+        time.sleep(0.1)
+    raise UnreachableError(f"Expected an answer from {url}, got none.")

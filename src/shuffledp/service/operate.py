@@ -1,0 +1,51 @@
+"""What the shuffler's operator asks it to do."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from shuffledp.extras import require
+from shuffledp.service.calls import TIMEOUT, ask, service_url
+from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets, load_task
+from shuffledp.service.wire.canonical import to_text
+from shuffledp.service.wire.task import Task
+
+require("httpx", extra="service", what="An operator")
+
+import httpx  # noqa: E402
+
+
+async def operate(
+    folder: Path, shuffler: str, what: Literal["close", "epochs"]
+) -> dict[str, Any]:
+    """Closes the open step, or begins the next epoch.
+
+    Args:
+        folder: Of the task, with the shuffler's keys.
+        shuffler: Its URL.
+        what: "close" or "epochs".
+
+    Returns:
+        What the shuffler says of the task afterwards.
+
+    Raises:
+        Refusal: If it refuses.
+        UnreachableError: If it does not answer.
+        DataError: If a file is missing or damaged.
+    """
+    task = load_task(folder)
+    secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
+    return await operate_with(task, secrets, shuffler, what)
+
+
+async def operate_with(
+    task: Task,
+    secrets: ShufflerSecrets,
+    shuffler: str,
+    what: Literal["close", "epochs"],
+) -> dict[str, Any]:
+    """As `operate`, with what its files hold."""
+    url = f"{service_url(shuffler)}/tasks/{task.identity}"
+    key = {"Authorization": f"Bearer {to_text(secrets.operator_key)}"}
+    async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
+        await ask(client, "POST", f"{url}/{what}", headers=key)
+        return (await ask(client, "GET", url)).document

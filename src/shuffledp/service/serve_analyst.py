@@ -1,0 +1,39 @@
+"""The analyst's service, put together from folders and addresses."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from starlette.applications import Starlette
+
+from shuffledp.service.analyst.app import create_analyst
+from shuffledp.service.analyst.hosted import Hosted
+from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.calls import service_url
+from shuffledp.service.run import hosted_tasks, store_at
+from shuffledp.service.secrets import ANALYST_FILE, AnalystSecrets, load_task
+from shuffledp.service.wire.task import Task
+
+
+def analyst_app(
+    folders: Sequence[Path], database: str, *, shuffler: str | None
+) -> Starlette:
+    """Returns the service, not started yet.
+
+    Args:
+        folders: Of tasks, each with task.json and analyst.json.
+        database: As in `store_at`.
+        shuffler: Its URL; None if the dashboard should not ask it.
+
+    Raises:
+        DataError: If a file is missing or damaged.
+        InvalidInputError: If keys belong to another task, or an address is none.
+    """
+    url = None if shuffler is None else service_url(shuffler)
+    tasks = hosted_tasks(folders, _load)
+    store = store_at(database, sqlite=SqliteAnalystStore)
+    return create_analyst(tasks, store, shuffler_url=url)
+
+
+def _load(folder: Path) -> tuple[Task, Hosted]:
+    task = load_task(folder)
+    return task, Hosted(task, AnalystSecrets.load(folder / ANALYST_FILE, task.suite))

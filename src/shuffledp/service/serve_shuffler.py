@@ -1,0 +1,51 @@
+"""The shuffler's service, put together from folders and addresses."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from starlette.applications import Starlette
+
+from shuffledp.service.calls import service_url
+from shuffledp.service.run import hosted_tasks, store_at
+from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets, load_task
+from shuffledp.service.shuffler.app import create_shuffler
+from shuffledp.service.shuffler.handover import AnalystClient
+from shuffledp.service.shuffler.hosted import Hosted
+from shuffledp.service.shuffler.postgres_store import PostgresStore
+from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.wire.task import Task
+
+
+def shuffler_app(
+    folders: Sequence[Path], database: str, *, analyst: str, close_at: int | None
+) -> Starlette:
+    """Returns the service, not started yet.
+
+    Args:
+        folders: Of tasks, each with task.json and shuffler.json.
+        database: As in `store_at`.
+        analyst: Her URL.
+        close_at: How many people close a step by themselves; None for the operator alone.
+
+    Raises:
+        DataError: If a file is missing or damaged.
+        InvalidInputError: If keys belong to another task, or an address is none.
+    """
+    client = AnalystClient(service_url(analyst))
+    tasks = hosted_tasks(folders, _load)
+    store = store_at(database, sqlite=_in_file, postgres=_on_server)
+    return create_shuffler(tasks, store, analyst=client, close_at=close_at)
+
+
+def _load(folder: Path) -> tuple[Task, Hosted]:
+    task = load_task(folder)
+    return task, Hosted(task, ShufflerSecrets.load(folder / SHUFFLER_FILE))
+
+
+def _in_file(path: Path) -> ShufflerStore:
+    return SqliteStore(path)
+
+
+def _on_server(address: str) -> ShufflerStore:
+    return PostgresStore(address)

@@ -1,0 +1,206 @@
+"""Everything around an analyst in tests: a task, its keys, and batches of a shuffler."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.service.analyst.app import create_analyst
+from shuffledp.service.analyst.hosted import Hosted, nothing
+from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.encode import randomized, seal_reports
+from shuffledp.service.secrets import AnalystSecrets
+from shuffledp.service.wire.batch import write_batch
+from shuffledp.service.wire.plan import PublishedPlan
+from shuffledp.service.wire.question import Question, Statistic
+from shuffledp.service.wire.sealing import Suite
+from shuffledp.service.wire.signing import new_signing_key, verify_key_of
+from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.task import Task
+from shuffledp.types import Floats, Mode
+
+Result = TypeVar("Result")
+
+LEVELS = (0.5, 1.0, 2.0)
+NAMES = ("apples", "pears", "plums", "figs")
+
+
+@dataclass(frozen=True)
+class Parties:
+    """A task, and who signs for whom."""
+
+    hosted: Hosted
+    shuffler_key: bytes
+
+    @property
+    def task(self) -> Task:
+        return self.hosted.task
+
+    def batch(
+        self,
+        step: Step,
+        messages: NDArray[np.int64],
+        levels: Floats,
+        *,
+        batch_id: bytes | None = None,
+        spoil: Callable[[list[bytes]], None] | None = None,
+        dummies: int = 0,
+        shuffler_key: bytes | None = None,
+    ) -> bytes:
+        """What the shuffler hands over; `spoil` changes sealed messages in place."""
+        tokens = [os.urandom(32) for _ in levels]
+        real = len(tokens) - dummies
+        reports = seal_reports(step, messages[:real], levels[:real], tokens[:real])
+        if dummies:
+            reports += seal_reports(
+                step, messages[real:], levels[real:], tokens[real:], dummy=True
+            )
+        piles: list[list[bytes]] = [[] for _ in range(step.groups)]
+        for report in reports:
+            piles[report.level if step.linked else 0] += report.sealed
+        for pile in piles:
+            pile.sort()
+        sealed = [message for pile in piles for message in pile]
+        if spoil is not None:
+            spoil(sealed)
+        counts = [int((levels == level).sum()) for level in self.task.levels]
+        people = tuple(counts) if step.names_levels else (len(tokens),)
+        return write_batch(
+            step,
+            batch_id or os.urandom(16),
+            people,
+            b"".join(sealed),
+            shuffler_key or self.shuffler_key,
+        )
+
+
+def parties(
+    statistic: Statistic = "frequency", mode: Mode = "agnostic", **changes: Any
+) -> Parties:
+    """A task for 40 or more people per level, whose keys are new."""
+    question = Question(
+        statistic,
+        "What do you like?",
+        NAMES if statistic in ("frequency", "items") else (),
+        low=0.0,
+        high=10.0,
+        set_size=2 if statistic == "items" else 1,
+        mode=mode,
+    )
+    suite, shuffler_key = Suite.X25519, new_signing_key()
+    secrets = AnalystSecrets.new(suite)
+    analyst_key, analyst_signing_key = secrets.public_keys(suite)
+    task = Task(
+        os.urandom(16),
+        "Fruit",
+        question,
+        LEVELS,
+        minimum=(40, 40, 40),
+        promise=(0.5, 1.0, 2.0),
+        budget=(5.0, 5.0, 5.0),
+        delta=1e-3,
+        absent=2,
+        suite=suite,
+        analyst_key=analyst_key,
+        analyst_signing_key=analyst_signing_key,
+        shuffler_signing_key=verify_key_of(shuffler_key),
+    )
+    return Parties(Hosted(replace(task, **changes), secrets), shuffler_key)
+
+
+def crowd_levels(per_level: int = 60) -> Floats:
+    """So many people at each level."""
+    return np.repeat(LEVELS, per_level)
+
+
+def answers(
+    step: Step, levels: Floats, *, plan: PublishedPlan | None = None, seed: int = 1
+) -> NDArray[np.int64]:
+    """What the devices of people with random values send."""
+    rng, n = np.random.default_rng(seed), levels.size
+    question = step.task.question
+    values = {
+        "frequency": rng.integers(0, 4, n),
+        "mean": rng.random(n) * 10.0,
+        "sum": rng.integers(0, 2, n),
+        "items": np.argsort(rng.random((n, 4)), axis=1)[:, :2],
+    }[question.statistic]
+    return randomized(step, values, levels, plan=plan, rng=rng)
+
+
+def answer_step(
+    task: Task, *, epoch: int = 1, plan: PublishedPlan | None = None
+) -> Step:
+    """The step in which people answer."""
+    if plan is None:
+        return Step(task, epoch)
+    return Step(task, epoch, Stage.ANSWER, plan.report_size, plan.digest)
+
+
+def usual_batch(
+    who: Parties, *, epoch: int = 1, per_level: int = 60, **more: Any
+) -> bytes:
+    """A batch of answers to a question about one value."""
+    step, levels = Step(who.task, epoch), crowd_levels(per_level)
+    return who.batch(step, answers(step, levels, seed=epoch), levels, **more)
+
+
+@dataclass(frozen=True)
+class Service:
+    """An analyst that runs, as seen over HTTP."""
+
+    client: httpx.AsyncClient
+    task: Task
+
+    async def post(self, batch: bytes, task: Task | None = None) -> httpx.Response:
+        path = f"/tasks/{(task or self.task).identity}/batches"
+        return await self.client.post(path, content=batch)
+
+    async def counted(self) -> dict[str, Any]:
+        """Where the task stands, once nothing is being counted."""
+        for _ in range(2000):
+            answer = await self.client.get(f"/tasks/{self.task.identity}")
+            status: dict[str, Any] = answer.json()
+            if status["phase"] != "received":
+                return status
+            await asyncio.sleep(0.01)
+        raise AssertionError("The batch was never counted.")
+
+    async def result(self, epoch: int = 1) -> httpx.Response:
+        return await self.client.get(f"/tasks/{self.task.identity}/epochs/{epoch}")
+
+    async def page(self, epoch: int | None = None) -> str:
+        end = "" if epoch is None else f"/{epoch}"
+        answer = await self.client.get(f"/tasks/{self.task.identity}/dashboard{end}")
+        assert answer.status_code == 200
+        return answer.text
+
+
+def serve(
+    folder: Path,
+    who: Parties,
+    scenario: Callable[[Service], Awaitable[Result]],
+    *,
+    shuffler_url: str | None = None,
+    reached: Callable[[str], None] = nothing,
+) -> Result:
+    """Runs an analyst, whose disk is a folder, for as long as the scenario takes."""
+    store = SqliteAnalystStore(folder / "analyst.db")
+    tasks = {who.task.identity: who.hosted}
+    app = create_analyst(tasks, store, shuffler_url=shuffler_url, reached=reached)
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+
+    async def live() -> Result:
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://analyst") as client,
+        ):
+            return await scenario(Service(client, who.task))
+
+    return asyncio.run(live())

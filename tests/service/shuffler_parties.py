@@ -1,0 +1,213 @@
+"""Tasks, devices and a stand-in for the analyst, as tests of the shuffler need them."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from threading import Thread
+from typing import Any, Self
+
+import httpx
+import numpy as np
+from starlette.applications import Starlette
+
+from shuffledp.service.secrets import ShufflerSecrets
+from shuffledp.service.shuffler.app import create_shuffler
+from shuffledp.service.shuffler.handover import AnalystClient
+from shuffledp.service.shuffler.hosted import Hosted, nothing
+from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.wire.batch import BatchHeader, read_batch
+from shuffledp.service.wire.canonical import to_text
+from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
+from shuffledp.service.wire.question import Question, Statistic
+from shuffledp.service.wire.reports import Report, write_reports
+from shuffledp.service.wire.sealing import Suite, new_private_key, public_key_of
+from shuffledp.service.wire.signing import new_signing_key, verify_key_of
+from shuffledp.service.wire.step import UNLINKED, Stage, Step
+from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.tokens import issue_tokens
+from shuffledp.types import Mode
+
+LEVELS = (0.5, 1.0, 2.0)
+PLAN = PublishedPlan((0.1, 0.2, 0.3), 0.5, 4)
+MARK = b"sealed-message!!"
+
+
+@dataclass
+class Parties:
+    """A task, its keys, and the tokens that are left."""
+
+    hosted: Hosted
+    analyst_key: bytes
+
+    @property
+    def task(self) -> Task:
+        return self.hosted.task
+
+    @property
+    def operator(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {to_text(self.hosted.secrets.operator_key)}"}
+
+    def path(self, what: str = "") -> str:
+        return f"/tasks/{self.task.identity}{what}"
+
+    def tokens(self, count: int, *, epoch: int = 1) -> list[bytes]:
+        secrets = self.hosted.secrets
+        return issue_tokens(secrets.token_key, self.task.task_id, epoch, count)
+
+    def step(self, *, epoch: int = 1, stage: Stage | None = None) -> Step:
+        first = Stage.LEVELS if self.task.has_items else Stage.ANSWER
+        return Step(self.task, epoch, first if stage is None else stage)
+
+    def app(
+        self, store: ShufflerStore, analyst: "Analyst", **options: Any
+    ) -> Starlette:
+        client = AnalystClient(
+            "http://analyst",
+            transport=httpx.MockTransport(analyst.answer),
+            first_wait=0.01,
+            longest_wait=0.05,
+            refused_wait=0.05,
+        )
+        options = {"reached": nothing, **options}
+        return create_shuffler(
+            {self.task.identity: self.hosted}, store, analyst=client, **options
+        )
+
+
+class Analyst:
+    """Acknowledges batches, after as many troubles as a test asks for."""
+
+    def __init__(self, parties: Parties, troubles: Sequence[Callable[[], Any]] = ()):
+        self._parties, self.troubles = parties, list(troubles)
+        self.received: list[tuple[BatchHeader, bytes]] = []
+        self.bodies: list[bytes] = []
+
+    async def answer(self, request: httpx.Request) -> httpx.Response:
+        self.bodies.append(await request.aread())
+        if self.troubles:
+            response: httpx.Response = self.troubles.pop(0)()
+            return response
+        header, messages = read_batch(self.bodies[-1], self._parties.task)
+        self.received.append((header, bytes(messages)))
+        plan = PLAN if header.stage is Stage.LEVELS else None
+        return self.acknowledge(header.batch_id, plan)
+
+    def acknowledge(
+        self, batch_id: bytes, plan: PublishedPlan | None = None
+    ) -> httpx.Response:
+        said = Acknowledgement(self._parties.task.task_id, batch_id, plan)
+        return httpx.Response(200, json=said.signed(self._parties.analyst_key))
+
+
+def parties(
+    statistic: Statistic = "frequency",
+    mode: Mode = "agnostic",
+    minimum: int = 2,
+    **changes: Any,
+) -> Parties:
+    """Draws the keys of a new task."""
+    named = ("a", "b", "c", "d") if statistic in ("frequency", "items") else ()
+    secrets, analyst_key = ShufflerSecrets.new(), new_signing_key()
+    task = Task(
+        task_id=os.urandom(16),
+        name="Task",
+        question=Question(
+            statistic, "How?", named, 0.0, 1.0, 2 if statistic == "items" else 1, mode
+        ),
+        levels=LEVELS,
+        minimum=(minimum,) * 3,
+        promise=LEVELS,
+        budget=(50.0,) * 3,
+        delta=1e-3,
+        absent=0,
+        suite=Suite.X25519,
+        analyst_key=public_key_of(Suite.X25519, new_private_key(Suite.X25519)),
+        analyst_signing_key=verify_key_of(analyst_key),
+        shuffler_signing_key=verify_key_of(secrets.signing_key),
+    )
+    return Parties(Hosted(replace(task, **changes), secrets), analyst_key)
+
+
+def messages(step: Step, count: int) -> list[tuple[bytes, ...]]:
+    """Returns bytes of the right size; the shuffler cannot tell. All are different."""
+    rest = step.sealed_size - len(MARK)
+    return [
+        tuple(MARK + os.urandom(rest) for _ in range(step.messages_per_report))
+        for _ in range(count)
+    ]
+
+
+def upload(
+    step: Step,
+    tokens: Sequence[bytes],
+    *,
+    levels: Sequence[int] | None = None,
+    sealed: Sequence[tuple[bytes, ...]] | None = None,
+) -> bytes:
+    """Returns an upload of one report per token, over all levels in turn."""
+    count = len(tokens)
+    if levels is None:
+        turns = (np.arange(count) % len(step.task.levels)).tolist()
+        levels = turns if step.names_levels else [UNLINKED] * count
+    sealed = messages(step, count) if sealed is None else sealed
+    rows = zip(tokens, levels, sealed, strict=True)
+    return write_reports(step, [Report(*row) for row in rows])
+
+
+def reason(response: httpx.Response) -> str:
+    """Returns the reason of a problem document, having looked at its form."""
+    assert response.headers["content-type"] == "application/problem+json"
+    value = json.loads(response.content)
+    assert value["status"] == response.status_code
+    kind: str = value["type"]
+    return kind.removeprefix("urn:shuffledp:problem:")
+
+
+class Client:
+    """A started service in a thread of its own, called without a network."""
+
+    def __init__(self, app: Starlette) -> None:
+        self._app = app
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._lifespan = self._app.router.lifespan_context(self._app)
+        try:
+            self._wait(self._lifespan.__aenter__())
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        try:
+            self._wait(self._lifespan.__aexit__(None, None, None))
+        finally:
+            self._stop()
+
+    def get(self, path: str) -> httpx.Response:
+        response: httpx.Response = self._wait(self._send("GET", path))
+        return response
+
+    def post(self, path: str, **options: Any) -> httpx.Response:
+        response: httpx.Response = self._wait(self._send("POST", path, **options))
+        return response
+
+    async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
+        transport = httpx.ASGITransport(self._app)
+        base = "http://shuffler"
+        async with httpx.AsyncClient(transport=transport, base_url=base) as client:
+            return await client.request(method, path, **options)
+
+    def _wait(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(60)
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())
+        self._loop.close()

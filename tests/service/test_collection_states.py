@@ -1,0 +1,329 @@
+"""Both state machines: nothing is released early, counted twice or left unpaid."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.service_parties import LEVELS, parties
+
+from shuffledp.analyzer.level_counts import LevelCounts
+from shuffledp.service.collection import analyst_state, shuffler_state
+from shuffledp.service.collection.analyst_state import AnalystState
+from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.service.wire.batch import BatchHeader
+from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.reports import Header
+from shuffledp.service.wire.step import MAX_EPOCH, Stage
+
+TASK = parties("frequency").task
+ITEMS = parties("items", minimum=(300, 1, 1), task_id=bytes(16)).task
+ENOUGH = (100, 100, 100)
+PLAN = PublishedPlan((0.1, 0.2, 0.3), 2.0, 9)
+COUNTS = LevelCounts(np.array(LEVELS), np.array([100.0, 100.0, 100.0]), None, 300)
+BATCH, OTHER = bytes(16), bytes([1]) * 16
+
+
+def reason_of(call: Any, *arguments: Any, **named: Any) -> Reason:
+    with pytest.raises(Refusal) as refusal:
+        call(*arguments, **named)
+    return refusal.value.reason
+
+
+def acknowledged(
+    state: ShufflerState, plan: PublishedPlan | None = None
+) -> ShufflerState:
+    assert state.batch_id is not None
+    said = Acknowledgement(state.task.task_id, state.batch_id, plan)
+    return state.deliver(said)
+
+
+def header(state: AnalystState, batch_id: bytes = BATCH, **changes: Any) -> BatchHeader:
+    """Of a batch that the state waits for."""
+    over = state.phase.value in ("published", "withheld")
+    step = state.step
+    if over:
+        begun = AnalystState.begin(state.task)
+        step = replace(begun, epoch=state.epoch + 1).step
+    fitting = BatchHeader(
+        state.task.task_id,
+        step.epoch,
+        step.stage,
+        batch_id,
+        (300,) if state.task.has_items else ENOUGH,
+        step.sealed_size,
+        bytes(32),
+        step.messages_per_report,
+    )
+    return replace(fitting, **changes)
+
+
+def test_one_value_is_collected_closed_delivered_and_collected_again() -> None:
+    opened = ShufflerState.begin(TASK)
+
+    closed = opened.close(ENOUGH, BATCH)
+    delivered = acknowledged(closed)
+    again = delivered.next_epoch()
+
+    assert [state.phase.value for state in (opened, closed, delivered, again)] == [
+        "open",
+        "closed",
+        "delivered",
+        "open",
+    ]
+    assert (again.epoch, again.stage, again.batch_id) == (2, Stage.ANSWER, None)
+
+
+def test_items_follow_levels_under_the_plan_that_was_published() -> None:
+    levels = ShufflerState.begin(ITEMS)
+
+    items = acknowledged(levels.close((300,), BATCH), PLAN)
+    after = acknowledged(items.close((300,), OTHER)).next_epoch()
+
+    assert (levels.stage, levels.step.messages_per_report) == (Stage.LEVELS, 1)
+    assert (items.epoch, items.stage, items.phase) == (1, Stage.ANSWER, levels.phase)
+    assert items.step.messages_per_report == PLAN.report_size
+    assert items.step.plan_digest == PLAN.digest
+    assert (after.epoch, after.stage, after.plan) == (2, Stage.LEVELS, None)
+
+
+def test_uploads_for_anything_else_are_refused_with_the_reason() -> None:
+    state = ShufflerState.begin(TASK, epoch=3)
+    right = Header(TASK.task_id, 3, Stage.ANSWER)
+
+    state.check_upload(right)
+
+    for changes, reason in (
+        ({"task_id": bytes([9]) * 16}, Reason.UNKNOWN_TASK),
+        ({"epoch": 2}, Reason.WRONG_EPOCH),
+        ({"epoch": 0}, Reason.WRONG_EPOCH),
+        ({"epoch": MAX_EPOCH}, Reason.WRONG_EPOCH),
+        ({"stage": Stage.LEVELS}, Reason.WRONG_STAGE),
+    ):
+        wrong = replace(right, **changes)
+        assert reason_of(state.check_upload, wrong) is reason
+    closed = state.close(ENOUGH, BATCH)
+    assert reason_of(closed.check_upload, right) is Reason.NOT_OPEN
+    assert reason_of(acknowledged(closed).check_upload, right) is Reason.NOT_OPEN
+
+
+def test_a_level_with_one_person_too_few_is_not_released_and_is_named() -> None:
+    state = ShufflerState.begin(TASK)
+
+    with pytest.raises(Refusal) as refusal:
+        state.close((100, 99, 5000), BATCH)
+
+    assert refusal.value.reason is Reason.TOO_FEW_PEOPLE
+    assert str(refusal.value) == "level 1: 99 of 100 people."
+
+
+def test_levels_of_items_are_not_told_apart_when_a_step_is_closed() -> None:
+    state = ShufflerState.begin(ITEMS)
+
+    (missing,) = state.shortfalls((299,))
+
+    assert str(missing) == "all levels: 299 of 300 people"
+    assert state.shortfalls((300,)) == ()
+
+
+def test_the_shuffler_refuses_what_comes_at_the_wrong_time() -> None:
+    opened = ShufflerState.begin(TASK)
+    closed = opened.close(ENOUGH, BATCH)
+    delivered = acknowledged(closed)
+    said = Acknowledgement(TASK.task_id, BATCH)
+
+    assert reason_of(opened.next_epoch) is Reason.NOT_OPEN
+    assert reason_of(closed.next_epoch) is Reason.NOT_OPEN
+    assert reason_of(closed.close, ENOUGH, OTHER) is Reason.NOT_OPEN
+    assert reason_of(delivered.close, ENOUGH, OTHER) is Reason.NOT_OPEN
+    for state, other in (
+        (opened, said),
+        (delivered, said),
+        (closed, Acknowledgement(TASK.task_id, OTHER)),
+        (closed, Acknowledgement(OTHER, BATCH)),
+    ):
+        assert reason_of(state.deliver, other) is Reason.MALFORMED
+    last = replace(delivered, epoch=MAX_EPOCH)
+    assert reason_of(last.next_epoch) is Reason.NOT_OPEN
+
+
+def test_the_analyst_receives_judges_and_waits_for_the_next_epoch() -> None:
+    waiting = AnalystState.begin(TASK)
+
+    received = waiting.receive(header(waiting))
+    published = received.finish((0.1, 0.2, 0.3), published=True)
+    later = published.receive(header(published, OTHER))
+    withheld = later.finish((0.1, 0.2, 0.3), published=False)
+
+    assert received.receive(header(waiting)) is received
+    assert published.phase.value == "published"
+    assert (later.epoch, later.phase.value) == (2, "received")
+    assert withheld.phase.value == "withheld"
+    # A batch that was seen is paid for, whether or not anything is published.
+    assert withheld.spent == pytest.approx((0.2, 0.4, 0.6))
+
+
+def test_the_analyst_plans_items_between_two_batches() -> None:
+    begun = AnalystState.begin(ITEMS)
+
+    planned = begun.receive(header(begun)).plan_items(PLAN, COUNTS)
+    done = planned.receive(header(planned, OTHER)).finish((0.5, 1, 2), published=True)
+
+    assert (planned.stage, planned.phase.value) == (Stage.ANSWER, "waiting")
+    # The shuffler may not have heard that the levels arrived.
+    assert planned.receive(header(begun)) is planned
+    assert (done.plan, done.levels) == (PLAN, COUNTS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"epoch": 2}, Reason.WRONG_EPOCH),
+        ({"epoch": 0}, Reason.WRONG_EPOCH),
+        ({"epoch": 10**300}, Reason.WRONG_EPOCH),
+        ({"stage": Stage.LEVELS}, Reason.WRONG_STAGE),
+        ({"people": (300,)}, Reason.WRONG_SIZE),
+        ({"people": ()}, Reason.WRONG_SIZE),
+        ({"sealed_size": 10}, Reason.WRONG_SIZE),
+        ({"messages_per_report": 2}, Reason.WRONG_SIZE),
+    ],
+    ids=str,
+)
+def test_the_analyst_refuses_batches_of_something_else(
+    changes: dict[str, Any], reason: Reason
+) -> None:
+    state = AnalystState.begin(TASK)
+
+    assert reason_of(state.receive, header(state, **changes)) is reason
+
+
+def test_another_batch_of_the_same_step_is_refused() -> None:
+    waiting = AnalystState.begin(TASK)
+    received = waiting.receive(header(waiting))
+    finished = received.finish((0.1, 0.1, 0.1), published=True)
+    other = header(waiting, OTHER)
+
+    for state in (received, finished):
+        assert reason_of(state.receive, other) is Reason.ALREADY_DELIVERED
+
+
+def test_steps_of_the_analyst_in_another_order_are_refused() -> None:
+    waiting, items = AnalystState.begin(TASK), AnalystState.begin(ITEMS)
+    received = items.receive(header(items))
+
+    for call in (
+        lambda: waiting.finish((0, 0, 0), published=True),
+        lambda: waiting.plan_items(PLAN, COUNTS),
+        lambda: waiting.receive(header(waiting)).plan_items(PLAN, COUNTS),
+        lambda: items.plan_items(PLAN, COUNTS),
+        lambda: received.finish((0, 0, 0), published=True),
+    ):
+        assert reason_of(call) is Reason.WRONG_STAGE
+
+
+def test_a_level_that_cannot_pay_as_promised_stops_the_next_batch() -> None:
+    # Budgets of 5, 5 and 10; promises of 0.5, 1 and 2.
+    waiting = AnalystState.begin(TASK)
+    received = waiting.receive(header(waiting))
+
+    poor = received.finish((0.0, 4.25, 0.0), published=True)
+    rich = received.finish((4.5, 4.0, 8.0), published=True)
+
+    assert poor.exhausted == (1.0,)
+    assert reason_of(poor.receive, header(poor, OTHER)) is Reason.BUDGET_SPENT
+    assert rich.receive(header(rich, OTHER)).epoch == 2
+
+
+COUNT = st.integers(0, 200)
+SHUFFLER_CALLS = st.lists(
+    st.one_of(
+        st.tuples(st.just("close"), st.tuples(COUNT, COUNT, COUNT)),
+        st.tuples(st.just("deliver"), st.sampled_from(["right", "old", "other"])),
+        st.tuples(st.just("next"), st.none()),
+    ),
+    max_size=40,
+)
+
+
+@given(st.sampled_from([TASK, ITEMS]), SHUFFLER_CALLS)
+@settings(max_examples=300)
+def test_no_sequence_of_calls_releases_too_few_people_or_a_batch_twice(
+    task: Any, calls: list[tuple[str, Any]]
+) -> None:
+    state = ShufflerState.begin(task)
+    released: list[tuple[int, Stage]] = []
+    closed: list[bytes] = []
+
+    for number, (call, what) in enumerate(calls):
+        before = state
+        try:
+            if call == "close":
+                people = what if task is TASK else (sum(what),)
+                state = state.close(people, number.to_bytes(16, "big"))
+                needed = task.minimum[: len(people)]
+                assert all(np.array(people) >= np.array(needed))
+                released.append((state.epoch, state.stage))
+                closed.append(number.to_bytes(16, "big"))
+            elif call == "deliver":
+                names = {"right": closed[-1:], "old": closed[:-1], "other": [OTHER]}
+                batch_id = (names[what] or [bytes(16)])[-1]
+                said = Acknowledgement(task.task_id, batch_id, PLAN)
+                state = state.deliver(said)
+                assert batch_id == before.batch_id
+            else:
+                state = state.next_epoch()
+                assert before.phase is shuffler_state.Phase.DELIVERED
+        except Refusal:
+            assert state is before
+
+    assert len(set(released)) == len(released)
+
+
+ANALYST_CALLS = st.lists(
+    st.one_of(
+        st.tuples(
+            st.just("receive"),
+            st.tuples(st.integers(0, 4), st.sampled_from(Stage), st.integers(0, 6)),
+        ),
+        st.tuples(st.just("finish"), st.booleans()),
+        st.tuples(st.just("plan"), st.none()),
+    ),
+    max_size=60,
+)
+
+
+@given(st.sampled_from([TASK, ITEMS]), ANALYST_CALLS)
+@settings(max_examples=300)
+def test_no_sequence_of_calls_counts_a_batch_twice_or_exceeds_a_budget(
+    task: Any, calls: list[tuple[str, Any]]
+) -> None:
+    # Every epoch costs what it may at most: what is promised.
+    state = AnalystState.begin(task)
+    counted: set[tuple[int, Stage]] = set()
+    finished: set[int] = set()
+
+    for call, what in calls:
+        before = state
+        try:
+            if call == "receive":
+                epoch, stage, batch = what
+                fitting = header(state, bytes([batch]) * 16, epoch=epoch, stage=stage)
+                state = state.receive(fitting)
+                if state is not before:
+                    assert (epoch, stage) not in counted
+                    counted.add((epoch, stage))
+            elif call == "plan":
+                state = state.plan_items(PLAN, COUNTS)
+                assert before.phase is analyst_state.Phase.RECEIVED
+            else:
+                state = state.finish(task.promise, published=what)
+                assert state.epoch not in finished
+                finished.add(state.epoch)
+        except Refusal:
+            assert state is before
+
+    assert all(np.array(state.spent) <= np.array(task.budget))
+    assert all(count == len(finished) for count in np.array(state.spent) / LEVELS)

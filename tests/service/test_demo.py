@@ -1,0 +1,130 @@
+"""The demo, end to end: two real processes, devices over HTTP, and what is published."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from shuffledp.accounting.account import account
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.protocols.frequency import Frequency
+from shuffledp.service.demo import Demo, demo
+from shuffledp.service.secrets import load_task
+
+NUM_USERS = 1500
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def done(folder: Path) -> Iterator[Demo]:
+    with demo(folder, num_users=NUM_USERS) as collection:
+        yield collection
+
+
+def test_every_device_is_heard(done: Demo) -> None:
+    assert (done.delivery.accepted, done.delivery.refused) == (NUM_USERS, {})
+    assert sum(done.result["people"]) == NUM_USERS
+
+
+def test_the_estimate_is_near_the_truth(done: Demo) -> None:
+    rows = done.result["estimate"]["rows"]
+
+    value = np.array([row["value"] for row in rows])
+    error = np.array([row["standard_error"] for row in rows])
+
+    # Five standard errors, four times: a false alarm in 400,000 runs.
+    assert np.all(np.abs(value - done.truth) < 5.0 * error)
+    assert np.all(error < 0.1)
+
+
+def test_the_certificate_is_that_of_the_accountant(done: Demo) -> None:
+    people = dict(zip(done.task.levels, done.result["people"], strict=True))
+
+    certified = account(
+        Frequency(4), Population.from_counts(people), delta=1e-6, quantiles=False
+    )
+
+    assert done.result["certificate"] == certified.to_dict()
+    expected = [level.epsilon_central for level in certified.levels]
+    assert done.result["spent"] == expected
+    assert all(np.array(expected) <= np.array(done.task.promise))
+
+
+def test_the_dashboard_and_both_services_answer(done: Demo) -> None:
+    with httpx.Client(trust_env=False) as client:
+        page = client.get(done.dashboard)
+        at_shuffler = client.get(f"{done.shuffler}/tasks/{done.task.identity}")
+
+    assert page.status_code == 200
+    assert done.task.question.text in page.text
+    assert at_shuffler.json()["task"] == done.task.to_dict()
+
+
+def test_neither_party_has_the_other_s_keys(done: Demo, folder: Path) -> None:
+    names = {
+        party: {path.name for path in (folder / party).iterdir()}
+        for party in ("shuffler", "analyst", "task")
+    }
+
+    assert "analyst.json" not in names["shuffler"] | names["task"]
+    assert "shuffler.json" not in names["analyst"] | names["task"]
+    for path in ("shuffler/database", "analyst/database", "shuffler/shuffler.json"):
+        assert stat.S_IMODE((folder / path).stat().st_mode) == 0o600
+    assert load_task(folder / "task") == done.task
+
+
+def test_services_log_nothing(done: Demo, folder: Path) -> None:
+    del done
+    logs = [
+        (folder / party / "log.txt").read_text() for party in ("shuffler", "analyst")
+    ]
+
+    assert logs == ["", ""]
+
+
+def test_too_few_people_are_refused_before_anything_starts(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError), demo(tmp_path, num_users=50):
+        pass
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_shows_the_result_and_ends_when_it_is_told_to(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-m", "shuffledp", "serve", "demo", "--people", "600"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "OPENBLAS_NUM_THREADS": "1"}
+
+    process = subprocess.Popen(
+        [*command, "--no-browser"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**environment, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    shown = ""
+    while "Ctrl-C" not in shown:
+        line = process.stdout.readline()
+        assert line, "It ended early."
+        shown += line
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+
+    assert "after the shuffle" in shown
+    assert "/dashboard" in shown
+    assert process.returncode == 0
+    # Keys and databases were temporary.
+    assert list(tmp_path.iterdir()) == []

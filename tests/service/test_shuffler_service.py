@@ -1,0 +1,744 @@
+"""The shuffler over HTTP: what it accepts, refuses, forgets, and hands over."""
+
+import logging
+import multiprocessing
+import os
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import httpx
+import numpy as np
+import postgres_server
+import pytest
+from scipy import stats
+from shuffler_parties import (
+    MARK,
+    PLAN,
+    Analyst,
+    Client,
+    Parties,
+    messages,
+    parties,
+    reason,
+    upload,
+)
+
+from shuffledp.errors import DataError
+from shuffledp.service.shuffler.intake import shuffled
+from shuffledp.service.shuffler.postgres_store import PostgresStore
+from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.wire.receipt import Receipt
+from shuffledp.service.wire.reports import (
+    HEADER_SIZE,
+    MAX_BODY,
+    report_size,
+    write_header,
+)
+from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.tokens import TOKEN_SIZE
+
+StoreMaker = Callable[[], ShufflerStore]
+CRASH = RuntimeError("a crash that must not be shown")
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[postgres_server.Server]:
+    reason_missing = postgres_server.missing()
+    if reason_missing is not None:
+        pytest.skip(reason_missing)
+    with postgres_server.server() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> StoreMaker:
+    if request.param == "sqlite":
+        return lambda: SqliteStore(tmp_path / "shuffler.db")
+    running = request.getfixturevalue("postgres")
+    return lambda: PostgresStore(running.address)
+
+
+@pytest.fixture
+def sqlite_store(tmp_path: Path) -> SqliteStore:
+    return SqliteStore(tmp_path / "shuffler.db")
+
+
+def post(client: Client, who: Parties, body: bytes) -> httpx.Response:
+    return client.post(who.path("/reports"), content=body)
+
+
+def wait_for(client: Client, who: Parties, **expected: object) -> dict[str, object]:
+    for _ in range(500):
+        status: dict[str, object] = client.get(who.path()).json()
+        if all(status[name] == value for name, value in expected.items()):
+            return status
+        time.sleep(0.01)
+    raise AssertionError(f"{expected} did not come: {status}")
+
+
+def test_a_receipt_is_signed_and_counts_what_is_kept(make_store: StoreMaker) -> None:
+    who = parties()
+    body = upload(who.step(), who.tokens(7))
+
+    with Client(who.app(make_store(), Analyst(who))) as client:
+        answer = post(client, who, body)
+        status = client.get(who.path()).json()
+
+    receipt = Receipt.read(answer.json(), who.task.shuffler_signing_key)
+    assert (receipt.accepted, receipt.refused) == (7, ())
+    assert status["people"] == [3, 2, 2]
+    assert status["canonical"].encode() == who.task.to_json()
+    assert status["report_size"] == report_size(who.step())
+
+
+def test_what_is_handed_over_is_what_was_sent_and_nothing_twice(
+    make_store: StoreMaker,
+) -> None:
+    who = parties(mode="stratified")
+    analyst, step = Analyst(who), who.step()
+    sealed = messages(step, 60)
+    levels = [0] * 10 + [1] * 20 + [2] * 30
+
+    with Client(who.app(make_store(), analyst)) as client:
+        tokens = who.tokens(60)
+        for start in range(0, 60, 15):
+            part = slice(start, start + 15)
+            body = upload(step, tokens[part], levels=levels[part], sealed=sealed[part])
+            assert post(client, who, body).status_code == 200
+        assert client.post(who.path("/close"), headers=who.operator).status_code == 200
+        wait_for(client, who, phase="delivered")
+
+    [(header, content)] = analyst.received
+    size = step.sealed_size
+    got = [content[start : start + size] for start in range(0, len(content), size)]
+    sent = [message for (message,) in sealed]
+    assert header.people == (10, 20, 30)
+    for pile in (slice(0, 10), slice(10, 30), slice(30, 60)):
+        assert sorted(got[pile]) == sorted(sent[pile])
+
+
+def test_a_replayed_upload_and_a_replayed_token_are_refused(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+    tokens = who.tokens(4)
+    body = upload(who.step(), tokens)
+
+    with Client(who.app(make_store(), Analyst(who))) as client:
+        post(client, who, body)
+        again = post(client, who, body).json()
+        single = post(client, who, upload(who.step(), tokens[:1]))
+        mixed = post(
+            client, who, upload(who.step(), [tokens[2], *who.tokens(1)])
+        ).json()
+        status = client.get(who.path()).json()
+
+    assert again["accepted"] == 0
+    assert again["refused"] == [[place, "token-spent"] for place in range(4)]
+    assert reason(single) == "token-spent"
+    assert (mixed["accepted"], mixed["refused"]) == (1, [[0, "token-spent"]])
+    assert sum(status["people"]) == 5
+    assert status["refused"] == {"token-spent": 6}
+
+
+def test_a_token_that_comes_twice_in_an_upload_counts_where_it_comes_first(
+    make_store: StoreMaker,
+) -> None:
+    who = parties(mode="stratified")
+    step, [one, two] = who.step(), who.tokens(2)
+    body = upload(step, [one, two, one], levels=[0, 1, 2])
+
+    with Client(who.app(make_store(), Analyst(who))) as client:
+        answer = post(client, who, body).json()
+        status = client.get(who.path()).json()
+
+    assert answer["refused"] == [[2, "token-spent"]]
+    assert status["people"] == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "attack",
+    ["forged", "other epoch's token", "other task's token", "bit flipped"],
+)
+def test_tokens_that_were_not_issued_for_this_are_refused(
+    attack: str, sqlite_store: SqliteStore
+) -> None:
+    who, other = parties(), parties()
+    [good] = who.tokens(1)
+    token = {
+        "forged": os.urandom(TOKEN_SIZE),
+        "other epoch's token": who.tokens(1, epoch=2)[0],
+        "other task's token": other.tokens(1)[0],
+        "bit flipped": bytes([good[0] ^ 1]) + good[1:],
+    }[attack]
+
+    with Client(who.app(sqlite_store, Analyst(who))) as client:
+        single = post(client, who, upload(who.step(), [token]))
+        mixed = post(client, who, upload(who.step(), [token, good])).json()
+
+    assert reason(single) == "token-forged"
+    assert mixed["refused"] == [[0, "token-forged"]]
+    assert mixed["accepted"] == 1
+
+
+def _bad_bodies(who: Parties) -> dict[str, tuple[bytes, str]]:
+    step, other = who.step(), parties()
+    good = upload(step, who.tokens(2))
+    begin, end = TOKEN_SIZE + 2, HEADER_SIZE
+    level = good[: end + TOKEN_SIZE] + b"\x00\x03" + good[end + begin : -91]
+    return {
+        "empty": (b"", "malformed"),
+        "no magic": (b"X" + good[1:], "malformed"),
+        "other version": (good[:4] + b"\x02" + good[5:], "malformed"),
+        "no stage": (good[:5] + b"\x09" + good[6:], "malformed"),
+        "header alone": (good[:HEADER_SIZE], "wrong-size"),
+        "truncated": (good[:-1], "wrong-size"),
+        "one byte more": (good + b"x", "wrong-size"),
+        "other task": (upload(other.step(), other.tokens(1)), "unknown-task"),
+        "other epoch": (upload(who.step(epoch=2), who.tokens(1)), "wrong-epoch"),
+        "other stage": (
+            upload(who.step(stage=Stage.LEVELS), who.tokens(1)),
+            "wrong-stage",
+        ),
+        "level out of range": (level, "unknown-level"),
+        "level not named": (
+            upload(step, who.tokens(1), levels=[65535]),
+            "unknown-level",
+        ),
+    }
+
+
+def test_bodies_that_are_no_upload_to_this_step_are_refused(
+    sqlite_store: SqliteStore,
+) -> None:
+    who = parties()
+
+    with Client(who.app(sqlite_store, Analyst(who))) as client:
+        for name, (body, expected) in _bad_bodies(who).items():
+            assert reason(post(client, who, body)) == expected, name
+        status = client.get(who.path()).json()
+
+    assert status["people"] == [0, 0, 0]
+    assert sum(status["refused"].values()) == len(_bad_bodies(who))
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_is_read(
+    sqlite_store: SqliteStore,
+) -> None:
+    who = parties()
+    sent = []
+
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(10 * MAX_BODY >> 16):
+            sent.append(1 << 16)
+            yield bytes(1 << 16)
+
+    with Client(who.app(sqlite_store, Analyst(who))) as client:
+        stated = post(client, who, bytes(MAX_BODY + 1))
+        chunked = client.post(who.path("/reports"), content=endless())
+
+    assert (stated.status_code, reason(stated)) == (413, "too-large")
+    assert (chunked.status_code, reason(chunked)) == (413, "too-large")
+    assert sum(sent) <= MAX_BODY + (2 << 16)
+
+
+def test_a_hundred_thousand_reports_without_tokens_do_not_fill_the_disk(
+    tmp_path: Path,
+) -> None:
+    who = parties()
+    step, rng = who.step(), np.random.default_rng(1)
+    rows = rng.integers(0, 256, (50_000, report_size(step)), dtype=np.uint8)
+    body = write_header(step) + rows.tobytes()
+
+    with Client(who.app(SqliteStore(tmp_path / "db"), Analyst(who))) as client:
+        for _ in range(2):
+            assert post(client, who, body).json()["accepted"] == 0
+        status = client.get(who.path()).json()
+
+    assert status["refused"] == {"token-forged": 100_000}
+    assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 200_000
+
+
+def test_the_numbers_of_refusals_outlive_the_service(make_store: StoreMaker) -> None:
+    who = parties()
+    with Client(who.app(make_store(), Analyst(who))) as client:
+        post(client, who, upload(who.step(), [os.urandom(TOKEN_SIZE)]))
+
+    with Client(who.app(make_store(), Analyst(who))) as client:
+        status = client.get(who.path()).json()
+
+    assert status["refused"] == {"token-forged": 1}
+
+
+def test_only_the_operator_closes_and_begins(sqlite_store: SqliteStore) -> None:
+    who = parties()
+    wrong = [{}, {"Authorization": "Bearer x"}, {"Authorization": "Bearer \xe9"}]
+    wrong.append({"Authorization": who.operator["Authorization"][:-1]})
+
+    with Client(who.app(sqlite_store, Analyst(who))) as client:
+        for headers in wrong:
+            raw = {name: value.encode("latin-1") for name, value in headers.items()}
+            for what in ("/close", "/epochs"):
+                assert reason(client.post(who.path(what), headers=raw)) == "not-allowed"
+
+
+def test_closing_below_the_minimum_says_what_is_missing(make_store: StoreMaker) -> None:
+    who = parties(minimum=3)
+
+    with Client(who.app(make_store(), Analyst(who))) as client:
+        post(client, who, upload(who.step(), who.tokens(7)))
+        answer = client.post(who.path("/close"), headers=who.operator)
+        status = client.get(who.path()).json()
+
+    missing = ["level 1: 2 of 3 people", "level 2: 2 of 3 people"]
+    assert reason(answer) == "too-few-people"
+    assert all(text in answer.json()["detail"] for text in missing)
+    assert (status["shortfalls"], status["phase"]) == (missing, "open")
+
+
+def test_a_second_close_is_refused_and_nothing_is_handed_over_twice(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+    analyst = Analyst(who)
+
+    with Client(who.app(make_store(), analyst)) as client:
+        body = upload(who.step(), who.tokens(9))
+        post(client, who, body)
+        client.post(who.path("/close"), headers=who.operator)
+        second = client.post(who.path("/close"), headers=who.operator)
+        late = post(client, who, upload(who.step(), who.tokens(1)))
+        replayed = post(client, who, body)
+        wait_for(client, who, phase="delivered")
+
+    with Client(who.app(make_store(), analyst)) as client:
+        time.sleep(0.1)
+        third = client.post(who.path("/close"), headers=who.operator)
+
+    answers = [reason(answer) for answer in (second, late, replayed, third)]
+    assert answers == ["not-open"] * 4
+    assert len(analyst.bodies) == 1
+
+
+def _broken() -> httpx.Response:
+    raise httpx.ConnectError("cut")
+
+
+def test_a_batch_is_repeated_byte_by_byte_until_it_is_signed_for(
+    make_store: StoreMaker,
+) -> None:
+    who, stranger = parties(), parties()
+    analyst = Analyst(who)
+    analyst.troubles = [
+        _broken,
+        lambda: httpx.Response(503),
+        lambda: httpx.Response(200, content=b"not json"),
+        lambda: Analyst(stranger).acknowledge(os.urandom(16)),
+        lambda: analyst.acknowledge(os.urandom(16)),
+        lambda: httpx.Response(409, json={"type": "urn:shuffledp:problem:wrong-epoch"}),
+        lambda: httpx.Response(302, headers={"Location": "http://elsewhere"}),
+    ]
+
+    with Client(who.app(make_store(), analyst)) as client:
+        post(client, who, upload(who.step(), who.tokens(9)))
+        client.post(who.path("/close"), headers=who.operator)
+        wait_for(client, who, phase="delivered")
+
+    assert len(analyst.bodies) == 8
+    assert len(set(analyst.bodies)) == 1
+
+
+def test_a_refusal_of_the_analyst_is_shown_and_the_batch_is_kept(
+    sqlite_store: SqliteStore,
+) -> None:
+    who = parties()
+    problem = {"type": "urn:shuffledp:problem:budget-spent", "detail": "<secret>"}
+    analyst = Analyst(who, [lambda: httpx.Response(409, json=problem)] * 10**6)
+
+    with Client(who.app(sqlite_store, analyst)) as client:
+        post(client, who, upload(who.step(), who.tokens(9)))
+        client.post(who.path("/close"), headers=who.operator)
+        for _ in range(500):
+            answer = client.get(who.path())
+            if answer.json()["hand_over"]["attempts"]:
+                break
+            time.sleep(0.01)
+
+    assert answer.json()["hand_over"]["refused"] == "budget-spent"
+    assert answer.json()["phase"] == "closed"
+    assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "boundary",
+    ["before upload", "in upload", "before close", "in close", "after close"],
+)
+def test_a_crash_at_a_boundary_loses_nothing_and_doubles_nothing(
+    boundary: str, make_store: StoreMaker
+) -> None:
+    who = parties()
+    analyst, tokens = Analyst(who), who.tokens(9)
+
+    def crash(name: str) -> None:
+        if name == boundary:
+            raise CRASH
+
+    with Client(who.app(make_store(), analyst, reached=crash)) as client:
+        first = post(client, who, upload(who.step(), tokens))
+        client.post(who.path("/close"), headers=who.operator)
+    with Client(who.app(make_store(), analyst)) as client:
+        again = post(client, who, upload(who.step(), tokens))
+        client.post(who.path("/close"), headers=who.operator)
+        wait_for(client, who, phase="delivered")
+
+    if "upload" in boundary:
+        assert first.status_code == 500
+        assert first.json()["type"] == "about:blank"
+        assert again.json()["accepted"] == 9
+    [(header, content)] = analyst.received
+    assert header.people == (3, 3, 3)
+    assert len(content) == 9 * who.step().sealed_size
+
+
+def test_a_crash_between_acknowledgement_and_forgetting_repeats_the_same_batch(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+    analyst = Analyst(who)
+
+    def crash(name: str) -> None:
+        if name == "after hand-over":
+            raise CRASH
+
+    with Client(who.app(make_store(), analyst, reached=crash)) as client:
+        post(client, who, upload(who.step(), who.tokens(9)))
+        client.post(who.path("/close"), headers=who.operator)
+        wait_for(client, who, phase="closed")
+        while not analyst.bodies:
+            time.sleep(0.01)
+    with Client(who.app(make_store(), analyst)) as client:
+        wait_for(client, who, phase="delivered")
+
+    assert len(analyst.bodies) >= 2
+    assert len(set(analyst.bodies)) == 1
+
+
+def test_items_are_collected_in_two_steps_with_the_same_tokens(
+    make_store: StoreMaker,
+) -> None:
+    who = parties("items")
+    analyst, tokens = Analyst(who), who.tokens(6)
+    answers = Step(who.task, 1, Stage.ANSWER, PLAN.report_size, PLAN.digest)
+
+    with Client(who.app(make_store(), analyst)) as client:
+        named = post(client, who, upload(who.step(), tokens[:1], levels=[0]))
+        first = post(client, who, upload(who.step(), tokens)).json()
+        client.post(who.path("/close"), headers=who.operator)
+        status = wait_for(client, who, stage="answer")
+        second = post(client, who, upload(answers, tokens)).json()
+        client.post(who.path("/close"), headers=who.operator)
+        wait_for(client, who, phase="delivered")
+        begun = client.post(who.path("/epochs"), headers=who.operator).json()
+
+    assert reason(named) == "unknown-level"
+    assert (first["accepted"], second["accepted"]) == (6, 6)
+    assert (status["plan"], status["people"]) == (PLAN.to_dict(), [0])
+    assert [header.people for header, _ in analyst.received] == [(6,), (6,)]
+    assert len(analyst.received[1][1]) == 6 * 4 * answers.sealed_size
+    assert (begun["epoch"], begun["stage"], begun["plan"]) == (2, "levels", None)
+
+
+def test_the_next_epoch_needs_tokens_of_its_own(make_store: StoreMaker) -> None:
+    who = parties()
+
+    with Client(who.app(make_store(), Analyst(who), close_at=9)) as client:
+        early = client.post(who.path("/epochs"), headers=who.operator)
+        tokens = who.tokens(9)
+        post(client, who, upload(who.step(), tokens))
+        wait_for(client, who, phase="delivered")
+        client.post(who.path("/epochs"), headers=who.operator)
+        old = post(client, who, upload(who.step(epoch=2), tokens[:1]))
+        new = post(client, who, upload(who.step(epoch=2), who.tokens(9, epoch=2)))
+
+    assert reason(early) == "not-open"
+    assert reason(old) == "token-forged"
+    assert new.json()["accepted"] == 9
+
+
+def test_after_the_close_files_hold_no_token_and_after_delivery_no_message(
+    tmp_path: Path,
+) -> None:
+    who = parties()
+    troubles = [lambda: httpx.Response(503)] * 10**6
+    analyst, tokens = Analyst(who, troubles), who.tokens(600)
+
+    def on_disk() -> bytes:
+        return b"".join(file.read_bytes() for file in sorted(tmp_path.iterdir()))
+
+    with Client(who.app(SqliteStore(tmp_path / "db"), analyst)) as client:
+        for start in range(0, 600, 100):
+            post(client, who, upload(who.step(), tokens[start : start + 100]))
+        before = on_disk()
+        client.post(who.path("/close"), headers=who.operator)
+        closed = on_disk()
+        analyst.troubles = []
+        wait_for(client, who, phase="delivered")
+    delivered = on_disk()
+
+    keys = [getattr(who.hosted.secrets, name) for name in ("token_key", "signing_key")]
+    for content in (before, closed, delivered):
+        assert not any(token[16:] in content for token in tokens)  # Never on the disk.
+        assert not any(key in content for key in keys)
+    assert all(token[:16] in before for token in tokens)
+    assert not any(token[:16] in closed for token in tokens)
+    assert before.count(MARK) >= 500
+    assert 500 <= closed.count(MARK) <= 600  # Some stand across two pages.
+    assert MARK not in delivered
+
+
+def test_after_the_close_tables_of_postgres_hold_no_token(
+    postgres: postgres_server.Server,
+) -> None:
+    who = parties()
+    analyst = Analyst(who)
+
+    def on_disk() -> bytes:
+        base = postgres.folder / "data" / "base"
+        return b"".join(file.read_bytes() for file in base.rglob("*") if file.is_file())
+
+    tokens, sealed = who.tokens(30), messages(who.step(), 30)
+    with Client(who.app(PostgresStore(postgres.address), analyst)) as client:
+        post(client, who, upload(who.step(), tokens, sealed=sealed))
+        client.post(who.path("/close"), headers=who.operator)
+        wait_for(client, who, phase="delivered")
+    postgres.stop()  # Writes what is still in its memory.
+    left = on_disk()
+    postgres.start()
+
+    assert not any(token[:16] in left for token in tokens)
+    assert not any(message in left for (message,) in sealed)
+
+
+def test_nothing_personal_is_logged(
+    sqlite_store: SqliteStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    who = parties()
+    [token] = who.tokens(1)
+
+    def crash(name: str) -> None:
+        raise RuntimeError(f"{token!r} {name}")
+
+    with (
+        caplog.at_level(logging.DEBUG),
+        Client(who.app(sqlite_store, Analyst(who), reached=crash)) as client,
+    ):
+        caplog.clear()
+        answer = post(client, who, upload(who.step(), [token]))
+        said = [
+            r.getMessage() for r in caplog.records if r.name.startswith("shuffledp")
+        ]
+
+    assert answer.status_code == 500
+    assert repr(token) not in answer.text
+    assert len(said) == 1
+    assert said[0].startswith("RuntimeError at ")
+    assert not caplog.records[-1].exc_info
+
+
+def test_every_order_of_a_pile_is_equally_likely() -> None:
+    # 6,000 draws of 6 orders; false alarms: 1e-4.
+    step = parties().step()
+    sealed = [bytes([place]) * step.sealed_size for place in range(3)]
+    pile = b"".join(sealed)
+
+    orders = [tuple(shuffled(step, pile)[:, 0].tolist()) for _ in range(6000)]
+
+    counts = [orders.count(order) for order in permutations(range(3))]
+    assert sum(counts) == 6000
+    assert stats.chisquare(counts).pvalue > 1e-4
+
+
+def test_a_place_in_the_batch_says_nothing_about_arrival(
+    make_store: StoreMaker,
+) -> None:
+    # Six uploads against sixths of the batch; false alarms: 1e-4.
+    who = parties()
+    analyst, step = Analyst(who), who.step()
+    sealed = messages(step, 3000)
+
+    with Client(who.app(make_store(), analyst)) as client:
+        for start in range(0, 3000, 500):
+            part = sealed[start : start + 500]
+            post(client, who, upload(step, who.tokens(500), sealed=part))
+        client.post(who.path("/close"), headers=who.operator)
+        wait_for(client, who, phase="delivered")
+
+    size, content = step.sealed_size, analyst.received[0][1]
+    arrived = {message: place for place, (message,) in enumerate(sealed)}
+    order = [
+        arrived[content[start : start + size]] for start in range(0, len(content), size)
+    ]
+    table = np.zeros((6, 6))
+    np.add.at(table, (np.arange(3000) // 500, np.array(order) // 500), 1)
+    assert stats.chisquare(table.ravel(), ddof=10).pvalue > 1e-4
+
+
+def test_a_full_disk_refuses_uploads_and_keeps_nothing_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = parties()
+    connect = sqlite3.connect
+
+    def small(*arguments: object, **options: object) -> sqlite3.Connection:
+        database: sqlite3.Connection = connect(*arguments, **options)  # type: ignore[call-overload]
+        database.execute("PRAGMA max_page_count = 60")
+        return database
+
+    monkeypatch.setattr("sqlite3.connect", small)
+    accepted, refused, lost = 0, 0, who.tokens(0)
+    analyst = Analyst(who)
+    with Client(who.app(SqliteStore(tmp_path / "db"), analyst)) as client:
+        while refused < 3:
+            lost = who.tokens(600)
+            answer = post(client, who, upload(who.step(), lost))
+            if answer.status_code == 200:
+                accepted += answer.json()["accepted"]
+            else:
+                assert (answer.status_code, reason(answer)) == (507, "storage-full")
+                refused += 1
+    monkeypatch.setattr("sqlite3.connect", connect)
+    with Client(who.app(SqliteStore(tmp_path / "db"), analyst)) as client:
+        again = post(client, who, upload(who.step(), lost)).json()
+        client.post(who.path("/close"), headers=who.operator)
+        wait_for(client, who, phase="delivered")
+
+    assert again["accepted"] == 600
+    assert sum(analyst.received[0][0].people) == accepted + 600
+    assert len(analyst.received[0][1]) == (accepted + 600) * who.step().sealed_size
+
+
+def test_a_database_that_restarts_is_found_again(
+    postgres: postgres_server.Server,
+) -> None:
+    who = parties()
+
+    with Client(who.app(PostgresStore(postgres.address), Analyst(who))) as client:
+        post(client, who, upload(who.step(), who.tokens(5)))
+        postgres.stop()
+        meanwhile = post(client, who, upload(who.step(), who.tokens(5)))
+        healthy = client.get("/health")
+        postgres.start()
+        after = post(client, who, upload(who.step(), who.tokens(4)))
+        status = client.get(who.path()).json()
+
+    assert reason(meanwhile) == "storage-full"
+    assert healthy.json() == {"status": "ok"}
+    assert after.json()["accepted"] == 4
+    assert sum(status["people"]) == 9
+
+
+def test_a_task_that_changed_since_it_began_is_not_collected(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+    with Client(who.app(make_store(), Analyst(who))):
+        pass
+    changed = parties(minimum=1, task_id=who.task.task_id)
+
+    with (
+        pytest.raises(DataError, match="as it was when it began"),
+        Client(changed.app(make_store(), Analyst(changed))),
+    ):
+        pass
+
+
+def test_unknown_tasks_paths_and_methods_are_problems(
+    sqlite_store: SqliteStore,
+) -> None:
+    who = parties()
+
+    with Client(who.app(sqlite_store, Analyst(who))) as client:
+        assert client.get("/tasks").json() == {"tasks": [who.task.identity]}
+        assert reason(client.get("/tasks/unknown")) == "unknown-task"
+        assert reason(client.get("/nowhere")) == "not-found"
+        assert reason(client.get("/take-part/../app.py")) == "not-found"
+        assert reason(client.get(who.path("/reports"))) == "about:blank"
+        assert client.get(who.path("/reports")).status_code == 405
+
+
+def test_waiting_uploads_share_a_transaction_and_keep_their_own_answers(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+    shared = who.tokens(1)
+    bodies = [upload(who.step(), [*shared, *who.tokens(2)]) for _ in range(20)]
+    begun: list[str] = []
+
+    with Client(who.app(make_store(), Analyst(who), reached=begun.append)) as client:
+        with ThreadPoolExecutor(20) as pool:
+            answers = list(pool.map(lambda body: post(client, who, body), bodies))
+        status = client.get(who.path()).json()
+
+    counts = sorted(answer.json()["accepted"] for answer in answers)
+    assert counts == [2] * 19 + [3]
+    assert sum(status["people"]) == 41
+    assert begun.count("after upload") <= 20
+
+
+def _until_killed(who: Parties, folder: Path, boundary: str, pipe: Connection) -> None:
+    """Runs a service that dies at a boundary; says of each upload when it has a receipt."""
+
+    def die(name: str) -> None:
+        if name == boundary:
+            os._exit(9)
+
+    tokens = who.tokens(9)
+    pipe.send(tokens)
+    with Client(
+        who.app(SqliteStore(folder / "db"), Analyst(who), reached=die)
+    ) as client:
+        post(client, who, upload(who.step(), tokens))
+        pipe.send("receipt")
+        client.post(who.path("/close"), headers=who.operator)
+        wait_for(client, who, phase="delivered")
+
+
+@pytest.mark.parametrize(
+    "boundary",
+    ["in upload", "after upload", "in close", "after close", "after hand-over"],
+)
+def test_a_killed_process_keeps_what_it_gave_a_receipt_for(
+    boundary: str, tmp_path: Path
+) -> None:
+    who = parties()
+    analyst, context = Analyst(who), multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(
+        target=_until_killed, args=(who, tmp_path, boundary, there)
+    )
+
+    process.start()
+    process.join(60)
+    tokens: list[bytes] = here.recv()
+    with Client(who.app(SqliteStore(tmp_path / "db"), analyst)) as client:
+        again = post(client, who, upload(who.step(), tokens))
+        client.post(who.path("/close"), headers=who.operator)
+        wait_for(client, who, phase="delivered")
+
+    assert process.exitcode == 9
+    assert here.poll() == ("upload" not in boundary)
+    if boundary == "in upload":
+        assert again.json()["accepted"] == 9
+    elif boundary in ("after upload", "in close"):
+        assert again.json()["accepted"] == 0
+    else:
+        assert reason(again) == "not-open"
+    [(header, content)] = analyst.received
+    assert header.people == (3, 3, 3)
+    assert len(content) == 9 * who.step().sealed_size
