@@ -1,0 +1,165 @@
+"""Reports per second into the shuffler: python benchmarks/service_upload.py [FOLDER]
+
+A million reports of one sealed message (X25519), 4,000 in an upload, eight uploads at a
+time, over HTTP on this machine; every token is issued and checked, every commit durable.
+The messages are random bytes, as the shuffler cannot tell. The service runs on one core;
+whoever sends, and a database server, on the others. Then the step is closed. On a machine
+that does other things too, the reports per second of the service's own processor time tell
+more than those by the clock.
+
+FOLDER, on the disk that is to be measured, is where databases go. PostgreSQL is measured if
+it is installed, with its default settings.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import resource
+import secrets
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import httpx
+import numpy as np
+import uvicorn
+from machine import describe
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
+
+import postgres_server
+from shuffler_parties import Analyst, Parties, parties
+
+from shuffledp.service.shuffler.postgres_store import PostgresStore
+from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp.service.wire.reports import (
+    HEADER_SIZE,
+    report_size,
+    write_header,
+)
+from shuffledp.service.wire.tokens import TOKEN_SIZE
+
+REPORTS = 1_000_000
+PER_UPLOAD = 4_000
+AT_ONCE = 8
+
+
+def serve(who: Parties, database: str, pipe: Connection) -> None:
+    """Runs the service on the first core; says its port, then what it used so far."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+    postgres = database.startswith("postgresql:")
+    store = PostgresStore(database) if postgres else SqliteStore(Path(database))
+    listening = socket.create_server(("127.0.0.1", 0))
+    # The analyst is not part of it: she does not answer.
+    analyst = Analyst(who, [lambda: httpx.Response(503)] * 10**6)
+    config = uvicorn.Config(
+        who.app(store, analyst), log_level="error", access_log=False
+    )
+    server = uvicorn.Server(config)
+
+    async def run() -> None:
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        while not server.started:
+            await asyncio.sleep(0.01)
+        pipe.send(listening.getsockname()[1])
+        while await asyncio.to_thread(pipe.recv):
+            used = resource.getrusage(resource.RUSAGE_SELF)
+            pipe.send((time.process_time(), used.ru_maxrss / 2**10))
+        server.should_exit = True
+        await serving
+
+    asyncio.run(run())
+
+
+def uploads(who: Parties) -> Sequence[bytes]:
+    """Returns bodies with tokens of their own."""
+    step = who.step()
+    size = report_size(step)
+    sealed = np.frombuffer(secrets.token_bytes(step.sealed_size), dtype=np.uint8)
+    bodies = []
+    for _ in range(REPORTS // PER_UPLOAD):
+        tokens = b"".join(who.tokens(PER_UPLOAD))
+        rows = np.empty((PER_UPLOAD, size), dtype=np.uint8)
+        rows[:, :TOKEN_SIZE] = np.frombuffer(tokens, np.uint8).reshape(-1, TOKEN_SIZE)
+        levels = np.arange(PER_UPLOAD) % len(who.task.levels)
+        rows[:, TOKEN_SIZE], rows[:, TOKEN_SIZE + 1] = 0, levels
+        rows[:, TOKEN_SIZE + 2 :] = sealed
+        bodies.append(write_header(step) + rows.tobytes())
+    assert len(bodies[0]) == HEADER_SIZE + PER_UPLOAD * size
+    return bodies
+
+
+async def send(url: str, who: Parties, bodies: Sequence[bytes]) -> None:
+    """Sends all uploads."""
+    waiting = iter(bodies)
+    limits = httpx.Limits(max_connections=AT_ONCE)
+    async with httpx.AsyncClient(base_url=url, timeout=600, limits=limits) as client:
+
+        async def sender() -> int:
+            accepted = 0
+            for body in waiting:
+                answer = await client.post(who.path("/reports"), content=body)
+                accepted += answer.json()["accepted"]
+            return accepted
+
+        counts = await asyncio.gather(*(sender() for _ in range(AT_ONCE)))
+    assert sum(counts) == REPORTS
+
+
+def measure(database: str) -> tuple[float, float, float, float]:
+    """Returns seconds of uploads, by the clock and of the service's processor; of the
+    close; and the service's memory in MB.
+    """
+    who = parties()
+    bodies = uploads(who)
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    service = context.Process(target=serve, args=(who, database, there))
+    service.start()
+    try:
+        url = f"http://127.0.0.1:{here.recv()}"
+        here.send(True)
+        started, _ = here.recv()
+        begun = time.perf_counter()
+        asyncio.run(send(url, who, bodies))
+        uploaded = time.perf_counter()
+        here.send(True)
+        busy, _ = here.recv()
+        path, key = f"{url}{who.path('/close')}", who.operator
+        assert httpx.post(path, headers=key, timeout=600).status_code == 200
+        closed = time.perf_counter()
+        here.send(True)
+        _, peak = here.recv()
+        here.send(False)
+        return uploaded - begun, busy - started, closed - uploaded, peak
+    finally:
+        service.join(60)
+
+
+def main() -> None:
+    """Prints one row per store."""
+    print(describe())
+    titles = ("reports/s", "per CPU s", "close s", "peak MB")
+    print(f"{'store':<12}" + "".join(f"{title:>12}" for title in titles))
+    folder = sys.argv[1] if len(sys.argv) > 1 else None
+    with ExitStack() as stack:
+        temporary = stack.enter_context(tempfile.TemporaryDirectory(dir=folder))
+        databases = {"SQLite": str(Path(temporary) / "shuffler.db")}
+        if postgres_server.missing() is None:
+            running = stack.enter_context(postgres_server.server())
+            databases["PostgreSQL"] = running.address
+        for name, database in databases.items():
+            clock, busy, close, peak = measure(database)
+            print(
+                f"{name:<12}{REPORTS / clock:>12,.0f}{REPORTS / busy:>12,.0f}"
+                f"{close:>12.2f}{peak:>12.0f}"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Refusals, unknown paths and crashes as problem documents (RFC 9457).
+
+Nothing of what was sent is echoed, and nothing inside the service is shown: a stack trace
+or the text of a database error could hold a token.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from shuffledp.extras import require
+from shuffledp.service.wire.refusal import Reason, Refusal
+
+require("starlette", extra="service", what="A service")
+
+from starlette.exceptions import HTTPException  # noqa: E402
+from starlette.requests import Request  # noqa: E402
+from starlette.responses import JSONResponse, Response  # noqa: E402
+from starlette.types import ASGIApp, Message, Receive, Scope, Send  # noqa: E402
+
+MEDIA_TYPE = "application/problem+json"
+
+_log = logging.getLogger("shuffledp.service")
+
+
+def problem_response(refusal: Refusal) -> JSONResponse:
+    """Returns a refusal as a problem document, with its status code."""
+    problem = refusal.problem
+    return JSONResponse(
+        problem.to_dict(), status_code=problem.status, media_type=MEDIA_TYPE
+    )
+
+
+def status_response(
+    status: int, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """Returns a problem document that says no more than its status code."""
+    title = HTTPStatus(status).phrase
+    return JSONResponse(
+        {"type": "about:blank", "title": title, "status": status},
+        status_code=status,
+        headers=headers,
+        media_type=MEDIA_TYPE,
+    )
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    return problem_response(error)
+
+
+async def _http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return problem_response(Refusal(Reason.NOT_FOUND, "Expected a known path."))
+    return status_response(error.status_code, error.headers)
+
+
+handlers: dict[Any, Callable[[Request, Exception], Awaitable[Response]]] = {
+    Refusal: _refused,
+    HTTPException: _http,
+}
+
+
+class HideCrashes:
+    """Middleware that answers 500 to a crash, and logs its kind and place alone."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except Exception as error:
+            log_crash(error)
+            if not begun:
+                await status_response(500)(scope, receive, send)
+
+
+def log_crash(error: BaseException) -> None:
+    """Logs what kind of error it was and where, never its text."""
+    trace, place = error.__traceback__, "?"
+    while trace is not None:
+        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    _log.error("%s at %s", type(error).__name__, place)

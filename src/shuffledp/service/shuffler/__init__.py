@@ -1,0 +1,9 @@
+"""The service that sees who takes part, and at which level, but never what they say.
+
+app.py                HTTP
+body.py               bodies of limited size
+collector.py          one task: uploads, the close, the next epoch
+intake.py             uploads checked, and committed in groups
+handover.py           closed batches to the analyst, until she signs for them
+store.py              what is kept; in SQLite or PostgreSQL
+"""

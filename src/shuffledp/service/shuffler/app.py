@@ -1,0 +1,203 @@
+"""HTTP of the shuffler: reports in, batches out."""
+
+import asyncio
+import hmac
+import mimetypes
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from shuffledp.extras import require
+from shuffledp.service.participant import PAGE_HEADERS, page_folder
+from shuffledp.service.problems import HideCrashes, handlers, log_crash
+from shuffledp.service.shuffler.body import Bodies
+from shuffledp.service.shuffler.collector import Collector
+from shuffledp.service.shuffler.handover import AnalystClient, Handover
+from shuffledp.service.shuffler.hosted import Hosted, nothing
+from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.wire.canonical import to_text
+from shuffledp.service.wire.refusal import Reason, Refusal
+
+require("starlette", extra="service", what="A service")
+
+from starlette.applications import Starlette  # noqa: E402
+from starlette.middleware import Middleware  # noqa: E402
+from starlette.requests import Request  # noqa: E402
+from starlette.responses import JSONResponse, Response  # noqa: E402
+from starlette.routing import Route  # noqa: E402
+
+_INDEX = "index.html"
+_SAVE_SECONDS = 5.0
+_FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+def create_shuffler(
+    tasks: Mapping[str, Hosted],
+    store: ShufflerStore,
+    *,
+    analyst: AnalystClient,
+    entropy: Callable[[int], bytes] = os.urandom,
+    reached: Callable[[str], None] = nothing,
+    close_at: int | None = None,
+) -> Starlette:
+    """Returns the service, to be run in one process.
+
+    Args:
+        tasks: By identity.
+        store: Opened when the service starts, and closed when it stops.
+        analyst: Where batches go.
+        entropy: Draws the ids of batches; messages are permuted by the system's entropy.
+        reached: Is told the name of every durable boundary.
+        close_at: How many people close a step by themselves, once none is missing; None
+            if the operator alone closes.
+    """
+    collectors = {
+        identity: Collector(
+            hosted, store, entropy=entropy, reached=reached, close_at=close_at
+        )
+        for identity, hosted in tasks.items()
+    }
+    handovers = {
+        identity: Handover(collector, store, analyst, reached)
+        for identity, collector in collectors.items()
+    }
+    shuffler = _Shuffler(collectors, handovers, store)
+    one = "/tasks/{identity}"
+    return Starlette(
+        routes=[
+            Route("/health", _health),
+            Route("/tasks", shuffler.get_tasks),
+            Route(one, shuffler.get_task),
+            Route(f"{one}/reports", shuffler.post_reports, methods=["POST"]),
+            Route(f"{one}/close", shuffler.post_close, methods=["POST"]),
+            Route(f"{one}/epochs", shuffler.post_epochs, methods=["POST"]),
+            Route(f"{one}/take-part", shuffler.get_page),
+            Route("/take-part/{name}", shuffler.get_page_file),
+        ],
+        middleware=[Middleware(HideCrashes)],
+        exception_handlers=handlers,
+        lifespan=shuffler.live,
+    )
+
+
+async def _health(_request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+class _Shuffler:
+    """What the paths do."""
+
+    def __init__(
+        self,
+        collectors: dict[str, Collector],
+        handovers: dict[str, Handover],
+        store: ShufflerStore,
+    ) -> None:
+        self._collectors, self._handovers = collectors, handovers
+        self._store, self._bodies = store, Bodies()
+        folder = page_folder()
+        files = () if folder is None else folder.iterdir()
+        # Read once: no request names a path.
+        self._page = {file.name: file.read_bytes() for file in files if file.is_file()}
+
+    @asynccontextmanager
+    async def live(self, _app: Starlette) -> AsyncIterator[None]:
+        """Goes on with what was interrupted, and stops without losing anything."""
+        await self._store.open()
+        try:
+            for collector in self._collectors.values():
+                await collector.restore()
+            running = [
+                asyncio.create_task(handover.run())
+                for handover in self._handovers.values()
+            ]
+            running.append(asyncio.create_task(self._save_refused()))
+            try:
+                yield
+            finally:
+                for task in running:
+                    task.cancel()
+                await asyncio.gather(*running, return_exceptions=True)
+                for collector in self._collectors.values():
+                    await collector.stop()
+        finally:
+            await self._store.close()
+
+    async def get_tasks(self, _request: Request) -> Response:
+        """Names all tasks."""
+        return JSONResponse({"tasks": list(self._collectors)}, headers=_FRESH)
+
+    async def get_task(self, request: Request) -> Response:
+        """Says where a task stands."""
+        return self._status(self._collector(request))
+
+    async def post_reports(self, request: Request) -> Response:
+        """Takes an upload; answers once it is on the disk."""
+        collector = self._collector(request)
+        body = await self._bodies.read(request)
+        try:
+            receipt = await collector.upload(body.content())
+        finally:
+            body.give_back()
+        return JSONResponse(receipt, headers=_FRESH)
+
+    async def post_close(self, request: Request) -> Response:
+        """Closes the open step; the hand-over follows by itself."""
+        collector = self._operated(request)
+        await collector.close()
+        return self._status(collector)
+
+    async def post_epochs(self, request: Request) -> Response:
+        """Begins the next epoch."""
+        collector = self._operated(request)
+        await collector.next_epoch()
+        return self._status(collector)
+
+    async def get_page(self, request: Request) -> Response:
+        """Serves the page on which a person takes part."""
+        self._collector(request)
+        return self._file(_INDEX)
+
+    async def get_page_file(self, request: Request) -> Response:
+        """Serves what the page needs."""
+        return self._file(request.path_params["name"])
+
+    async def _save_refused(self) -> None:
+        while True:
+            await asyncio.sleep(_SAVE_SECONDS)
+            for collector in self._collectors.values():
+                try:
+                    await collector.save_refused()
+                except Exception as error:
+                    log_crash(error)
+
+    def _status(self, collector: Collector) -> Response:
+        value = collector.status()
+        handover = self._handovers[collector.hosted.task.identity]
+        value["hand_over"] = {
+            "attempts": handover.attempts,
+            "refused": handover.refused and handover.refused.value,
+        }
+        return JSONResponse(value, headers=_FRESH)
+
+    def _file(self, name: str) -> Response:
+        content = self._page.get(name)
+        if content is None:
+            raise Refusal(Reason.NOT_FOUND, "Expected a known path.")
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        return Response(content, media_type=kind, headers=PAGE_HEADERS)
+
+    def _collector(self, request: Request) -> Collector:
+        collector = self._collectors.get(request.path_params["identity"])
+        if collector is None:
+            raise Refusal(Reason.UNKNOWN_TASK, "Expected a task of this service.")
+        return collector
+
+    def _operated(self, request: Request) -> Collector:
+        collector = self._collector(request)
+        expected = f"Bearer {to_text(collector.hosted.secrets.operator_key)}"
+        given = request.headers.get("authorization", "")
+        # As bytes: texts with other than ASCII cannot be compared in constant time.
+        if not hmac.compare_digest(given.encode(), expected.encode()):
+            raise Refusal(Reason.NOT_ALLOWED, "Expected the operator's key.")
+        return collector

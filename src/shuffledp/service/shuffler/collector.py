@@ -1,0 +1,254 @@
+"""One task at the shuffler: takes uploads, closes steps, begins epochs."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.service.collection.shuffler_state import Phase, ShufflerState
+from shuffledp.service.shuffler.hosted import Hosted, nothing
+from shuffledp.service.shuffler.intake import (
+    Group,
+    Intake,
+    Upload,
+    read_upload,
+    shuffled,
+)
+from shuffledp.service.shuffler.store import Arrivals, ShufflerStore, nobody
+from shuffledp.service.wire.batch import write_batch
+from shuffledp.service.wire.canonical import sha256
+from shuffledp.service.wire.plan import Acknowledgement
+from shuffledp.service.wire.receipt import Receipt
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.reports import report_size
+from shuffledp.service.wire.task import ID_SIZE
+from shuffledp.service.wire.tokens import TokenCheck
+
+_SAID = {
+    Reason.TOKEN_FORGED: "Expected a token that was issued for this task and epoch.",
+    Reason.TOKEN_SPENT: "Expected a token that was not used before.",
+    Reason.UNKNOWN_LEVEL: "Expected a level that the task offers.",
+}
+
+
+class Collector:
+    """Keeps what the store says in memory, and changes both together.
+
+    Attributes:
+        hosted: The task and its keys.
+        state: Where it stands.
+        closed: Is set while a batch waits to be handed over.
+    """
+
+    def __init__(
+        self,
+        hosted: Hosted,
+        store: ShufflerStore,
+        *,
+        entropy: Callable[[int], bytes] = os.urandom,
+        reached: Callable[[str], None] = nothing,
+        close_at: int | None = None,
+    ) -> None:
+        self.hosted, self.state = hosted, ShufflerState.begin(hosted.task)
+        self.closed = asyncio.Event()
+        self._people = nobody(self.state)
+        self._refused: Counter[str] = Counter()
+        self._saved: Counter[str] = Counter()
+        self._store, self._entropy, self._reached = store, entropy, reached
+        self._close_at = close_at
+        self._intake = Intake(self._commit)
+        self._changing = asyncio.Lock()
+        self._closing: asyncio.Task[None] | None = None
+
+    async def restore(self) -> None:
+        """Goes on where the store stands."""
+        begun = ShufflerState.begin(self.hosted.task)
+        record = await self._store.begin(begun)
+        self._refused = Counter(record.refused)
+        self._saved = self._refused.copy()
+        self._stand(record.state, record.people)
+
+    async def stop(self) -> None:
+        """Waits for what is under way."""
+        await self._intake.stop()
+        if self._closing is not None:
+            await self._closing
+        await self.save_refused()
+
+    async def upload(self, body: bytes) -> dict[str, Any]:
+        """Returns the signed receipt of an upload, all of it durable.
+
+        Raises:
+            Refusal: If it cannot be read, comes at another time, could not be stored, or
+                has one report that is refused.
+        """
+        state, secrets = self.state, self.hosted.secrets
+        check = TokenCheck(secrets.token_key, state.task.task_id, state.epoch)
+        try:
+            upload = await asyncio.to_thread(read_upload, state, body, check)
+            accepted = np.zeros(len(upload.places), dtype=np.bool_)
+            if upload.places.size:
+                accepted = await self._intake.add(upload)
+        except Refusal as refusal:
+            self._refused[refusal.reason.value] += 1
+            raise
+        refused = _refused(upload, accepted)
+        self._refused.update(reason.value for _, reason in refused)
+        if refused and upload.places.size + len(upload.refused) == 1:
+            reason = refused[0][1]
+            raise Refusal(reason, _SAID[reason])
+        self._close_if_due()
+        return await asyncio.to_thread(
+            lambda: Receipt(
+                state.task.digest,
+                state.epoch,
+                state.stage,
+                sha256(body),
+                int(accepted.sum()),
+                refused,
+            ).signed(secrets.signing_key)
+        )
+
+    async def close(self) -> None:
+        """Fixes the batch of the open step, and forgets who sent what.
+
+        Raises:
+            Refusal: If people are missing, nothing is open, or the disk is full.
+        """
+        batch_id = self._entropy(ID_SIZE)
+
+        def seal(
+            people: tuple[int, ...], piles: list[bytearray]
+        ) -> tuple[ShufflerState, bytes]:
+            after, step = state.close(people, batch_id), state.step
+            # Emptied on the way: a million messages are held twice at most.
+            messages = b"".join(
+                [shuffled(step, piles.pop(0)).data for _ in range(step.groups)]
+            )
+            key = self.hosted.secrets.signing_key
+            batch = write_batch(step, batch_id, people, messages, key)
+            self._reached("in close")
+            return after, batch
+
+        async with self._changing:
+            state = self.state
+            # Asked first without reading a million messages.
+            state.close(self._people, batch_id)
+            self._reached("before close")
+            try:
+                after = await self._store.fix(state, seal)
+            except Refusal as refusal:
+                await self._look_again(refusal)
+                raise
+            self._reached("after close")
+            self._stand(after, self._people)
+
+    async def deliver(self, acknowledgement: Acknowledgement) -> None:
+        """Forgets the batch, and goes to the next step.
+
+        Raises:
+            Refusal: If another batch is acknowledged, or the disk is full.
+        """
+        async with self._changing:
+            after = self.state.deliver(acknowledgement)
+            people = self._people if after.phase is Phase.DELIVERED else nobody(after)
+            await self._move(after, people)
+            self._reached("after forgetting")
+
+    async def next_epoch(self) -> None:
+        """Begins the next epoch.
+
+        Raises:
+            Refusal: If this one is not delivered, or the disk is full.
+        """
+        async with self._changing:
+            after = self.state.next_epoch()
+            await self._move(after, nobody(after))
+            self._reached("after next epoch")
+
+    async def save_refused(self) -> None:
+        """Writes the numbers of refusals down, if they changed and there is room."""
+        if self._refused != self._saved:
+            counts = self._refused.copy()
+            with suppress(Refusal):
+                await self._store.count_refused(self.hosted.task, dict(counts))
+                self._saved = counts
+
+    def status(self) -> dict[str, Any]:
+        """Returns what everybody may know."""
+        state = self.state
+        shortfalls = state.shortfalls(self._people)
+        return {
+            "task": state.task.to_dict(),
+            "canonical": state.task.to_json().decode(),
+            "epoch": state.epoch,
+            "stage": state.stage.name.lower(),
+            "phase": state.phase.value,
+            "plan": state.plan and state.plan.to_dict(),
+            "messages_per_report": state.step.messages_per_report,
+            "report_size": report_size(state.step),
+            "people": list(self._people),
+            "shortfalls": [str(shortfall) for shortfall in shortfalls],
+            "refused": dict(sorted(self._refused.items())),
+        }
+
+    async def _commit(self, group: Group) -> list[NDArray[np.bool_]]:
+        def keep(fresh: NDArray[np.bool_]) -> Arrivals:
+            self._reached("in upload")
+            return group.arrivals(fresh)
+
+        self._reached("before upload")
+        try:
+            fresh, people = await self._store.add(group.state, group.nonces, keep)
+        except Refusal as refusal:
+            async with self._changing:
+                await self._look_again(refusal)
+            raise
+        self._reached("after upload")
+        if group.state == self.state:
+            self._people = people
+        return group.split(fresh)
+
+    async def _move(self, after: ShufflerState, people: tuple[int, ...]) -> None:
+        try:
+            await self._store.move(self.state, after, people)
+        except Refusal as refusal:
+            await self._look_again(refusal)
+            raise
+        self._stand(after, people)
+
+    async def _look_again(self, refusal: Refusal) -> None:
+        # A commit whose answer was lost may have been made.
+        if refusal.reason in (Reason.STORAGE, Reason.NOT_OPEN):
+            with suppress(Refusal):
+                record = await self._store.begin(ShufflerState.begin(self.hosted.task))
+                self._stand(record.state, record.people)
+
+    def _stand(self, state: ShufflerState, people: tuple[int, ...]) -> None:
+        self.state, self._people = state, people
+        if state.phase is Phase.CLOSED:
+            self.closed.set()
+        else:
+            self.closed.clear()
+
+    def _close_if_due(self) -> None:
+        due = self._close_at is not None and sum(self._people) >= self._close_at
+        idle = self._closing is None or self._closing.done()
+        if due and idle and self.state.phase is Phase.OPEN:
+            self._closing = asyncio.create_task(self._close_quietly())
+
+    async def _close_quietly(self) -> None:
+        with suppress(Refusal):
+            await self.close()
+
+
+def _refused(
+    upload: Upload, accepted: NDArray[np.bool_]
+) -> tuple[tuple[int, Reason], ...]:
+    spent = [(p, Reason.TOKEN_SPENT) for p in upload.places[~accepted].tolist()]
+    return tuple(sorted((*upload.refused, *spent)))

@@ -1,0 +1,146 @@
+"""Hands closed batches to the analyst, again and again until she signs for them.
+
+A batch has one id and one content for good, whoever crashes: she knows it when it comes a
+second time, and the shuffler forgets it only once it has read her signature.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from http import HTTPStatus
+
+from shuffledp.errors import ShuffledpError
+from shuffledp.extras import require
+from shuffledp.service.problems import log_crash
+from shuffledp.service.shuffler.collector import Collector
+from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.wire.batch import MEDIA_TYPE
+from shuffledp.service.wire.canonical import read_object
+from shuffledp.service.wire.plan import Acknowledgement
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.task import Task
+
+require("httpx", extra="service", what="A service")
+
+import httpx  # noqa: E402
+
+_CONNECT, _WRITE, _READ = 10.0, 60.0, 600.0
+
+
+class UnansweredError(ShuffledpError):
+    """The analyst was not reached, or said nothing that counts."""
+
+
+class AnalystClient:
+    """Where the analyst is, and how long to wait between attempts.
+
+    Args:
+        url: Of her service.
+        transport: How to get there; None for the network.
+        first_wait: Seconds after the first unanswered attempt, doubled each time.
+        longest_wait: Seconds that the wait does not grow beyond.
+        refused_wait: Seconds after a batch that she refuses.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        first_wait: float = 0.5,
+        longest_wait: float = 30.0,
+        refused_wait: float = 60.0,
+    ) -> None:
+        self._url, self._transport = url.rstrip("/"), transport
+        self.first_wait, self.longest_wait = first_wait, longest_wait
+        self.refused_wait = refused_wait
+
+    async def send(self, task: Task, batch: AsyncIterator[bytes]) -> Acknowledgement:
+        """Sends a batch once.
+
+        Raises:
+            Refusal: If she refuses it.
+            UnansweredError: If it is not known whether she has it.
+        """
+        wait = httpx.Timeout(_READ, connect=_CONNECT, write=_WRITE, pool=_CONNECT)
+        try:
+            # Addresses of proxies in the environment would see who talks to whom.
+            async with httpx.AsyncClient(
+                transport=self._transport, timeout=wait, trust_env=False
+            ) as client:
+                response = await client.post(
+                    f"{self._url}/tasks/{task.identity}/batches",
+                    content=batch,
+                    headers={"Content-Type": MEDIA_TYPE},
+                )
+        except httpx.HTTPError as error:
+            raise UnansweredError("Expected the analyst to answer.") from error
+        if response.is_client_error:
+            raise _refusal(response)
+        if response.status_code != HTTPStatus.OK:
+            raise UnansweredError("Expected the analyst to accept a batch.")
+        try:
+            value = read_object(response.content, "an acknowledgement")
+            return Acknowledgement.read(value, task)
+        except Refusal as error:
+            raise UnansweredError("Expected a signed acknowledgement.") from error
+
+
+class Handover:
+    """The hand-over of one task's batches.
+
+    Attributes:
+        attempts: How often the present batch was sent in vain.
+        refused: Why the analyst refused it last; None if she did not.
+    """
+
+    def __init__(
+        self,
+        collector: Collector,
+        store: ShufflerStore,
+        analyst: AnalystClient,
+        reached: Callable[[str], None],
+    ) -> None:
+        self.attempts = 0
+        self.refused: Reason | None = None
+        self._collector, self._store = collector, store
+        self._analyst, self._reached = analyst, reached
+
+    async def run(self) -> None:
+        """Hands over whatever is closed, until it is cancelled."""
+        while True:
+            await self._collector.closed.wait()
+            wait = await self._attempt()
+            await asyncio.sleep(wait)
+
+    async def _attempt(self) -> float:
+        state = self._collector.state
+        try:
+            self._reached("before hand-over")
+            acknowledgement = await self._analyst.send(
+                state.task, self._store.batch(state)
+            )
+            self._reached("after hand-over")
+            await self._collector.deliver(acknowledgement)
+        except Exception as error:
+            self.attempts, self.refused = self.attempts + 1, None
+            # STORAGE is our own: her full disk is a server's error, hence no answer.
+            if isinstance(error, Refusal) and error.reason is not Reason.STORAGE:
+                self.refused = error.reason
+                return self._analyst.refused_wait
+            if not isinstance(error, UnansweredError | Refusal):
+                log_crash(error)
+            doubled = self._analyst.first_wait * 2.0 ** min(self.attempts - 1, 30)
+            return min(doubled, self._analyst.longest_wait)
+        self.attempts, self.refused = 0, None
+        return 0.0
+
+
+def _refusal(response: httpx.Response) -> Refusal:
+    # Her words are for whoever wrote this program: what is shown is a reason we know.
+    try:
+        kind = json.loads(response.content)["type"]
+        reason = Reason(kind.removeprefix("urn:shuffledp:problem:"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        reason = Reason.MALFORMED
+    return Refusal(reason, "Expected the analyst to accept the batch.")

@@ -1,0 +1,267 @@
+"""The shuffler's store in one SQLite file: for one machine, without a database server.
+
+A transaction is on the disk before it is reported (WAL, synchronous FULL). Freed pages are
+overwritten with zeros (secure_delete), and the log is emptied after each close and delivery
+and at each start (next time, if the disk is too full), so that neither file holds what was
+forgotten. The file system may: it frees the blocks of the log without overwriting them, and
+snapshots and backups keep them. Put the file on an encrypted disk, without snapshots.
+"""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import DataError
+from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.service.shuffler.store import (
+    CHUNK,
+    Keep,
+    Record,
+    Seal,
+    full,
+    moved,
+    nobody,
+    read_state,
+    write_state,
+)
+from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.tokens import NONCE_SIZE
+
+Result = TypeVar("Result")
+
+# Pages of 4 KiB: a nonce goes to a random page, which should be in memory, and should be
+# copied from the log to its place once for many nonces.
+_CACHE = 16_384
+_LOG = 16_384
+
+# One statement over one blob: thousands of small ones would give the interpreter's lock
+# away, and wait for it, thousands of times.
+_EACH = """WITH RECURSIVE each(place) AS (
+    SELECT 0 WHERE ?2 > 0 UNION ALL SELECT place + 1 FROM each WHERE place + 1 < ?2
+)"""
+_NONCE = f"substr(?1, place * {NONCE_SIZE} + 1, {NONCE_SIZE})"
+
+
+class SqliteStore:
+    """A `ShufflerStore` in a file; everything happens in one thread of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._thread: ThreadPoolExecutor | None = None
+        self._database: sqlite3.Connection | None = None
+
+    async def open(self) -> None:
+        """As `ShufflerStore`."""
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
+        await self._run(self._open)
+
+    async def close(self) -> None:
+        """As `ShufflerStore`."""
+        if self._thread is not None:
+            await self._run(lambda: self._connection.close())
+            self._thread.shutdown()
+        self._thread = self._database = None
+
+    async def begin(self, state: ShufflerState) -> Record:
+        """As `ShufflerStore`."""
+        return await self._run(lambda: self._begin(state))
+
+    async def add(
+        self, state: ShufflerState, nonces: NDArray[np.uint8], keep: Keep
+    ) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
+        """As `ShufflerStore`."""
+        return await self._run(lambda: self._add(state, nonces, keep))
+
+    async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
+        """As `ShufflerStore`."""
+        return await self._run(lambda: self._fix(state, seal))
+
+    async def batch(self, state: ShufflerState) -> AsyncIterator[bytes]:
+        """As `ShufflerStore`."""
+        select = f"SELECT content FROM batch_{_name(state.task)} WHERE place = ?"
+        place = 0
+        while row := await self._run(partial(self._row, select, place)):
+            yield row[0]
+            place += 1
+
+    async def move(
+        self, before: ShufflerState, after: ShufflerState, people: tuple[int, ...]
+    ) -> None:
+        """As `ShufflerStore`."""
+        await self._run(lambda: self._move(before, after, people))
+
+    async def count_refused(self, task: Task, refused: dict[str, int]) -> None:
+        """As `ShufflerStore`."""
+        text = json.dumps(refused)
+        await self._run(lambda: self._count_refused(task, text))
+
+    async def _run(self, function: Callable[[], Result]) -> Result:
+        if self._thread is None:
+            raise DataError("Expected an open store.")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function)
+
+    def _open(self) -> None:
+        try:
+            # Transactions are begun by hand: the module's own rules would commit early.
+            database = sqlite3.connect(self._path, isolation_level=None)
+            self._database = database
+            for setting in (
+                "journal_mode = WAL",
+                "synchronous = FULL",
+                "secure_delete = ON",
+                f"cache_size = {_CACHE}",
+                f"wal_autocheckpoint = {_LOG}",
+            ):
+                database.execute(f"PRAGMA {setting}")
+            database.execute(
+                "CREATE TABLE IF NOT EXISTS task (name TEXT PRIMARY KEY,"
+                " state TEXT NOT NULL, people TEXT NOT NULL, refused TEXT NOT NULL)"
+            )
+            self._empty_log()
+        except sqlite3.Error as error:
+            raise DataError(f"Could not open {self._path} as a database.") from error
+
+    def _begin(self, state: ShufflerState) -> Record:
+        name = _name(state.task)
+        with self._transaction() as database:
+            for table in (
+                f"spent_{name} (nonce BLOB PRIMARY KEY) WITHOUT ROWID",
+                f"messages_{name} (pile INTEGER NOT NULL, content BLOB NOT NULL)",
+                f"batch_{name} (place INTEGER PRIMARY KEY, content BLOB NOT NULL)",
+            ):
+                database.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+            database.execute(
+                "INSERT OR IGNORE INTO task VALUES (?, ?, ?, '{}')",
+                (name, write_state(state), json.dumps(nobody(state))),
+            )
+            kept, people, refused = database.execute(
+                "SELECT state, people, refused FROM task WHERE name = ?", (name,)
+            ).fetchone()
+        return Record(
+            read_state(kept, state.task), tuple(json.loads(people)), json.loads(refused)
+        )
+
+    def _add(
+        self, state: ShufflerState, nonces: NDArray[np.uint8], keep: Keep
+    ) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
+        name = _name(state.task)
+        with self._transaction() as database:
+            people = self._people(state)
+            spent = database.execute(
+                f"{_EACH} SELECT place FROM each WHERE EXISTS"
+                f" (SELECT 1 FROM spent_{name} WHERE nonce = {_NONCE})",
+                (nonces.tobytes(), len(nonces)),
+            ).fetchall()
+            fresh = np.ones(len(nonces), dtype=np.bool_)
+            fresh[[place for (place,) in spent]] = False
+            arrivals = keep(fresh)
+            database.execute(
+                f"{_EACH} INSERT INTO spent_{name} SELECT {_NONCE} FROM each",
+                (nonces[fresh].tobytes(), int(fresh.sum())),
+            )
+            database.executemany(
+                f"INSERT INTO messages_{name} VALUES (?, ?)",
+                ((pile, c) for pile, c in enumerate(arrivals.piles) if c),
+            )
+            people = tuple(a + b for a, b in zip(people, arrivals.people, strict=True))
+            self._write(state, people)
+        return fresh, people
+
+    def _fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
+        name = _name(state.task)
+        with self._transaction() as database:
+            people = self._people(state)
+            piles = [bytearray() for _ in range(state.step.groups)]
+            for pile, content in database.execute(f"SELECT * FROM messages_{name}"):
+                piles[pile] += content
+            after, batch = seal(people, piles)
+            database.execute(f"DELETE FROM messages_{name}")
+            database.execute(f"DELETE FROM spent_{name}")
+            view = memoryview(batch)
+            database.executemany(
+                f"INSERT INTO batch_{name} VALUES (?, ?)",
+                (
+                    (place, view[start : start + CHUNK])
+                    for place, start in enumerate(range(0, len(view), CHUNK))
+                ),
+            )
+            self._write(after, people)
+        self._empty_log()
+        return after
+
+    def _move(
+        self, before: ShufflerState, after: ShufflerState, people: tuple[int, ...]
+    ) -> None:
+        with self._transaction() as database:
+            self._people(before)
+            database.execute(f"DELETE FROM batch_{_name(before.task)}")
+            self._write(after, people)
+        self._empty_log()
+
+    def _count_refused(self, task: Task, text: str) -> None:
+        with self._transaction() as database:
+            database.execute(
+                "UPDATE task SET refused = ? WHERE name = ?", (text, _name(task))
+            )
+
+    def _people(self, state: ShufflerState) -> tuple[int, ...]:
+        row = self._row(
+            "SELECT people FROM task WHERE name = ? AND state = ?",
+            _name(state.task),
+            write_state(state),
+        )
+        if row is None:
+            raise moved()
+        return tuple(json.loads(row[0]))
+
+    def _write(self, state: ShufflerState, people: tuple[int, ...]) -> None:
+        self._connection.execute(
+            "UPDATE task SET state = ?, people = ? WHERE name = ?",
+            (write_state(state), json.dumps(people), _name(state.task)),
+        )
+
+    def _row(self, select: str, *values: object) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._connection.execute(
+            select, values
+        ).fetchone()
+        return row
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        if self._database is None:
+            raise DataError("Expected an open store.")
+        return self._database
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        database = self._connection
+        try:
+            database.execute("BEGIN IMMEDIATE")
+            yield database
+            database.execute("COMMIT")
+        except BaseException as error:
+            # A full disk may have ended the transaction already.
+            if database.in_transaction:
+                database.execute("ROLLBACK")
+            if isinstance(error, sqlite3.OperationalError | OSError):
+                raise full() from error
+            raise
+
+    def _empty_log(self) -> None:
+        # The change is durable already: a disk too full to move the log must not fail it.
+        with suppress(sqlite3.OperationalError):
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _name(task: Task) -> str:
+    # Base64url has characters that names of tables have not.
+    return task.task_id.hex()

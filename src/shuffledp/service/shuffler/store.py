@@ -1,0 +1,173 @@
+"""What the shuffler keeps, and what every store of it promises.
+
+    task       state, number of people, refusals by reason              while it is hosted
+    spent      nonces of the tokens that reports of this step came with      until the close
+    messages   sealed messages, per pile, in the order of arrival            until the close
+    batch      the closed batch, as it is handed over        from the close to its delivery
+
+There is no time, address or level of a person, and no row that holds both a nonce and a
+message. What arrives in one transaction is stored in random order, but transactions follow
+each other: up to the close, whoever reads the disk sees which few thousand people sent
+which few thousand messages (alone in a transaction: which one). The close permutes all
+messages and drops nonces, in the same transaction.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import DataError
+from shuffledp.service.collection.shuffler_state import Phase, ShufflerState
+from shuffledp.service.wire.canonical import (
+    canonical,
+    from_text,
+    read_object,
+    to_text,
+)
+from shuffledp.service.wire.plan import PublishedPlan
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.step import Stage
+from shuffledp.service.wire.task import ID_SIZE, Task
+
+CHUNK = 1 << 20
+"""Bytes of a batch that are stored, read and sent at once."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is kept of a task besides reports.
+
+    Attributes:
+        state: Where it stands.
+        people: How many reported in this step, per level; in all, if none is named.
+        refused: How many reports were refused, by reason; may lag behind.
+    """
+
+    state: ShufflerState
+    people: tuple[int, ...]
+    refused: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Arrivals:
+    """What is stored of reports whose tokens are fresh.
+
+    Attributes:
+        people: How many there are, as `Record.people` counts.
+        piles: Their sealed messages, pile by pile, in random order.
+    """
+
+    people: tuple[int, ...]
+    piles: Sequence[bytes]
+
+
+Keep: TypeAlias = Callable[[NDArray[np.bool_]], Arrivals]
+"""Which nonces are fresh, shape (k,), to what is stored."""
+
+Seal: TypeAlias = Callable[
+    [tuple[int, ...], list[bytearray]], tuple[ShufflerState, bytes]
+]
+"""People and the messages of every pile, to the closed state and the batch."""
+
+
+class ShufflerStore(Protocol):
+    """Durable: what a call did is on the disk when it returns, or was not done at all.
+
+    Every change names the state that it starts from, and is refused (NOT_OPEN) if the
+    task stands elsewhere. What cannot be stored is refused as STORAGE.
+    """
+
+    async def open(self) -> None:
+        """Connects, and completes what a crash interrupted."""
+
+    async def close(self) -> None:
+        """Disconnects."""
+
+    async def begin(self, state: ShufflerState) -> Record:
+        """Returns what is kept of a task; begins with `state` if that is nothing.
+
+        Raises:
+            DataError: If the task changed since.
+        """
+
+    async def add(
+        self, state: ShufflerState, nonces: NDArray[np.uint8], keep: Keep
+    ) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
+        """Spends nonces, and stores the messages that came with fresh ones.
+
+        Args:
+            state: The open step.
+            nonces: Different ones in increasing order, shape (k, 16).
+            keep: Called once, before anything is written.
+
+        Returns:
+            Which nonces were fresh, shape (k,), and how many people there are now.
+        """
+
+    async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
+        """Replaces messages and nonces by the batch that `seal` makes of them."""
+
+    def batch(self, state: ShufflerState) -> AsyncIterator[bytes]:
+        """Yields the closed batch in pieces of up to `CHUNK` bytes."""
+
+    async def move(
+        self, before: ShufflerState, after: ShufflerState, people: tuple[int, ...]
+    ) -> None:
+        """Goes to the next state, and forgets the batch."""
+
+    async def count_refused(self, task: Task, refused: dict[str, int]) -> None:
+        """Keeps the numbers of refusals."""
+
+
+def nobody(state: ShufflerState) -> tuple[int, ...]:
+    """Returns the numbers of people at the beginning of a step."""
+    return (0,) * (len(state.task.levels) if state.step.names_levels else 1)
+
+
+def moved() -> Refusal:
+    """Returns what is raised if a task stands elsewhere than the caller thought."""
+    return Refusal(Reason.NOT_OPEN, "Expected this step to be as it was: it went on.")
+
+
+def full() -> Refusal:
+    """Returns what is raised if something cannot be stored."""
+    return Refusal(Reason.STORAGE, "Expected room and a working disk: try again later.")
+
+
+def write_state(state: ShufflerState) -> str:
+    """Returns a state as text, the same for the same state."""
+    value = {
+        "task": to_text(state.task.digest),
+        "epoch": state.epoch,
+        "stage": int(state.stage),
+        "phase": state.phase.value,
+        "plan": state.plan and state.plan.to_dict(),
+        "batch_id": state.batch_id and to_text(state.batch_id),
+    }
+    return canonical(value).decode()
+
+
+def read_state(text: str, task: Task) -> ShufflerState:
+    """Reads what `write_state` gave.
+
+    Raises:
+        DataError: If it is of another version of the task, or damaged.
+    """
+    try:
+        value: dict[str, Any] = read_object(text, "a state")
+        if value["task"] != to_text(task.digest):
+            raise DataError(f"Expected task {task.identity} as it was when it began.")
+        plan, batch_id = value["plan"], value["batch_id"]
+        return ShufflerState(
+            task,
+            value["epoch"],
+            Stage(value["stage"]),
+            Phase(value["phase"]),
+            plan and PublishedPlan.from_dict(plan, task),
+            batch_id and from_text(batch_id, ID_SIZE, "a batch id"),
+        )
+    except (KeyError, ValueError, Refusal) as error:
+        raise DataError(f"Expected the state of task {task.identity}.") from error
