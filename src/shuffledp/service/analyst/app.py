@@ -1,0 +1,220 @@
+"""HTTP of the analyst: batches in, results and the dashboard out."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from shuffledp.extras import require
+from shuffledp.service.analyst.headers import SecurityHeaders
+from shuffledp.service.analyst.hosted import Hosted, nothing
+from shuffledp.service.analyst.intake import Intake
+from shuffledp.service.analyst.ledger import ledger_of
+from shuffledp.service.analyst.pages import Pages
+from shuffledp.service.analyst.progress import ask_shuffler
+from shuffledp.service.analyst.store import AnalystStore, EpochRecord
+from shuffledp.service.analyst.work import acknowledge
+from shuffledp.service.analyst.worker import Worker
+from shuffledp.service.collection.analyst_state import AnalystState
+from shuffledp.service.problems import HideCrashes, handlers
+from shuffledp.service.wire.batch import BatchHeader
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.step import Stage
+from shuffledp.service.wire.task import Task
+
+require("starlette", extra="service", what="A service")
+
+from starlette.applications import Starlette  # noqa: E402
+from starlette.concurrency import run_in_threadpool  # noqa: E402
+from starlette.middleware import Middleware  # noqa: E402
+from starlette.requests import ClientDisconnect, Request  # noqa: E402
+from starlette.responses import HTMLResponse, JSONResponse, Response  # noqa: E402
+from starlette.routing import Route  # noqa: E402
+
+
+def create_analyst(
+    tasks: Mapping[str, Hosted],
+    store: AnalystStore,
+    *,
+    shuffler_url: str | None,
+    reached: Callable[[str], None] = nothing,
+) -> Starlette:
+    """Returns the service.
+
+    Args:
+        tasks: By identity.
+        store: Opened when the service starts, and closed when it stops.
+        shuffler_url: Where the dashboard asks how far a collection is; None for nowhere.
+        reached: Is told the name of every durable boundary.
+    """
+    analyst = _Analyst(tasks, store, shuffler_url, reached)
+    one = "/tasks/{identity}"
+    return Starlette(
+        routes=[
+            Route("/health", _health),
+            Route("/", analyst.show_tasks),
+            Route("/dashboard.css", analyst.show_style),
+            Route(one, analyst.get_task),
+            Route(f"{one}/batches", analyst.post_batch, methods=["POST"]),
+            Route(f"{one}/epochs/{{epoch:int}}", analyst.get_result),
+            Route(f"{one}/dashboard", analyst.show_task),
+            Route(f"{one}/dashboard/{{epoch:int}}", analyst.show_task),
+        ],
+        middleware=[Middleware(SecurityHeaders), Middleware(HideCrashes)],
+        exception_handlers=handlers,
+        lifespan=analyst.live,
+    )
+
+
+async def _health(_request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+class _Analyst:
+    """What the paths do."""
+
+    def __init__(
+        self,
+        tasks: Mapping[str, Hosted],
+        store: AnalystStore,
+        shuffler_url: str | None,
+        reached: Callable[[str], None],
+    ) -> None:
+        self._tasks, self._store, self._reached = tasks, store, reached
+        self._shuffler_url = shuffler_url
+        self._pages = Pages()
+        self._worker: Worker | None = None
+
+    @asynccontextmanager
+    async def live(self, _app: Starlette) -> AsyncIterator[None]:
+        """Goes on with what was interrupted, and stops without losing anything."""
+        self._store.open(hosted.task for hosted in self._tasks.values())
+        self._worker = Worker(self._store, self._reached)
+        for hosted in self._tasks.values():
+            self._worker.submit(hosted)
+        try:
+            yield
+        finally:
+            await run_in_threadpool(self._worker.stop)
+            self._store.close()
+
+    async def post_batch(self, request: Request) -> Response:
+        """Keeps a batch, and acknowledges it once it is on the disk."""
+        hosted = self._hosted(request)
+        task = hosted.task
+        intake = Intake(request.stream())
+        try:
+            header = await intake.header(task)
+            state = await run_in_threadpool(self._store.state, task)
+            batch = (task, header.batch_id)
+            known = await run_in_threadpool(self._store.acknowledgement, *batch)
+            # What cannot be accepted is refused before its messages are read.
+            if known is None and state.receive(header) is not state:
+                await self._keep(hosted, intake, header)
+        except ClientDisconnect:
+            raise Refusal(Reason.MALFORMED, "Expected the whole batch.") from None
+        counting = self._running_worker.submit(hosted)
+        if header.stage is Stage.LEVELS and known is None:
+            # Whoever hangs up finds the plan when she asks again.
+            await asyncio.shield(asyncio.wrap_future(counting))
+        acknowledged = await run_in_threadpool(self._store.acknowledgement, *batch)
+        if acknowledged is None:
+            raise (await run_in_threadpool(self._store.epochs, task))[-1].refusal
+        return Response(acknowledged, media_type="application/json")
+
+    async def get_task(self, request: Request) -> Response:
+        """Says where a task stands."""
+        task = self._hosted(request).task
+        state, records = await self._read(task)
+        last = records[-1] if records and records[-1].epoch == state.epoch else None
+        ledger = ledger_of(state, records)
+        answer: dict[str, Any] = {
+            "task": task.identity,
+            "epoch": state.epoch,
+            "stage": state.stage.name.lower(),
+            "phase": state.phase.value,
+            "people": None if last is None else list(last.people),
+            "failures": [] if last is None else list(last.failures),
+            "levels": list(task.levels),
+            "promise": list(task.promise),
+            "spent": list(state.spent),
+            "budget": list(task.budget),
+            "delta_spent": ledger.delta,
+            "exhausted": list(state.exhausted),
+            "epochs": [
+                {
+                    "epoch": record.epoch,
+                    "phase": "published" if record.published else "withheld",
+                    "people": list(record.people),
+                    "spent": list(record.spent),
+                }
+                for record in records
+            ],
+        }
+        return JSONResponse(answer)
+
+    async def get_result(self, request: Request) -> Response:
+        """Returns what was published of an epoch."""
+        task, epoch = self._hosted(request).task, request.path_params["epoch"]
+        _, records = await self._read(task)
+        for record in records:
+            if record.epoch != epoch:
+                continue
+            if record.result is None:
+                raise record.refusal
+            return JSONResponse({**record.result, "spent": list(record.spent)})
+        raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is over.")
+
+    async def show_tasks(self, _request: Request) -> Response:
+        """Shows all tasks."""
+        tasks = [hosted.task for hosted in self._tasks.values()]
+        found = [(await self._read(task))[0] for task in tasks]
+        return HTMLResponse(self._pages.tasks(found))
+
+    async def show_task(self, request: Request) -> Response:
+        """Shows one task, and its last epoch or the one that is asked for."""
+        task, epoch = self._hosted(request).task, request.path_params.get("epoch")
+        state, records = await self._read(task)
+        shown = [record for record in records if epoch in (None, record.epoch)]
+        if epoch is not None and not shown:
+            raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is over.")
+        progress = await ask_shuffler(self._shuffler_url, task)
+        page = await run_in_threadpool(
+            self._pages.task, state, records, shown[-1] if shown else None, progress
+        )
+        return HTMLResponse(page)
+
+    async def show_style(self, _request: Request) -> Response:
+        """Returns the style sheet."""
+        return Response(self._pages.style, media_type="text/css")
+
+    @property
+    def _running_worker(self) -> Worker:
+        if self._worker is None:
+            raise RuntimeError("Expected the service to run.")
+        return self._worker
+
+    def _hosted(self, request: Request) -> Hosted:
+        hosted = self._tasks.get(request.path_params["identity"])
+        if hosted is None:
+            raise Refusal(Reason.UNKNOWN_TASK, "Expected a task of this service.")
+        return hosted
+
+    async def _keep(self, hosted: Hosted, intake: Intake, header: BatchHeader) -> None:
+        """Puts a batch on the disk; nothing is left of one that is not accepted."""
+        path = self._store.incoming()
+        answered = header.stage is Stage.ANSWER
+        acknowledged = acknowledge(hosted, header.batch_id) if answered else None
+        try:
+            await intake.save(header, path)
+            self._reached("before batch")
+            await run_in_threadpool(
+                self._store.receive, hosted.task, header, path, acknowledged
+            )
+            self._reached("after batch")
+        finally:
+            path.unlink(missing_ok=True)
+
+    async def _read(self, task: Task) -> tuple[AnalystState, list[EpochRecord]]:
+        state = await run_in_threadpool(self._store.state, task)
+        return state, await run_in_threadpool(self._store.epochs, task)

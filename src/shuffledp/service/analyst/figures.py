@@ -1,0 +1,157 @@
+"""Where bars and whiskers of an estimate stand, in percent of a picture's width.
+
+A picture of any width can be drawn from it: on a phone as on a wall, text keeps its size.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.report.words import MAX_ROWS, decimals, rounded
+from shuffledp.service.wire.question import Question
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One estimated number.
+
+    Attributes:
+        name: What it is about.
+        value: The number, in words.
+        error: Its standard error, in words.
+        interval: In words.
+        population: The interval about the population, in words.
+        start: Where its bar begins.
+        width: Of its bar.
+        dot: Where the number itself is.
+        low: Where its whisker begins.
+        high: Where it ends.
+    """
+
+    name: str
+    value: str
+    error: str
+    interval: str
+    population: str
+    start: float
+    width: float
+    dot: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A mark of the axis: where, what it says, and which side of it the text is on."""
+
+    place: float
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """All of it.
+
+    Attributes:
+        bars: One for each number, the largest `MAX_ROWS` in their order.
+        ticks: Of the axis.
+        left_out: How many numbers are not shown.
+        has_bars: Whether lengths mean something: a mean has no natural 0.
+    """
+
+    bars: tuple[Bar, ...]
+    ticks: tuple[Tick, ...]
+    left_out: int
+    has_bars: bool
+
+
+def figure_of(result: dict[str, Any], question: Question) -> Figure:
+    """Returns the figure of a published result."""
+    rows: list[dict[str, Any]] = result["estimate"]["rows"]
+    shares = question.statistic in ("frequency", "items")
+    scale, unit = (100.0, "%") if shares else (1.0, "")
+    shown = _largest(rows)
+    digits = decimals(scale * row["standard_error"] for row in shown)
+    ends = [scale * end for row in shown for end in row["interval"]]
+    if question.statistic == "mean":
+        ends += [question.low, question.high]
+    else:
+        ends += [0.0, *([] if shares else [float(result["estimate"]["num_users"])])]
+    axis = Axis.of(ends)
+    origin = axis.place(0.0)
+
+    def words(number: float) -> str:
+        return f"{rounded(scale * number, digits)}{unit}"
+
+    def bar(row: dict[str, Any]) -> Bar:
+        dot = axis.place(scale * row["value"])
+        low, high = (axis.place(scale * end) for end in row["interval"])
+        return Bar(
+            row["name"],
+            words(row["value"]),
+            words(row["standard_error"]),
+            " to ".join(map(words, row["interval"])),
+            " to ".join(map(words, row["population_interval"])),
+            min(origin, dot),
+            abs(dot - origin),
+            dot,
+            low,
+            high,
+        )
+
+    return Figure(
+        tuple(map(bar, shown)),
+        axis.ticks(unit),
+        len(rows) - len(shown),
+        question.statistic != "mean",
+    )
+
+
+def _largest(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    order = sorted(range(len(rows)), key=lambda place: -rows[place]["value"])
+    return [rows[place] for place in sorted(order[:MAX_ROWS])]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A horizontal axis with marks at round numbers.
+
+    Attributes:
+        low: Its left end.
+        high: Its right end.
+        step: From mark to mark: 1, 2 or 5 times a power of 10.
+    """
+
+    low: float
+    high: float
+    step: float
+
+    @classmethod
+    def of(cls, numbers: Sequence[float], *, marks: int = 4) -> "Axis":
+        """Returns an axis that shows all numbers, with about so many marks."""
+        least, most = min(numbers), max(numbers)
+        wide = (most - least) or abs(most) or 1.0
+        power = 10.0 ** math.floor(math.log10(wide / marks))
+        rough = (factor * power for factor in (1.0, 2.0, 5.0))
+        step = next((step for step in rough if step * marks >= wide), 10.0 * power)
+        return cls(least, least + wide, step)
+
+    def place(self, number: float) -> float:
+        """Returns where a number stands, in percent from the left."""
+        part = (number - self.low) / ((self.high - self.low) or 1.0)
+        return round(100.0 * min(max(part, 0.0), 1.0), 3)
+
+    def ticks(self, unit: str) -> tuple[Tick, ...]:
+        """Returns the marks."""
+        first, last = math.ceil(self.low / self.step), math.floor(self.high / self.step)
+        digits = max(-math.floor(math.log10(self.step)), 0)
+        ticks = []
+        for index in range(first, last + 1):
+            number = index * self.step
+            place = self.place(number)
+            # Text at the ends stays inside the picture.
+            anchor = "start" if place < 5 else "end" if place > 95 else "middle"
+            ticks.append(Tick(place, f"{rounded(number, digits)}{unit}", anchor))
+        return tuple(ticks)

@@ -1,0 +1,29 @@
+"""A task, and the keys of the analyst who serves it."""
+
+from dataclasses import dataclass
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.service.secrets import AnalystSecrets
+from shuffledp.service.wire.task import Task
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """A task that this analyst serves.
+
+    Attributes:
+        task: The task.
+        secrets: Hers: the task names their public halves.
+    """
+
+    task: Task
+    secrets: AnalystSecrets
+
+    def __post_init__(self) -> None:
+        named = (self.task.analyst_key, self.task.analyst_signing_key)
+        if self.secrets.public_keys(self.task.suite) != named:
+            raise InvalidInputError("Expected the secret keys that belong to the task.")
+
+
+def nothing(_boundary: str) -> None:
+    """Is told what was reached, and does nothing."""

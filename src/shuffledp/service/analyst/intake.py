@@ -1,0 +1,77 @@
+"""A batch on its way from the network to the disk, without ever being in memory as a whole.
+
+Whoever is not the task's shuffler is refused after the header; nobody else makes this
+service keep anything.
+"""
+
+import hashlib
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from shuffledp.service.wire.batch import (
+    BEGIN_SIZE,
+    BatchHeader,
+    header_end,
+    read_batch_header,
+)
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.task import Task
+
+
+class Intake:
+    """Reads one batch."""
+
+    def __init__(self, body: AsyncIterator[bytes]) -> None:
+        self._body, self._begin = body, bytearray()
+
+    async def header(self, task: Task) -> BatchHeader:
+        """Returns the header, once its signature was checked.
+
+        Raises:
+            Refusal: If it is none, or was not signed by the task's shuffler.
+        """
+        await self._read(BEGIN_SIZE)
+        end = header_end(bytes(self._begin[:BEGIN_SIZE]))
+        await self._read(end)
+        header = read_batch_header(bytes(self._begin[:end]), task)
+        del self._begin[:end]
+        return header
+
+    async def save(self, header: BatchHeader, path: Path) -> None:
+        """Writes all messages to a new file.
+
+        Raises:
+            Refusal: If they are not those that were signed, or cannot be stored.
+        """
+        left = sum(header.people) * header.messages_per_report * header.sealed_size
+        digest = hashlib.sha256()
+        wrong = Refusal(Reason.WRONG_SIZE, "Expected the messages that were signed.")
+        try:
+            # The folder is this user's alone; so is the file.
+            with path.open("xb") as file:
+                part = bytes(self._begin)
+                while True:
+                    left -= len(part)
+                    if left < 0:
+                        raise wrong
+                    digest.update(part)
+                    file.write(part)
+                    try:
+                        part = await anext(self._body)
+                    except StopAsyncIteration:
+                        break
+                if left or digest.digest() != header.sha256:
+                    raise wrong
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
+
+    async def _read(self, size: int) -> None:
+        """Reads until there are so many bytes, or no more."""
+        while len(self._begin) < size:
+            try:
+                self._begin += await anext(self._body)
+            except StopAsyncIteration:
+                return

@@ -1,0 +1,92 @@
+"""What every level has spent, by basic composition.
+
+Epsilons of one person's epochs add up, and so do deltas. Levels are added up as if
+everybody chose the same one each time: whoever changes hers has spent no more than the sum
+of what her levels cost in the epochs she took part in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shuffledp.service.analyst.store import EpochRecord
+from shuffledp.service.collection.analyst_state import AnalystState
+
+
+@dataclass(frozen=True)
+class LevelAccount:
+    """The account of one privacy level.
+
+    Attributes:
+        level: The level.
+        by_epoch: Central epsilon of every epoch that is over.
+        spent: Their sum.
+        promise: What one more epoch may cost.
+        budget: What all may cost.
+        exhausted: Whether one more epoch cannot be paid.
+    """
+
+    level: float
+    by_epoch: tuple[float, ...]
+    spent: float
+    promise: float
+    budget: float
+    exhausted: bool
+
+    @property
+    def spent_percent(self) -> float:
+        """How much of the budget is spent, from 0 to 100."""
+        return _percent(self.spent, self.budget)
+
+    @property
+    def committed_percent(self) -> float:
+        """The same after one more epoch; no more than now if it cannot be paid."""
+        after = self.spent if self.exhausted else self.spent + self.promise
+        return _percent(after, self.budget)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All accounts of a task.
+
+    Attributes:
+        epochs: The numbers of the epochs that are over.
+        levels: One account per level.
+        delta: The sum of the deltas of epochs whose answers were opened.
+    """
+
+    epochs: tuple[int, ...]
+    levels: tuple[LevelAccount, ...]
+    delta: float
+
+    @property
+    def open(self) -> bool:
+        """Whether every level can pay for one more epoch."""
+        return not any(account.exhausted for account in self.levels)
+
+
+def ledger_of(state: AnalystState, epochs: Sequence[EpochRecord]) -> Ledger:
+    """Returns the ledger of a task.
+
+    Args:
+        state: Where the task stands.
+        epochs: All epochs that are over, in order.
+    """
+    task = state.task
+    columns = zip(task.levels, state.spent, task.promise, task.budget, strict=True)
+    accounts = tuple(
+        LevelAccount(
+            level,
+            tuple(record.spent[place] for record in epochs),
+            spent,
+            promise,
+            budget,
+            level in state.exhausted,
+        )
+        for place, (level, spent, promise, budget) in enumerate(columns)
+    )
+    delta = task.delta * sum(record.opened for record in epochs)
+    return Ledger(tuple(record.epoch for record in epochs), accounts, delta)
+
+
+def _percent(part: float, whole: float) -> float:
+    return round(100.0 * min(part / whole, 1.0), 2)

@@ -1,0 +1,196 @@
+"""The dashboard: pages for people, made on the server, without any script."""
+
+import math
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from shuffledp.extras import require
+from shuffledp.report.words import plain, shown
+from shuffledp.service.analyst.figures import figure_of
+from shuffledp.service.analyst.ledger import ledger_of
+from shuffledp.service.analyst.progress import Progress
+from shuffledp.service.analyst.store import EpochRecord
+from shuffledp.service.collection.analyst_state import AnalystState, Phase
+from shuffledp.service.wire.step import Stage
+from shuffledp.service.wire.task import Task
+from shuffledp.version import __version__
+
+_PACKAGE, _FOLDER = "shuffledp.service.analyst", "dashboard"
+_ASKED = {
+    "frequency": "How often each answer occurs",
+    "mean": "What the mean is",
+    "sum": "How many people say yes",
+    "items": "How many people hold each item",
+}
+_MODES = {
+    "agnostic": "apart from levels: everybody hides among everybody",
+    "stratified": "with its level: people hide among their own level",
+}
+# Seconds after which a page is asked for again, while something is going on.
+_COUNTING, _COLLECTING = 3, 20
+
+
+class Pages:
+    """Renders pages from templates."""
+
+    def __init__(self) -> None:
+        jinja2 = require("jinja2", extra="service", what="The dashboard")
+        self._environment = jinja2.Environment(
+            loader=jinja2.PackageLoader(_PACKAGE, _FOLDER),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.filters |= {
+            "plain": plain,
+            "shown": shown,
+            "count": count,
+            "upward": upward,
+        }
+        self._environment.globals |= {"version": __version__}
+
+    @property
+    def style(self) -> str:
+        """The style sheet of all pages."""
+        sheet = files(_PACKAGE).joinpath(_FOLDER, "dashboard.css")
+        return sheet.read_text(encoding="utf-8")
+
+    def tasks(self, states: Sequence[AnalystState]) -> str:
+        """Returns the page of all tasks."""
+        cards = [
+            {
+                "task": state.task,
+                "asked": _ASKED[state.task.question.statistic],
+                "status": status_of(state),
+            }
+            for state in states
+        ]
+        return self._render("tasks.html.j2", cards=cards, refresh=None)
+
+    def task(
+        self,
+        state: AnalystState,
+        records: Sequence[EpochRecord],
+        record: EpochRecord | None,
+        progress: Progress | None,
+    ) -> str:
+        """Returns the page of one task.
+
+        Args:
+            state: Where it stands.
+            records: All its epochs that are over, in order.
+            record: The one that is shown; None before the first.
+            progress: What the shuffler says; None if it is not reachable.
+        """
+        task = state.task
+        result = None if record is None else record.result
+        collecting = progress is not None and progress.phase != "delivered"
+        return self._render(
+            "task.html.j2",
+            task=task,
+            asked=_ASKED[task.question.statistic],
+            mode=_MODES[task.question.mode],
+            status=status_of(state),
+            refresh=_COUNTING
+            if state.phase is Phase.RECEIVED
+            else _COLLECTING
+            if collecting
+            else None,
+            progress=progress,
+            people=None if progress is None else people_of(task, progress),
+            record=record,
+            records=records,
+            figure=None if result is None else figure_of(result, task.question),
+            result=result,
+            levels=None if result is None else levels_of(task, result),
+            ledger=ledger_of(state, records),
+        )
+
+    def _render(self, template: str, **values: object) -> str:
+        page: str = self._environment.get_template(template).render(values)
+        return page
+
+
+def status_of(state: AnalystState) -> dict[str, str]:
+    """Returns what is going on: a class for its colour, a sign and words."""
+    epoch = f"epoch {state.epoch:,}"
+    if state.phase is Phase.PUBLISHED:
+        return {"kind": "good", "sign": "✓", "words": f"Published: {epoch}"}
+    if state.phase is Phase.WITHHELD:
+        return {"kind": "bad", "sign": "✕", "words": f"Withheld: {epoch}"}
+    what = "levels" if state.stage is Stage.LEVELS else "answers"
+    if state.phase is Phase.RECEIVED:
+        words = f"Counting {what}: {epoch}"
+        return {"kind": "busy", "sign": "…", "words": words}
+    return {"kind": "busy", "sign": "○", "words": f"Waiting for {what}: {epoch}"}
+
+
+def people_of(task: Task, progress: Progress) -> list[dict[str, Any]]:
+    """Returns how many people there are, and should be, of each level or in all."""
+    names = ["everybody"]
+    if not task.has_items:
+        names = [f"level {plain(level)}" for level in task.levels]
+    return [
+        {
+            "name": name,
+            "people": people,
+            "needed": needed,
+            "missing": max(needed - people, 0),
+        }
+        for name, people, needed in zip(
+            names, progress.people, task.minimum, strict=False
+        )
+    ]
+
+
+def levels_of(task: Task, result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns what the certificate says of each level that somebody chose."""
+    promised = dict(zip(task.levels, task.promise, strict=True))
+    rows = []
+    for entry in result["certificate"]["levels"]:
+        level = entry["level"] if task.has_items else entry["epsilon_local"]
+        beside = entry["send_chance"] if task.has_items else entry["hides_among"]
+        rows.append(
+            {
+                "level": plain(level),
+                "people": count(entry["count"]),
+                "beside": plain(beside) if task.has_items else count(beside),
+                "certified": plain(entry["epsilon_central"]),
+                "attack": plain(entry["epsilon_central_lower"]),
+                "promised": plain(promised[level]),
+                "factor": factor(entry["epsilon_central"]),
+            }
+        )
+    return rows
+
+
+def count(number: int) -> str:
+    """Returns a whole number with commas."""
+    return f"{number:,}"
+
+
+def upward(number: float) -> str:
+    """Returns a number with six digits, rounded upward: sums would have many more.
+
+    >>> upward(0.1 + 0.2), upward(5.0), upward(0.07599421)
+    ('0.3', '5', '0.0759943')
+    """
+    # What adding up itself gets wrong is no seventh digit.
+    number = float(f"{number:.12g}")
+    if number <= 0.0 or float(f"{number:.6g}") >= number:
+        return plain(float(f"{number:.6g}"))
+    step = 10.0 ** (math.floor(math.log10(number)) - 5)
+    return plain(float(f"{float(f'{number:.6g}') + step:.6g}"))
+
+
+def factor(epsilon: float) -> str:
+    """Returns exp(epsilon), rounded upward.
+
+    >>> factor(0.0), factor(0.0253314), factor(30.0)
+    ('1.00', '1.03', 'more than 1,000,000')
+    """
+    if epsilon > math.log(1e6):
+        return "more than 1,000,000"
+    return f"{math.ceil(100.0 * math.exp(epsilon)) / 100.0:,.2f}"

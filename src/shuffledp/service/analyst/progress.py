@@ -1,0 +1,91 @@
+"""How far a collection is, asked from the shuffler's public page; or that it is silent."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from shuffledp.extras import require
+from shuffledp.service.wire.canonical import read_object
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.task import Task
+
+require("httpx", extra="service", what="A service")
+
+import httpx  # noqa: E402
+
+SECONDS = 1.5
+# A page about 64 levels and 18 reasons, and a task of 10,000 categories, with room.
+MAX_ANSWER = 16 * 2**20
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What the shuffler says of the step it collects.
+
+    Attributes:
+        epoch: From 1.
+        stage: "levels" or "answer".
+        phase: "open", "closed" or "delivered".
+        people: Accepted reports per level; in all, for items.
+        refused: (what is wrong with them, how many) of reports it did not accept.
+    """
+
+    epoch: int
+    stage: str
+    phase: str
+    people: tuple[int, ...]
+    refused: tuple[tuple[str, int], ...]
+
+
+async def ask_shuffler(url: str | None, task: Task) -> Progress | None:
+    """Returns what the shuffler says; None if it says nothing, late or nonsense."""
+    if url is None:
+        return None
+    address = f"{url.rstrip('/')}/tasks/{quote(task.identity)}"
+    content = bytearray()
+    try:
+        async with (
+            httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client,
+            client.stream("GET", address) as answer,
+        ):
+            answer.raise_for_status()
+            async for part in answer.aiter_bytes():
+                content += part
+                if len(content) > MAX_ANSWER:
+                    return None
+        return _read(read_object(bytes(content), "progress"), task)
+    except (
+        httpx.HTTPError,
+        httpx.InvalidURL,
+        Refusal,
+        ValueError,
+        KeyError,
+        TypeError,
+    ):
+        return None
+
+
+def _read(value: dict[str, Any], task: Task) -> Progress:
+    people, refused = value["people"], value["refused"]
+    groups = 1 if task.has_items else len(task.levels)
+    if not isinstance(people, list) or len(people) != groups:
+        raise ValueError("Expected people per level.")
+    if not isinstance(refused, dict):
+        raise ValueError("Expected counts by reason.")
+    numbers = [value["epoch"], *people, *refused.values()]
+    if any(type(number) is not int or number < 0 for number in numbers):
+        raise ValueError("Expected whole numbers from 0.")
+    stage, phase = value["stage"], value["phase"]
+    if stage not in ("levels", "answer") or phase not in (
+        "open",
+        "closed",
+        "delivered",
+    ):
+        raise ValueError("Expected a known stage and phase.")
+    reasons = {Reason(code): count for code, count in refused.items()}
+    said = tuple(
+        (Refusal(reason, "").problem.title, count)
+        for reason, count in sorted(reasons.items())
+        if count
+    )
+    return Progress(value["epoch"], stage, phase, tuple(people), said)

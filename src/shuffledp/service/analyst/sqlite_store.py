@@ -1,0 +1,241 @@
+"""A store in one SQLite file, and sealed batches in files beside it.
+
+A batch is on the disk, whole, before the database names it; the database forgets it before
+it is deleted. Whatever the database does not name is deleted when the store is opened.
+"""
+
+import json
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shuffledp.errors import DataError
+from shuffledp.service.analyst.store import (
+    EpochRecord,
+    read_record,
+    read_state,
+    waiting_batch,
+    write_record,
+    write_state,
+)
+from shuffledp.service.collection.analyst_state import AnalystState, Phase
+from shuffledp.service.wire.batch import BatchHeader
+from shuffledp.service.wire.canonical import to_text
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.task import Task
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS states (
+    task TEXT PRIMARY KEY, digest BLOB NOT NULL, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS batches (
+    task TEXT, batch_id BLOB, people TEXT NOT NULL, acknowledgement BLOB,
+    PRIMARY KEY (task, batch_id));
+CREATE TABLE IF NOT EXISTS epochs (
+    task TEXT, epoch INTEGER, value TEXT NOT NULL, PRIMARY KEY (task, epoch));
+"""
+
+
+class SqliteAnalystStore:
+    """Keeps everything under one path, for one process at a time.
+
+    Attributes:
+        path: The database; sealed batches are in the folder of this name and ".batches".
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._folder = path.with_name(f"{path.name}.batches")
+        self._lock = threading.Lock()
+        self._database: sqlite3.Connection | None = None
+
+    def open(self, tasks: Iterable[Task]) -> None:
+        """Opens the database, and begins tasks that are new.
+
+        Raises:
+            DataError: If it is no such database, or one of tasks was changed.
+        """
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            database = sqlite3.connect(
+                self.path, isolation_level=None, check_same_thread=False
+            )
+            # Deleted pages are overwritten: a result alone is left of a batch.
+            for setting in (
+                "journal_mode=WAL",
+                "synchronous=FULL",
+                "secure_delete=ON",
+            ):
+                database.execute(f"PRAGMA {setting}")
+            database.executescript(_TABLES)
+        except (OSError, sqlite3.Error) as error:
+            raise DataError(f"Could not open the database {self.path}.") from error
+        self._database = database
+        for task in tasks:
+            self._begin(task)
+        self._delete_unnamed()
+
+    def close(self) -> None:
+        """Ends it."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def state(self, task: Task) -> AnalystState:
+        """Returns where a task stands."""
+        with self._lock:
+            return self._state(task)
+
+    def incoming(self) -> Path:
+        """Returns the name of a new file, for a batch on its way in."""
+        return self._folder / f"{secrets.token_hex(16)}.incoming"
+
+    def receive(
+        self,
+        task: Task,
+        header: BatchHeader,
+        incoming: Path,
+        acknowledged: bytes | None,
+    ) -> None:
+        """Keeps a batch, sealed, from its file; a known one is dropped."""
+        people = json.dumps(header.people)
+        row = (task.identity, header.batch_id, people, acknowledged)
+        with self._lock:
+            before = self._state(task)
+            after = before.receive(header)
+            if after is before:
+                incoming.unlink()
+                return
+            try:
+                incoming.rename(self._sealed_path(after))
+                _sync_folder(self._folder)
+                with self._transaction() as database:
+                    database.execute("INSERT INTO batches VALUES (?, ?, ?, ?)", row)
+                    self._write_state(after)
+            except (OSError, sqlite3.Error) as error:
+                raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
+
+    def sealed(self, task: Task) -> tuple[tuple[int, ...], Path]:
+        """Returns how many people sent the batch that is to be counted, and its file."""
+        with self._lock:
+            state = self._state(task)
+            rows = self._open_database.execute(
+                "SELECT people FROM batches WHERE task = ? AND batch_id = ?",
+                (task.identity, state.batch_id),
+            ).fetchall()
+        if state.phase is not Phase.RECEIVED or len(rows) != 1:
+            raise DataError("Expected a batch that waits to be counted.")
+        return tuple(json.loads(rows[0][0])), self._sealed_path(state)
+
+    def acknowledgement(self, task: Task, batch_id: bytes) -> bytes | None:
+        """Returns what was signed for a batch; None if it is unknown, or not yet."""
+        with self._lock:
+            row = self._open_database.execute(
+                "SELECT acknowledgement FROM batches WHERE task = ? AND batch_id = ?",
+                (task.identity, batch_id),
+            ).fetchone()
+        return None if row is None else row[0]
+
+    def planned(self, state: AnalystState, acknowledged: bytes) -> None:
+        """Keeps a plan and its acknowledgement, and deletes the batch of levels."""
+        with self._lock:
+            with self._transaction() as database:
+                self._write_state(state)
+                database.execute(
+                    "UPDATE batches SET acknowledgement = ? "
+                    "WHERE task = ? AND batch_id = ?",
+                    (acknowledged, state.task.identity, state.batch_id),
+                )
+            self._sealed_path(state).unlink(missing_ok=True)
+
+    def finish(self, state: AnalystState, record: EpochRecord) -> None:
+        """Keeps how an epoch ended, and deletes its batch."""
+        with self._lock:
+            with self._transaction() as database:
+                self._write_state(state)
+                database.execute(
+                    "INSERT INTO epochs VALUES (?, ?, ?)",
+                    (state.task.identity, record.epoch, write_record(record)),
+                )
+            self._sealed_path(state).unlink(missing_ok=True)
+
+    def epochs(self, task: Task) -> list[EpochRecord]:
+        """Returns all epochs that are over, in order."""
+        with self._lock:
+            rows = self._open_database.execute(
+                "SELECT epoch, value FROM epochs WHERE task = ? ORDER BY epoch",
+                (task.identity,),
+            ).fetchall()
+        return [read_record(*row) for row in rows]
+
+    @property
+    def _open_database(self) -> sqlite3.Connection:
+        if self._database is None:
+            raise DataError("Expected the database to be open.")
+        return self._database
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        database = self._open_database
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            yield database
+        except BaseException:
+            database.execute("ROLLBACK")
+            raise
+        database.execute("COMMIT")
+
+    def _begin(self, task: Task) -> None:
+        row = self._open_database.execute(
+            "SELECT digest FROM states WHERE task = ?", (task.identity,)
+        ).fetchone()
+        if row is None:
+            self._write_state(AnalystState.begin(task))
+        elif row[0] != task.digest:
+            raise DataError(f"Expected the task {task.identity} as it was before.")
+
+    def _state(self, task: Task) -> AnalystState:
+        row = self._open_database.execute(
+            "SELECT value FROM states WHERE task = ?", (task.identity,)
+        ).fetchone()
+        if row is None:
+            raise DataError(f"Expected the task {task.identity} in the database.")
+        return read_state(row[0], task)
+
+    def _write_state(self, state: AnalystState) -> None:
+        self._open_database.execute(
+            "INSERT OR REPLACE INTO states VALUES (?, ?, ?)",
+            (state.task.identity, state.task.digest, write_state(state)),
+        )
+
+    def _sealed_path(self, state: AnalystState) -> Path:
+        return self._folder / _sealed_name(state.task.identity, state.batch_id)
+
+    def _delete_unnamed(self) -> None:
+        """Deletes files of batches that are over or never were received."""
+        rows = self._open_database.execute("SELECT task, value FROM states").fetchall()
+        waiting = {
+            _sealed_name(identity, batch_id)
+            for identity, value in rows
+            if (batch_id := waiting_batch(value)) is not None
+        }
+        for path in self._folder.iterdir():
+            if path.name not in waiting:
+                path.unlink()
+
+
+def _sealed_name(identity: str, batch_id: bytes | None) -> str:
+    return f"{identity}.{to_text(batch_id or b'')}.sealed"
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes new names in a folder survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

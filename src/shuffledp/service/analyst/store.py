@@ -1,0 +1,198 @@
+"""What the analyst keeps: where a task stands, a sealed batch, what is over.
+
+No opened message is ever kept, no address and no time: the last thing known of a message
+is its count, and that is kept only inside what is published.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from shuffledp.analyzer.level_counts import LevelCounts
+from shuffledp.errors import DataError
+from shuffledp.service.collection.analyst_state import AnalystState, Phase
+from shuffledp.service.wire.batch import BatchHeader
+from shuffledp.service.wire.canonical import from_text, to_text
+from shuffledp.service.wire.plan import PublishedPlan
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.step import Stage
+from shuffledp.service.wire.task import ID_SIZE, Task
+
+
+@dataclass(frozen=True)
+class EpochRecord:
+    """An epoch that is over.
+
+    Attributes:
+        epoch: From 1.
+        people: Accepted reports per level; in all, for items.
+        spent: Central epsilon that each level paid for it.
+        opened: Whether messages were opened: if not, nothing was spent.
+        failures: Why it is withheld, for people to read; empty if it is published.
+        reason: The same for programs; None if it is published.
+        result: What is published; None if it is withheld.
+    """
+
+    epoch: int
+    people: tuple[int, ...]
+    spent: tuple[float, ...]
+    opened: bool
+    failures: tuple[str, ...] = ()
+    reason: Reason | None = None
+    result: dict[str, Any] | None = None
+
+    @property
+    def published(self) -> bool:
+        """Whether there is a result."""
+        return self.result is not None
+
+    @property
+    def refusal(self) -> Refusal:
+        """What is answered to whoever asks for a result that is withheld."""
+        return Refusal(self.reason or Reason.NOT_FOUND, "; ".join(self.failures) + ".")
+
+
+class AnalystStore(Protocol):
+    """Keeps everything, durably: what a method wrote is there after a power cut."""
+
+    def open(self, tasks: Iterable[Task]) -> None:
+        """Begins tasks that are new, and deletes what nobody needs any more."""
+
+    def close(self) -> None:
+        """Ends it."""
+
+    def state(self, task: Task) -> AnalystState:
+        """Returns where a task stands."""
+
+    def incoming(self) -> Path:
+        """Returns the name of a new file, for a batch on its way in."""
+
+    def receive(
+        self,
+        task: Task,
+        header: BatchHeader,
+        incoming: Path,
+        acknowledged: bytes | None,
+    ) -> None:
+        """Keeps a batch, sealed, from its file; a known one is dropped.
+
+        Raises:
+            Refusal: If the task's state does not allow it.
+        """
+
+    def sealed(self, task: Task) -> tuple[tuple[int, ...], Path]:
+        """Returns how many people sent the batch that is to be counted, and its file."""
+
+    def acknowledgement(self, task: Task, batch_id: bytes) -> bytes | None:
+        """Returns what was signed for a batch; None if it is unknown, or not yet."""
+
+    def planned(self, state: AnalystState, acknowledged: bytes) -> None:
+        """Keeps a plan and its acknowledgement, and deletes the batch of levels."""
+
+    def finish(self, state: AnalystState, record: EpochRecord) -> None:
+        """Keeps how an epoch ended, and deletes its batch."""
+
+    def epochs(self, task: Task) -> list[EpochRecord]:
+        """Returns all epochs that are over, in order."""
+
+
+def write_state(state: AnalystState) -> str:
+    """Returns a state as text, without its task."""
+    levels = state.levels
+    return json.dumps(
+        {
+            "epoch": state.epoch,
+            "stage": int(state.stage),
+            "phase": state.phase.value,
+            "spent": list(state.spent),
+            "batch_id": state.batch_id and to_text(state.batch_id),
+            "plan": state.plan and state.plan.to_dict(),
+            "levels": levels
+            and {
+                "levels": levels.levels.tolist(),
+                "value": levels.value.tolist(),
+                "covariance": None
+                if levels.covariance is None
+                else levels.covariance.tolist(),
+                "num_users": levels.num_users,
+            },
+        },
+        allow_nan=False,
+    )
+
+
+def read_state(text: str, task: Task) -> AnalystState:
+    """Reads what `write_state` gave.
+
+    Raises:
+        DataError: If it is damaged.
+    """
+    try:
+        value = json.loads(text)
+        plan, batch_id = value["plan"], value["batch_id"]
+        return AnalystState(
+            task,
+            value["epoch"],
+            Stage(value["stage"]),
+            Phase(value["phase"]),
+            tuple(value["spent"]),
+            None if batch_id is None else from_text(batch_id, ID_SIZE, "a batch id"),
+            None if plan is None else PublishedPlan.from_dict(plan, task),
+            _read_levels(value["levels"]),
+        )
+    except (Refusal, ValueError, KeyError, TypeError) as error:
+        raise DataError("Expected the state of a task in the database.") from error
+
+
+def waiting_batch(text: str) -> bytes | None:
+    """Returns the batch that a state waits to see counted, whatever its task is."""
+    value = json.loads(text)
+    if value["phase"] != Phase.RECEIVED.value:
+        return None
+    return from_text(value["batch_id"], ID_SIZE, "a batch id")
+
+
+def _read_levels(value: dict[str, Any] | None) -> LevelCounts | None:
+    if value is None:
+        return None
+    covariance = value["covariance"]
+    return LevelCounts(
+        np.array(value["levels"]),
+        np.array(value["value"]),
+        None if covariance is None else np.array(covariance),
+        value["num_users"],
+    )
+
+
+def write_record(record: EpochRecord) -> str:
+    """Returns an epoch as text, without its number."""
+    return json.dumps(
+        {
+            "people": list(record.people),
+            "spent": list(record.spent),
+            "opened": record.opened,
+            "failures": list(record.failures),
+            "reason": record.reason,
+            "result": record.result,
+        },
+        allow_nan=False,
+    )
+
+
+def read_record(epoch: int, text: str) -> EpochRecord:
+    """Reads what `write_record` gave."""
+    value = json.loads(text)
+    reason = value["reason"]
+    return EpochRecord(
+        epoch,
+        tuple(value["people"]),
+        tuple(value["spent"]),
+        value["opened"],
+        tuple(value["failures"]),
+        None if reason is None else Reason(reason),
+        value["result"],
+    )

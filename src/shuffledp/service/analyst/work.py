@@ -1,0 +1,211 @@
+"""Judges a batch from its counts, opens it, counts it, and publishes or withholds.
+
+Started again after any interruption, it begins at the sealed batch and at zero: counts are
+in memory alone until, in one step, the result is on the disk and the batch is gone.
+"""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from shuffledp.errors import CertificationError, DataError, InvalidInputError
+from shuffledp.protocols.items_framework import ItemsFramework
+from shuffledp.service.analyst.hosted import Hosted, nothing
+from shuffledp.service.analyst.results import result_of
+from shuffledp.service.analyst.store import AnalystStore, EpochRecord
+from shuffledp.service.collection.analyst_state import AnalystState, Phase
+from shuffledp.service.collection.certificate import Verdict, judge
+from shuffledp.service.collection.tally import Tally, estimate, level_counts
+from shuffledp.service.wire.canonical import canonical
+from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.sealing import Opener
+from shuffledp.service.wire.step import Stage
+
+# Messages that are in memory at a time.
+CHUNK = 4096
+
+
+class Interrupted(Exception):  # noqa: N818 - no error: the service is being stopped
+    """The work was asked to stop; it begins again when the service does."""
+
+
+class Work:
+    """Counts the batch of one task, if one waits to be counted."""
+
+    def __init__(
+        self,
+        hosted: Hosted,
+        store: AnalystStore,
+        *,
+        stop: threading.Event,
+        reached: Callable[[str], None] = nothing,
+    ) -> None:
+        self._hosted, self._task = hosted, hosted.task
+        self._store, self._stop, self._reached = store, stop, reached
+
+    def run(self) -> None:
+        """Ends with the batch gone, and a plan, a result or a reason on the disk.
+
+        Raises:
+            Interrupted: If it was stopped before.
+            DataError: If the batch is not as it was received.
+        """
+        state = self._store.state(self._task)
+        if state.phase is not Phase.RECEIVED:
+            return
+        people, path = self._store.sealed(self._task)
+        if state.stage is Stage.LEVELS:
+            self._plan(state, people, path)
+        else:
+            self._publish(state, people, path)
+
+    def _plan(self, state: AnalystState, people: tuple[int, ...], path: Path) -> None:
+        """Counts levels, and chooses what items are sent with."""
+        task = self._task
+        if people[0] < task.minimum[0]:
+            # Without a plan nothing is certified; what is said is how many are missing.
+            missing = judge(task, people, spent_before=state.spent).failures[:1]
+            self._withhold(state, people, missing)
+            return
+        tally = self._open(state, people, path)
+        framework = task.question.protocol(task.levels, task.delta, task.absent)
+        if not isinstance(framework, ItemsFramework):
+            raise DataError("Expected levels of a task about items alone.")
+        try:
+            levels = level_counts(tally)
+            protocol = framework.plan(levels).protocol
+            size = protocol.randomizer.report_size
+            plan = PublishedPlan(protocol.rates, protocol.blanket, size)
+            PublishedPlan.from_dict(plan.to_dict(), task)
+        except (CertificationError, InvalidInputError, Refusal) as error:
+            self._withhold(state, people, (_said("No plan can be made", error),))
+            return
+        # Nobody should send items for a plan that is known not to keep its promises.
+        verdict = judge(
+            task, people, plan=plan, levels=levels, spent_before=state.spent
+        )
+        if verdict.failures:
+            self._withhold(state, people, verdict.failures, verdict)
+            return
+        acknowledged = acknowledge(self._hosted, state.batch_id or b"", plan)
+        self._reached("before plan")
+        self._store.planned(state.plan_items(plan, levels), acknowledged)
+        self._reached("after plan")
+
+    def _publish(
+        self, state: AnalystState, people: tuple[int, ...], path: Path
+    ) -> None:
+        """Counts answers, if they are enough, and publishes what they tell."""
+        verdict = self._judge(state, people)
+        if verdict.failures:
+            self._withhold(state, people, verdict.failures, verdict)
+            return
+        tally = self._open(state, people, path)
+        spoiled = int(tally.spoiled.sum())
+        verdict = self._judge(state, people, spoiled)
+        spent = verdict.spent or _all_that_is_left(state)
+        if verdict.failures or verdict.certificate is None:
+            self._withhold(state, people, verdict.failures, verdict, spent=spent)
+            return
+        try:
+            found = estimate(tally, people, plan=state.plan, levels=state.levels)
+        except InvalidInputError as error:
+            failures = (_said("Nothing can be estimated", error),)
+            self._withhold(state, people, failures, verdict, spent=spent)
+            return
+        result = result_of(state, people, found, verdict.certificate, spoiled=spoiled)
+        self._finish(
+            state, EpochRecord(state.epoch, people, spent, True, result=result)
+        )
+
+    def _open(self, state: AnalystState, people: tuple[int, ...], path: Path) -> Tally:
+        """Opens all messages, a few at a time, and keeps their counts."""
+        step, suite = state.step, self._task.suite
+        tally, size = Tally(step), step.sealed_size
+        piles = people if step.linked else (sum(people),)
+        with path.open("rb") as file:
+            for group, reports in enumerate(piles):
+                opener = Opener(
+                    suite, self._hosted.secrets.private_key, step.info(group)
+                )
+                left = reports * step.messages_per_report
+                while left:
+                    if self._stop.is_set():
+                        raise Interrupted
+                    part = min(left, CHUNK)
+                    content = file.read(part * size)
+                    if len(content) != part * size:
+                        raise DataError("Expected the batch as it was received.")
+                    starts = range(0, len(content), size)
+                    tally.add(
+                        group, [opener.open(content[at : at + size]) for at in starts]
+                    )
+                    left -= part
+        self._reached("opened")
+        return tally
+
+    def _judge(
+        self, state: AnalystState, people: tuple[int, ...], spoiled: int = 0
+    ) -> Verdict:
+        return judge(
+            self._task,
+            people,
+            plan=state.plan,
+            levels=state.levels,
+            spoiled=spoiled,
+            spent_before=state.spent,
+        )
+
+    def _withhold(
+        self,
+        state: AnalystState,
+        people: tuple[int, ...],
+        failures: tuple[str, ...],
+        verdict: Verdict | None = None,
+        *,
+        spent: tuple[float, ...] | None = None,
+    ) -> None:
+        """Ends an epoch without a result; nothing is spent if nothing was opened."""
+        promise = self._task.promise
+        kept = (
+            verdict is not None
+            and verdict.spent is not None
+            and all(a <= b for a, b in zip(verdict.spent, promise, strict=True))
+        )
+        enough = all(a >= b for a, b in zip(people, self._task.minimum, strict=False))
+        reason = Reason.BUDGET_SPENT if kept and enough else Reason.TOO_FEW_PEOPLE
+        paid = spent or (0.0,) * len(promise)
+        record = EpochRecord(
+            state.epoch, people, paid, spent is not None, failures, reason
+        )
+        self._finish(state, record)
+
+    def _finish(self, state: AnalystState, record: EpochRecord) -> None:
+        self._reached("before result")
+        after = state.finish(record.spent, published=record.published)
+        self._store.finish(after, record)
+        self._reached("after result")
+
+
+def acknowledge(
+    hosted: Hosted, batch_id: bytes, plan: PublishedPlan | None = None
+) -> bytes:
+    """Returns the signed document that tells the shuffler to forget a batch."""
+    document = Acknowledgement(hosted.task.task_id, batch_id, plan)
+    return canonical(document.signed(hosted.secrets.signing_key))
+
+
+def _said(what: str, error: Exception) -> str:
+    return f"{what}: {error}".rstrip(".")
+
+
+def _all_that_is_left(state: AnalystState) -> tuple[float, ...]:
+    """What an epoch costs that was seen and of which nothing can be proven."""
+    task = state.task
+    return tuple(
+        max(budget - spent, promise)
+        for budget, spent, promise in zip(
+            task.budget, state.spent, task.promise, strict=True
+        )
+    )
