@@ -187,19 +187,22 @@ def test_a_promise_that_counts_do_not_keep_withholds_the_epoch(tmp_path: Path) -
     assert failure.endswith("promised 1e-06")
 
 
-def test_too_few_levels_of_items_are_refused_each_time(tmp_path: Path) -> None:
+def test_too_few_levels_of_items_end_the_epoch_each_time(tmp_path: Path) -> None:
     who = parties("items", minimum=(500, 1, 1))
     levels = crowd_levels()
     batch = who.batch(Step(who.task, 1, Stage.LEVELS), np.zeros((180, 1), int), levels)
 
     async def scenario(service: Service) -> tuple[Any, ...]:
-        return await service.post(batch), await service.post(batch)
+        first, again = await service.post(batch), await service.post(batch)
+        return first, again, await service.counted()
 
-    first, again = serve(tmp_path, who, scenario)
+    first, again, status = serve(tmp_path, who, scenario)
 
-    assert problem(first) == (409, "too-few-people")
-    assert first.json()["detail"] == "all levels: 180 of 500 people."
+    assert first.status_code == 200
+    assert first.json()["plan"] is None
     assert again.content == first.content
+    assert status["phase"] == "withheld"
+    assert status["failures"] == ["all levels: 180 of 500 people"]
 
 
 def test_the_same_batch_again_is_acknowledged_alike_and_counted_once(

@@ -90,6 +90,26 @@ def test_items_follow_levels_under_the_plan_that_was_published() -> None:
     assert (after.epoch, after.stage, after.plan) == (2, Stage.LEVELS, None)
 
 
+def test_an_epoch_without_a_plan_ends_after_its_levels() -> None:
+    levels = ShufflerState.begin(ITEMS)
+
+    over = acknowledged(levels.close((300,), BATCH))
+
+    assert (over.phase, over.batch_id) == (shuffler_state.Phase.DELIVERED, None)
+    assert (over.next_epoch().epoch, over.next_epoch().stage) == (2, Stage.LEVELS)
+
+
+def test_only_a_closed_batch_can_be_abandoned() -> None:
+    opened = ShufflerState.begin(TASK)
+    closed = opened.close(ENOUGH, BATCH)
+
+    over = closed.abandon()
+
+    assert (over.phase, over.batch_id) == (shuffler_state.Phase.DELIVERED, None)
+    assert reason_of(opened.abandon) is Reason.NOT_OPEN
+    assert reason_of(over.abandon) is Reason.NOT_OPEN
+
+
 def test_uploads_for_anything_else_are_refused_with_the_reason() -> None:
     state = ShufflerState.begin(TASK, epoch=3)
     right = Header(TASK.task_id, 3, Stage.ANSWER)

@@ -193,6 +193,18 @@ def close_command(folder: Path, shuffler: str) -> None:
     _operate(folder, shuffler, "close")
 
 
+@task_group.command("abandon")
+@FOLDER
+@SHUFFLER
+def abandon_command(folder: Path, shuffler: str) -> None:
+    """Drop a closed batch that the analyst does not accept, unopened.
+
+    She refuses one when a level has no budget left, for instance. Nothing is spent; what
+    people sent is lost.
+    """
+    _operate(folder, shuffler, "abandon")
+
+
 @task_group.command("next")
 @FOLDER
 @SHUFFLER
@@ -201,7 +213,9 @@ def next_command(folder: Path, shuffler: str) -> None:
     _operate(folder, shuffler, "epochs")
 
 
-def _operate(folder: Path, shuffler: str, what: Literal["close", "epochs"]) -> None:
+def _operate(
+    folder: Path, shuffler: str, what: Literal["close", "abandon", "epochs"]
+) -> None:
     from shuffledp.service.operate import operate  # Needs the extra.
 
     document = asyncio.run(operate(folder, shuffler, what))

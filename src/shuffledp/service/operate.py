@@ -1,7 +1,7 @@
 """What the shuffler's operator asks it to do."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from shuffledp.extras import require
 from shuffledp.service.calls import TIMEOUT, ask, service_url
@@ -9,20 +9,20 @@ from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets, load_task
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.task import Task
 
+Action: TypeAlias = Literal["close", "abandon", "epochs"]
+
 require("httpx", extra="service", what="An operator")
 
 import httpx  # noqa: E402
 
 
-async def operate(
-    folder: Path, shuffler: str, what: Literal["close", "epochs"]
-) -> dict[str, Any]:
-    """Closes the open step, or begins the next epoch.
+async def operate(folder: Path, shuffler: str, what: Action) -> dict[str, Any]:
+    """Closes the open step, drops a closed batch, or begins the next epoch.
 
     Args:
         folder: Of the task, with the shuffler's keys.
         shuffler: Its URL.
-        what: "close" or "epochs".
+        what: "close", "abandon" or "epochs".
 
     Returns:
         What the shuffler says of the task afterwards.
@@ -41,7 +41,7 @@ async def operate_with(
     task: Task,
     secrets: ShufflerSecrets,
     shuffler: str,
-    what: Literal["close", "epochs"],
+    what: Action,
 ) -> dict[str, Any]:
     """As `operate`, with what its files hold."""
     url = f"{service_url(shuffler)}/tasks/{task.identity}"

@@ -37,7 +37,7 @@ def result_of(
         people: Accepted reports per level; in all, for items.
         estimate: Of these reports.
         certificate: Of these reports.
-        spoiled: How many messages could not be read or mean nothing, dummies included.
+        spoiled: How many people's reports cannot be read or mean nothing, dummies included.
     """
     task = state.task
     mode = task.question.mode
@@ -100,7 +100,7 @@ def _assumptions(state: AnalystState, accepted: int, spoiled: int) -> list[str]:
     hiding = max(accepted - task.absent - spoiled, 0)
     lines = [
         f"Of {accepted:,} accepted reports, {task.absent:,} are assumed to come from "
-        f"people who collude or send noise, and {spoiled:,} messages could not be read or "
+        f"people who collude or send noise, and {spoiled:,} reports could not be read or "
         f"were dummies: numbers hold as long as {hiding:,} people sent what their devices "
         "drew.",
         "The shuffler and the analyst do not work together: one sees who sends, the other "

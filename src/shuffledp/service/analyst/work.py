@@ -102,7 +102,7 @@ class Work:
             self._withhold(state, people, verdict.failures, verdict)
             return
         tally = self._open(state, people, path)
-        spoiled = int(tally.spoiled.sum())
+        spoiled = tally.spoiled_people
         verdict = self._judge(state, people, spoiled)
         spent = verdict.spent or _all_that_is_left(state)
         if verdict.failures or verdict.certificate is None:

@@ -51,7 +51,7 @@ def judge(
         people: Accepted reports per level; in all, for items.
         plan: For items: what was published.
         levels: For items: what was learnt about levels before.
-        spoiled: How many messages were found that hide nobody: dummies, unreadable ones.
+        spoiled: How many people's reports hide nobody, from `Tally.spoiled_people`.
         spent_before: Central epsilon that each level spent in earlier epochs.
     """
     failures = _missing_people(task, people)

@@ -2,6 +2,7 @@
 
     OPEN --close--> CLOSED --deliver--> OPEN (answers to items follow levels)
                                    or   DELIVERED --next_epoch--> OPEN
+                     --abandon-->       DELIVERED
 
 Nothing here reads a clock, a socket or a disk; whoever keeps the state writes it down
 together with what it allows.
@@ -127,8 +128,10 @@ class ShufflerState:
     def deliver(self, acknowledgement: Acknowledgement) -> "ShufflerState":
         """Returns the state in which the batch is gone.
 
+        Without a plan for the items the epoch ends after its levels.
+
         Raises:
-            Refusal: If another batch is acknowledged, or the plan is missing.
+            Refusal: If another batch is acknowledged.
         """
         stated = (acknowledgement.task_id, acknowledgement.batch_id)
         if self.phase is not Phase.CLOSED or stated != (
@@ -138,13 +141,21 @@ class ShufflerState:
             raise Refusal(
                 Reason.MALFORMED, "Expected the closed batch's acknowledgement."
             )
-        if self.stage is Stage.ANSWER:
+        if self.stage is Stage.ANSWER or acknowledgement.plan is None:
             return replace(self, phase=Phase.DELIVERED, batch_id=None)
-        if acknowledgement.plan is None:
-            raise Refusal(Reason.MALFORMED, "Expected a plan for the items.")
         return ShufflerState(
             self.task, self.epoch, Stage.ANSWER, plan=acknowledgement.plan
         )
+
+    def abandon(self) -> "ShufflerState":
+        """Returns the state in which a batch that nobody accepts is gone for good.
+
+        Raises:
+            Refusal: If no batch is closed.
+        """
+        if self.phase is not Phase.CLOSED:
+            raise Refusal(Reason.NOT_OPEN, "Expected a closed batch.")
+        return replace(self, phase=Phase.DELIVERED, batch_id=None)
 
     def next_epoch(self) -> "ShufflerState":
         """Returns the state in which the next epoch begins.

@@ -61,6 +61,15 @@ class Tally:
         self.counts[group] += np.bincount(inside, minlength=known)
         self.spoiled[group] += len(opened) - inside.size
 
+    @property
+    def spoiled_people(self) -> int:
+        """How many people are missing: whoever sends dummies sends nothing else.
+
+        Only somebody who does not follow the protocol spoils single messages of a report;
+        such people are among those that a task assumes to be absent.
+        """
+        return -(-int(self.spoiled.sum()) // self.step.messages_per_report)
+
 
 def num_messages(step: Step) -> int:
     """Returns how many different messages devices may send in a step."""
@@ -104,16 +113,15 @@ def estimate(
     if task.has_items:
         if plan is None or levels is None:
             raise InvalidInputError("Expected the plan and the levels of the items.")
-        spoiled = round(int(tally.spoiled.sum()) / tally.step.messages_per_report)
         return plan.protocol(task).estimate_counts(
-            tally.counts[0, :-1], _scaled(levels, people[0] - spoiled)
+            tally.counts[0, :-1], _scaled(levels, people[0] - tally.spoiled_people)
         )
     protocol = task.question.protocol(task.levels, task.delta, task.absent)
     if isinstance(protocol, ItemsFramework):
         raise InvalidInputError("Expected a question about one value.")
     linked = tally.step.linked
     left = np.array(people) - (
-        tally.spoiled if linked else _in_proportion(people, int(tally.spoiled.sum()))
+        tally.spoiled if linked else _in_proportion(people, tally.spoiled_people)
     )
     messages = [
         np.repeat(np.arange(row.size), row).astype(np.int64) for row in tally.counts

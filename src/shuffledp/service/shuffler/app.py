@@ -70,6 +70,7 @@ def create_shuffler(
             Route(one, shuffler.get_task),
             Route(f"{one}/reports", shuffler.post_reports, methods=["POST"]),
             Route(f"{one}/close", shuffler.post_close, methods=["POST"]),
+            Route(f"{one}/abandon", shuffler.post_abandon, methods=["POST"]),
             Route(f"{one}/epochs", shuffler.post_epochs, methods=["POST"]),
             Route(f"{one}/take-part", shuffler.get_page),
             Route("/take-part/{name}", shuffler.get_page_file),
@@ -145,6 +146,12 @@ class _Shuffler:
         """Closes the open step; the hand-over follows by itself."""
         collector = self._operated(request)
         await collector.close()
+        return self._status(collector)
+
+    async def post_abandon(self, request: Request) -> Response:
+        """Drops a batch that the analyst does not accept."""
+        collector = self._operated(request)
+        await collector.abandon()
         return self._status(collector)
 
     async def post_epochs(self, request: Request) -> Response:

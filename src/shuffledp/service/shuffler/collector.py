@@ -160,6 +160,16 @@ class Collector:
             await self._move(after, people)
             self._reached("after forgetting")
 
+    async def abandon(self) -> None:
+        """Forgets the batch without handing it over.
+
+        Raises:
+            Refusal: If none is closed, or the disk is full.
+        """
+        async with self._changing:
+            await self._move(self.state.abandon(), self._people)
+            self._reached("after abandoning")
+
     async def next_epoch(self) -> None:
         """Begins the next epoch.
 

@@ -97,7 +97,7 @@ class Acknowledgement:
     Attributes:
         task_id: 16 bytes.
         batch_id: 16 bytes.
-        plan: After a batch of levels: what comes next. None otherwise.
+        plan: After a batch of levels: what comes next. None if nothing does.
     """
 
     task_id: bytes
