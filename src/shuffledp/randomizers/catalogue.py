@@ -14,6 +14,7 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.local_hashing import LocalHashing
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomizers.rappor import Rappor
+from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 
@@ -26,6 +27,7 @@ _MECHANISMS = {
     "unary-encoding": UnaryEncoding,
     "rappor": Rappor,
     "clip-laplace": ClipLaplace,
+    "sparsified-clip-laplace": SparsifiedClipLaplace,
     "laplace": Laplace,
     "gaussian": Gaussian,
     "declared-ratios": DeclaredRatios,

@@ -1,0 +1,86 @@
+"""Vectors of Clip-Laplace messages, one per coordinate: what APES sends.
+
+With `SystemRandom`, cells are drawn exactly, as `ClipLaplace.randomize` does: so a device
+does it. With a NumPy generator, which is for simulations anyway, they come from
+`simulated_cells`, which is much faster.
+
+Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Algorithm 1.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.federated.calibration import response, value_behind
+from shuffledp.federated.round import check_updates
+from shuffledp.federated.simulated_cells import clip_laplace_cells
+from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.grid import STEPS
+from shuffledp.randomness import Rng, SystemRandom, check_rng
+from shuffledp.types import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class ClipLaplaceVectors:
+    """Public parameters only.
+
+    Attributes:
+        clip: C > 0; coordinates are clipped to [-C, C].
+    """
+
+    clip: float
+
+    def __post_init__(self) -> None:
+        ClipLaplace(self.clip)
+
+    @property
+    def name(self) -> str:
+        """The name of the randomizer."""
+        return "clip-laplace"
+
+    @property
+    def message_type(self) -> np.dtype[Any]:
+        """A cell, 0, ..., 4095."""
+        return np.dtype(np.uint16)
+
+    def randomize(
+        self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
+    ) -> NDArray[np.uint16]:
+        """Draws the cell of every clipped coordinate's Clip-Laplace message.
+
+        Args:
+            updates: Finite, shape (k, d).
+            levels: Local budgets per coordinate in nats, shape (k,).
+            rng: `SystemRandom()` on real devices.
+
+        Returns:
+            Shape (k, d).
+
+        Raises:
+            InvalidInputError: If shapes differ, or a number is not finite or not a budget.
+        """
+        check_rng(rng)
+        check_updates(updates, levels)
+        clip = float(self.clip)
+        if not isinstance(rng, SystemRandom):
+            return clip_laplace_cells(updates, levels, clip=clip, rng=rng)
+        values = np.clip(updates.astype(np.float64), -clip, clip).ravel()
+        budgets = np.repeat(levels, updates.shape[1])
+        cells = ClipLaplace(clip).randomize(values, budgets, rng=rng)
+        return cells.astype(np.uint16).reshape(updates.shape)
+
+    def estimate(self, totals: Floats, levels: Floats) -> Floats:
+        """Returns the mean update by eq. (1) of the source, exactly for cells, shape (d,).
+
+        Args:
+            totals: The sum of each coordinate's cells, shape (d,).
+            levels: Everybody's level, in any order, shape (n,).
+        """
+        return self.clip * value_behind(off_middle(totals, levels), response(levels))
+
+
+def off_middle(totals: Floats, levels: Floats) -> Floats:
+    """Returns how far from the middle of the grid the average message is, in cells."""
+    return totals / levels.size + 0.5 - STEPS / 2

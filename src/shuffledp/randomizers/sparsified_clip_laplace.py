@@ -1,0 +1,234 @@
+"""Clip-Laplace that hides small messages: they are replaced by noise around 0.
+
+A device draws a Clip-Laplace message. If it lies outside of the middle of the range, it is
+sent; if not, a *dummy* is sent in its place, an independent Clip-Laplace message around 0.
+Of a vector of many numbers, most of them near 0, few messages speak of their values, and
+all others are cover.
+
+The threshold is public and the same for every value and every privacy level. So whether a
+message is kept depends on the message alone, the local budget is that of Clip-Laplace, and
+messages about different numbers stay independent. Keeping the b largest of d messages
+instead has none of this: which are kept depends on all values.
+
+With f_v the Clip-Laplace density at v and M the middle, the density of what is sent is
+
+    R_v(z) = f_v(z) 1[z not in M] + P_v(M) f_0(z).
+
+Source: after S-APES of Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Algorithm
+2, which keeps the b largest. The fixed threshold is ours.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammainc
+
+from shuffledp.arrays import as_number
+from shuffledp.cover import Cover
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.grid import STEPS
+from shuffledp.randomizers.noise import AddedNoise
+from shuffledp.randomizers.noise_attack import INNER_EDGES
+from shuffledp.randomizers.sparsified_cover import noise_chances, sparsified_cover
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats, Ints
+
+_HALF = STEPS // 2
+_SMALLEST = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class SparsifiedClipLaplace(AddedNoise):
+    """Public parameters only.
+
+    Attributes:
+        clip: C > 0; values and messages lie in [-C, C].
+        share: Part of the range, in (0, 1), whose messages are kept: the outer one. At a
+            value of 0 this part of all messages is kept, or less at a larger budget.
+    """
+
+    clip: float = 1.0
+    share: float = 0.2
+
+    def __post_init__(self) -> None:
+        ClipLaplace(self.clip)
+        share = as_number(self.share, "share")
+        # Written this way round, it refuses NaN, too.
+        if not (0.0 < share < 1.0 and 0 < self._threshold < _HALF):
+            raise InvalidInputError(
+                f"Expected a share in (0, 1), by at least 1 / {STEPS} off its ends, got "
+                f"{share:g}."
+            )
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the randomizer."""
+        return "sparsified-clip-laplace"
+
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters, for the certificate."""
+        return {"clip": float(self.clip), "share": float(self.share)}
+
+    @property
+    def low(self) -> float:
+        """Smallest possible value."""
+        return -float(self.clip)
+
+    @property
+    def high(self) -> float:
+        """Largest possible value."""
+        return float(self.clip)
+
+    @property
+    def cells_beyond(self) -> int:
+        """Messages stay within the range."""
+        return 0
+
+    @property
+    def delta_local(self) -> float:
+        """0: pure local privacy."""
+        return 0.0
+
+    @property
+    def _threshold(self) -> int:
+        return round((1.0 - float(self.share)) * _HALF)
+
+    def thresholds(self, epsilons: Floats) -> Ints:
+        """Returns how far from the middle kept messages are, in cells, per level.
+
+        The same for all levels: if it grew with the budget, the people of larger budgets
+        would stand out where the others send dummies only.
+
+        Args:
+            epsilons: Local budgets, shape (levels,).
+        """
+        return np.full(epsilons.shape, self._threshold, dtype=np.int64)
+
+    def keeps(self, cells: Ints) -> NDArray[np.bool_]:
+        """Returns which cells are far enough from the middle to be sent, same shape."""
+        right, left = _HALF + self._threshold, _HALF - self._threshold
+        kept: NDArray[np.bool_] = (cells >= right) | (cells < left)
+        return kept
+
+    def local_delta(self, level: float, epsilon: float) -> float:
+        """Returns that of the Clip-Laplace message from which this one is made."""
+        return ClipLaplace().local_delta(level, epsilon)
+
+    def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
+        """The cover of one victim, for a pair that is at least as bad as any other."""
+        del delta
+        return sparsified_cover(victim, crowd, self._threshold)
+
+    def bins(self, epsilons: Floats, value: float) -> Floats:
+        """Chances that the message falls into each bin, shape (levels, bins)."""
+        edges = np.union1d(INNER_EDGES, [-self._edge, self._edge])
+        rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
+
+        noise, dummies = (
+            noise_chances(rates, np.array([centre]), edges[:-1], edges[1:])
+            for centre in (value, 0.0)
+        )
+        inside = np.abs(edges[:-1] + edges[1:]) < 2.0 * self._edge
+        dummy = noise[:, inside].sum(axis=1, keepdims=True)
+        result: Floats = np.where(inside, 0.0, noise) + dummy * dummies
+        return result
+
+    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+        """Draws Clip-Laplace cells, and once more around 0 for those not kept."""
+        device = ClipLaplace()
+        cells = device.cells(points, epsilons, rng=rng)
+        rest = ~self.keeps(cells)
+        middle = np.full(int(rest.sum()), _HALF, dtype=np.int64)
+        cells[rest] = device.cells(middle, epsilons[rest], rng=rng)
+        return cells
+
+    def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
+        """Returns mean and variance of a decoded message.
+
+        They are those of the cells' middles, exactly for the mean; the variance is right
+        to a thousandth of a cell's width squared up to a budget of 1,000.
+
+        Args:
+            epsilons: Local budgets, shape (levels,).
+            values: Numbers in [-C, C], shape (values,).
+
+        Returns:
+            Both of shape (levels, values).
+        """
+        clip, rates = float(self.clip), np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
+        # A value is moved to one of the two grid points beside it.
+        position = (np.clip(values / clip, -1.0, 1.0) + 1.0) * _HALF
+        below = np.minimum(np.floor(position), STEPS - 1.0)
+        share = position - below
+        kept, first, second = (
+            (1.0 - share) * left + share * right
+            for left, right in zip(
+                self._kept(rates, below / _HALF - 1.0),
+                self._kept(rates, (below + 1.0) / _HALF - 1.0),
+                strict=True,
+            )
+        )
+        dummy = _powers(rates, np.zeros(1), np.ones(1))
+        second = second + (1.0 - kept) * dummy[2] / dummy[0]
+        return clip * first, clip**2 * (second - first**2)
+
+    def _kept(self, rates: Floats, points: Floats) -> tuple[Floats, Floats, Floats]:
+        """Returns chance, mean and mean square of kept messages, 0 for the others."""
+        edge, point = self._edge, points[None, :]
+        norm = _powers(rates, np.zeros(1), 1.0 - point)[0]
+        norm = norm + _powers(rates, np.zeros(1), 1.0 + point)[0]
+        chance, mean, square = (np.zeros(norm.shape) for _ in range(3))
+        # Outer right and outer left part; in each what is right and left of the point.
+        for side in (1.0, -1.0):
+            at = side * point
+            for way, near, far in (
+                (1.0, np.maximum(edge - at, 0.0), 1.0 - at),
+                (-1.0, np.maximum(at - 1.0, 0.0), np.maximum(at - edge, 0.0)),
+            ):
+                mass, first, second = _powers(rates, near, far)
+                chance += mass
+                mean += side * (at * mass + way * first)
+                square += at**2 * mass + 2.0 * way * at * first + second
+        return chance / norm, mean / norm, square / norm
+
+    def bits_per_person(self, epsilons: Floats) -> float:
+        """12, at every level."""
+        return ClipLaplace(self.clip).bits_per_person(epsilons)
+
+    @property
+    def _edge(self) -> float:
+        return self._threshold / _HALF
+
+
+def _powers(rates: Floats, near: Floats, far: Floats) -> tuple[Floats, Floats, Floats]:
+    """Returns the sums of D^k P(cell), k = 0, 1, 2, over cells with near < D < far.
+
+    D is the distance of a cell's middle, and P(cell) the integral of e^{-b s} over the
+    cell. s is D - h e with e of mean 1/2 - (mean of s / h within a cell), for cells of
+    width h, whichever cell it is: so the sums follow from the integrals of s^k e^{-b s}.
+    """
+    mass, first, second = (
+        math.factorial(k)
+        * (gammainc(k + 1, rates * far) - gammainc(k + 1, rates * near))
+        / rates ** (k + 1)
+        for k in range(3)
+    )
+    shift = _middle_beyond_mean(rates / _HALF) / _HALF
+    first = first + shift * mass
+    # E[e^2] is 1/12, and less by (b h)^2 / 240 for steep densities.
+    second = second + 2.0 * shift * first - mass / (12.0 * _HALF**2)
+    return mass, first, second
+
+
+def _middle_beyond_mean(rates: Floats) -> Floats:
+    """Returns by how much 1/2 exceeds the mean of e^{-a s} on [0, 1], a the rate."""
+    series = rates / 12.0 * (1.0 - rates**2 / 60.0 + rates**4 / 2520.0)
+    safe = np.maximum(rates, 0.1)
+    exact = 0.5 / np.tanh(0.5 * safe) - 1.0 / safe
+    excess: Floats = np.where(rates < 0.1, series, exact)
+    return excess
