@@ -70,7 +70,9 @@ def value_behind(averages: Floats, responses: Floats) -> Floats:
             "noise and cannot be analyzed on their own."
         )
     points = (np.arange(STEPS + 1) - _HALF) / _HALF
-    values: Floats = np.interp(averages, responses, points)
+    # Next to the ends it is nearly flat, and rounding may undo that it grows.
+    growing = np.maximum.accumulate(responses)
+    values: Floats = np.interp(averages, growing, points)
     return values
 
 

@@ -1,0 +1,292 @@
+"""`shuffledp train`: models trained with personal privacy levels, on known data."""
+
+import math
+from typing import Any
+
+import click
+import numpy as np
+
+from shuffledp.budget_distributions import draw_budgets
+from shuffledp.cli import parse
+from shuffledp.cli.console import progress, working
+from shuffledp.cli.training_options import (
+    data_options,
+    result_options,
+    round_options,
+)
+from shuffledp.cli.training_output import (
+    accuracy_table,
+    deliver,
+    prepare,
+    sgd_guarantee_table,
+    training_bar,
+    training_guarantee_table,
+)
+from shuffledp.datasets import mnist
+from shuffledp.errors import InvalidInputError
+from shuffledp.federated import shuffled_sgd
+from shuffledp.federated.clients import partition
+from shuffledp.federated.guarantees import certify_training
+from shuffledp.federated.local_training import LocalTraining
+from shuffledp.federated.settings import PAPER_SETTINGS
+from shuffledp.federated.softmax import SoftmaxRegression
+from shuffledp.federated.training import train
+from shuffledp.population import Population
+from shuffledp.protocols.collection import assign_levels
+from shuffledp.types import Floats
+
+# People who made up their data with the same seed must not meet the same random numbers.
+_STREAM = 20_230_629
+_DIGITS_CLIENTS = 479
+_SGD_CLIENTS = 100
+_APES = (
+    "apes", "one-bit-apes", "non-private", "ldp-min", "pldp", "unis",
+)  # fmt: skip
+# What `s-apes` keeps by, and how the frameworks are called.
+_KEEPS = {
+    "threshold": "s-apes-threshold",
+    "top-b": "s-apes",
+    "random": "random-sparsification",
+}
+
+
+@click.group("train")
+def train_group() -> None:
+    """Train a model with personal privacy levels, in a simulation on known data.
+
+    \b
+    Messages shuffled per coordinate:  shuffledp train apes
+    The same, with fewer that speak:   shuffledp train s-apes
+    Noisy steps in a random order:     shuffledp train shuffled-sgd
+
+    Seconds on small data:
+      shuffledp train apes --dataset digits --levels 1:0.5,4:0.5 --rounds 3
+    """
+
+
+@train_group.command("apes")
+@data_options(PAPER_SETTINGS.distribution)
+@round_options
+@click.option(
+    "--framework",
+    type=click.Choice(_APES),
+    default="apes",
+    show_default=True,
+    help="What devices send: Clip-Laplace cells (apes) or one bit per coordinate; or what "
+    "they are compared with: Laplace noise at the smallest level of all (ldp-min), at "
+    "everybody's own (pldp), the same shuffled (unis), or no privacy.",
+)
+@result_options
+def apes_command(**given: Any) -> None:
+    """Every coordinate of every update randomized, and shuffled on its own.
+
+    A person's level is the epsilon of one message: one coordinate in one round. The table
+    says what all her messages together are worth after the shuffle.
+
+    \b
+    Examples:
+      shuffledp train apes --seed 1
+      shuffledp train apes --framework one-bit-apes --levels 0.1:0.5,1:0.5
+      shuffledp train apes --dataset digits --levels 1:0.5,4:0.5 --rounds 3
+    """
+    _train_rounds(given.pop("framework"), given, share=PAPER_SETTINGS.share)
+
+
+@train_group.command("s-apes")
+@data_options(PAPER_SETTINGS.distribution)
+@round_options
+@click.option(
+    "--framework",
+    type=click.Choice(list(_KEEPS)),
+    default="threshold",
+    show_default=True,
+    help="Which messages are kept, before the others become noise around 0: those far "
+    "enough from 0; each person's largest, as published, without a central certificate; "
+    "or coordinates drawn at random.",
+)
+@click.option(
+    "--share",
+    type=float,
+    default=PAPER_SETTINGS.share,
+    show_default=True,
+    help="Of the messages kept.",
+)
+@result_options
+def sparsified_command(**given: Any) -> None:
+    """Like apes, but most messages are replaced by noise around 0.
+
+    \b
+    Examples:
+      shuffledp train s-apes --seed 1
+      shuffledp train s-apes --framework top-b --share 0.1
+    """
+    framework = _KEEPS[given.pop("framework")]
+    _train_rounds(framework, given, share=given.pop("share"))
+
+
+@train_group.command("shuffled-sgd")
+@data_options("e-apes/uniform1")
+@click.option("--epochs", type=click.IntRange(1), default=50, show_default=True)
+@click.option(
+    "--clip",
+    type=float,
+    default=2.0,
+    show_default=True,
+    help="The largest norm of one example's gradient.",
+)
+@click.option("--learning-rate", type=float, default=0.05, show_default=True)
+@click.option(
+    "--delta",
+    type=float,
+    default=1e-5,
+    show_default=True,
+    help="Of each step, and of the guarantee.",
+)
+@result_options
+def sgd_command(**given: Any) -> None:
+    """Clients in a random order, each with one noisy step of a small neural network.
+
+    A client's level is the epsilon of one example in one step.
+
+    \b
+    Example:
+      shuffledp train shuffled-sgd --epochs 5 --seed 1
+    """
+    rng, output = _start(given), given.pop("output")
+    images = _load(given["dataset"])
+    given["clients"] = given["clients"] or _SGD_CLIENTS
+    levels = _levels(given, "e-apes/uniform1", rng)
+    with training_bar("epoch", given["epochs"]) as tell:
+        result = shuffled_sgd.train(
+            images,
+            levels,
+            rng=rng,
+            epochs=given["epochs"],
+            clip=given["clip"],
+            learning_rate=given["learning_rate"],
+            delta=given["delta"],
+            on_epoch=lambda done, _, test: tell(done, f"accuracy {100 * test:.2f} %"),
+        )
+    curves = {"training": result.train_accuracy, "test": result.test_accuracy}
+    deliver(
+        {"settings": _settings("shuffled-sgd", given), **result.to_dict()},
+        [accuracy_table(curves, "epoch"), sgd_guarantee_table(result.guarantee)],
+        curves=curves,
+        step="epoch",
+        output=output,
+        as_json=given["as_json"],
+    )
+
+
+def _train_rounds(framework: str, given: dict[str, Any], *, share: float) -> None:
+    rng, output = _start(given), given.pop("output")
+    local = LocalTraining(given["local_steps"], given["local_rate"], given["proximal"])
+    images = _load(given["dataset"])
+    digits = given["dataset"] == "digits"
+    given["clients"] = given["clients"] or (
+        _DIGITS_CLIENTS if digits else PAPER_SETTINGS.num_clients
+    )
+    levels = _levels(given, PAPER_SETTINGS.distribution, rng)
+    features, labels = images.train_features, images.train_labels
+    clients = partition(features, labels, levels.size, rng=rng)
+    model = SoftmaxRegression(features.shape[1])
+    people, rounds = Population.from_budgets(levels), given["rounds"]
+    with working("certify"):
+        certified = {
+            counted: certify_training(
+                framework,
+                people,
+                clip=given["clip"],
+                coordinates=model.num_parameters,
+                rounds=counted,
+                delta=given["delta"],
+                share=share,
+            )
+            for counted in {1, rounds}
+        }
+    one, guarantee = certified[1], certified[rounds]
+    with training_bar("round", rounds) as tell:
+        reached: list[float] = []
+
+        def on_share(done: float) -> None:
+            tell(len(reached) + done, _so_far(reached))
+
+        def on_round(done: int, accuracy: float) -> None:
+            reached.append(accuracy)
+            tell(done, _so_far(reached))
+
+        result = train(
+            model,
+            clients,
+            levels,
+            test_features=images.test_features,
+            test_labels=images.test_labels,
+            framework=framework,
+            rounds=rounds,
+            clip=given["clip"],
+            server_rate=given["learning_rate"],
+            delta=given["delta"],
+            rng=rng,
+            share=share,
+            local_training=local,
+            guarantee=guarantee,
+            on_round=on_round,
+            on_share=on_share,
+        )
+    curves = {"test": result.accuracy}
+    settings = {**_settings(framework, given), "share": share}
+    deliver(
+        {
+            "settings": settings,
+            **result.to_dict(),
+            "guarantee_after_one_round": one.to_dict(),
+        },
+        [
+            accuracy_table(curves, "round"),
+            training_guarantee_table(guarantee, one if rounds > 1 else None),
+        ],
+        curves=curves,
+        step="round",
+        output=output,
+        as_json=given["as_json"],
+    )
+
+
+def _so_far(reached: list[float]) -> str:
+    return f"accuracy {100 * reached[-1]:.2f} %" if reached else ""
+
+
+def _start(given: dict[str, Any]) -> np.random.Generator:
+    """Checks what can be checked at once, and returns the source of randomness."""
+    prepare(given["output"])
+    rate = given["learning_rate"]
+    if not 0.0 < rate < math.inf:
+        raise InvalidInputError(f"Expected --learning-rate > 0, got {rate:g}.")
+    if given["levels"] and given["distribution"]:
+        raise InvalidInputError("Expected either --levels or --distribution, not both.")
+    seed = given["seed"]
+    return np.random.default_rng(None if seed is None else [seed, _STREAM])
+
+
+def _load(dataset: str) -> mnist.LabelledImages:
+    if dataset == "digits":
+        return mnist.load_digits()
+    if dataset == "qmnist":
+        return mnist.load_qmnist()
+    with progress("read") as (on_bytes, _):
+        return mnist.load_mnist(progress=on_bytes)
+
+
+def _levels(
+    given: dict[str, Any], distribution: str, rng: np.random.Generator
+) -> Floats:
+    clients = given["clients"]
+    if given["levels"]:
+        return assign_levels(parse.level_shares(given["levels"]), clients, rng=rng)
+    given["distribution"] = given["distribution"] or distribution
+    return draw_budgets(given["distribution"], clients, rng=rng)
+
+
+def _settings(framework: str, given: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in given.items() if name != "as_json"}
+    return {"framework": framework, **kept}

@@ -1,0 +1,121 @@
+"""Options of `train`."""
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from shuffledp.budget_distributions import BUDGET_DISTRIBUTIONS
+from shuffledp.cli import parse
+from shuffledp.federated.settings import PAPER_SETTINGS
+
+Command = Callable[..., Any]
+
+
+def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    return lambda command: functools.reduce(
+        lambda made, option: option(made), reversed(options), command
+    )
+
+
+def data_options(distribution: str) -> Callable[[Command], Command]:
+    """Returns options of who trains on what; the default levels are a distribution's."""
+    return _together(
+        click.option(
+            "--dataset",
+            type=click.Choice(["mnist", "qmnist", "digits"]),
+            default="mnist",
+            show_default=True,
+            help="MNIST is read from the folder that SHUFFLEDP_DATA names, or downloaded "
+            "once; QMNIST is read from there; digits are those of scikit-learn.",
+        ),
+        click.option(
+            "--clients",
+            type=click.IntRange(2),
+            metavar="N",
+            help="How many people the pictures are dealt out to, evenly.",
+        ),
+        click.option(
+            "--levels",
+            metavar=parse.LEVEL_SHARES,
+            help="Privacy levels and the share of people at each, dealt out at random.",
+        ),
+        click.option(
+            "--distribution",
+            type=click.Choice(list(BUDGET_DISTRIBUTIONS)),
+            metavar="NAME",
+            help="Instead of --levels, a distribution of the literature, such as "
+            f"apes/uniform1 or e-apes/gauss1  [default: {distribution}]",
+        ),
+    )
+
+
+result_options = _together(
+    click.option(
+        "--seed",
+        type=click.IntRange(0),
+        help="Repeat a simulation; by default, fresh randomness.",
+    ),
+    click.option(
+        "--output",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="FOLDER",
+        help="Where accuracy.svg and training.json go; by default nowhere.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON for machines."),
+)
+
+round_options = _together(
+    click.option(
+        "--rounds",
+        type=click.IntRange(1),
+        default=PAPER_SETTINGS.rounds,
+        show_default=True,
+        help="How often everybody reports. Each round costs privacy.",
+    ),
+    click.option(
+        "--clip",
+        type=float,
+        default=PAPER_SETTINGS.clip,
+        show_default=True,
+        help="C: each coordinate of an update is clipped to [-C, C]. The noise grows with "
+        "it.",
+    ),
+    click.option(
+        "--learning-rate",
+        type=float,
+        default=PAPER_SETTINGS.server_rate,
+        show_default=True,
+        help="The model moves by this times the estimated mean update.",
+    ),
+    click.option(
+        "--local-steps",
+        type=click.IntRange(1),
+        default=PAPER_SETTINGS.local_training.steps,
+        show_default=True,
+        help="Of gradient descent on each device, per round.",
+    ),
+    click.option(
+        "--local-rate",
+        type=float,
+        default=PAPER_SETTINGS.local_training.learning_rate,
+        show_default=True,
+        help="Learning rate of these steps.",
+    ),
+    click.option(
+        "--proximal",
+        type=float,
+        default=PAPER_SETTINGS.local_training.proximal,
+        show_default=True,
+        help="FedProx's mu, which keeps devices from running away from each other.",
+    ),
+    click.option(
+        "--delta",
+        type=float,
+        default=PAPER_SETTINGS.delta,
+        show_default=True,
+        help="Of one person's guarantee for the whole training.",
+    ),
+)

@@ -1,0 +1,241 @@
+"""What `train` shows and writes: a bar, a table of the guarantee, a picture."""
+
+import json
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import TimeElapsedColumn as Elapsed
+from rich.table import Table
+from rich.text import Text
+
+from shuffledp.accounting.solve import round_up
+from shuffledp.cli.console import show, show_json
+from shuffledp.extras import require
+from shuffledp.federated.guarantees import TrainingGuarantee
+from shuffledp.federated.sgd_guarantee import SgdGuarantee
+from shuffledp.report.files import write_text
+from shuffledp.report.picture import new_figure, svg
+from shuffledp.report.words import percent, plain
+
+_COLOURS = ("#1f5fa8", "#d9730d")
+
+
+@contextmanager
+def training_bar(what: str, total: int) -> Iterator[Callable[[float, str], None]]:
+    """Shows a bar, on a terminal; yields a function for what is done, and words.
+
+    Args:
+        what: One step of the training, such as a round.
+        total: How many there are.
+    """
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn(what),
+        MofNCompleteColumn(),
+        BarColumn(),
+        TextColumn("{task.description}"),
+        Elapsed(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task("", total=total)
+        yield lambda done, words: bar.update(task, completed=done, description=words)
+
+
+def prepare(output: Path | None) -> None:
+    """Finds out before the training whether pictures can be drawn and files written."""
+    if output is not None:
+        require("matplotlib", extra="report", what="A picture")
+        output.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=output):
+            pass
+
+
+def deliver(
+    record: dict[str, Any],
+    shown: Sequence[RenderableType],
+    *,
+    curves: dict[str, tuple[float, ...]],
+    step: str,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Writes the files, and prints JSON or tables.
+
+    Args:
+        record: Everything there is to know.
+        shown: What people see of it.
+        curves: {name: accuracy after each step}.
+        step: What a step is called.
+        output: A folder, or None.
+        as_json: Whether to print the record.
+    """
+    record = {name: _finite(value) for name, value in record.items()}
+    if output is not None:
+        text = json.dumps(record, indent=2, allow_nan=False)
+        write_text(output / "training.json", text + "\n")
+        write_text(output / "accuracy.svg", accuracy_picture(curves, step))
+    if as_json:
+        show_json(record)
+        return
+    show(*shown)
+    if output is not None:
+        show(f"\nWritten to {output}: training.json, accuracy.svg")
+
+
+def accuracy_table(curves: dict[str, tuple[float, ...]], step: str) -> RenderableType:
+    """Returns accuracies after each step, at most ten of them."""
+    table = Table(title="Accuracy", title_justify="left")
+    for heading in (step, *curves):
+        table.add_column(heading, justify="right")
+    rows = list(zip(*curves.values(), strict=True))
+    every = math.ceil(len(rows) / 10)
+    for done, row in enumerate(rows, start=1):
+        if done % every == 0 or done == len(rows):
+            table.add_row(str(done), *(f"{percent(share, 2)} %" for share in row))
+    return table
+
+
+def training_guarantee_table(
+    guarantee: TrainingGuarantee, after_one: TrainingGuarantee | None = None
+) -> RenderableType:
+    """Returns what each level is promised.
+
+    Args:
+        guarantee: After all rounds.
+        after_one: After one round, if there are more.
+    """
+    rounds = "1 round" if guarantee.rounds == 1 else f"{guarantee.rounds} rounds"
+    table = Table(
+        title=f"Guarantee: epsilon after {rounds} of {guarantee.coordinates:,} "
+        f"coordinates, at delta = {plain(guarantee.delta)}",
+        title_justify="left",
+    )
+    if any(level.quantile for level in guarantee.levels):
+        table.add_column("budget", no_wrap=True)
+    table.add_column("local, one\nmessage", justify="right")
+    table.add_column("people", justify="right")
+    table.add_column("local, all\nmessages", justify="right")
+    if guarantee.certified:
+        table.add_column("central, one\ncoordinate", justify="right")
+        table.add_column(
+            "central, all\n(certified)", justify="right", style="bold green"
+        )
+        table.add_column("central, all\n(attack)", justify="right")
+    table.add_column("published\n(unproven)", justify="right", style="dim")
+    for level in guarantee.levels:
+        central = (
+            _upward(level.coordinate_central),
+            _upward(level.user_central),
+            plain(level.user_central_lower or 0.0),
+        )
+        table.add_row(
+            *([] if level.quantile is None else [level.quantile]),
+            _shown(level.epsilon_local),
+            f"{level.count:,}",
+            _upward(level.user_local_certified),
+            *(central if guarantee.certified else ()),
+            _shown(level.user_published),
+        )
+    text = Text(guarantee.note)
+    if after_one is not None:
+        text.append(f"\nAfter the first round, {_spent(after_one)}.")
+    text.append(f"\nAfter {rounds}, {_spent(guarantee)}.")
+    return Group(table, text)
+
+
+def sgd_guarantee_table(guarantee: SgdGuarantee) -> RenderableType:
+    """Returns what each level of clients is promised."""
+    table = Table(
+        title=f"Guarantee: epsilon after {guarantee.epochs} epochs, "
+        f"at delta = {plain(guarantee.delta)}",
+        title_justify="left",
+    )
+    style = "bold green" if guarantee.certified else "dim"
+    for heading in ("local, one step", "clients", "noise"):
+        table.add_column(heading, justify="right")
+    for heading in ("one example", "all of a client"):
+        table.add_column(heading, justify="right", style=style)
+    levels, last = guarantee.levels, len(guarantee.levels) - 1
+    # Quantiles of the levels, where everybody has one of her own.
+    places = (
+        range(last + 1) if last < 8 else (0, last // 4, last // 2, 3 * last // 4, last)
+    )
+    for level in (levels[place] for place in places):
+        table.add_row(
+            _shown(level.epsilon_local),
+            f"{level.num_clients:,}",
+            _shown(level.deviation),
+            _upward(level.example_epsilon),
+            _upward(level.client_epsilon),
+        )
+    return Group(
+        table,
+        Text(
+            f"{guarantee.note}\nPublished: {_shown(guarantee.published_epsilon)}, "
+            f"whoever it is ({guarantee.published_status})."
+        ),
+    )
+
+
+def accuracy_picture(curves: dict[str, tuple[float, ...]], step: str) -> str:
+    """Returns accuracies after each step, as SVG."""
+    figure = new_figure(7.0, 3.6)
+    axes = figure.subplots()
+    for colour, (name, curve) in zip(_COLOURS, curves.items(), strict=False):
+        axes.plot(
+            range(1, len(curve) + 1),
+            [100.0 * share for share in curve],
+            marker="o" if len(curve) <= 30 else None,
+            markersize=4,
+            color=colour,
+            label=name,
+        )
+    axes.set_xlabel(step)
+    axes.set_ylabel("accuracy (%)")
+    ticker = require("matplotlib.ticker", extra="report", what="A picture")
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
+    axes.legend(frameon=False)
+    return svg(figure, f"Accuracy after each {step}")
+
+
+def _spent(guarantee: TrainingGuarantee) -> str:
+    worst = guarantee.worst
+    kind = "central" if guarantee.certified else "local"
+    spent = worst.user_central if guarantee.certified else worst.user_local_certified
+    return f"the largest {kind} epsilon that anybody spent is {_upward(spent)}"
+
+
+def _shown(number: float | None) -> str:
+    """Returns four digits: for what is not proven, or not a bound."""
+    if number is None:
+        return "nothing"
+    if math.isinf(number):
+        return "infinite"
+    return f"{number:,.0f}" if number >= 1000.0 else f"{number:.4g}"
+
+
+def _upward(number: float | None) -> str:
+    """Returns six digits, never below the number: for what is certified."""
+    if number is None or math.isinf(number):
+        return _shown(number)
+    return plain(round_up(number))
+
+
+def _finite(value: Any) -> Any:
+    """Returns a record in which what is infinite is a text, for JSON."""
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "infinity" if value > 0.0 else str(value)
+    return value

@@ -1,0 +1,143 @@
+"""`shuffledp train`: tables, JSON and files, on scikit-learn's small digits."""
+
+import importlib.util
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from conftest import Command
+
+if importlib.util.find_spec("sklearn") is None:
+    pytest.skip("scikit-learn is not installed", allow_module_level=True)
+
+DIGITS = ("--dataset", "digits", "--levels", "4:0.5,6:0.5", "--seed", "1")
+# One bit per coordinate is the quickest to certify.
+APES = ("train", "apes", *DIGITS, "--framework", "one-bit-apes", "--rounds", "2")
+SPARSE = ("train", "s-apes", *DIGITS, "--levels", "6:1", "--rounds", "1")
+SGD = ("train", "shuffled-sgd", *DIGITS, "--epochs", "2", "--clients", "20")
+
+
+def test_without_a_framework_help_is_shown(command: Command) -> None:
+    outcome = command("train", "--help")
+
+    assert outcome.code == 0
+    assert all(name in outcome.out for name in ("apes", "s-apes", "shuffled-sgd"))
+
+
+def test_accuracy_and_guarantee_are_shown(command: Command) -> None:
+    outcome = command(*APES)
+
+    assert outcome.code == 0
+    assert outcome.err == ""
+    words = " ".join(outcome.out.split())
+    assert "epsilon after 2 rounds of 650 coordinates" in words
+    assert "(certified)" in words
+    assert "(unproven)" in words
+    assert "After the first round, the largest central epsilon" in words
+
+
+def test_json_holds_settings_accuracy_and_certified_numbers(command: Command) -> None:
+    record = command(*APES, "--json").json()
+
+    assert record["settings"]["clients"] == 479
+    assert record["settings"]["rounds"] == 2
+    assert len(record["accuracy"]) == 2
+    # Guessing is right in a tenth of the cases.
+    assert record["accuracy"][-1] > 0.5
+    one, both = record["guarantee_after_one_round"], record["guarantee"]
+    assert (one["rounds"], both["rounds"]) == (1, 2)
+    for first, second in zip(one["levels"], both["levels"], strict=True):
+        assert 0.0 < first["user_central"] < second["user_central"]
+        assert second["user_central_lower"] <= second["user_central"]
+        assert second["user_central"] <= second["user_local_certified"]
+
+
+def test_seeds_make_it_repeatable(command: Command) -> None:
+    first, again, other = (
+        command(*APES, "--framework", "pldp", "--seed", seed, "--json").out
+        for seed in ("1", "1", "2")
+    )
+
+    assert first == again
+    assert json.loads(first)["accuracy"] != json.loads(other)["accuracy"]
+
+
+def test_picture_and_record_are_written(command: Command, tmp_path: Path) -> None:
+    outcome = command(*APES, "--framework", "non-private", "--output", "some/where")
+
+    folder = tmp_path / "some" / "where"
+    assert outcome.code == 0
+    assert "Written to" in outcome.out
+    assert {path.name for path in folder.iterdir()} == {
+        "accuracy.svg",
+        "training.json",
+    }
+    picture = ElementTree.fromstring((folder / "accuracy.svg").read_text())
+    assert picture.tag.endswith("svg")
+    record = json.loads((folder / "training.json").read_text())
+    assert record["guarantee"]["levels"][0]["user_local"] == "infinity"
+
+
+def test_nothing_is_called_central_where_nothing_is_proven(command: Command) -> None:
+    kept, top = (
+        command(*SPARSE, "--framework", framework)
+        for framework in ("threshold", "top-b")
+    )
+
+    assert "(certified)" in kept.out
+    assert "(certified)" not in top.out
+    assert "No central guarantee is certified" in top.out
+    assert "largest local epsilon" in top.out
+
+
+def test_shuffled_sgd_shows_what_is_promised(command: Command, tmp_path: Path) -> None:
+    shown = command(*SGD)
+    record = command(*SGD, "--json", "--output", "sgd").json()
+
+    assert shown.code == 0
+    assert "all of a client" in shown.out
+    assert record["settings"]["framework"] == "shuffled-sgd"
+    assert len(record["test_accuracy"]) == 2
+    assert [level["num_clients"] for level in record["guarantee"]["levels"]] == [10, 10]
+    assert (tmp_path / "sgd" / "accuracy.svg").exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--distribution", "apes/uniform1"),
+        ("--levels", "4:0.5"),
+        ("--clients", "1"),
+        ("--clients", "5000"),
+        ("--rounds", "0"),
+        ("--clip", "0"),
+        ("--clip", "nan"),
+        ("--delta", "1"),
+        ("--learning-rate", "0"),
+        ("--learning-rate", "nan"),
+        ("--local-rate", "-1"),
+        ("--proximal", "-1"),
+        ("--framework", "s-apes"),
+        ("--dataset", "letters"),
+    ],
+    ids=lambda wrong: " ".join(wrong),
+)
+def test_settings_that_make_no_sense_are_refused_before_the_training(
+    command: Command, wrong: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.cli.train.train", None)
+
+    assert command(*APES, *wrong).is_refusal
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_at_once(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "taken").write_text("a file")
+    monkeypatch.setattr("shuffledp.cli.train.train", None)
+
+    outcome = command(*APES, "--output", "taken")
+
+    assert outcome.is_refusal
+    assert "taken" in outcome.err
