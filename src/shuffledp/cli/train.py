@@ -25,6 +25,7 @@ from shuffledp.cli.training_output import (
 from shuffledp.datasets import mnist
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated import shuffled_sgd
+from shuffledp.federated.central_composition import central_so_far
 from shuffledp.federated.clients import partition
 from shuffledp.federated.guarantees import certify_training
 from shuffledp.federated.local_training import LocalTraining
@@ -165,7 +166,9 @@ def sgd_command(**given: Any) -> None:
             clip=given["clip"],
             learning_rate=given["learning_rate"],
             delta=given["delta"],
-            on_epoch=lambda done, _, test: tell(done, f"accuracy {100 * test:.2f} %"),
+            on_epoch=lambda done, _, test: tell(
+                done, lambda: f"accuracy {100 * test:.2f} %"
+            ),
         )
     curves = {"training": result.train_accuracy, "test": result.test_accuracy}
     deliver(
@@ -191,29 +194,33 @@ def _train_rounds(framework: str, given: dict[str, Any], *, share: float) -> Non
     clients = partition(features, labels, levels.size, rng=rng)
     model = SoftmaxRegression(features.shape[1])
     people, rounds = Population.from_budgets(levels), given["rounds"]
+    terms: dict[str, Any] = {
+        "clip": given["clip"],
+        "coordinates": model.num_parameters,
+        "delta": given["delta"],
+        "share": share,
+    }
     with working("certify"):
         certified = {
-            counted: certify_training(
-                framework,
-                people,
-                clip=given["clip"],
-                coordinates=model.num_parameters,
-                rounds=counted,
-                delta=given["delta"],
-                share=share,
-            )
+            counted: certify_training(framework, people, rounds=counted, **terms)
             for counted in {1, rounds}
         }
     one, guarantee = certified[1], certified[rounds]
     with training_bar("round", rounds) as tell:
-        reached: list[float] = []
+        finished = 0
 
         def on_share(done: float) -> None:
-            tell(len(reached) + done, _so_far(reached))
+            tell(finished + done, None)
 
         def on_round(done: int, accuracy: float) -> None:
-            reached.append(accuracy)
-            tell(done, _so_far(reached))
+            def words() -> str:
+                spent = central_so_far(framework, people, rounds=done, **terms)
+                epsilon = "" if spent is None else f", epsilon {spent:.3g} spent"
+                return f"accuracy {100 * accuracy:.2f} %{epsilon}"
+
+            nonlocal finished
+            finished = done
+            tell(done, words)
 
         result = train(
             model,
@@ -250,10 +257,6 @@ def _train_rounds(framework: str, given: dict[str, Any], *, share: float) -> Non
         output=output,
         as_json=given["as_json"],
     )
-
-
-def _so_far(reached: list[float]) -> str:
-    return f"accuracy {100 * reached[-1]:.2f} %" if reached else ""
 
 
 def _start(given: dict[str, Any]) -> np.random.Generator:

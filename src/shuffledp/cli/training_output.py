@@ -27,8 +27,12 @@ _COLOURS = ("#1f5fa8", "#d9730d")
 
 
 @contextmanager
-def training_bar(what: str, total: int) -> Iterator[Callable[[float, str], None]]:
-    """Shows a bar, on a terminal; yields a function for what is done, and words.
+def training_bar(
+    what: str, total: int
+) -> Iterator[Callable[[float, Callable[[], str] | None], None]]:
+    """Shows a bar, on a terminal; yields a function for what is done, and what to say.
+
+    What to say is called where there is a bar to say it on; None leaves what was said.
 
     Args:
         what: One step of the training, such as a round.
@@ -47,7 +51,14 @@ def training_bar(what: str, total: int) -> Iterator[Callable[[float, str], None]
     )
     with bar:
         task = bar.add_task("", total=total)
-        yield lambda done, words: bar.update(task, completed=done, description=words)
+
+        def tell(done: float, words: Callable[[], str] | None) -> None:
+            if not console.is_terminal:
+                return
+            said = None if words is None else words()
+            bar.update(task, completed=done, description=said)
+
+        yield tell
 
 
 def prepare(output: Path | None) -> None:

@@ -22,19 +22,18 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting.account import MIN_DELTA, account, check_whole
+from shuffledp.accounting.account import MIN_DELTA, check_whole
 from shuffledp.accounting.composed_profile import total_budget
 from shuffledp.arrays import as_number
-from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
+from shuffledp.federated.central_composition import (
+    central_epsilons,
+    device_of,
+    is_certified,
+)
 from shuffledp.federated.local_composition import local_composition
 from shuffledp.federated.published_training import stated_by_apes
 from shuffledp.population import Population
-from shuffledp.protocols.single_message import SingleMessage
-from shuffledp.randomizers.clip_laplace import ClipLaplace
-from shuffledp.randomizers.laplace import Laplace
-from shuffledp.randomizers.one_bit import OneBit
-from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 
 # With more distinct levels than this, quantiles are reported.
 _MAX_REPORTED_LEVELS = 8
@@ -67,7 +66,6 @@ _NOTES = {
     "non-private": "No privacy: updates are sent as they are.",
 }
 FRAMEWORKS = tuple(_NOTES)
-_UNSHUFFLED = ("pldp", "ldp-min")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,14 +193,14 @@ def certify_training(
     if framework == "ldp-min":
         people = Population.from_counts({float(people.epsilons[0]): people.num_users})
     times = coordinates * rounds
-    device = _device(framework, clip, share)
+    device = device_of(framework, clip, share)
     private = framework != "non-private"
-    central = private and framework not in ("s-apes", *_UNSHUFFLED)
+    central = private and is_certified(framework)
     rows = _reported(people)
     found: list[dict[str, float]] = [{} for _ in rows]
     if central:
         reported = people.epsilons[[index for index, _ in rows]].tolist()
-        found = _central(device, people, reported, coordinates, rounds, delta)
+        found = central_epsilons(device, people, reported, coordinates, rounds, delta)
     stated = stated_by_apes(
         framework,
         people,
@@ -242,18 +240,6 @@ def certify_training(
     )
 
 
-def _device(framework: str, clip: float, share: float) -> LocalRandomizer:
-    """Returns what every device runs for one coordinate."""
-    plain = ClipLaplace(clip)
-    if framework == "s-apes-threshold":
-        return SparsifiedClipLaplace(clip, share)
-    if framework == "one-bit-apes":
-        return OneBit(-clip, clip)
-    if framework in ("unis", *_UNSHUFFLED):
-        return Laplace(-clip, clip)
-    return plain
-
-
 def _reported(people: Population) -> list[tuple[int, str | None]]:
     """Returns positions of the levels to report, with the quantile each stands for."""
     if people.num_levels <= _MAX_REPORTED_LEVELS:
@@ -264,35 +250,4 @@ def _reported(people: Population) -> list[tuple[int, str | None]]:
     return [
         (int(np.searchsorted(ranks, int(share * last), side="right")), name)
         for name, share in _QUANTILES.items()
-    ]
-
-
-def _central(
-    device: LocalRandomizer,
-    people: Population,
-    levels: list[float],
-    coordinates: int,
-    rounds: int,
-    delta: float,
-) -> list[dict[str, float]]:
-    """Returns the four central numbers of each level."""
-    protocol = SingleMessage(device)
-    inner = max(delta / (coordinates * rounds), MIN_DELTA)
-    one = account(protocol, people, delta=inner, levels=levels)
-    all_of_them = account(
-        protocol,
-        people,
-        delta=delta,
-        levels=levels,
-        coordinates=coordinates,
-        rounds=rounds,
-    )
-    return [
-        {
-            "coordinate_central": one.level(level).epsilon_central,
-            "coordinate_central_lower": one.level(level).epsilon_central_lower,
-            "user_central": all_of_them.level(level).epsilon_central,
-            "user_central_lower": all_of_them.level(level).epsilon_central_lower,
-        }
-        for level in levels
     ]
