@@ -130,18 +130,16 @@ def training_guarantee_table(
         f"coordinates, at delta = {plain(guarantee.delta)}",
         title_justify="left",
     )
-    if any(level.quantile for level in guarantee.levels):
-        table.add_column("budget", no_wrap=True)
-    table.add_column("local, one\nmessage", justify="right")
-    table.add_column("people", justify="right")
-    table.add_column("local, all\nmessages", justify="right")
+    # Short headings: the table should fit into 80 columns.
+    quantiles = any(level.quantile for level in guarantee.levels)
+    table.add_column("budget" if quantiles else "people", justify="right")
+    table.add_column("local,\nmessage", justify="right")
+    table.add_column("local,\nall", justify="right")
     if guarantee.certified:
-        table.add_column("central, one\ncoordinate", justify="right")
-        table.add_column(
-            "central, all\n(certified)", justify="right", style="bold green"
-        )
-        table.add_column("central, all\n(attack)", justify="right")
-    table.add_column("published\n(unproven)", justify="right", style="dim")
+        table.add_column("central,\nshuffle", justify="right")
+        table.add_column("central,\ncertified", justify="right", style="bold green")
+        table.add_column("central,\nattack", justify="right")
+    table.add_column("stated,\nunproven", justify="right", style="dim")
     for level in guarantee.levels:
         central = (
             _upward(level.coordinate_central),
@@ -149,14 +147,19 @@ def training_guarantee_table(
             plain(level.user_central_lower or 0.0),
         )
         table.add_row(
-            *([] if level.quantile is None else [level.quantile]),
+            level.quantile or f"{level.count:,}",
             _shown(level.epsilon_local),
-            f"{level.count:,}",
             _upward(level.user_local_certified),
             *(central if guarantee.certified else ()),
             _shown(level.user_published),
         )
-    text = Text(guarantee.note)
+    text = Text(
+        "Of one message, of all messages on the device, of one coordinate's shuffle, of "
+        f"everything (certified; shown by an attack; stated by the paper).\n"
+        f"{guarantee.note}"
+        if guarantee.certified
+        else guarantee.note
+    )
     if after_one is not None:
         text.append(f"\nAfter the first round, {_spent(after_one)}.")
     text.append(f"\nAfter {rounds}, {_spent(guarantee)}.")
