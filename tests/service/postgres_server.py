@@ -53,10 +53,10 @@ class Server:
             time.sleep(0.05)
         raise TimeoutError("PostgreSQL did not start.")
 
-    def stop(self) -> None:
+    def stop(self, *, crash: bool = False) -> None:
         if self._process is not None:
-            # SIGINT ends all connections, and the server cleanly.
-            self._process.send_signal(2)
+            # SIGINT ends all connections, and the server cleanly; SIGQUIT at once.
+            self._process.send_signal(3 if crash else 2)
             self._process.wait(timeout=60)
             self._process = None
 

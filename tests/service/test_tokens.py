@@ -29,6 +29,22 @@ def test_issued_tokens_are_valid_and_different() -> None:
     assert {len(token) for token in TOKENS} == {TOKEN_SIZE}
 
 
+@given(
+    st.binary(min_size=32, max_size=32),
+    st.binary(min_size=16, max_size=16),
+    st.integers(1, 2**32 - 1),
+    st.binary(min_size=16, max_size=16),
+)
+def test_the_check_and_the_standard_agree_on_every_tag(
+    key: bytes, task: bytes, epoch: int, nonce: bytes
+) -> None:
+    text = b"shuffledp token 1" + task + epoch.to_bytes(4, "big") + nonce
+
+    tag = hmac.new(key, text, hashlib.sha256).digest()[:16]
+
+    assert TokenCheck(key, task, epoch).valid(nonce + tag)
+
+
 @pytest.mark.parametrize(
     "check",
     [

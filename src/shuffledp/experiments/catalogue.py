@@ -1,11 +1,15 @@
 """Every experiment by its name, as the command line writes it."""
 
 from shuffledp.experiments import (
+    apes_budgets,
     apes_calibration,
+    apes_frameworks,
     apes_moments,
+    apes_sweeps,
     bound_figures,
     eapes_average,
     eapes_frequency,
+    eapes_training,
     segmented,
     testing_clones,
     testing_table,
@@ -43,6 +47,36 @@ EXPERIMENTS = {
     ),
     "apes-fig8": Experiment(
         "APES Figure 8: bounds, budgets up to 3.", bound_figures.APES_FIGURE_8.run, 1
+    ),
+    "eapes-fig5": Experiment(
+        "E-APES Figure 5: accuracy of shuffled noisy SGD (5 minutes).",
+        eapes_training.run,
+        3,
+    ),
+    "apes-table3": Experiment(
+        "APES Table 3: frameworks, privacy and accuracy (10 minutes).",
+        apes_frameworks.TABLE_3,
+        3,
+    ),
+    "apes-table4": Experiment(
+        "APES Table 4: the same for six budget distributions (40 minutes).",
+        apes_frameworks.TABLE_4,
+        3,
+    ),
+    "apes-fig3": Experiment(
+        "APES Figure 3: accuracy and budgets (40 minutes).",
+        apes_budgets.run,
+        3,
+    ),
+    "apes-fig4": Experiment(
+        "APES Figure 4: accuracy and clip bound (10 minutes).",
+        apes_sweeps.run_figure_4,
+        3,
+    ),
+    "apes-fig5": Experiment(
+        "APES Figure 5: accuracy and sparsification (20 minutes).",
+        apes_sweeps.run_figure_5,
+        3,
     ),
     "testing-fig4-pure": Experiment(
         "Document 003, Figure 4: pure budgets, Laplace noise.",

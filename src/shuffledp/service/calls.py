@@ -1,7 +1,7 @@
 """Requests to a service: problem documents become refusals, and nothing goes out in clear.
 
-A request that was not answered is sent again: all that the services are asked to do can be
-asked twice.
+A request that was not answered, or could not be stored, is sent again: all that the
+services are asked to do can be asked twice.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ async def ask(
     content: bytes | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Answer:
-    """Returns what a service answers, asked again while it is out of reach.
+    """Returns what a service answers, asked again while it is out of reach or full.
 
     Raises:
         Refusal: If it refuses, for its reason; `attempts` is an attribute of it.
@@ -92,7 +92,10 @@ async def ask(
             raise UnreachableError(f"Expected a service at {url}.") from error
         if response is not None:
             refusal = _refusal(response)
-            if refusal is not None:
+            # A disk that is full, or a database that restarts, may have room later.
+            if refusal is not None and (
+                refusal.reason is not Reason.STORAGE or attempt == ATTEMPTS
+            ):
                 raise Refused(refusal, attempt)
             if response.is_success:
                 return Answer(read_object(response.content, "an answer"), attempt)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+from urllib.parse import urlencode
 
 from shuffledp.extras import require
 from shuffledp.service.calls import TIMEOUT, ask, service_url
@@ -47,5 +48,12 @@ async def operate_with(
     url = f"{service_url(shuffler)}/tasks/{task.identity}"
     key = {"Authorization": f"Bearer {to_text(secrets.operator_key)}"}
     async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
-        await ask(client, "POST", f"{url}/{what}", headers=key)
+        which = ""
+        if what == "close":
+            now = (await ask(client, "GET", url)).document
+            # Should an answer be lost, asking again must not close what follows.
+            which = (
+                f"?{urlencode({name: now.get(name) for name in ('epoch', 'stage')})}"
+            )
+        await ask(client, "POST", f"{url}/{what}{which}", headers=key)
         return (await ask(client, "GET", url)).document

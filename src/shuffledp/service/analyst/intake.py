@@ -4,6 +4,7 @@ Whoever is not the task's shuffler is refused after the header; nobody else make
 service keep anything.
 """
 
+import asyncio
 import hashlib
 import os
 from collections.abc import AsyncIterator
@@ -17,6 +18,9 @@ from shuffledp.service.wire.batch import (
 )
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
+
+# Between two parts: what stands still longer does not come any more.
+_SECONDS = 60.0
 
 
 class Intake:
@@ -58,7 +62,7 @@ class Intake:
                     digest.update(part)
                     file.write(part)
                     try:
-                        part = await anext(self._body)
+                        part = await self._next()
                     except StopAsyncIteration:
                         break
                 if left or digest.digest() != header.sha256:
@@ -72,6 +76,15 @@ class Intake:
         """Reads until there are so many bytes, or no more."""
         while len(self._begin) < size:
             try:
-                self._begin += await anext(self._body)
+                self._begin += await self._next()
             except StopAsyncIteration:
                 return
+
+    async def _next(self) -> bytes:
+        try:
+            async with asyncio.timeout(_SECONDS):
+                return await anext(self._body)
+        except TimeoutError:
+            raise Refusal(
+                Reason.MALFORMED, f"Expected more of the batch within {_SECONDS:g} s."
+            ) from None

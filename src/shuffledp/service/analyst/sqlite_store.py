@@ -184,10 +184,13 @@ class SqliteAnalystStore:
         database.execute("BEGIN IMMEDIATE")
         try:
             yield database
+            database.execute("COMMIT")
         except BaseException:
-            database.execute("ROLLBACK")
+            # A full disk may have ended the transaction already; one that stayed open
+            # would show as kept what is not on the disk.
+            if database.in_transaction:
+                database.execute("ROLLBACK")
             raise
-        database.execute("COMMIT")
 
     def _begin(self, task: Task) -> None:
         row = self._open_database.execute(

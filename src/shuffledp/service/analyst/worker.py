@@ -1,13 +1,20 @@
-"""One thread in which batches are counted, one after the other."""
+"""One thread in which batches are counted, one after the other.
+
+A batch of answers was acknowledged, and nobody asks for it again: what could not be
+counted, for want of room on the disk say, is tried again after a while.
+"""
 
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 
 from shuffledp.service.analyst.hosted import Hosted
 from shuffledp.service.analyst.store import AnalystStore
 from shuffledp.service.analyst.work import Interrupted, Work
 from shuffledp.service.problems import log_crash
+
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
 
 
 class Worker:
@@ -16,25 +23,46 @@ class Worker:
     def __init__(self, store: AnalystStore, reached: Callable[[str], None]) -> None:
         self._store, self._reached = store, reached
         self._stop = threading.Event()
+        self._later: dict[str, threading.Timer] = {}
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="count")
 
     def submit(self, hosted: Hosted) -> Future[None]:
         """Counts the batch of a task as soon as it is its turn, if one waits then."""
         work = Work(hosted, self._store, stop=self._stop, reached=self._reached)
-        return self._pool.submit(self._run, work)
+        return self._pool.submit(self._run, hosted, work, _FIRST_WAIT)
 
     def stop(self) -> None:
         """Waits for the chunk that is being opened; what is left is done next time."""
         self._stop.set()
+        for timer in list(self._later.values()):
+            timer.cancel()
         self._pool.shutdown(cancel_futures=True)
 
-    @staticmethod
-    def _run(work: Work) -> None:
+    def _run(self, hosted: Hosted, work: Work, wait: float) -> None:
         try:
             work.run()
         except Interrupted:
             raise
         except Exception as error:
-            # The state says that the batch waits: it is counted when asked again.
+            # The state says that the batch waits.
             log_crash(error)
+            self._try_later(hosted, work, wait)
             raise
+
+    def _try_later(self, hosted: Hosted, work: Work, wait: float) -> None:
+        longer = min(2.0 * wait, _LONGEST_WAIT)
+
+        def again() -> None:
+            # The pool may have been shut down meanwhile.
+            with suppress(RuntimeError):
+                self._pool.submit(self._run, hosted, work, longer)
+
+        timer = threading.Timer(wait, again)
+        timer.daemon = True
+        earlier = self._later.get(hosted.task.identity)
+        if earlier is not None:
+            earlier.cancel()
+        self._later[hosted.task.identity] = timer
+        timer.start()
+        if self._stop.is_set():
+            timer.cancel()

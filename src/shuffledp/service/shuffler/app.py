@@ -27,7 +27,7 @@ from starlette.responses import JSONResponse, Response  # noqa: E402
 from starlette.routing import Route  # noqa: E402
 
 _INDEX = "index.html"
-_SAVE_SECONDS = 5.0
+_TEND_SECONDS = 5.0
 _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
@@ -112,7 +112,7 @@ class _Shuffler:
                 asyncio.create_task(handover.run())
                 for handover in self._handovers.values()
             ]
-            running.append(asyncio.create_task(self._save_refused()))
+            running.append(asyncio.create_task(self._tend()))
             try:
                 yield
             finally:
@@ -143,9 +143,12 @@ class _Shuffler:
         return JSONResponse(receipt, headers=_FRESH)
 
     async def post_close(self, request: Request) -> Response:
-        """Closes the open step; the hand-over follows by itself."""
-        collector = self._operated(request)
-        await collector.close()
+        """Closes the open step; the hand-over follows by itself.
+
+        `?epoch=1&stage=levels` closes this one alone: asked twice, not the next as well.
+        """
+        collector, named = self._operated(request), request.query_params
+        await collector.close(epoch=named.get("epoch"), stage=named.get("stage"))
         return self._status(collector)
 
     async def post_abandon(self, request: Request) -> Response:
@@ -169,11 +172,13 @@ class _Shuffler:
         """Serves what the page needs."""
         return self._file(request.path_params["name"])
 
-    async def _save_refused(self) -> None:
+    async def _tend(self) -> None:
+        """Saves counters, and closes what was due before a crash or on a full disk."""
         while True:
-            await asyncio.sleep(_SAVE_SECONDS)
+            await asyncio.sleep(_TEND_SECONDS)
             for collector in self._collectors.values():
                 try:
+                    collector.close_if_due()
                     await collector.save_refused()
                 except Exception as error:
                     log_crash(error)

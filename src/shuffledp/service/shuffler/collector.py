@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.service.collection.shuffler_state import Phase, ShufflerState
+from shuffledp.service.problems import log_crash
 from shuffledp.service.shuffler.hosted import Hosted, nothing
 from shuffledp.service.shuffler.intake import (
     Group,
@@ -73,6 +74,11 @@ class Collector:
         self._saved = self._refused.copy()
         self._stand(record.state, record.people)
 
+    async def look_again(self) -> None:
+        """Goes on where the store stands, if it answers."""
+        async with self._changing:
+            await self._look_again()
+
     async def stop(self) -> None:
         """Waits for what is under way."""
         await self._intake.stop()
@@ -102,7 +108,7 @@ class Collector:
         if refused and upload.places.size + len(upload.refused) == 1:
             reason = refused[0][1]
             raise Refusal(reason, _SAID[reason])
-        self._close_if_due()
+        self.close_if_due()
         return await asyncio.to_thread(
             lambda: Receipt(
                 state.task.digest,
@@ -114,18 +120,27 @@ class Collector:
             ).signed(secrets.signing_key)
         )
 
-    async def close(self) -> None:
+    async def close(
+        self, *, epoch: str | None = None, stage: str | None = None
+    ) -> None:
         """Fixes the batch of the open step, and forgets who sent what.
+
+        Args:
+            epoch: Which one is meant; None for any.
+            stage: Which step of it is meant; None for any.
 
         Raises:
             Refusal: If people are missing, nothing is open, or the disk is full.
         """
         batch_id = self._entropy(ID_SIZE)
+        closed = self._people
 
         def seal(
             people: tuple[int, ...], piles: list[bytearray]
         ) -> tuple[ShufflerState, bytes]:
-            after, step = state.close(people, batch_id), state.step
+            # Uploads may have been stored since it was asked.
+            nonlocal closed
+            after, step, closed = state.close(people, batch_id), state.step, people
             # Emptied on the way: a million messages are held twice at most.
             messages = b"".join(
                 [shuffled(step, piles.pop(0)).data for _ in range(step.groups)]
@@ -137,6 +152,11 @@ class Collector:
 
         async with self._changing:
             state = self.state
+            if epoch not in (None, str(state.epoch)) or stage not in (
+                None,
+                state.stage.name.lower(),
+            ):
+                raise Refusal(Reason.NOT_OPEN, "Expected this step to be the open one.")
             # Asked first without reading a million messages.
             state.close(self._people, batch_id)
             self._reached("before close")
@@ -146,7 +166,7 @@ class Collector:
                 await self._look_again(refusal)
                 raise
             self._reached("after close")
-            self._stand(after, self._people)
+            self._stand(after, closed)
 
     async def deliver(self, acknowledgement: Acknowledgement) -> None:
         """Forgets the batch, and goes to the next step.
@@ -232,9 +252,9 @@ class Collector:
             raise
         self._stand(after, people)
 
-    async def _look_again(self, refusal: Refusal) -> None:
+    async def _look_again(self, refusal: Refusal | None = None) -> None:
         # A commit whose answer was lost may have been made.
-        if refusal.reason in (Reason.STORAGE, Reason.NOT_OPEN):
+        if refusal is None or refusal.reason in (Reason.STORAGE, Reason.NOT_OPEN):
             with suppress(Refusal):
                 record = await self._store.begin(ShufflerState.begin(self.hosted.task))
                 self._stand(record.state, record.people)
@@ -246,15 +266,19 @@ class Collector:
         else:
             self.closed.clear()
 
-    def _close_if_due(self) -> None:
+    def close_if_due(self) -> None:
+        """Closes the step soon, if so many people reported that it closes by itself."""
         due = self._close_at is not None and sum(self._people) >= self._close_at
         idle = self._closing is None or self._closing.done()
         if due and idle and self.state.phase is Phase.OPEN:
             self._closing = asyncio.create_task(self._close_quietly())
 
     async def _close_quietly(self) -> None:
-        with suppress(Refusal):
-            await self.close()
+        try:
+            with suppress(Refusal):
+                await self.close()
+        except Exception as error:
+            log_crash(error)
 
 
 def _refused(

@@ -11,6 +11,7 @@ from http import HTTPStatus
 
 from shuffledp.errors import ShuffledpError
 from shuffledp.extras import require
+from shuffledp.service.collection.shuffler_state import Phase
 from shuffledp.service.problems import log_crash
 from shuffledp.service.shuffler.collector import Collector
 from shuffledp.service.shuffler.store import ShufflerStore
@@ -114,7 +115,13 @@ class Handover:
             await asyncio.sleep(wait)
 
     async def _attempt(self) -> float:
+        if self.attempts:
+            # The last one may have been kept by a database that did not say so.
+            await self._collector.look_again()
         state = self._collector.state
+        if state.phase is not Phase.CLOSED:
+            self.attempts, self.refused = 0, None
+            return 0.0
         try:
             self._reached("before hand-over")
             acknowledgement = await self._analyst.send(

@@ -5,6 +5,7 @@ It says nothing about a person. Whoever issues tokens hands one to each person a
 to whom, or the shuffler could count on knowing who sent which report.
 """
 
+import hashlib
 import hmac
 import os
 from collections.abc import Callable
@@ -15,7 +16,12 @@ NONCE_SIZE = 16
 TOKEN_SIZE = 32
 KEY_SIZE = 32
 
+_TAG_SIZE = TOKEN_SIZE - NONCE_SIZE
 _DOMAIN = b"shuffledp token 1"
+
+# Of SHA-256, whose keys are at most a block long here.
+_BLOCK = 64
+_INNER, _OUTER = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
 
 
 def issue_tokens(
@@ -49,15 +55,24 @@ def issue_tokens(
 
 
 class TokenCheck:
-    """Checks the tokens of one task and epoch."""
+    """Checks the tokens of one task and epoch.
+
+    What all their tags begin with is hashed once (RFC 2104 names inner and outer hash):
+    less than half the time per token.
+    """
 
     def __init__(self, key: bytes, task_id: bytes, epoch: int) -> None:
-        self._key, self._begin = key, _beginning(task_id, epoch)
+        padded = key.ljust(_BLOCK, b"\0")
+        self._inner = hashlib.sha256(padded.translate(_INNER))
+        self._inner.update(_beginning(task_id, epoch))
+        self._outer = hashlib.sha256(padded.translate(_OUTER))
 
     def valid(self, token: bytes) -> bool:
         """Tells whether this token was issued here, in a time that tells nothing."""
-        nonce, tag = token[:NONCE_SIZE], token[NONCE_SIZE:]
-        return hmac.compare_digest(_tag(self._key, self._begin, nonce), tag)
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(token[:NONCE_SIZE])
+        outer.update(inner.digest())
+        return hmac.compare_digest(outer.digest()[:_TAG_SIZE], token[NONCE_SIZE:])
 
 
 def _beginning(task_id: bytes, epoch: int) -> bytes:
@@ -65,4 +80,4 @@ def _beginning(task_id: bytes, epoch: int) -> bytes:
 
 
 def _tag(key: bytes, begin: bytes, nonce: bytes) -> bytes:
-    return hmac.digest(key, begin + nonce, "sha256")[: TOKEN_SIZE - NONCE_SIZE]
+    return hmac.digest(key, begin + nonce, "sha256")[:_TAG_SIZE]

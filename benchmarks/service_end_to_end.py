@@ -1,0 +1,169 @@
+"""A collection from answers to result: python benchmarks/service_end_to_end.py [people]
+
+A million simulated people by default. Both services run as processes of their own, started
+as an operator starts them, on SQLite; devices randomize and seal in further processes, with
+coins of the operating system, 4,000 reports in an upload. Every token is checked, every
+commit durable, every batch signed, every message opened. Memory and processor time of the
+services are what the operating system says when they have ended. The load says what else
+the machine did at the beginning.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+from machine import describe
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+
+from oracles.service_parties import LEVELS, Parties, parties
+
+from shuffledp.randomness import SystemRandom
+from shuffledp.service.device import Crowd, send
+from shuffledp.service.operate import operate_with
+from shuffledp.service.secrets import (
+    ANALYST_FILE,
+    SHUFFLER_FILE,
+    TASK_FILE,
+    write_new,
+)
+from shuffledp.service.wire.question import Question
+from shuffledp.service.wire.tokens import issue_tokens
+
+PER_UPLOAD = 4_000
+CATEGORIES = tuple("abcdefghijklmnop")
+
+
+class Service:
+    """A service as an operator runs it."""
+
+    def __init__(self, folder: Path, party: str, port: int, *more: str) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.busy = self.peak = 0.0
+        command = [sys.executable, "-m", "shuffledp", "serve", party, str(folder)]
+        command += ["--database", f"sqlite:///{folder / 'database'}"]
+        command += ["--port", str(port), *more]
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(command, env=environment)
+
+    def wait(self) -> None:
+        """Until it answers."""
+        ask_until(f"{self.url}/health")
+
+    def stop(self) -> None:
+        """Ends it; knows its processor's seconds and memory in MB afterwards."""
+        if self._process.returncode is not None:
+            return
+        self._process.send_signal(signal.SIGTERM)
+        _, status, used = os.wait4(self._process.pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        self.busy = used.ru_utime + used.ru_stime
+        # Linux reports kilobytes, macOS bytes.
+        self.peak = used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def ask_until(url: str) -> dict[str, Any]:
+    """Returns what is there once something is there."""
+    while True:
+        try:
+            answer = httpx.get(url, timeout=60, trust_env=False)
+            if answer.is_success:
+                document: dict[str, Any] = answer.json()
+                return document
+        except httpx.TransportError:
+            pass
+        time.sleep(0.05)
+
+
+def folders(who: Parties, folder: Path) -> tuple[Path, Path]:
+    """Hands each party what it may see."""
+    found = []
+    for party, file, keys in (
+        ("shuffler", SHUFFLER_FILE, who.shuffler),
+        ("analyst", ANALYST_FILE, who.analyst),
+    ):
+        own = folder / party
+        own.mkdir(mode=0o700)
+        write_new(own / TASK_FILE, who.task.to_json().decode())
+        keys.save(own / file)
+        found.append(own)
+    return found[0], found[1]
+
+
+def free_ports() -> tuple[int, int]:
+    with socket.socket() as one, socket.socket() as two:
+        for each in (one, two):
+            each.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], two.getsockname()[1]
+
+
+def main() -> None:
+    """Prints one row per step, and one per service."""
+    people = int(sys.argv[1]) if len(sys.argv) > 1 else 10**6
+    load = os.getloadavg()[0]
+    print(f"{describe()}; load {load:.1f}; {people:,} people")
+    rng = np.random.default_rng()
+    who = parties(
+        question=Question("frequency", "Which one?", CATEGORIES),
+        task_id=os.urandom(16),
+        minimum=(people // 4,) * 3,
+        delta=1e-9,
+        absent=0,
+    )
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        own, hers = folders(who, folder)
+        ports = free_ports()
+        urls = [f"http://127.0.0.1:{port}" for port in ports]
+        shuffler = Service(own, "shuffler", ports[0], "--analyst", urls[1])
+        stack.callback(shuffler.stop)
+        analyst = Service(hers, "analyst", ports[1], "--shuffler", urls[0])
+        stack.callback(analyst.stop)
+        for service in (shuffler, analyst):
+            service.wait()
+        tokens = issue_tokens(who.shuffler.token_key, who.task.task_id, 1, people)
+        levels = rng.permutation(np.resize(LEVELS, people))
+        crowd = Crowd(rng.integers(0, len(CATEGORIES), people), levels, tokens)
+        begun = time.perf_counter()
+        delivery = asyncio.run(
+            send(
+                crowd,
+                shuffler=shuffler.url,
+                identity=who.task.identity,
+                expected=who.task.digest,
+                rng=SystemRandom(),
+                reports_per_upload=PER_UPLOAD,
+            )
+        )
+        sent = time.perf_counter()
+        asyncio.run(operate_with(who.task, who.shuffler, shuffler.url, "close"))
+        closed = time.perf_counter()
+        result = ask_until(f"{analyst.url}/tasks/{who.task.identity}/epochs/1")
+        over = time.perf_counter()
+        shuffler.stop()
+        analyst.stop()
+    if delivery.accepted != people or sum(result["people"]) != people:
+        raise SystemExit(f"Expected {people:,} people, got {result['people']}.")
+    for what, seconds in (
+        ("answer, seal, upload", sent - begun),
+        ("close", closed - sent),
+        ("hand over, open, publish", over - closed),
+        ("all", over - begun),
+    ):
+        print(f"{what:<26}{seconds:>8.1f} s{people / seconds:>12,.0f} per second")
+    for name, service in (("shuffler", shuffler), ("analyst", analyst)):
+        print(f"{name:<26}{service.busy:>8.1f} s busy{service.peak:>7.0f} MB at most")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,289 @@
+"""A collection through two live services, by the package's own devices and operator.
+
+The minimum of every level is exactly its number of people: a report that was lost keeps the
+step from being closed, and one that counts twice shows in the numbers of people.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import httpx
+import numpy as np
+import pytest
+from live_services import Running
+from numpy.typing import NDArray
+from oracles.service_parties import LEVELS, Parties, answers, parties
+
+from shuffledp.population import Population
+from shuffledp.protocols.items_framework import ItemsFramework
+from shuffledp.service.calls import UnreachableError
+from shuffledp.service.device import Crowd, Delivery, send
+from shuffledp.service.encode import randomized
+from shuffledp.service.operate import Action, operate_with
+from shuffledp.service.wire.plan import PublishedPlan
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.tokens import issue_tokens
+from shuffledp.shuffler.shuffle import Reports, shuffle
+from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
+from shuffledp.types import Mode
+
+Case = Literal["frequency", "stratified", "items"]
+
+PER_UPLOAD = 10
+_PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class People:
+    """Who takes part in an epoch, and the coins of their devices."""
+
+    values: NDArray[Any]
+    levels: NDArray[np.float64]
+    tokens: list[bytes]
+    seed: int
+
+    def part(self, start: int, end: int) -> "People":
+        piece = slice(start, end)
+        return People(
+            self.values[piece],
+            self.levels[piece],
+            self.tokens[piece],
+            self.seed + start,
+        )
+
+
+def task_for(case: Case, per_level: int = 20) -> Parties:
+    """A task that so many people at each level, and no fewer, complete."""
+    changes: dict[str, Any] = {
+        "task_id": os.urandom(16),
+        "minimum": (per_level,) * 3,
+        "budget": (50.0,) * 3,
+        "absent": 0,
+    }
+    if case == "items":
+        # The smallest level is rarely planned for without an error.
+        changes["minimum"] = (3 * per_level,) * 3
+        return parties("items", **changes)
+    mode: Mode = "stratified" if case == "stratified" else "agnostic"
+    return parties("frequency", mode=mode, **changes)
+
+
+def people_of(who: Parties, epoch: int, per_level: int = 20) -> People:
+    """So many people at each level, in a random order."""
+    rng = np.random.default_rng(epoch)
+    levels = rng.permutation(np.repeat(LEVELS, per_level))
+    values = answers(who.task.question.statistic, levels.size, rng)
+    key, task = who.shuffler.token_key, who.task
+    tokens = issue_tokens(key, task.task_id, epoch, levels.size)
+    return People(values, levels, tokens, 1000 * epoch)
+
+
+async def deliver(
+    shuffler: Running,
+    people: People,
+    *,
+    url: str | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Delivery:
+    """Everybody's devices, `PER_UPLOAD` reports at a time."""
+    return await send(
+        Crowd(people.values, people.levels, people.tokens),
+        shuffler=url or shuffler.url,
+        identity=shuffler.setup.who.task.identity,
+        expected=shuffler.setup.who.task.digest,
+        rng=np.random.default_rng(people.seed),
+        reports_per_upload=PER_UPLOAD,
+        patience=_PATIENCE,
+        progress=progress,
+    )
+
+
+async def status_of(service: Running) -> dict[str, Any]:
+    """What a service says of the task, once it answers."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        with suppress(httpx.TransportError):
+            async with httpx.AsyncClient(trust_env=False, timeout=10) as client:
+                answer = await client.get(service.path)
+            if answer.is_success:
+                status: dict[str, Any] = answer.json()
+                return status
+        await asyncio.sleep(0.02)
+    raise TimeoutError("The service is silent.")
+
+
+async def until(
+    service: Running, happened: Callable[[dict[str, Any]], bool]
+) -> dict[str, Any]:
+    """What a service says, once it says what is waited for."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        status = await status_of(service)
+        if happened(status):
+            return status
+        await asyncio.sleep(0.02)
+    raise TimeoutError(f"It did not happen: {status}")
+
+
+async def operate(
+    shuffler: Running, what: Action, happened: Callable[[dict[str, Any]], bool]
+) -> None:
+    """What an operator does: asks until it happened."""
+    who, end = shuffler.setup.who, time.monotonic() + _PATIENCE
+    while not happened(await status_of(shuffler)):
+        assert time.monotonic() < end, f"{what} did not happen."
+        with suppress(Refusal, UnreachableError):
+            await operate_with(who.task, who.shuffler, shuffler.url, what)
+
+
+async def close(shuffler: Running, epoch: int, stage: str = "answer") -> None:
+    def happened(status: dict[str, Any]) -> bool:
+        now = (status["epoch"], status["stage"])
+        return now != (epoch, stage) or status["phase"] != "open"
+
+    await operate(shuffler, "close", happened)
+
+
+async def close_too_early(shuffler: Running) -> None:
+    """Below the minimum nothing is closed, whatever happened before."""
+    who = shuffler.setup.who
+    with pytest.raises(Refusal) as caught:
+        await operate_with(who.task, who.shuffler, shuffler.url, "close")
+    assert caught.value.reason is Reason.TOO_FEW_PEOPLE
+
+
+async def one_value_epoch(
+    shuffler: Running, analyst: Running, people: People, epoch: int
+) -> dict[str, Any]:
+    """Two halves of the people, a close after each; what is published."""
+    half = people.levels.size // 2
+    for start in (0, half):
+        delivery = await deliver(shuffler, people.part(start, start + half))
+        assert (delivery.accepted, delivery.refused) == (half, {})
+        if start == 0:
+            await close_too_early(shuffler)
+    await close(shuffler, epoch)
+    await until(shuffler, lambda status: status["phase"] == "delivered")
+    return await published(analyst, epoch)
+
+
+async def items_epoch(
+    shuffler: Running, analyst: Running, people: People
+) -> tuple[PublishedPlan, dict[str, Any]]:
+    """Levels, a plan, items; what is published."""
+    number, heard = people.levels.size, asyncio.Event()
+
+    def progress(done: int, _total: int) -> None:
+        if done == number:
+            heard.set()
+
+    async def close_levels() -> None:
+        await heard.wait()
+        await close(shuffler, 1, "levels")
+
+    await close_too_early(shuffler)
+    delivery, _ = await asyncio.gather(
+        deliver(shuffler, people, progress=progress), close_levels()
+    )
+    assert (delivery.accepted, delivery.refused) == (number, {})
+    status = await status_of(shuffler)
+    plan = PublishedPlan.from_dict(status["plan"], shuffler.setup.who.task)
+    await close(shuffler, 1)
+    await until(shuffler, lambda status: status["phase"] == "delivered")
+    return plan, await published(analyst, 1)
+
+
+async def published(analyst: Running, epoch: int) -> dict[str, Any]:
+    """The result of an epoch, which is over exactly once."""
+    status = await until(
+        analyst, lambda now: now["epoch"] == epoch and now["phase"] == "published"
+    )
+    assert [entry["epoch"] for entry in status["epochs"]] == list(range(1, epoch + 1))
+    async with httpx.AsyncClient(trust_env=False, timeout=10) as client:
+        # Asked again, should it be killed now.
+        for _ in range(500):
+            with suppress(httpx.TransportError):
+                answer = await client.get(f"{analyst.path}/epochs/{epoch}")
+                document: dict[str, Any] = answer.json()
+                return document
+            await asyncio.sleep(0.02)
+    raise TimeoutError("There is no result.")
+
+
+def published_values(result: dict[str, Any]) -> dict[str, list[Any]]:
+    rows = result["estimate"]["rows"]
+    names = ("value", "standard_error", "interval", "population_error")
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _sent(
+    step: Step, people: People, rng: np.random.Generator, plan: PublishedPlan | None
+) -> NDArray[np.int64]:
+    """What devices sent, upload by upload, from the same coins."""
+    parts = [
+        randomized(
+            step,
+            people.values[start : start + PER_UPLOAD],
+            people.levels[start : start + PER_UPLOAD],
+            plan=plan,
+            rng=rng,
+        )
+        for start in range(0, people.levels.size, PER_UPLOAD)
+    ]
+    return np.concatenate(parts)
+
+
+def estimate_of_one_value(
+    who: Parties, people: People, epoch: int
+) -> dict[str, list[Any]]:
+    """What the protocol finds in one process, without any service."""
+    task, half = who.task, people.levels.size // 2
+    halves = [people.part(0, half), people.part(half, 2 * half)]
+    messages = np.concatenate(
+        [
+            _sent(Step(task, epoch), part, np.random.default_rng(part.seed), None)
+            for part in halves
+        ]
+    )
+    protocol: Any = task.question.protocol(task.levels, task.delta, task.absent)
+    reports = Reports(
+        messages[:, 0].astype(np.uint16), people.levels, task.question.linked
+    )
+    crowd = Population.from_budgets(people.levels)
+    found = protocol.estimate(shuffle(reports, rng=np.random.default_rng(5)), crowd)
+    return _values(found)
+
+
+def estimate_of_items(
+    who: Parties, people: People, plan: PublishedPlan
+) -> dict[str, list[Any]]:
+    """The same of items, whose plan must be the one that was published."""
+    task, rng = who.task, np.random.default_rng(people.seed)
+    named = _sent(Step(task, 1, Stage.LEVELS), people, rng, None)
+    step = Step(task, 1, Stage.ANSWER, plan.report_size, plan.digest)
+    messages = _sent(step, people, rng, plan)
+    framework = task.question.protocol(task.levels, task.delta, task.absent)
+    assert isinstance(framework, ItemsFramework)
+    order = np.random.default_rng(5)
+
+    def shuffled(rows: NDArray[np.int64]) -> Any:
+        return shuffle_messages(MessageReports(rows.astype(np.int32)), rng=order)
+
+    alone = framework.plan(framework.count_levels(shuffled(named)))
+    assert plan.rates == alone.protocol.rates
+    return _values(framework.estimate(alone, shuffled(messages)))
+
+
+def _values(found: Any) -> dict[str, list[Any]]:
+    return {
+        "value": np.atleast_1d(found.value).tolist(),
+        "standard_error": np.atleast_1d(found.standard_error).tolist(),
+        "interval": np.reshape(found.interval(), (-1, 2)).tolist(),
+        "population_error": np.atleast_1d(found.population_error).tolist(),
+    }

@@ -1,0 +1,89 @@
+"""Connections that break in the middle: of uploads, of the hand-over, of a plan."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="The service extra is not installed.")
+
+from cutting_proxy import Cut, Proxy
+from live_collection import (
+    close,
+    deliver,
+    estimate_of_items,
+    estimate_of_one_value,
+    items_epoch,
+    one_value_epoch,
+    people_of,
+    published,
+    published_values,
+    task_for,
+)
+from live_services import pair
+
+# A batch of 240 messages has 14 KB; an answer some 300 bytes.
+_CUTS = [
+    Cut("request", 0),
+    Cut("request", 100),
+    Cut("request", 700),
+    Cut("request", 9_000),
+    Cut("response", 0),
+    Cut("response", 20),
+    Cut("response", 200),
+]
+
+
+def test_a_hand_over_that_is_cut_again_and_again_arrives_once(tmp_path: Path) -> None:
+    who = task_for("frequency", 80)
+    people = people_of(who, 1, 80)
+
+    with Proxy(_CUTS) as proxy:
+        shuffler, analyst = pair(who, tmp_path, between=proxy.before)
+        with shuffler, analyst:
+            result = asyncio.run(one_value_epoch(shuffler, analyst, people, 1))
+
+    assert sorted(map(str, proxy.made)) == sorted(map(str, _CUTS))
+    assert result["people"] == [80, 80, 80]
+    assert published_values(result) == estimate_of_one_value(who, people, 1)
+    assert not list((tmp_path / "analyst.db.batches").iterdir())
+
+
+def test_a_plan_whose_answer_is_cut_is_the_same_when_it_comes(tmp_path: Path) -> None:
+    who = task_for("items")
+    people = people_of(who, 1)
+    cuts = [Cut("request", 900), Cut("response", 0), Cut("response", 250)]
+
+    with Proxy(cuts) as proxy:
+        shuffler, analyst = pair(who, tmp_path, between=proxy.before)
+        with shuffler, analyst:
+            plan, result = asyncio.run(items_epoch(shuffler, analyst, people))
+
+    assert len(proxy.made) == 3
+    assert published_values(result) == estimate_of_items(who, people, plan)
+
+
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_uploads_that_are_cut_count_once(tmp_path: Path, direction: str) -> None:
+    who = task_for("stratified", 60)
+    people = people_of(who, 1, 60)
+    # An upload has some 1,250 bytes with its header, a receipt some 600.
+    places = (0, 150, 300, 500, 1_100, 1_500, 2_000)
+    cuts = [Cut(direction, place) for place in places]  # type: ignore[arg-type]
+
+    with Proxy(cuts) as proxy:
+        shuffler, analyst = pair(who, tmp_path)
+        proxy.before(shuffler.setup.port)
+        with shuffler, analyst:
+
+            async def collect() -> tuple[object, ...]:
+                url = f"http://127.0.0.1:{proxy.port}"
+                delivery = await deliver(shuffler, people, url=url)
+                await close(shuffler, 1)
+                return delivery, await published(analyst, 1)
+
+            delivery, result = asyncio.run(collect())
+
+    assert len(proxy.made) == len(cuts)
+    assert (delivery.accepted, delivery.refused) == (180, {})  # type: ignore[attr-defined]
+    assert result["people"] == [60, 60, 60]  # type: ignore[index]

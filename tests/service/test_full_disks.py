@@ -1,0 +1,292 @@
+"""Disks that are full for a while, and databases that stop in the middle."""
+
+import asyncio
+import resource
+import sqlite3
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="The service extra is not installed.")
+
+import analyst_parties
+import postgres_server
+import shuffler_parties
+from analyst_parties import usual_batch
+from cutting_proxy import Proxy
+from live_collection import (
+    close,
+    deliver,
+    estimate_of_one_value,
+    one_value_epoch,
+    operate,
+    people_of,
+    published,
+    published_values,
+    status_of,
+    task_for,
+    until,
+)
+from live_services import Running, pair
+
+from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.operate import operate_with
+from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp.service.shuffler.store import ShufflerStore, full
+from shuffledp.service.wire.refusal import Reason, Refusal
+
+FULL, ROOM = 4096, None
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[postgres_server.Server]:
+    missing = postgres_server.missing()
+    if missing is not None:
+        pytest.skip(missing)
+    with postgres_server.server() as running:
+        yield running
+
+
+def set_disk(service: Running, room: int | None) -> None:
+    service.limit(resource.RLIMIT_FSIZE, room)
+
+
+async def refused_for_room(shuffler: Running) -> None:
+    """Closing says that there is no room, and changes nothing."""
+    who = shuffler.setup.who
+    with pytest.raises(Refusal) as caught:
+        await operate_with(who.task, who.shuffler, shuffler.url, "close")
+    assert caught.value.reason is Reason.STORAGE
+    assert (await status_of(shuffler))["phase"] == "open"
+
+
+def test_a_collection_goes_on_when_there_is_room_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = task_for("stratified", 60)
+    people = people_of(who, 1, 60)
+    shuffler, analyst = pair(who, tmp_path)
+    # Whoever asks does not wait long.
+    monkeypatch.setattr("shuffledp.service.calls.ATTEMPTS", 4)
+
+    async def collect() -> dict[str, Any]:
+        first, second = people.part(0, 90), people.part(90, 180)
+        await deliver(shuffler, first)
+        set_disk(shuffler, FULL)
+        sending = asyncio.create_task(deliver(shuffler, second))
+        await until(shuffler, lambda now: now["refused"].get("storage-full", 0) > 0)
+        set_disk(shuffler, ROOM)
+        delivery = await sending
+        assert (delivery.accepted, delivery.refused) == (90, {})
+        set_disk(shuffler, FULL)
+        await refused_for_room(shuffler)
+        set_disk(analyst, FULL)
+        set_disk(shuffler, ROOM)
+        await close(shuffler, 1)
+        await until(shuffler, lambda now: now["hand_over"]["attempts"] > 2)
+        assert (await status_of(analyst))["phase"] == "waiting"
+        set_disk(shuffler, FULL)
+        set_disk(analyst, ROOM)
+        result = await published(analyst, 1)
+        # She has it, but the shuffler cannot write down that it may forget.
+        before = (await status_of(shuffler))["hand_over"]["attempts"]
+        await until(shuffler, lambda now: now["hand_over"]["attempts"] > before)
+        set_disk(shuffler, ROOM)
+        await until(shuffler, lambda now: now["phase"] == "delivered")
+        assert await published(analyst, 1) == result
+        return result
+
+    with shuffler, analyst:
+        result = asyncio.run(collect())
+
+    assert result["people"] == [60, 60, 60]
+    assert shuffler.deaths + analyst.deaths == 0
+    assert published_values(result) == estimate_of_one_value(who, people, 1)
+
+
+def test_a_result_that_could_not_be_written_is_written_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = analyst_parties.parties()
+    finish, failures = SqliteAnalystStore.finish, ["full"] * 3
+
+    def sometimes(store: SqliteAnalystStore, *arguments: Any) -> None:
+        if failures:
+            raise sqlite3.OperationalError(failures.pop())
+        finish(store, *arguments)
+
+    monkeypatch.setattr(SqliteAnalystStore, "finish", sometimes)
+    monkeypatch.setattr("shuffledp.service.analyst.worker._FIRST_WAIT", 0.01)
+
+    async def scenario(service: analyst_parties.Service) -> dict[str, Any]:
+        await service.post(usual_batch(who))
+        return await service.counted()
+
+    status = analyst_parties.serve(tmp_path, who, scenario)
+
+    assert not failures
+    assert status["phase"] == "published"
+    assert [epoch["epoch"] for epoch in status["epochs"]] == [1]
+
+
+class Failing(sqlite3.Connection):
+    """A database that cannot write what it was told to keep, once in a while."""
+
+    failures = 0
+
+    def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+        if sql == "COMMIT" and Failing.failures:
+            Failing.failures -= 1
+            raise sqlite3.OperationalError("disk I/O error")
+        return super().execute(sql, *values)
+
+
+def test_a_batch_is_not_acknowledged_while_its_commit_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = analyst_parties.parties()
+    batch, connect = usual_batch(who), sqlite3.connect
+
+    def failing(*arguments: Any, **options: Any) -> Any:
+        return connect(*arguments, factory=Failing, **options)
+
+    async def scenario(service: analyst_parties.Service) -> tuple[Any, ...]:
+        monkeypatch.setattr(Failing, "failures", 2)
+        statuses = [(await service.post(batch)).status_code for _ in range(3)]
+        return statuses, await service.counted()
+
+    monkeypatch.setattr("sqlite3.connect", failing)
+    statuses, status = analyst_parties.serve(tmp_path, who, scenario)
+
+    assert statuses == [507, 507, 200]
+    assert (status["phase"], status["people"]) == ("published", [60, 60, 60])
+
+
+class Forgetful(SqliteStore):
+    """Does what it is asked to, and then says that it could not, for a while."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(path)
+        self._what, self._silent, self.lies = what, 0, 2
+
+    async def begin(self, state: Any) -> Any:
+        if self._silent:
+            self._silent -= 1
+            raise full()
+        return await super().begin(state)
+
+    async def add(self, *arguments: Any) -> Any:
+        return self._said("add", await super().add(*arguments))
+
+    async def fix(self, *arguments: Any) -> Any:
+        return self._said("fix", await super().fix(*arguments))
+
+    async def move(self, *arguments: Any) -> Any:
+        await super().move(*arguments)
+        self._said("move", None)
+
+    def _said(self, what: str, result: Any) -> Any:
+        if what == self._what and self.lies:
+            self.lies -= 1
+            self._silent = 1
+            raise full()
+        return result
+
+
+@pytest.mark.parametrize("what", ["add", "fix", "move"])
+def test_a_commit_whose_answer_was_lost_counts_once(tmp_path: Path, what: str) -> None:
+    who = shuffler_parties.parties()
+    analyst, step = shuffler_parties.Analyst(who), who.step()
+    bodies = [shuffler_parties.upload(step, who.tokens(6)) for _ in range(4)]
+    store: ShufflerStore = Forgetful(tmp_path / "db", what)
+
+    with shuffler_parties.Client(who.app(store, analyst)) as client:
+        for body in bodies:
+            answers = [client.post(who.path("/reports"), content=body)]
+            while answers[-1].status_code != 200:
+                assert answers[-1].status_code == 507
+                answers.append(client.post(who.path("/reports"), content=body))
+            assert answers[-1].json()["accepted"] == (6 if len(answers) == 1 else 0)
+        for _ in range(500):
+            client.post(who.path("/close"), headers=who.operator)
+            status = client.get(who.path()).json()
+            if status["phase"] == "delivered":
+                break
+
+    assert status["people"] == [8, 8, 8]
+    assert analyst.received[0][0].people == (8, 8, 8)
+    assert len(set(analyst.bodies)) == 1
+    assert status["hand_over"]["refused"] is None
+
+
+@pytest.mark.parametrize("crash", [False, True], ids=["stops", "crashes"])
+def test_postgres_that_ends_in_the_middle_of_uploads_loses_none(
+    tmp_path: Path, postgres: postgres_server.Server, crash: bool
+) -> None:
+    who = task_for("frequency", 80)
+    people = people_of(who, 1, 80)
+    shuffler, analyst = pair(who, tmp_path, database=postgres.address)
+    stopped = asyncio.Event()
+
+    def progress(done: int, _total: int) -> None:
+        if done >= 60:
+            stopped.set()
+
+    async def collect() -> dict[str, Any]:
+        sending = asyncio.create_task(deliver(shuffler, people, progress=progress))
+        await stopped.wait()
+        await asyncio.to_thread(partial(postgres.stop, crash=crash))
+        await asyncio.sleep(0.3)
+        await asyncio.to_thread(postgres.start)
+        delivery = await sending
+        assert (delivery.accepted, delivery.refused) == (240, {})
+        await close(shuffler, 1)
+        return await published(analyst, 1)
+
+    with shuffler, analyst:
+        result = asyncio.run(collect())
+
+    assert result["people"] == [80, 80, 80]
+
+
+def test_postgres_that_stops_in_the_middle_of_the_hand_over_hands_over_once(
+    tmp_path: Path, postgres: postgres_server.Server
+) -> None:
+    who = task_for("frequency")
+    people = people_of(who, 1)
+
+    with Proxy() as proxy:
+        shuffler, analyst = pair(
+            who, tmp_path, database=postgres.address, between=proxy.before
+        )
+
+        def stop() -> None:
+            # She has acknowledged; the shuffler has not heard it yet.
+            proxy.on_response = lambda: None
+            postgres.stop()
+
+        proxy.on_response = stop
+
+        async def collect() -> dict[str, Any]:
+            await deliver(shuffler, people)
+            await close(shuffler, 1)
+            result = await published(analyst, 1)
+            await until(shuffler, lambda now: now["hand_over"]["attempts"] > 1)
+            assert (await status_of(shuffler))["phase"] == "closed"
+            await asyncio.to_thread(postgres.start)
+            await until(shuffler, lambda now: now["phase"] == "delivered")
+            await operate(shuffler, "epochs", lambda now: now["epoch"] == 2)
+            return result
+
+        with shuffler, analyst:
+            result = asyncio.run(collect())
+            # What follows is not disturbed by what was repeated.
+            again = asyncio.run(
+                one_value_epoch(shuffler, analyst, people_of(who, 2), 2)
+            )
+
+    assert result["people"] == again["people"] == [20, 20, 20]
+    assert published_values(result) != published_values(again)
