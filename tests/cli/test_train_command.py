@@ -34,7 +34,7 @@ def test_accuracy_and_guarantee_are_shown(command: Command) -> None:
     assert "epsilon after 2 rounds of 650 coordinates" in words
     assert "certified ┃ attack" in words
     assert "unproven" in words
-    assert "After the first round, the largest central epsilon" in words
+    assert "After the first round, the largest central epsilon of anybody" in words
 
 
 def test_json_holds_settings_accuracy_and_certified_numbers(command: Command) -> None:

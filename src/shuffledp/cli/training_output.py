@@ -225,7 +225,8 @@ def _spent(guarantee: TrainingGuarantee) -> str:
     worst = guarantee.worst
     kind = "central" if guarantee.certified else "local"
     spent = worst.user_central if guarantee.certified else worst.user_local_certified
-    return f"the largest {kind} epsilon that anybody spent is {_upward(spent)}"
+    whose = "of the people shown" if worst.quantile else "of anybody"
+    return f"the largest {kind} epsilon {whose} is {_upward(spent)}"
 
 
 def _shown(number: float | None) -> str:

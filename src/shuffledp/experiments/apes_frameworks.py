@@ -2,7 +2,7 @@
 
 The paper's epsilons are of one round ("epoch"), in which no setting that was tried reached
 its accuracies; so guarantees stand here for one round and for all of them. All epsilons
-are those of the person who is protected least.
+are those of the person, among quantiles of the budgets, who is protected least.
 """
 
 from collections.abc import Callable, Sequence
@@ -72,7 +72,7 @@ COLUMNS = (
 )
 _NOTES = (
     "local: d epsilon of one round, from the smallest budget to the largest. Then epsilons "
-    "of the person who is protected least: c, one coordinate in one round; uc, all of a "
+    "of the person, among quantiles, who is protected least: c, one coordinate; uc, all of a "
     "person in one round; all, in the whole training.",
     "publ.: the paper's statement, evaluated for these people (its numerical clone "
     "reduction and advanced composition); not proven, and marked ! where an attack reaches "

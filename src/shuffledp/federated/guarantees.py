@@ -80,7 +80,8 @@ class TrainingLevel:
         quantile: Which part of the population it stands for, where not all are reported.
         user_local: d T epsilon_local: what all messages of a person keep, with delta 0.
         user_local_certified: The same at delta, by composition: never more.
-        coordinate_central: Of one shuffle, at delta / (d T): certified.
+        coordinate_central: Of one shuffle, at delta / (d T), but at least 1e-300:
+            certified.
         coordinate_central_lower: What an attack on it reaches.
         user_central: Of the whole training, at delta: certified.
         user_central_lower: What an attack on it reaches.
@@ -127,7 +128,11 @@ class TrainingGuarantee:
 
     @property
     def worst(self) -> TrainingLevel:
-        """The reported level whose people are protected least."""
+        """The *reported* level whose people are protected least.
+
+        Where quantiles are reported, others may be protected less: with Laplace noise a
+        careful person among liberal ones, whose messages lie where nobody else's do.
+        """
         return max(
             self.levels,
             key=lambda level: (
@@ -169,7 +174,8 @@ def certify_training(
         coordinates: d >= 1.
         rounds: T >= 1, with fresh randomness in each.
         delta: At which user-level guarantees are stated, in [1e-300, 1).
-        share: b / d, in (0, 1], for frameworks that keep some coordinates.
+        share: b / d, in (0, 1], for frameworks that keep some coordinates; below 1 with a
+            threshold.
 
     Raises:
         InvalidInputError: If the framework is unknown or a parameter is out of range.

@@ -114,7 +114,8 @@ def train(
         rng: The only source of randomness; it is one of simulations.
         share: b / d, in (0, 1), for frameworks that keep some coordinates.
         local_training: What a client does in a round; by default, one gradient.
-        guarantee: What `certify_training` gave for these settings, if it was called before.
+        guarantee: What `certify_training` gave for these settings, levels and clip, if it
+            was called before.
         on_round: Called after every round.
         on_share: Called with the share of the current round that is done.
 
@@ -135,7 +136,12 @@ def train(
     chosen = framework_named(framework)
     randomizer = chosen.build(clip, share)
     local = LocalTraining() if local_training is None else local_training
-    if guarantee is None:
+    if guarantee is not None:
+        _check_guarantee(
+            guarantee,
+            (framework, budgets.size, model.num_parameters, rounds, float(delta)),
+        )
+    else:
         guarantee = certify_training(
             framework,
             Population.from_budgets(budgets),
@@ -169,3 +175,20 @@ def train(
         if on_round is not None:
             on_round(done + 1, accuracy[-1])
     return TrainingResult(framework, tuple(accuracy), guarantee, weights)
+
+
+def _check_guarantee(
+    guarantee: TrainingGuarantee, wanted: tuple[str, int, int, int, float]
+) -> None:
+    stated = (
+        guarantee.framework,
+        guarantee.num_users,
+        guarantee.coordinates,
+        guarantee.rounds,
+        guarantee.delta,
+    )
+    if stated != wanted:
+        raise InvalidInputError(
+            "Expected a guarantee of this training: (framework, people, coordinates, "
+            f"rounds, delta) = {wanted}, got {stated}."
+        )
