@@ -1,6 +1,7 @@
 """Training: a model learns, and the guarantee comes first."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -62,9 +63,18 @@ def run(framework: str, *, number: int = 1_500, **changes: Any) -> TrainingResul
         "server_rate": 2.0,
         "delta": 1e-4,
         "rng": np.random.default_rng(7),
-        "guarantee": some_guarantee(),
     } | changes
     levels = settings.pop("levels")
+    # It says that it is of this training, and nothing else: not what is tested here.
+    claimed = replace(
+        some_guarantee(),
+        framework=framework,
+        num_users=number,
+        coordinates=MODEL.num_parameters,
+        rounds=settings["rounds"],
+        delta=settings["delta"],
+    )
+    settings = {"guarantee": claimed} | settings
     return train(MODEL, people(number), levels, framework=framework, **settings)
 
 
@@ -173,9 +183,20 @@ def test_nobody_computes_anything_before_the_guarantee_is_known(
 def test_a_guarantee_that_is_known_is_not_computed_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    known = run("apes", rounds=1).guarantee
     monkeypatch.setattr(training, "certify_training", None)
 
-    assert run("apes", rounds=1).guarantee is some_guarantee()
+    assert run("apes", rounds=1, guarantee=known).guarantee is known
+
+
+@pytest.mark.parametrize(
+    "change", [{"framework": "unis"}, {"rounds": 2}, {"num_users": 9}, {"delta": 0.5}]
+)
+def test_a_guarantee_of_another_training_is_refused(change: dict[str, Any]) -> None:
+    known = run("apes", rounds=1).guarantee
+
+    with pytest.raises(InvalidInputError, match="guarantee of this training"):
+        run("apes", rounds=1, guarantee=replace(known, **change))
 
 
 def test_progress_is_told() -> None:
