@@ -16,7 +16,7 @@ from crash_points import Point, points, survive
 _PART = [
     *points("frequency", "sqlite")[::3],
     *points("stratified", "sqlite")[1::6],
-    *points("items", "sqlite")[15:33:5],
+    *points("items", "sqlite")[15:33:6],
 ]
 
 
