@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import os
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -141,3 +143,60 @@ def test_a_folder_that_cannot_be_written_to_is_refused_at_once(
 
     assert outcome.is_refusal
     assert "taken" in outcome.err
+
+
+def test_a_device_is_no_folder_and_is_named(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.cli.train.train", None)
+
+    outcome = command(*APES, "--output", os.devnull)
+
+    assert outcome.is_refusal
+    assert os.devnull in outcome.err
+
+
+def test_public_components_are_what_certifies_shuffled_sgd(command: Command) -> None:
+    default, public = (
+        command(*SGD, "--json", *flag).json() for flag in ((), ("--public-components",))
+    )
+
+    assert default["guarantee"]["certified"] is False
+    assert "--public-components" in default["guarantee"]["note"]
+    assert public["guarantee"]["certified"] is True
+    assert public["settings"]["public_components"] is True
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (("--learning-rate", "1e38"), "diverged"),
+        (("--clip", "1e39"), "clip from 1e-30 to 1e+30"),
+        (("--clip", "1e-50"), "clip from 1e-30 to 1e+30"),
+    ],
+    ids=["rate", "large clip", "small clip"],
+)
+def test_shuffled_sgd_beyond_single_precision_is_refused(
+    command: Command, wrong: tuple[str, str], reason: str
+) -> None:
+    outcome = command(*SGD, *wrong)
+
+    assert outcome.is_refusal
+    assert reason in outcome.err
+
+
+def test_local_training_that_diverges_is_refused(command: Command) -> None:
+    outcome = command(
+        *APES, "--framework", "non-private", "--proximal", "1e300", "--local-steps", "3"
+    )  # fmt: skip
+
+    assert outcome.is_refusal
+    assert "diverged" in outcome.err
+
+
+def test_huge_published_figures_are_short(command: Command) -> None:
+    outcome = command(*SGD, "--levels", "700:1", "--epochs", "1")
+
+    assert outcome.code == 0
+    # e^700 is 1e304.
+    assert re.search(r"Published: \d\.\d+e\+3\d\d, ", outcome.out)

@@ -187,6 +187,28 @@ def test_a_named_folder_without_the_files_is_refused(nowhere: Path) -> None:
         load_qmnist()
 
 
+def test_a_missing_file_is_said_where_to_get(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHUFFLEDP_DATA", str(nowhere))
+
+    with pytest.raises(DataError, match="facebookresearch/qmnist"):
+        load_qmnist()
+    with pytest.raises(DataError, match="home/"):
+        load_mnist()
+
+
+def test_of_two_files_the_damaged_one_and_the_other_are_named(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "train-images-idx3-ubyte"
+    packed = gzip.compress(original_files(monkeypatch)[name], 1, mtime=0)
+    write(nowhere / "data", {name: b"", f"{name}.gz": packed[:-9]}, packed=False)
+
+    with pytest.raises(DataError, match=f"{name}.gz.* Without it, .*{name} would"):
+        load_mnist(nowhere / "data")
+
+
 def test_qmnist_takes_the_class_from_the_first_column(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,6 +103,24 @@ def test_weights_start_with_the_stated_variance() -> None:
     assert not np.any(weights[400 * 300 : 400 * 300 + 300])
 
 
+@pytest.mark.parametrize("size", [1e12, 1e25, math.inf, math.nan])
+def test_weights_too_large_for_a_gradient_are_refused(size: float) -> None:
+    features, labels = some_examples(9)
+    weights = some_weights(9) * np.float32(size)
+
+    # At 1e12, three layers make scores of 1e36, and the square of the norm overflows.
+    with pytest.raises(InvalidInputError, match="diverged"):
+        NETWORK.clipped_sum(weights, features, labels, 1.0)
+
+
+def test_weights_too_large_for_scores_have_no_accuracy() -> None:
+    features, labels = some_examples(10)
+    weights = some_weights(10) * np.float32(1e25)
+
+    with pytest.raises(InvalidInputError, match="diverged"):
+        NETWORK.accuracy(weights, features, labels)
+
+
 def test_a_network_that_cannot_be_is_refused() -> None:
     for widths in [(4,), (4, 0, 3), (4, 1)]:
         with pytest.raises(InvalidInputError, match="widths"):

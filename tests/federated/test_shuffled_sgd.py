@@ -207,14 +207,14 @@ def test_results_can_be_written_down() -> None:
     assert record["guarantee"]["published_status"] == "false as stated"
 
 
-def test_what_is_endless_is_written_as_nothing() -> None:
+def test_what_is_endless_is_written_as_infinity() -> None:
     people = Population.from_counts({1.0: 1})
 
     guarantee = certify(people, clip=2.0, examples=6, epochs=1, delta=1e-5, noise=False)
 
     record = json.loads(json.dumps(guarantee.to_dict(), allow_nan=False))
-    assert record["levels"][0]["example_epsilon"] is None
-    assert record["published_mu"] is None
+    assert record["levels"][0]["example_epsilon"] == "infinity"
+    assert record["published_mu"] == "infinity"
     assert record["certified"] is False
 
 
@@ -241,7 +241,15 @@ def test_the_published_figure_is_the_papers_formula() -> None:
         {"clip": 0.0},
         {"clip": math.nan},
         {"clip": math.inf},
+        {"clip": 1e39},
+        {"clip": 1e-50},
+        {"clip": "2"},
         {"learning_rate": 0.0},
+        {"learning_rate": 1e-50},
+        {"learning_rate": math.inf},
+        {"epochs": 2.5},
+        {"epochs": True},
+        {"delta": math.nan},
         {"delta": 0.0},
         {"delta": 1.0},
         {"hidden": (0,)},
@@ -253,6 +261,55 @@ def test_settings_that_cannot_be_are_refused(setting: dict[str, Any]) -> None:
         shuffled_sgd.train(
             some_pictures(8), [1.0] * 4, rng=np.random.default_rng(8), **setting
         )
+
+
+@pytest.mark.parametrize("rate", [1e36, 1e38, 1e39, 1e300])
+def test_training_that_diverges_says_so_and_nothing_else(rate: float) -> None:
+    # Warnings are errors here: none may come before.
+    with pytest.raises(InvalidInputError, match="diverged"):
+        shuffled_sgd.train(
+            some_pictures(10),
+            [1.0] * 4,
+            rng=np.random.default_rng(10),
+            epochs=2,
+            learning_rate=rate,
+        )
+
+
+@pytest.mark.parametrize(("clip", "level"), [(1e-30, 700.0), (1e30, 0.0)])
+def test_noise_that_single_precision_cannot_hold_is_refused(
+    clip: float, level: float
+) -> None:
+    people = Population.from_counts({level: 5})
+
+    with pytest.raises(InvalidInputError, match="noise"):
+        certify(people, clip=clip, examples=600, epochs=1, delta=1e-5)
+
+
+def test_components_of_the_test_pictures_make_a_certificate() -> None:
+    pictures = some_pictures(11)
+
+    components = shuffled_sgd.components_of(pictures.test_features)
+    result = shuffled_sgd.train(
+        pictures, [1.0] * 4, rng=np.random.default_rng(11), epochs=1,
+        components=components,
+    )  # fmt: skip
+
+    # Pictures of 12 pixels have no 60 components.
+    np.testing.assert_array_equal(
+        components.directions, fit(pictures.test_features, 12).directions
+    )
+    assert result.guarantee.certified
+    assert "count as public" in result.guarantee.note
+
+
+def test_without_public_components_the_note_says_how_to_get_a_certificate() -> None:
+    result = shuffled_sgd.train(
+        some_pictures(12), [1.0] * 4, rng=np.random.default_rng(12), epochs=1
+    )
+
+    assert not result.guarantee.certified
+    assert "--public-components" in result.guarantee.note
 
 
 def test_levels_that_cannot_be_are_refused() -> None:

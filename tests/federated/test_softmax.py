@@ -155,6 +155,9 @@ def test_labels_and_features_of_another_model_are_refused() -> None:
     "setting",
     [
         {"steps": 0},
+        {"steps": 2.5},
+        {"steps": float("nan")},
+        {"steps": True},
         {"learning_rate": 0.0},
         {"learning_rate": float("nan")},
         {"proximal": -1.0},
@@ -165,3 +168,29 @@ def test_labels_and_features_of_another_model_are_refused() -> None:
 def test_local_training_that_cannot_be_is_refused(setting: dict[str, float]) -> None:
     with pytest.raises(InvalidInputError, match="Expected"):
         LocalTraining(**setting)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "training",
+    [
+        LocalTraining(steps=3, proximal=1e300),
+        LocalTraining(steps=3, learning_rate=1e300),
+        LocalTraining(steps=30, learning_rate=1.0, proximal=1e3),
+    ],
+    ids=["proximal", "rate", "slowly"],
+)
+def test_local_training_that_diverges_says_so_and_nothing_else(
+    training: LocalTraining,
+) -> None:
+    # Warnings are errors here: none may come before.
+    with pytest.raises(InvalidInputError, match="diverged"):
+        training.updates(MODEL, some_weights(10), some_clients(10))
+
+
+@pytest.mark.parametrize("size", [np.inf, 3e38])
+def test_weights_of_rounds_that_diverged_are_refused(size: float) -> None:
+    # The sums of every class overflow, and their differences are no numbers.
+    weights = np.full_like(some_weights(11), size)
+
+    with pytest.raises(InvalidInputError, match="diverged"):
+        LocalTraining().updates(MODEL, weights, some_clients(11))

@@ -10,6 +10,7 @@ from scipy.stats import chi2
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
+from shuffledp.federated.frameworks import FRAMEWORKS
 from shuffledp.federated.other_vectors import (
     LaplaceVectors,
     OneBitVectors,
@@ -299,6 +300,44 @@ def test_levels_that_make_no_sense_are_refused(
 def test_parameters_out_of_range_are_refused(build: Any) -> None:
     with pytest.raises(InvalidInputError):
         build()
+
+
+CLIPPING = [name for name in FRAMEWORKS if name != "non-private"]
+
+
+@pytest.mark.parametrize("framework", CLIPPING)
+@pytest.mark.parametrize("clip", [5e-324, 1e-31, 1e31, np.inf, np.nan, -1.0])
+def test_clips_are_refused_alike_by_all(framework: str, clip: float) -> None:
+    with pytest.raises(InvalidInputError, match="clip from 1e-30 to"):
+        FRAMEWORKS[framework].build(clip, SHARE)
+
+
+@pytest.mark.parametrize("framework", CLIPPING)
+@pytest.mark.parametrize("clip", [1e-30, 1e30])
+def test_the_smallest_and_the_largest_clip_work(framework: str, clip: float) -> None:
+    randomizer: Any = FRAMEWORKS[framework].build(clip, SHARE)
+    updates = np.array([[1.0, -1.0, 0.0, 0.5]] * 8, np.float32) * np.float32(clip)
+    levels = np.full(8, 2.0)
+
+    for rng in (np.random.default_rng(20), SystemRandom()):
+        totals = randomizer.randomize(updates, levels, rng=rng).sum(axis=0, dtype=float)
+        estimate = randomizer.estimate(totals, levels)
+
+        # Eight people at this level: noise of some clips, and no more.
+        assert np.all(np.abs(estimate) < 100.0 * clip)
+
+
+@pytest.mark.parametrize("build", [ThresholdVectors, TopVectors, RandomVectors])
+@pytest.mark.parametrize("share", [0.0, 1.5, np.nan])
+def test_shares_are_refused_in_the_same_words(build: Any, share: float) -> None:
+    with pytest.raises(InvalidInputError, match="below 1 where a threshold decides"):
+        build(CLIP, share)
+
+
+def test_all_messages_are_kept_only_without_a_threshold() -> None:
+    assert TopVectors(CLIP, 1.0).share == RandomVectors(CLIP, 1.0).share == 1.0
+    with pytest.raises(InvalidInputError, match=r"\(0, 1\)"):
+        ThresholdVectors(CLIP, 1.0)
 
 
 def test_levels_too_small_for_laplace_noise_are_refused() -> None:

@@ -74,7 +74,8 @@ def main() -> None:
     except ShuffledpError as error:
         code = _refuse(str(error))
     except OSError as error:
-        code = _refuse(f"Could not write: {error.strerror}.")
+        where = "" if error.filename is None else f" {error.filename}"
+        code = _refuse(f"Could not write{where}: {error.strerror}.")
     except (click.Abort, KeyboardInterrupt):
         click.echo("shuffledp: stopped; nothing was written.", err=True)
         code = 130

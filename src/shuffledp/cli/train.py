@@ -13,6 +13,7 @@ from shuffledp.cli.training_options import (
     data_options,
     result_options,
     round_options,
+    sgd_options,
 )
 from shuffledp.cli.training_output import (
     accuracy_table,
@@ -127,22 +128,7 @@ def sparsified_command(**given: Any) -> None:
 
 @train_group.command("shuffled-sgd")
 @data_options("e-apes/uniform1")
-@click.option("--epochs", type=click.IntRange(1), default=50, show_default=True)
-@click.option(
-    "--clip",
-    type=float,
-    default=2.0,
-    show_default=True,
-    help="The largest norm of one example's gradient.",
-)
-@click.option("--learning-rate", type=float, default=0.05, show_default=True)
-@click.option(
-    "--delta",
-    type=float,
-    default=1e-5,
-    show_default=True,
-    help="Of each step, and of the guarantee.",
-)
+@sgd_options
 @result_options
 def sgd_command(**given: Any) -> None:
     """Clients in a random order, each with one noisy step of a small neural network.
@@ -151,12 +137,13 @@ def sgd_command(**given: Any) -> None:
 
     \b
     Example:
-      shuffledp train shuffled-sgd --epochs 5 --seed 1
+      shuffledp train shuffled-sgd --epochs 5 --seed 1 --public-components
     """
     rng, output = _start(given), given.pop("output")
     images = _load(given["dataset"])
     given["clients"] = given["clients"] or _SGD_CLIENTS
     levels = _levels(given, "e-apes/uniform1", rng)
+    public = given["public_components"]
     with training_bar("epoch", given["epochs"]) as tell:
         result = shuffled_sgd.train(
             images,
@@ -166,6 +153,9 @@ def sgd_command(**given: Any) -> None:
             clip=given["clip"],
             learning_rate=given["learning_rate"],
             delta=given["delta"],
+            components=(
+                shuffled_sgd.components_of(images.test_features) if public else None
+            ),
             on_epoch=lambda done, _, test: tell(
                 done, lambda: f"accuracy {100 * test:.2f} %"
             ),

@@ -52,6 +52,15 @@ def data_options(distribution: str) -> Callable[[Command], Command]:
     )
 
 
+def _folder(
+    context: click.Context, option: click.Parameter, path: Path | None
+) -> Path | None:
+    # Of what is no folder, click refuses files only: not devices, for one.
+    if path is not None and path.exists() and not path.is_dir():
+        raise click.BadParameter(f"{path} is not a folder.", context, option)
+    return path
+
+
 result_options = _together(
     click.option(
         "--seed",
@@ -61,6 +70,7 @@ result_options = _together(
     click.option(
         "--output",
         type=click.Path(path_type=Path, file_okay=False),
+        callback=_folder,
         metavar="FOLDER",
         help="Where accuracy.svg and training.json go; by default nowhere.",
     ),
@@ -117,5 +127,31 @@ round_options = _together(
         default=PAPER_SETTINGS.delta,
         show_default=True,
         help="Of one person's guarantee for the whole training.",
+    ),
+)
+
+sgd_options = _together(
+    click.option("--epochs", type=click.IntRange(1), default=50, show_default=True),
+    click.option(
+        "--clip",
+        type=float,
+        default=2.0,
+        show_default=True,
+        help="The largest norm of one example's gradient.",
+    ),
+    click.option("--learning-rate", type=float, default=0.05, show_default=True),
+    click.option(
+        "--delta",
+        type=float,
+        default=1e-5,
+        show_default=True,
+        help="Of each step, and of the guarantee.",
+    ),
+    click.option(
+        "--public-components",
+        is_flag=True,
+        help="Fit the principal components on the test pictures, without their labels, "
+        "and not on the clients' own. It assumes that the test pictures are public; only "
+        "then is anything certified.",
     ),
 )

@@ -235,7 +235,7 @@ def _shown(number: float | None) -> str:
         return "nothing"
     if math.isinf(number):
         return "infinite"
-    return f"{number:,.0f}" if number >= 1000.0 else f"{number:.4g}"
+    return f"{number:,.0f}" if 1e3 <= number < 1e6 else f"{number:.4g}"
 
 
 def _upward(number: float | None) -> str:

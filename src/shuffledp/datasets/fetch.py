@@ -22,23 +22,35 @@ def no_progress(_done: int, _total: int | None) -> None:
 def find(names: tuple[str, ...], folder: Path | None = None) -> Path | None:
     """Returns the first existing file of these names, or None if it must be downloaded.
 
+    Arguments and errors are those of `find_all`.
+    """
+    return next(iter(find_all(names, folder)), None)
+
+
+def find_all(
+    names: tuple[str, ...], folder: Path | None = None, *, home: str | None = None
+) -> list[Path]:
+    """Returns all existing files of these names, none if it must be downloaded.
+
     Args:
         names: File names in order of preference.
         folder: Where to look. Otherwise the folder that SHUFFLEDP_DATA names, and last
             the cache of earlier downloads.
+        home: Where to get it from, for the error.
 
     Raises:
         DataError: If a folder is given, by argument or variable, that lacks the file.
     """
     variable = os.environ.get(DATA_VARIABLE)
     chosen = folder or (Path(variable) if variable else None)
-    for place in [chosen] if chosen else [cache_folder()]:
-        for name in names:
-            if (place / name).is_file():
-                return place / name
-    if chosen:
-        raise DataError(f"Expected {' or '.join(names)} in {chosen}, found neither.")
-    return None
+    place = chosen or cache_folder()
+    found = [place / name for name in names if (place / name).is_file()]
+    if chosen and not found:
+        advice = "" if home is None else f" Get it from {home}."
+        raise DataError(
+            f"Expected {' or '.join(names)} in {chosen}, found none of them.{advice}"
+        )
+    return found
 
 
 def cache_folder() -> Path:

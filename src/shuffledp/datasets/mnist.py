@@ -19,7 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.datasets.fetch import Progress, cache_folder, download, find, no_progress
+from shuffledp.datasets.fetch import (
+    Progress,
+    cache_folder,
+    download,
+    find_all,
+    no_progress,
+)
 from shuffledp.errors import DataError, MissingExtraError
 
 MNIST_URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
@@ -211,9 +217,9 @@ def _mnist_file(
     name: str, shape: tuple[int, ...], folder: Path | None, progress: Progress
 ) -> NDArray[Any]:
     sha256 = MNIST_SHA256[name]
-    path = find(_candidates(name, "mnist"), folder)
-    if path is not None:
-        return read_idx(path, shape=shape, sha256=sha256)
+    paths = find_all(_candidates(name, "mnist"), folder, home=MNIST_URL)
+    if paths:
+        return _read_first(paths, shape=shape, sha256=sha256)
     fetched = download(f"{MNIST_URL}{name}.gz", name=f"{name}.gz", progress=progress)
     try:
         content = read_idx(fetched, shape=shape, sha256=sha256)
@@ -232,13 +238,31 @@ def _mnist_file(
 def _qmnist_file(
     name: str, shape: tuple[int, ...], folder: Path | None, *, integers: bool
 ) -> NDArray[Any]:
-    path = find(_candidates(name, "qmnist"), folder)
-    if path is None:
+    paths = find_all(_candidates(name, "qmnist"), folder, home=QMNIST_HOME)
+    if not paths:
         raise DataError(
             f"Expected {name}.gz in a folder, given or named by SHUFFLEDP_DATA: get it "
             f"from {QMNIST_HOME}."
         )
-    return read_idx(path, shape=shape, integers=integers)
+    return _read_first(paths, shape=shape, integers=integers)
+
+
+def _read_first(
+    paths: list[Path],
+    *,
+    shape: tuple[int, ...],
+    integers: bool = False,
+    sha256: str | None = None,
+) -> NDArray[Any]:
+    first, *others = paths
+    try:
+        return read_idx(first, shape=shape, integers=integers, sha256=sha256)
+    except DataError as error:
+        if not others:
+            raise
+        raise DataError(
+            f"{error} Without it, {others[0]} would be read instead."
+        ) from error
 
 
 def _candidates(name: str, subfolder: str) -> tuple[str, ...]:

@@ -72,8 +72,8 @@ COLUMNS = (
 )
 _NOTES = (
     "local: d epsilon of one round, from the smallest budget to the largest. Then epsilons "
-    "of the person, among quantiles, who is protected least: c, one coordinate; uc, all of a "
-    "person in one round; all, in the whole training.",
+    "of the person, among quantiles, who is protected least: c, one coordinate; uc, all "
+    "of a person in one round; all, in the whole training.",
     "publ.: the paper's statement, evaluated for these people (its numerical clone "
     "reduction and advanced composition); not proven, and marked ! where an attack reaches "
     "more. printed: what the paper's table says. cert.: certified. (local): not a central "

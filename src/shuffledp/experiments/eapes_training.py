@@ -15,15 +15,13 @@ import numpy as np
 from shuffledp.budget_distributions import draw_budgets
 from shuffledp.datasets.mnist import load_mnist
 from shuffledp.experiments.result import Cell, OnShare, Result
-from shuffledp.federated.principal_components import fit
 from shuffledp.federated.sgd_guarantee import SgdGuarantee
-from shuffledp.federated.shuffled_sgd import Images, train
+from shuffledp.federated.shuffled_sgd import Images, components_of, train
 from shuffledp.report.picture import new_figure, svg
 from shuffledp.types import Floats
 
 NUM_CLIENTS = 100
 EPOCHS = 50
-COMPONENTS = 60
 # "an accuracy of 96.78% on the test dataset after approximately 50 epochs".
 PAPER_TEST_ACCURACY = 96.78
 _COLOURS = (
@@ -116,8 +114,7 @@ def _trained(
     levels = draw_budgets(
         f"e-apes/{variant.budgets}", NUM_CLIENTS, rng=np.random.default_rng(seed)
     )
-    width = min(COMPONENTS, images.test_features.shape[1])
-    public = fit(images.test_features, width) if variant.public_components else None
+    public = components_of(images.test_features) if variant.public_components else None
     results = []
     for repetition in range(repetitions):
 

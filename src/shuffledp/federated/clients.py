@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng, check_rng
@@ -106,3 +106,9 @@ def check_examples(
         )
     if labels.min() < 0:
         raise InvalidInputError("Expected every label to be 0 or more.")
+
+
+def check_converges(numbers: ArrayLike) -> None:
+    """Raises InvalidInputError if what a training computed is not finite."""
+    if not np.all(np.isfinite(numbers)):
+        raise InvalidInputError("Training diverged: choose a smaller learning rate.")

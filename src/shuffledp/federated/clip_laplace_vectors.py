@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.arrays import as_number
+from shuffledp.errors import InvalidInputError
 from shuffledp.federated.calibration import response, value_behind
 from shuffledp.federated.round import check_updates
 from shuffledp.federated.simulated_cells import clip_laplace_cells
@@ -21,19 +23,22 @@ from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomness import Rng, SystemRandom, check_rng
 from shuffledp.types import Floats
 
+# Single precision ends at 3e38, and loses digits below 1e-38.
+SMALLEST, LARGEST = 1e-30, 1e30
+
 
 @dataclass(frozen=True, slots=True)
 class ClipLaplaceVectors:
     """Public parameters only.
 
     Attributes:
-        clip: C > 0; coordinates are clipped to [-C, C].
+        clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
     """
 
     clip: float
 
     def __post_init__(self) -> None:
-        ClipLaplace(self.clip)
+        check_clip(self.clip)
 
     @property
     def name(self) -> str:
@@ -84,3 +89,13 @@ class ClipLaplaceVectors:
 def off_middle(totals: Floats, levels: Floats) -> Floats:
     """Returns how far from the middle of the grid the average message is, in cells."""
     return totals / levels.size + 0.5 - STEPS / 2
+
+
+def check_clip(clip: float) -> None:
+    """Raises InvalidInputError unless single precision can clip to this."""
+    number = as_number(clip, "clip")
+    # Written this way round, it refuses NaN too.
+    if not SMALLEST <= number <= LARGEST:
+        raise InvalidInputError(
+            f"Expected a clip from {SMALLEST:g} to {LARGEST:g}, got {number:g}."
+        )

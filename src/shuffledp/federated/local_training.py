@@ -14,9 +14,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.account import check_whole
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated.clients import Clients
+from shuffledp.federated.clients import Clients, check_converges
 
 
 class Model(Protocol):
@@ -46,8 +47,7 @@ class LocalTraining:
     def __post_init__(self) -> None:
         rate = as_number(self.learning_rate, "learning_rate")
         proximal = as_number(self.proximal, "proximal")
-        if self.steps < 1:
-            raise InvalidInputError(f"Expected at least 1 step, got {self.steps}.")
+        check_whole(self.steps, "steps", least=1)
         if not 0.0 < rate < np.inf:
             raise InvalidInputError(f"Expected a learning rate > 0, got {rate:g}.")
         if not 0.0 <= proximal < np.inf:
@@ -55,6 +55,8 @@ class LocalTraining:
                 f"Expected a finite proximal >= 0, got {proximal:g}."
             )
 
+    # What overflows is reported, once, as the training that diverged.
+    @np.errstate(over="ignore", invalid="ignore")
     def updates(
         self, model: Model, weights: NDArray[np.float32], clients: Clients
     ) -> NDArray[np.float32]:
@@ -66,6 +68,10 @@ class LocalTraining:
             model: Whose loss is minimised.
             weights: w0, the same for everybody, shape (d,).
             clients: k people.
+
+        Raises:
+            InvalidInputError: If the weights have another shape, or an update is not
+                finite, since steps, or those of earlier rounds, were too long.
         """
         if weights.ndim != 1:
             raise InvalidInputError(
@@ -81,4 +87,5 @@ class LocalTraining:
             travelled += gradients
         if self.steps > 1:
             travelled /= np.float32(self.steps)
+        check_converges(travelled)
         return travelled

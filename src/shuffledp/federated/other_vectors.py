@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated.clip_laplace_vectors import off_middle
+from shuffledp.federated.clip_laplace_vectors import check_clip, off_middle
 from shuffledp.federated.round import check_updates
 from shuffledp.federated.simulated_cells import FARTHEST_CELL, laplace_cells
 from shuffledp.randomizers.grid import STEPS
@@ -33,13 +33,13 @@ class OneBitVectors:
     """Public parameters only.
 
     Attributes:
-        clip: C > 0; coordinates are clipped to [-C, C].
+        clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
     """
 
     clip: float
 
     def __post_init__(self) -> None:
-        OneBit(-self.clip, self.clip)
+        check_clip(self.clip)
 
     @property
     def name(self) -> str:
@@ -102,13 +102,14 @@ class LaplaceVectors:
     """Public parameters only.
 
     Attributes:
-        clip: C > 0; coordinates are clipped to [-C, C]; noise has scale 2 C / eps.
+        clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C]; noise has scale
+            2 C / eps.
     """
 
     clip: float
 
     def __post_init__(self) -> None:
-        Laplace(-self.clip, self.clip)
+        check_clip(self.clip)
 
     @property
     def name(self) -> str:

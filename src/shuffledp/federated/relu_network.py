@@ -20,7 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated.clients import check_examples
+from shuffledp.federated.clients import check_converges, check_examples
+
+# What overflows is reported, once, as the training that diverged.
+_quiet = np.errstate(over="ignore", invalid="ignore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class ReluNetwork:
             matrix[...] = rng.normal(0.0, math.sqrt(2.0 / len(matrix)), matrix.shape)
         return weights
 
+    @_quiet
     def clipped_sum(
         self,
         weights: NDArray[np.float32],
@@ -72,6 +76,10 @@ class ReluNetwork:
             labels: Shape (N,).
             clip: The largest Euclidean norm of one example's gradient g, > 0; infinite
                 for no clipping.
+
+        Raises:
+            InvalidInputError: If shapes differ, or weights are so large that a gradient
+                is not finite.
         """
         signals, errors = self._derivatives(weights, features, labels)
         norms = _norms(signals, errors)
@@ -86,6 +94,7 @@ class ReluNetwork:
             shortened.sum(axis=0, out=bias)
         return total
 
+    @_quiet
     def gradient_norms(
         self,
         weights: NDArray[np.float32],
@@ -95,6 +104,7 @@ class ReluNetwork:
         """Returns the Euclidean norm of each example's gradient, shape (N,)."""
         return _norms(*self._derivatives(weights, features, labels))
 
+    @_quiet
     def accuracy(
         self,
         weights: NDArray[np.float32],
@@ -134,6 +144,7 @@ class ReluNetwork:
         for layer, (matrix, bias) in enumerate(self._views(weights)):
             signals.append(np.maximum(sums, np.float32(0.0)) if layer else features)
             sums = signals[-1] @ matrix + bias
+        check_converges(sums)
         return signals, sums
 
     def _layers(self) -> list[tuple[int, int]]:
@@ -179,4 +190,5 @@ def _norms(
         for a, delta in zip(signals, errors, strict=True)
     )
     norms: NDArray[np.float32] = np.sqrt(np.asarray(squares, dtype=np.float32))
+    check_converges(norms)
     return norms

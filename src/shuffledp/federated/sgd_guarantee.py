@@ -20,9 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.accounting.account import check_whole
 from shuffledp.accounting.published.bound import Setting
 from shuffledp.accounting.published.eapes import EapesTheorem, gdp_parameter
+from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
+from shuffledp.federated.clip_laplace_vectors import LARGEST, SMALLEST, check_clip
 from shuffledp.population import Population
 from shuffledp.randomizers.gaussian import normal_divergence, sensitivity_per_deviation
 from shuffledp.types import Floats
@@ -33,11 +36,13 @@ _ROUNDING = 1e-9
 
 _PUBLIC = (
     "For one example, or all examples, of a client whose level is the row's, against "
-    "anybody who sees every step and whose it is; in exact arithmetic."
+    "anybody who sees every step and whose it is; in exact arithmetic. The principal "
+    "components count as public."
 )
 _NOT_PUBLIC = (
     "Not certified: the principal components were computed from the clients' own examples "
-    "without noise. The rows hold for the steps of training only."
+    "without noise. The rows hold for the steps of training only. For a certificate, take "
+    "components of public pictures: --public-components on the command line."
 )
 _NO_NOISE = "Not certified: trained without noise."
 
@@ -90,7 +95,7 @@ class SgdGuarantee:
     published_status: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the guarantee as plain values, for JSON, with None for infinite ones."""
+        """Returns the guarantee as plain values, for JSON: infinite ones as "infinity"."""
         record = _finite(asdict(self))
         record["levels"] = [_finite(asdict(level)) for level in self.levels]
         return record
@@ -101,12 +106,23 @@ def deviations(levels: Floats, *, clip: float, examples: int, delta: float) -> F
 
     Args:
         levels: Local budgets of one example in one step, from 0 to 700, shape (m,).
-        clip: C, > 0.
+        clip: C, in [1e-30, 1e30].
         examples: k, the examples of every client, >= 1.
         delta: In (0, 1).
+
+    Raises:
+        InvalidInputError: If the clip, or noise, is out of the range in which single
+            precision, that of the training, holds it.
     """
+    check_clip(clip)
     mu = sensitivity_per_deviation(levels, delta)
-    return 2.0 * clip / examples / mu
+    sigmas: Floats = 2.0 * clip / examples / mu
+    if not (sigmas.min() >= SMALLEST and sigmas.max() <= LARGEST):
+        raise InvalidInputError(
+            f"Expected a clip, levels and a delta for which the noise is from "
+            f"{SMALLEST:g} to {LARGEST:g}, got {sigmas.min():g} to {sigmas.max():g}."
+        )
+    return sigmas
 
 
 def certify(
@@ -123,24 +139,21 @@ def certify(
 
     Args:
         people: The clients' levels.
-        clip: C, > 0 and finite.
+        clip: C, in [1e-30, 1e30].
         examples: k, the examples of every client, >= 1.
         epochs: Steps of every client, >= 1.
-        delta: In (0, 1).
+        delta: In [1e-100, 1).
         public_components: Whether the projection tells nothing of the clients' examples.
         noise: Whether there was any.
 
     Raises:
         InvalidInputError: If a parameter is out of range.
     """
-    if not 0.0 < clip < math.inf:
-        raise InvalidInputError(f"Expected a finite clip > 0, got {clip:g}.")
+    clip, delta = as_number(clip, "clip"), as_number(delta, "delta")
     if not 1e-100 <= delta < 1.0:
         raise InvalidInputError(f"Expected 1e-100 <= delta < 1, got {delta:g}.")
-    if examples < 1 or epochs < 1:
-        raise InvalidInputError(
-            f"Expected examples and epochs, got {examples} and {epochs}."
-        )
+    check_whole(examples, "examples", least=1)
+    check_whole(epochs, "epochs", least=1)
     sigmas = deviations(people.epsilons, clip=clip, examples=examples, delta=delta)
     if not noise:
         sigmas = np.zeros_like(sigmas)
@@ -197,4 +210,6 @@ def smallest_epsilons(mu: Floats, delta: float) -> Floats:
 
 
 def _finite(record: dict[str, Any]) -> dict[str, Any]:
-    return {key: None if value == math.inf else value for key, value in record.items()}
+    return {
+        key: "infinity" if value == math.inf else value for key, value in record.items()
+    }

@@ -26,7 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.arrays import as_number, float_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated.clients import check_examples, partition
+from shuffledp.federated.clients import check_converges, check_examples, partition
+from shuffledp.federated.clip_laplace_vectors import SMALLEST
 from shuffledp.federated.principal_components import PrincipalComponents, fit
 from shuffledp.federated.relu_network import ReluNetwork
 from shuffledp.federated.sgd_guarantee import SgdGuarantee, certify, deviations
@@ -93,6 +94,15 @@ class ShuffledSgdResult:
         }
 
 
+def components_of(features: NDArray[np.float32]) -> PrincipalComponents:
+    """Returns the 60 principal components of the paper, or all if there are fewer.
+
+    Args:
+        features: Public for a certificate, such as `images.test_features`; shape (N, p).
+    """
+    return fit(features, min(_COMPONENTS, features.shape[1]))
+
+
 def train(
     images: Images,
     levels: ArrayLike,
@@ -115,23 +125,28 @@ def train(
             keeps for one of her examples, at delta.
         rng: The only source of randomness. Its normal numbers are those of a simulation.
         epochs: T, >= 1.
-        clip: C, the largest norm of one example's gradient, > 0.
-        learning_rate: > 0.
+        clip: C, the largest norm of one example's gradient, in [1e-30, 1e30].
+        learning_rate: At least 1e-30.
         delta: In [1e-100, 1).
         hidden: The numbers of ReLU units, layer by layer.
-        components: A projection computed from public data. By default it is computed from
-            the clients' examples, as in the paper, and nothing is certified.
+        components: A projection computed from public data, see `components_of`. By
+            default it is computed from the clients' examples, as in the paper, and
+            nothing is certified.
         noise: Whether to add any; without, nothing is certified.
         on_epoch: Called after every epoch.
 
     Raises:
-        InvalidInputError: If shapes differ or a parameter is out of range.
+        InvalidInputError: If shapes differ, a parameter is out of range, or the training
+            diverges: a step is not finite.
     """
     budgets = float_array(levels, "privacy levels")
     people = Population.from_budgets(budgets)
     rate = as_number(learning_rate, "learning_rate")
-    if not 0.0 < rate < math.inf:
-        raise InvalidInputError(f"Expected a learning rate > 0, got {rate:g}.")
+    # A smaller one is none in single precision; a larger one than fits diverges.
+    if not SMALLEST <= rate < math.inf:
+        raise InvalidInputError(
+            f"Expected a finite learning rate of at least {SMALLEST:g}, got {rate:g}."
+        )
     features, labels = images.train_features, images.train_labels
     clients = partition(features, labels, budgets.size, rng=rng)
     check_examples(images.test_features, images.test_labels, dimensions=2)
@@ -146,7 +161,7 @@ def train(
         noise=noise,
     )
     if components is None:
-        components = fit(features, min(_COMPONENTS, features.shape[1]))
+        components = components_of(features)
     flat = clients.features.reshape(-1, features.shape[1])
     inputs, classes = components.project(flat), clients.labels.ravel()
     test_inputs = components.project(images.test_features)
@@ -164,7 +179,9 @@ def train(
             if noise:
                 normal = rng.standard_normal(len(step), dtype=np.float32)
                 step += np.float32(sigmas[client]) * normal
-            weights -= np.float32(rate) * step
+            with np.errstate(over="ignore", invalid="ignore"):
+                weights -= np.float32(rate) * step
+            check_converges(weights)
         train_accuracy.append(model.accuracy(weights, inputs, classes))
         test_accuracy.append(model.accuracy(weights, test_inputs, images.test_labels))
         if on_epoch is not None:

@@ -36,7 +36,7 @@ class ThresholdVectors:
     """Keeps messages as `SparsifiedClipLaplace` does; public parameters only.
 
     Attributes:
-        clip: C > 0; coordinates are clipped to [-C, C].
+        clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
         share: The outer part of the range whose messages are kept, in (0, 1).
     """
 
@@ -44,6 +44,8 @@ class ThresholdVectors:
     share: float
 
     def __post_init__(self) -> None:
+        ClipLaplaceVectors(self.clip)
+        _check_share(self.share)
         SparsifiedClipLaplace(self.clip, self.share)
 
     @property
@@ -89,7 +91,7 @@ class TopVectors:
     """Keeps each person's b largest messages; public parameters only.
 
     Attributes:
-        clip: C > 0; coordinates are clipped to [-C, C].
+        clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
         share: b / d, in (0, 1].
     """
 
@@ -148,7 +150,7 @@ class RandomVectors:
     """Keeps b coordinates of each person, drawn at random; public parameters only.
 
     Attributes:
-        clip: C > 0; coordinates are clipped to [-C, C].
+        clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
         share: b / d, in (0, 1].
     """
 
@@ -200,7 +202,10 @@ class RandomVectors:
 def _check_share(share: float) -> None:
     number = as_number(share, "share")
     if not 0.0 < number <= 1.0:
-        raise InvalidInputError(f"Expected a share in (0, 1], got {number:g}.")
+        raise InvalidInputError(
+            "Expected a share in (0, 1], and below 1 where a threshold decides, got "
+            f"{number:g}."
+        )
 
 
 def _num_kept(num_coordinates: int, share: float) -> int:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.accounting.account import check_whole
 from shuffledp.arrays import as_number, float_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated.clients import Clients
+from shuffledp.federated.clients import Clients, check_converges
 from shuffledp.federated.frameworks import framework_named
 from shuffledp.federated.guarantees import TrainingGuarantee, certify_training
 from shuffledp.federated.local_training import LocalTraining, Model
@@ -120,7 +120,8 @@ def train(
         on_share: Called with the share of the current round that is done.
 
     Raises:
-        InvalidInputError: If shapes differ or a parameter is out of range.
+        InvalidInputError: If shapes differ, a parameter is out of range, or the training
+            diverges: a weight or an update is not finite.
         CertificationError: If nothing can be proven about these settings.
     """
     budgets = float_array(levels, "privacy levels")
@@ -170,8 +171,11 @@ def train(
             on_share=on_share,
         )
         estimate = randomizer.estimate(shuffled.totals(), shuffled.levels)
-        weights = (weights - rate * estimate).astype(np.float32)
-        accuracy.append(model.accuracy(weights, test_features, test_labels))
+        # What overflows is reported, once, as the training that diverged.
+        with np.errstate(over="ignore", invalid="ignore"):
+            weights = (weights - rate * estimate).astype(np.float32)
+            check_converges(weights)
+            accuracy.append(model.accuracy(weights, test_features, test_labels))
         if on_round is not None:
             on_round(done + 1, accuracy[-1])
     return TrainingResult(framework, tuple(accuracy), guarantee, weights)

@@ -112,6 +112,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _write_whole(path: Path, text: str) -> None:
+    # What takes its place would replace a device itself.
+    if path.exists() and not path.is_file():
+        raise DataError(f"Expected an ordinary file to write to, got {path}.")
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
