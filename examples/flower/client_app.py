@@ -16,8 +16,7 @@ from flwr.clientapp.mod import LocalDpMod
 from shuffledp.federated.flower_client import RandomizeUpdate
 
 PRIVATE = RandomizeUpdate(
-    setting.RANDOMIZER,
-    rounds=setting.ROUNDS,
+    setting.AGREEMENT,
     scale=setting.SCALE,
     level_of=setting.level_of,
     rng_of=setting.rng_of,

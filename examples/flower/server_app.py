@@ -3,7 +3,6 @@
 import logging
 import math
 from collections.abc import Iterable
-from functools import partial
 
 import numpy as np
 import setting
@@ -15,7 +14,6 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
 from shuffledp.federated.flower_server import ShuffledAveraging
-from shuffledp.federated.guarantees import certify_training
 
 app = ServerApp()
 
@@ -39,11 +37,11 @@ def main(grid: Grid, context: Context) -> None:
     del context
     logging.getLogger("flwr").setLevel(logging.WARNING)
     private = ShuffledAveraging(
-        setting.RANDOMIZER,
-        certify,
+        setting.AGREEMENT,
+        promised=setting.PROMISED,
+        coordinates=setting.model().num_parameters,
+        delta=setting.DELTA,
         server_rate=setting.SERVER_RATE,
-        min_clients=setting.NUM_CLIENTS,
-        certify_every=setting.ROUNDS,
     )
     result = start(private, grid)
     print_accuracies("shuffledp, levels " + ", ".join(map(str, setting.LEVELS)), result)
@@ -81,15 +79,9 @@ def print_accuracies(title: str, result: Result) -> None:
         print(f"  round {server_round:2d}  accuracy {metrics['accuracy']:.3f}")
 
 
-certify = partial(certify_training, "apes", clip=setting.CLIP, delta=setting.DELTA)
-
-
 def print_guarantee(strategy: ShuffledAveraging) -> None:
     """Prints what each level is promised after all rounds."""
     guarantee = strategy.guarantee
-    if guarantee is None:
-        print("  nothing is certified: too few people took part in every round")
-        return
     print(f"  after {guarantee.rounds} rounds, delta {guarantee.delta:g}, epsilon of")
     print("    level  one weight's message  all updates: locally  centrally, shuffled")
     for row in guarantee.levels:
@@ -111,7 +103,7 @@ def print_check(result: Result) -> None:
             ]
         )
         totals = cells.sum(axis=0, dtype=np.int64).astype(np.float64)
-        mean = setting.RANDOMIZER.estimate(totals, levels)
+        mean = setting.AGREEMENT.randomizer.estimate(totals, levels)
         weights = (weights - setting.SERVER_RATE * mean).astype(np.float32)
     (trained,) = result.arrays.to_numpy_ndarrays()
     if not np.array_equal(weights, trained):
@@ -127,7 +119,7 @@ def cells_of(
     update = (weights - trained) / np.float32(setting.SCALE)
     rng = setting.rng_for(number, server_round)
     level = np.array([setting.level_for(number)])
-    cells: NDArray[np.uint16] = setting.RANDOMIZER.randomize(
+    cells: NDArray[np.uint16] = setting.AGREEMENT.randomizer.randomize(
         update[None], level, rng=rng
     )[0]
     return cells

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shuffledp.datasets.mnist import LabelledImages, load_digits, load_mnist
 from shuffledp.federated.clients import Clients, partition
-from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
+from shuffledp.federated.flower_agreement import Agreement
 from shuffledp.federated.local_training import LocalTraining
 from shuffledp.federated.softmax import SoftmaxRegression
 
@@ -17,16 +17,20 @@ NUM_CLIENTS = 100
 ROUNDS = int(os.environ.get("ROUNDS", "10"))
 # Of a third of the people each, in nats per weight of the model and round.
 LEVELS = (0.5, 1.0, 2.0)
-CLIP = 0.02
+AGREEMENT = Agreement(framework="apes", clip=0.02, rounds=ROUNDS)
 DELTA = 1e-4
 LOCAL = LocalTraining(steps=1, learning_rate=0.5)
 SCALE = LOCAL.steps * LOCAL.learning_rate
 SERVER_RATE = 5.0
-RANDOMIZER = ClipLaplaceVectors(CLIP)
 # For Flower's own mod, which protects a whole update at once: its norm, and the budget.
 GAUSSIAN_CLIP = 0.2
 GAUSSIAN_EPSILON = 1.0
 SEED = 1
+# How many devices of each level every round has; nothing is learnt from one with fewer.
+PROMISED = {
+    level: len(range(first, NUM_CLIENTS, len(LEVELS)))
+    for first, level in enumerate(LEVELS)
+}
 
 
 @lru_cache(maxsize=1)

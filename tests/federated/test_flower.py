@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,14 @@ from numpy.typing import NDArray
 if importlib.util.find_spec("flwr") is None:
     pytest.skip("flwr is not installed", allow_module_level=True)
 
+from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
+from shuffledp.federated.flower_agreement import Agreement
 from shuffledp.federated.flower_client import RandomizeUpdate
 from shuffledp.federated.flower_server import ShuffledAveraging
-from shuffledp.federated.guarantees import TrainingGuarantee, certify_training
+from shuffledp.federated.guarantees import certify_training
+from shuffledp.federated.other_vectors import LaplaceVectors, OneBitVectors
+from shuffledp.federated.sparsified_vectors import RandomVectors, ThresholdVectors
 from shuffledp.population import Population
 
 # After the modules above, which import Flower without its dependencies' warnings.
@@ -38,6 +41,7 @@ from flwr.app import (  # isort: skip
 from flwr.supercore.task_identity import TaskIdentity  # isort: skip
 
 RANDOMIZER = ClipLaplaceVectors(0.5)
+AGREEMENT = Agreement(framework="apes", clip=0.5, rounds=2)
 RUN = Path(__file__).parents[2] / "examples" / "flower" / "run.py"
 
 
@@ -77,10 +81,14 @@ def app_that_returns(weights: NDArray[np.float32]) -> Callable[[Any, Any], Any]:
 
 def mod(**changes: Any) -> RandomizeUpdate:
     settings: dict[str, Any] = {
-        "rounds": 2,
         "rng_of": lambda *_: np.random.default_rng(5),
     } | changes
-    return RandomizeUpdate(RANDOMIZER, **settings)
+    return RandomizeUpdate(AGREEMENT, **settings)
+
+
+def updates_sent(context: Any) -> int:
+    record = context.state.config_records.get("shuffledp", {})
+    return int(record.get("updates-sent", 0))
 
 
 def test_only_randomized_cells_and_the_level_leave_the_device() -> None:
@@ -105,7 +113,7 @@ def test_only_randomized_cells_and_the_level_leave_the_device() -> None:
 
 def test_randomness_comes_from_the_system_unless_told_otherwise() -> None:
     weights = np.zeros(200, dtype=np.float32)
-    private = RandomizeUpdate(RANDOMIZER, rounds=2)
+    private = RandomizeUpdate(AGREEMENT)
     context = device(privacy_level=1.0)
 
     first, second = (
@@ -116,15 +124,104 @@ def test_randomness_comes_from_the_system_unless_told_otherwise() -> None:
     assert not np.array_equal(sent(first), sent(second))
 
 
+def app_that_raises(message: Any, context: Any) -> Any:
+    raise ValueError("diagnosis: influenza")
+
+
+def app_that_exits(message: Any, context: Any) -> Any:
+    sys.exit("diagnosis: influenza")
+
+
+def app_that_fails(message: Any, context: Any) -> Any:
+    return Message(Error(0, "diagnosis: influenza"), reply_to=message)
+
+
+def app_that_warns_of_overflow(message: Any, context: Any) -> Any:
+    weights = np.full(3, 3e38, dtype=np.float32) * np.float32(10.0)
+    return app_that_returns(weights)(message, context)
+
+
+def app_that_forgets(message: Any, context: Any) -> Any:
+    del context.state["shuffledp"]
+    return app_that_returns(np.zeros(3, np.float32))(message, context)
+
+
+ZEROS = np.zeros(3, dtype=np.float32)
+TRAININGS: dict[str, Callable[[Any, Any], Any]] = {
+    "fine": app_that_returns(np.array([0.1, -0.2, 9.0], np.float32)),
+    "overflow in part": app_that_returns(np.array([0.1, np.inf, np.nan], np.float32)),
+    "overflow of the difference": app_that_returns(np.full(3, -3.4e38, np.float32)),
+    "overflow with a warning": app_that_warns_of_overflow,
+    "another shape": app_that_returns(np.zeros(4, np.float32)),
+    "another type": app_that_returns(np.zeros(3, np.float64)),
+    "exception": app_that_raises,
+    "exit": app_that_exits,
+    "error": app_that_fails,
+    "no arrays": lambda message, _: Message(RecordDict(), reply_to=message),
+    "no message": lambda *_: None,
+    "forgotten diary": app_that_forgets,
+}
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_the_reply_is_of_the_same_kind_whatever_becomes_of_the_data(name: str) -> None:
+    context = device(privacy_level=1.0)
+    private = mod(scale=0.5)
+
+    replies = [private(request(ZEROS), context, TRAININGS[name]) for _ in range(3)]
+
+    assert [reply.has_error() for reply in replies] == [False, False, True]
+    for reply in replies[:2]:
+        assert set(reply.content) == {"cells", "privacy-level"}
+        assert dict(reply.content["privacy-level"]) == {"privacy-level": 1.0}
+        assert list(reply.content["cells"]) == ["cells"]
+        assert sent(reply).dtype == np.uint16
+        assert sent(reply).shape == (3,)
+        assert "influenza" not in repr(reply)
+    assert updates_sent(context) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "update"),
+    [
+        ("overflow in part", [-0.1, 0.0, 0.0]),
+        ("overflow with a warning", [0.0, 0.0, 0.0]),
+        ("another shape", [0.0, 0.0, 0.0]),
+        ("exception", [0.0, 0.0, 0.0]),
+    ],
+)
+def test_zeros_are_randomized_where_there_is_no_finite_update(
+    name: str, update: list[float]
+) -> None:
+    reply = mod()(request(ZEROS), device(privacy_level=3.0), TRAININGS[name])
+
+    expected = RANDOMIZER.randomize(
+        np.array([update], np.float32),
+        np.array([3.0]),
+        rng=np.random.default_rng(5),
+    )
+    np.testing.assert_array_equal(sent(reply), expected[0])
+
+
+def test_every_look_at_the_data_counts_before_it_happens() -> None:
+    seen = []
+
+    def app(message: Any, context: Any) -> Any:
+        seen.append(updates_sent(context))
+        raise ValueError
+
+    context = device(privacy_level=1.0)
+    for _ in range(3):
+        mod()(request(ZEROS), context, app)
+
+    assert seen == [1, 2]
+
+
 def test_text_of_an_exception_stays_on_the_device(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def app(message: Any, context: Any) -> Any:
-        raise ValueError("diagnosis: influenza")
+    reply = mod()(request(ZEROS), device(privacy_level=1.0), app_that_raises)
 
-    reply = mod()(request(np.zeros(4, np.float32)), device(privacy_level=1.0), app)
-
-    assert reply.has_error()
     assert "influenza" not in repr(reply)
     assert "influenza" in caplog.text
 
@@ -138,26 +235,63 @@ def test_text_of_an_exception_stays_on_the_device(
         ([0.0, 0.0], True, "train"),
         ([0.0, np.nan], 1.0, "train"),
         ([0.0, np.inf], 1.0, "train"),
-        ([0.0, 0.0, 0.0], 1.0, "train"),
+        ([0.0, -1.1e6], 1.0, "train"),
+        ([0.0, 3.4e38], 1.0, "train"),
         ([0.0, 0.0], 1.0, "evaluate"),
         ([0.0, 0.0], 1.0, "query.anything"),
     ],
 )
-def test_nothing_is_sent_where_something_is_wrong(
+def test_a_request_is_refused_before_anybody_looks_at_the_data(
     weights: list[float], level: float | None, message_type: str
 ) -> None:
-    context = device() if level is None else device(privacy_level=level)
-    asked = request(np.zeros(2, dtype=np.float32), message_type)
+    looked: list[int] = []
 
-    reply = mod()(asked, context, app_that_returns(np.array(weights, np.float32)))
+    def app(message: Any, context: Any) -> Any:
+        looked.append(1)
+
+    context = device() if level is None else device(privacy_level=level)
+    asked = request(np.array(weights, np.float32), message_type)
+
+    reply = mod()(asked, context, app)
 
     assert reply.has_error()
     assert not reply.has_content()
+    assert not looked
+    assert updates_sent(context) == 0
+
+
+def test_a_server_that_makes_training_overflow_learns_nothing_from_the_answer() -> None:
+    """An attack that once read a pixel: one granted round, and errors for free."""
+
+    def app_of(pixel: float) -> Callable[[Any, Any], Any]:
+        def app(message: Any, context: Any) -> Any:
+            (weights,) = message.content["arrays"].to_numpy_ndarrays()
+            with np.errstate(all="ignore"):
+                score = np.float32(pixel) * weights[0] + weights[1]
+            if not np.isfinite(score):
+                raise OverflowError
+            return app_that_returns(weights)(message, context)
+
+        return app
+
+    answers = []
+    for pixel in (0.1, 0.9):
+        context = device(privacy_level=1.0)
+        answers.append(
+            [
+                mod()(
+                    request(np.array([size, size], np.float32)), context, app_of(pixel)
+                ).has_error()
+                for size in (3e38, 2e38, 1e6, 1e6, 1e6)
+            ]
+        )
+
+    assert answers == [[True, True, False, False, True]] * 2
 
 
 def test_a_device_gives_away_no_more_updates_than_agreed() -> None:
     weights = np.zeros(3, dtype=np.float32)
-    context, private = device(privacy_level=1.0), mod(rounds=2)
+    context, private = device(privacy_level=1.0), mod()
 
     replies = [
         private(request(weights), context, app_that_returns(weights)) for _ in range(3)
@@ -179,38 +313,24 @@ def replies_to(
     return [Message(RecordDict(record), reply_to=asked) for record in records]
 
 
-class ThreeDevices:
+class NineDevices:
     """The part of Flower's Grid that a strategy asks who is there."""
 
     def get_node_ids(self) -> list[int]:
-        return [1, 2, 3]
+        return list(range(1, 10))
 
 
-class Notebook:
-    """Notes what a strategy wants certified."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[dict[float, int], int, int]] = []
-
-    def __call__(self, people: Population, *, coordinates: int, rounds: int) -> Any:
-        counts = dict(
-            zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
-        )
-        self.asked.append((counts, coordinates, rounds))
-        return TrainingGuarantee(
-            framework="apes",
-            num_users=people.num_users,
-            coordinates=coordinates,
-            rounds=rounds,
-            delta=1e-3,
-            levels=(),
-            certified=True,
-            note="",
-        )
-
-
-def strategy(certify: Any) -> ShuffledAveraging:
-    return ShuffledAveraging(RANDOMIZER, certify, server_rate=0.5, min_clients=3)
+def strategy(
+    promised: dict[float, int],
+    *,
+    coordinates: int = 2,
+    agreement: Agreement = AGREEMENT,
+    **changes: Any,
+) -> ShuffledAveraging:
+    settings: dict[str, Any] = {"delta": 1e-3, "server_rate": 0.5} | changes
+    return ShuffledAveraging(
+        agreement, promised=promised, coordinates=coordinates, **settings
+    )
 
 
 def sent(reply: Any) -> NDArray[np.uint16]:
@@ -219,8 +339,8 @@ def sent(reply: Any) -> NDArray[np.uint16]:
 
 
 def one_round(server: ShuffledAveraging, replies: list[Any], *, model: Any) -> Any:
-    devices: Any = ThreeDevices()
-    assert len(list(server.configure_train(1, model, ConfigRecord(), devices))) == 3
+    devices: Any = NineDevices()
+    assert len(list(server.configure_train(1, model, ConfigRecord(), devices))) == 9
     return server.aggregate_train(1, replies)
 
 
@@ -234,7 +354,7 @@ def test_flower_and_numpy_make_the_same_model_of_the_same_messages() -> None:
     model = ArrayRecord([weights])
 
     arrays, metrics = one_round(
-        strategy(Notebook()),
+        strategy({1.0: 2, 4.0: 1}, coordinates=10),
         replies_to(cells[order], levels[order], asked=request(weights)),
         model=model,
     )
@@ -263,7 +383,9 @@ def test_arrays_of_a_model_keep_their_names_and_shapes() -> None:
     asked = request(np.zeros(10, np.float32))
 
     arrays, _ = one_round(
-        strategy(Notebook()), replies_to(cells, levels, asked=asked), model=model
+        strategy({1.0: 3}, coordinates=10),
+        replies_to(cells, levels, asked=asked),
+        model=model,
     )
 
     step = 0.5 * RANDOMIZER.estimate(cells.sum(axis=0).astype(np.float64), levels)
@@ -286,71 +408,238 @@ def test_replies_of_another_form_count_as_none() -> None:
         *replies_to(np.array([[7.0, 9.0]]), np.ones(1), asked=asked),
         *replies_to(np.array([[7, 9]], np.uint16), np.array([-1.0]), asked=asked),
         *replies_to(np.array([[7, 9]], np.uint16), np.array([np.nan]), asked=asked),
+        *replies_to(np.array([[7, 9]], np.uint16), np.array([1.5]), asked=asked),
     ]
     model = ArrayRecord([np.zeros(2, np.float32)])
 
-    alone, _ = one_round(strategy(Notebook()), good, model=model)
-    mixed, metrics = one_round(strategy(Notebook()), [*bad, *good], model=model)
+    alone, _ = one_round(strategy({1.0: 3}), good, model=model)
+    mixed, metrics = one_round(strategy({1.0: 3}), [*bad, *good], model=model)
 
     np.testing.assert_array_equal(*(a.to_numpy_ndarrays()[0] for a in (alone, mixed)))
-    assert (metrics["people"], metrics["refused"]) == (3, 7)
+    assert (metrics["people"], metrics["refused"]) == (3, 8)
 
 
-def test_without_replies_the_model_stays_and_nothing_is_certified() -> None:
-    server, notebook = strategy(notebook := Notebook()), notebook
+MODEL = ArrayRecord([np.zeros(2, np.float32)])
+
+
+def valid(levels: list[float]) -> list[Any]:
+    cells = np.full((len(levels), 2), 2048, np.uint16)
+    return replies_to(cells, np.array(levels), asked=request(np.zeros(2, np.float32)))
+
+
+@pytest.mark.parametrize(
+    ("levels", "missing"),
+    [
+        ([], [1.0, 2.0]),
+        ([1.0] * 50, [2.0]),
+        ([1.0, 1.0, 2.0], [1.0]),
+        ([1.0, 1.0, 1.5, 2.0], [1.0]),
+    ],
+)
+def test_nothing_is_released_unless_everybody_promised_is_there(
+    levels: list[float], missing: list[float]
+) -> None:
+    server = strategy({1.0: 3, 2.0: 1})
+
+    arrays, metrics = one_round(server, valid(levels), model=MODEL)
+
+    assert arrays is None
+    assert metrics["released"] == 0
+    assert metrics["missing-levels"] == missing
+    assert metrics["people"] == len(levels) - levels.count(1.5)
+
+
+def test_invalid_replies_do_not_make_up_the_promised_crowd() -> None:
+    (bad,) = replies_to(
+        np.array([[7, 5000]], np.uint16),
+        np.ones(1),
+        asked=request(np.zeros(2, np.float32)),
+    )
 
     arrays, metrics = one_round(
-        server, [], model=ArrayRecord([np.zeros(2, np.float32)])
+        strategy({1.0: 3}), [*valid([1.0, 1.0]), bad], model=MODEL
     )
 
     assert arrays is None
-    assert metrics["people"] == 0
-    assert server.guarantee is None
-    assert not notebook.asked
+    assert (metrics["people"], metrics["refused"]) == (2, 1)
 
 
-def test_guarantee_counts_only_people_of_every_round() -> None:
-    notebook = Notebook()
-    server = strategy(notebook)
-    asked = request(np.zeros(2, np.float32))
-    model = ArrayRecord([np.zeros(2, np.float32)])
+def test_the_certificate_is_of_the_promised_crowd_and_all_rounds() -> None:
+    promised = {1.0: 3, 2.0: 2}
+    server = strategy(promised)
+    before = server.guarantee
 
-    for levels in (
-        [1.0, 1.0, 1.0, 2.0, 3.0],
-        [1.0, 1.0, 2.0, 2.0],
-        [1.0, 1.0, 1.0, 2.0],
-    ):
-        cells = np.full((len(levels), 2), 2048, np.uint16)
-        replies = replies_to(cells, np.array(levels), asked=asked)
-        one_round(server, replies, model=model)
-
-    assert notebook.asked == [
-        ({1.0: 3, 2.0: 1, 3.0: 1}, 2, 1),
-        ({1.0: 2, 2.0: 1}, 2, 2),
-        ({1.0: 2, 2.0: 1}, 2, 3),
+    rounds = [
+        one_round(server, valid(levels), model=MODEL)[1]
+        for levels in ([1.0] * 5 + [2.0] * 9, [1.0] * 7)
     ]
 
-
-def test_metrics_hold_what_is_certified_after_the_rounds_so_far() -> None:
-    certify = partial(certify_training, "apes", clip=0.5, delta=1e-3)
-    server = ShuffledAveraging(
-        RANDOMIZER, certify, server_rate=0.5, min_clients=3, certify_every=2
+    expected = certify_training(
+        "apes",
+        Population.from_counts(promised),
+        clip=0.5,
+        coordinates=2,
+        rounds=2,
+        delta=1e-3,
     )
+    assert before == server.guarantee == expected
+    for metrics in rounds:
+        assert metrics["certified"] == 1
+        assert metrics["levels"] == [1.0, 2.0]
+        assert metrics["user-local"] == [
+            r.user_local_certified for r in expected.levels
+        ]
+        assert metrics["user-central"] == [r.user_central for r in expected.levels]
+    assert [metrics["released"] for metrics in rounds] == [1, 0]
+
+
+def test_after_the_agreed_rounds_nobody_is_asked_and_nothing_released() -> None:
+    server, devices = strategy({1.0: 3}), NineDevices()
+    one_round(server, [], model=MODEL)
+    one_round(server, valid([1.0] * 3), model=MODEL)
+
+    asked = list(server.configure_train(3, MODEL, ConfigRecord(), devices))  # type: ignore[arg-type]
+    arrays, metrics = server.aggregate_train(3, valid([1.0] * 3))
+
+    assert asked == []
+    assert arrays is None
+    assert metrics is not None
+    assert (metrics["released"], metrics["refused"]) == (0, 3)
+
+
+def test_replies_to_one_request_are_released_only_once() -> None:
+    server = strategy({1.0: 3})
+    first, _ = one_round(server, valid([1.0] * 3), model=MODEL)
+
+    again, _ = server.aggregate_train(1, valid([1.0] * 3))
+
+    assert first is not None
+    assert again is None
+
+
+def test_a_round_of_nothing_but_noise_is_skipped() -> None:
+    server = strategy({0.0: 3})
+
+    arrays, metrics = one_round(server, valid([0.0] * 3), model=MODEL)
+
+    assert arrays is None
+    assert (metrics["people"], metrics["released"]) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("framework", "randomizer", "cells", "beyond"),
+    [
+        ("apes", ClipLaplaceVectors(0.5), [0, 4095], 4096),
+        ("one-bit-apes", OneBitVectors(0.5), [0, 1], 2),
+        ("s-apes-threshold", ThresholdVectors(0.5, 0.3), [0, 4095], 4096),
+        ("random-sparsification", RandomVectors(0.5, 0.3), [0, 4095], 4096),
+        ("unis", LaplaceVectors(0.5), [-(2**30), 2**30], 2**30 + 1),
+    ],
+)
+def test_randomizer_messages_and_certificate_are_of_one_framework(
+    framework: str, randomizer: Any, cells: list[int], beyond: int
+) -> None:
+    agreement = Agreement(framework=framework, clip=0.5, rounds=1, share=0.3)
     asked = request(np.zeros(2, np.float32))
-    replies = replies_to(np.full((9, 2), 2048, np.uint16), np.ones(9), asked=asked)
-    model = ArrayRecord([np.zeros(2, np.float32)])
+    rows = np.array([cells] * 3 + [[0, beyond]], randomizer.message_type)
 
-    _, first = one_round(server, replies, model=model)
-    _, second = one_round(server, replies, model=model)
+    server = strategy({1.0: 3}, agreement=agreement)
+    arrays, metrics = one_round(
+        server, replies_to(rows, np.ones(4), asked=asked), model=MODEL
+    )
+    reply = RandomizeUpdate(agreement)(
+        asked, device(privacy_level=1.0), app_that_returns(np.zeros(2, np.float32))
+    )
 
-    (row,) = certify(Population.from_counts({1.0: 9}), coordinates=2, rounds=2).levels
-    assert dict(first) == {"people": 9, "refused": 0}
-    assert dict(second) == dict(first) | {
-        "certified": 1,
-        "levels": [1.0],
-        "user-local": [row.user_local_certified],
-        "user-central": [row.user_central],
-    }
+    assert agreement.randomizer == randomizer
+    assert sent(reply).dtype == randomizer.message_type
+    assert server.guarantee.framework == framework
+    assert arrays is not None
+    assert (metrics["people"], metrics["refused"]) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rounds": np.nan},
+        {"rounds": 2.5},
+        {"rounds": True},
+        {"rounds": 0},
+        {"clip": -1.0},
+        {"clip": np.nan},
+        {"framework": "s-apes"},
+        {"framework": "ldp-min"},
+        {"framework": "non-private"},
+        {"framework": "nameless"},
+        {"framework": "s-apes-threshold", "share": 1.0},
+    ],
+)
+def test_only_what_can_be_certified_is_agreed_on(changes: dict[str, Any]) -> None:
+    settings: dict[str, Any] = {"framework": "apes", "clip": 0.5, "rounds": 2} | changes
+
+    with pytest.raises(InvalidInputError, match="Expected"):
+        Agreement(**settings)
+
+
+@pytest.mark.parametrize(
+    ("promised", "changes"),
+    [
+        ({1.0: 2.5}, {}),
+        ({1.0: np.nan}, {}),
+        ({1.0: True}, {}),
+        ({np.nan: 3}, {}),
+        ({1.0: 3}, {"coordinates": 2.5}),
+        ({1.0: 3}, {"coordinates": 0}),
+        ({1.0: 3}, {"delta": 0.0}),
+        ({1.0: 3}, {"server_rate": np.inf}),
+        ({1.0: 3}, {"agreement": RANDOMIZER}),
+        ({1.0 + level: 1 for level in range(9)}, {}),
+    ],
+)
+def test_a_strategy_refuses_what_it_cannot_keep(
+    promised: dict[float, Any], changes: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidInputError, match="Expected"):
+        strategy(promised, **changes)
+
+
+def test_a_single_person_cannot_be_promised_a_crowd() -> None:
+    with pytest.raises(PopulationError):
+        strategy({1.0: 1})
+
+
+def test_a_model_of_another_size_than_certified_is_not_trained() -> None:
+    devices: Any = NineDevices()
+
+    with pytest.raises(InvalidInputError, match="Expected 3 weights, got 2"):
+        strategy({1.0: 3}, coordinates=3).configure_train(
+            1, MODEL, ConfigRecord(), devices
+        )
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, np.nan, np.inf, True])
+def test_a_mod_refuses_a_scale_that_is_none(scale: float) -> None:
+    with pytest.raises(InvalidInputError, match="scale"):
+        mod(scale=scale)
+
+
+def test_the_example_says_what_to_install_where_flower_is_missing(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "flwr.py").write_text("raise ImportError('not installed')\n")
+
+    finished = subprocess.run(
+        [sys.executable, RUN],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert finished.returncode == 2
+    assert "install shuffledp[federated]" in finished.stderr
+    assert len(finished.stderr.splitlines()) == 1
 
 
 def test_the_example_makes_the_same_model_as_numpy() -> None:

@@ -1,20 +1,29 @@
 """A Flower mod that randomizes an update on the device, at the device's own level.
 
     app = ClientApp()
-    private = RandomizeUpdate(randomizer, rounds=20)
+    private = RandomizeUpdate(Agreement(framework="apes", clip=0.02, rounds=20))
 
     @app.train(mods=[private])
     def train(message: Message, context: Context) -> Message: ...
 
 The function trains as without the mod and returns its weights. What leaves the device are
 the randomized cells of (weights received - weights trained) / scale and the level, and
-nothing else: no number of examples, no loss, no text of an error. That a device failed,
-and when it answered, the server sees.
+nothing else: no number of examples, no loss, no text of an error.
+
+**Whether a device answers must not depend on its data**: a refusal would be an answer
+without noise, and a server that asks cleverly chosen weights could read data from it. So
+a request is refused before the data are touched, for what it says itself and for what the
+device sent before. Once it is accepted, it counts, and cells of the agreed form are sent
+whatever happens: where training fails, or its result is not of the form of the model,
+those of an update of zeros; where coordinates are not finite, those of zeros in their
+place. The mod cannot hide how long training takes, or that it ended the process: training
+should take equally long for all data, and no more memory than there is.
 
 The level is a setting of the device (`privacy-level` of its node config), which the server
-cannot choose. Nor can it ask for more than `rounds` updates in a run. But Flower sends an
-app's code to the devices when somebody starts a run: whoever may do that could start
-another one, or an app without this mod. A device must trust who signs the apps it runs.
+cannot choose. Nor can it ask for more updates in a run than were agreed on. But Flower
+sends an app's code to the devices when somebody starts a run: whoever may do that could
+start another one, or an app without this mod. A device must trust who signs the apps it
+runs.
 
 Source of the protocol: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors",
 Algorithm 1.
@@ -31,8 +40,8 @@ from numpy.typing import NDArray
 
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
+from shuffledp.federated.flower_agreement import Agreement
 from shuffledp.federated.flower_extra import flat_weights, require_flower
-from shuffledp.federated.round import VectorRandomizer
 from shuffledp.population import check_budgets
 from shuffledp.randomness import Rng, SystemRandom
 
@@ -44,7 +53,9 @@ if TYPE_CHECKING:
 CELLS, LEVEL = "cells", "privacy-level"
 # Of the device's own record of what it gave away, which Flower keeps during a run.
 _STATE, _SENT = "shuffledp", "updates-sent"
-_WITHHELD = "The update was withheld; the log of the device says why."
+_REFUSED = "The request was refused; the log of the device says why."
+# Larger weights are not a model's, but a way to make training overflow.
+_LARGEST_WEIGHT = 1e6
 
 
 def level_of_node(context: "Context") -> float:
@@ -67,35 +78,37 @@ class RandomizeUpdate:
     """The mod; its attributes are public parameters.
 
     Attributes:
-        randomizer: Clips and randomizes updates; the same one as the strategy's.
-        rounds: How many updates a device gives away during one run, >= 1.
+        agreement: The strategy's: how updates are clipped and randomized, and how many of
+            them a device gives away during one run.
         scale: What a difference of weights is divided by, > 0: steps times learning rate
             make it the average gradient on the way.
         level_of: Finds the device's level in nats.
         rng_of: Makes the source of randomness; simulations may want a repeatable one.
     """
 
-    randomizer: VectorRandomizer
-    rounds: int
+    agreement: Agreement
     scale: float = 1.0
     level_of: Callable[["Context"], float] = level_of_node
     rng_of: Callable[["Message", "Context"], Rng] = _system_random
 
     def __post_init__(self) -> None:
         require_flower()
+        if not isinstance(self.agreement, Agreement):
+            raise InvalidInputError(
+                f"Expected an Agreement, got {type(self.agreement).__name__}."
+            )
         scale = as_number(self.scale, "scale")
         if not (math.isfinite(scale) and scale > 0.0):
             raise InvalidInputError(f"Expected a finite scale > 0, got {scale:g}.")
-        if self.rounds < 1:
-            raise InvalidInputError(f"Expected at least 1 round, got {self.rounds}.")
 
     def __call__(
         self, message: "Message", context: "Context", call_next: "ClientAppCallable"
     ) -> "Message":
         """Has the device train, and replies with its randomized update.
 
-        Whatever goes wrong, the reply says the same: Flower would send the text of an
-        exception to the server, and it may quote data.
+        A request is refused, with the same text each time, if it is not one to train, if
+        its only ArrayRecord is not a model of float32 weights within 1e6 of 0, if the
+        device has no valid level, or if it sent as many updates as were agreed on.
         """
         from flwr.app import Error, Message
         from flwr.common.constant import ErrorCode
@@ -103,8 +116,9 @@ class RandomizeUpdate:
         try:
             return self._reply(message, context, call_next)
         except Exception:
-            logging.getLogger(__name__).exception(_WITHHELD)
-            error = Error(ErrorCode.MOD_FAILED_PRECONDITION, _WITHHELD)
+            # Flower would send the text of the exception to the server.
+            logging.getLogger(__name__).exception(_REFUSED)
+            error = Error(ErrorCode.MOD_FAILED_PRECONDITION, _REFUSED)
             return Message(error, reply_to=message)
 
     def _reply(
@@ -115,32 +129,28 @@ class RandomizeUpdate:
             ArrayRecord,
             ConfigRecord,
             Message,
-            MessageType,
             MetricRecord,
             RecordDict,
         )
 
-        if message.metadata.message_type.split(".")[0] != MessageType.TRAIN:
-            # What an evaluation returns is computed from the data without any noise.
-            raise InvalidInputError("Expected a request to train.")
         diary = context.state.config_records.get(_STATE, ConfigRecord())
         sent = cast(int, diary.get(_SENT, 0))
-        if sent >= self.rounds:
+        if sent >= self.agreement.rounds:
             raise InvalidInputError(
-                f"Expected at most {self.rounds} requests to train."
+                f"Expected at most {self.agreement.rounds} requests to train."
             )
+        before = _requested(message)
         level = self.level_of(context)
         check_budgets(np.array([level]))
         rng = self.rng_of(message, context)
-        before = _only_arrays(message)
-        trained = call_next(message, context)
-        if trained.has_error():
-            raise InvalidInputError(
-                "Expected the client app to train without an error."
-            )
-        update = self._update(before, _only_arrays(trained))
-        cells = self.randomizer.randomize(update[None], np.array([level]), rng=rng)[0]
-        context.state[_STATE] = ConfigRecord({_SENT: sent + 1})
+        # Before training, so that every look at the data counts.
+        counted = ConfigRecord({_SENT: sent + 1})
+        context.state[_STATE] = counted
+        update = self._update(before, lambda: call_next(message, context))
+        context.state[_STATE] = counted  # Whatever training made of it.
+        cells = self.agreement.randomizer.randomize(
+            update[None], np.array([level]), rng=rng
+        )[0]
         content = RecordDict(
             {
                 CELLS: ArrayRecord({CELLS: Array(cells)}),
@@ -150,19 +160,46 @@ class RandomizeUpdate:
         return Message(content, reply_to=message)
 
     def _update(
-        self, before: "ArrayRecord", after: "ArrayRecord"
+        self, before: "ArrayRecord", train: "Callable[[], Message]"
     ) -> NDArray[np.float32]:
-        """Returns (before - after) / scale, shape (d,)."""
-        shapes = [[(k, array.shape) for k, array in r.items()] for r in (before, after)]
-        if shapes[0] != shapes[1]:
-            raise InvalidInputError(
-                "Expected trained arrays of the names and shapes that the server sent."
-            )
-        difference = flat_weights(before) - flat_weights(after)
-        update: NDArray[np.float32] = difference / np.float32(self.scale)
-        if not np.all(np.isfinite(update)):
-            raise InvalidInputError("Expected every trained weight to be finite.")
-        return update
+        """Returns (before - after) / scale, shape (d,), finite whatever happens."""
+        start = flat_weights(before)
+        shapes = _shapes(before)
+        try:
+            after = _only_arrays(train())
+            if _shapes(after) != shapes:
+                raise InvalidInputError(
+                    "Expected trained arrays of the names and shapes that were sent."
+                )
+            with np.errstate(all="ignore"):
+                update = (start - flat_weights(after)) / np.float32(self.scale)
+        except (Exception, SystemExit):
+            logging.getLogger(__name__).exception("Zeros are randomized instead.")
+            return np.zeros_like(start)
+        finite: NDArray[np.float32] = np.nan_to_num(
+            update, nan=0.0, posinf=0.0, neginf=0.0
+        )
+        return finite
+
+
+def _requested(message: "Message") -> "ArrayRecord":
+    """Returns the model that a request to train starts from."""
+    from flwr.app import MessageType
+
+    if message.metadata.message_type.split(".")[0] != MessageType.TRAIN:
+        # What an evaluation returns is computed from the data without any noise.
+        raise InvalidInputError("Expected a request to train.")
+    arrays = _only_arrays(message)
+    # Written this way round, it refuses NaN, too.
+    if not np.all(np.abs(flat_weights(arrays)) <= _LARGEST_WEIGHT):
+        raise InvalidInputError(
+            f"Expected weights from {-_LARGEST_WEIGHT:g} to {_LARGEST_WEIGHT:g}."
+        )
+    return arrays
+
+
+def _shapes(arrays: "ArrayRecord") -> list[tuple[str, tuple[int, ...]]]:
+    return [(name, tuple(array.shape)) for name, array in arrays.items()]
 
 
 def _only_arrays(message: "Message") -> "ArrayRecord":

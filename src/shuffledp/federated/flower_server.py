@@ -1,10 +1,32 @@
 """A Flower strategy that shuffles what the devices send, averages it, and keeps account.
 
-    strategy = ShuffledAveraging(randomizer, certify, server_rate=0.5, min_clients=100)
-    strategy.start(grid, ArrayRecord([weights]), num_rounds=20)
+    strategy = ShuffledAveraging(
+        AGREEMENT,
+        promised={0.5: 300, 2.0: 100},
+        coordinates=weights.size,
+        delta=1e-5,
+        server_rate=0.5,
+    )
     strategy.guarantee.to_dict()
+    strategy.start(grid, ArrayRecord([weights]), num_rounds=AGREEMENT.rounds)
 
-Devices run `RandomizeUpdate` (flower_client.py) with the same randomizer.
+Devices run `RandomizeUpdate` (flower_client.py) with the same agreement.
+
+**The guarantee is fixed in advance**, and does not depend on who takes part, when, or how
+often. Agreed on are the number of rounds and a *promised crowd*: how many people of which
+level. A round is aggregated only if at least so many of every level sent messages of the
+agreed form; otherwise the model stays as it is. Replies of a level that was not promised
+are ignored: no model depends on them. So nobody whose messages count is left out of the
+certificate, which is that of the promised crowd taking part in all rounds:
+
+* In a round with more people, pick a promised crowd with the victim in it. The messages of
+  all others are independent of hers, given the past, and adding them to the shuffled ones
+  of that crowd is something that the analyst could do alone.
+* A round that a person misses, or that is skipped, or not held at all, tells no more than
+  one in which she takes part.
+
+Which devices answer must not depend on anybody's data. The promise counts on devices that
+do as agreed: one that sends what it likes hides nobody.
 
 **Trust.** A Flower server knows which device sent which message: this strategy is shuffler
 and analyst in one process. It forgets senders before it computes anything, so the model
@@ -17,13 +39,15 @@ Source of the protocol: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors",
 Algorithm 1.
 """
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol, cast
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from shuffledp.accounting.account import check_whole
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
+from shuffledp.federated.flower_agreement import Agreement
 from shuffledp.federated.flower_client import CELLS, LEVEL
 from shuffledp.federated.flower_extra import (
     FedAvg,
@@ -32,108 +56,90 @@ from shuffledp.federated.flower_extra import (
     shaped_weights,
 )
 from shuffledp.federated.guarantees import TrainingGuarantee
-from shuffledp.federated.round import ShuffledVectors, VectorRandomizer, shuffle_vectors
-from shuffledp.population import MAX_BUDGET, Population
-from shuffledp.randomizers.grid import STEPS
+from shuffledp.federated.round import shuffle_vectors
+from shuffledp.population import Population
 from shuffledp.randomness import Rng, SystemRandom, check_rng
-from shuffledp.types import Ints
+from shuffledp.types import Floats, Ints
 
 if TYPE_CHECKING:
     from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
     from flwr.serverapp import Grid
 
 
-class Certify(Protocol):
-    """Says what a training guarantees; the framework and its parameters are settled."""
-
-    def __call__(
-        self, people: Population, *, coordinates: int, rounds: int
-    ) -> TrainingGuarantee:
-        """Returns the guarantee of everybody after so many rounds."""
-        ...
-
-
 class ShuffledAveraging(FedAvg):
     """Federated averaging of updates that were randomized on the devices and shuffled.
 
-    All connected devices train in every round; there is no evaluation on devices, as its
-    results would be computed from people's data without noise. Pass an `evaluate_fn` with
-    public test data to `start` instead.
+    All connected devices train in every round, once as many as promised are connected;
+    nobody is asked after the agreed number of rounds. There is no evaluation on devices,
+    as its results would be computed from people's data without noise. Pass an
+    `evaluate_fn` with public test data to `start` instead.
 
-    Replies that are errors, or not of the agreed form, count as no reply.
+    Replies that are errors, or not of the agreed form, or of a level that was not
+    promised, count as no reply.
     """
 
     def __init__(
         self,
-        randomizer: VectorRandomizer,
-        certify: Certify,
+        agreement: Agreement,
         *,
+        promised: Population | Mapping[float, int],
+        coordinates: int,
+        delta: float,
         server_rate: float,
-        min_clients: int,
-        certify_every: int = 1,
-        messages: range = range(STEPS),
         rng: Rng | None = None,
     ) -> None:
-        """Keeps public parameters.
+        """Keeps public parameters, and computes the guarantee: nobody trains without.
 
         Args:
-            randomizer: The one of the devices.
-            certify: `certify_training` with the framework of the randomizer filled in,
-                as in `partial(certify_training, "apes", clip=1.0, delta=1e-5)`.
+            agreement: The one of the devices.
+            promised: The smallest crowd of a round, also as {level: people}; 2 people or
+                more, of at most 8 levels.
+            coordinates: d, the number of weights of the model, >= 1.
+            delta: Of one person's guarantee for the whole training, in [1e-300, 1).
             server_rate: What the estimated mean update is multiplied by, > 0.
-            min_clients: How many devices a round waits for, >= 2.
-            certify_every: In which rounds the metrics contain the guarantee so far, which
-                takes seconds to compute: every one, every second one, ...
-            messages: All possible messages of the randomizer; by default the cells within
-                the grid, which Clip-Laplace sends.
             rng: Of the shuffler; by default the operating system's.
 
         Raises:
             MissingExtraError: If Flower is not installed.
             InvalidInputError: If a parameter is out of range.
+            PopulationError: If nobody could hide in the promised crowd.
+            CertificationError: If nothing can be proven about these settings.
         """
         require_flower()
+        if not isinstance(agreement, Agreement):
+            raise InvalidInputError(
+                f"Expected an Agreement, got {type(agreement).__name__}."
+            )
         rate = as_number(server_rate, "server_rate")
         if not 0.0 < rate < np.inf:
             raise InvalidInputError(f"Expected a finite server_rate > 0, got {rate:g}.")
-        if min_clients < 2 or certify_every < 1:
+        check_whole(coordinates, "coordinates", least=1)
+        self.rng = SystemRandom() if rng is None else rng
+        check_rng(self.rng)
+        if not isinstance(promised, Population):
+            promised = Population.from_counts(promised)
+        guarantee = agreement.certify(promised, coordinates=coordinates, delta=delta)
+        if len(guarantee.levels) < promised.num_levels:
             raise InvalidInputError(
-                "Expected at least 2 clients, and certify_every to be 1 or more, "
-                f"got {min_clients} and {certify_every}."
+                f"Expected so few levels that each is reported, got {promised!r}."
             )
         super().__init__(
             fraction_evaluate=0.0,
-            min_train_nodes=min_clients,
-            min_available_nodes=min_clients,
+            min_train_nodes=promised.num_users,
+            min_available_nodes=promised.num_users,
         )
-        self.randomizer = randomizer
-        self.certify = certify
         self.server_rate = rate
-        self.rng = SystemRandom() if rng is None else rng
-        check_rng(self.rng)
-        self.certify_every = certify_every
-        self.messages = messages
-        self._guarantee: TrainingGuarantee | None = None
-        self._rounds = self._coordinates = 0
-        self._crowd: dict[float, int] | None = None
+        self._agreement = agreement
+        self._randomizer = agreement.randomizer
+        self._promised = promised
+        self._guarantee = guarantee
+        self._asked = 0
+        # What devices were asked to start from, until their replies are aggregated.
         self._model: ArrayRecord | None = None
 
     @property
-    def guarantee(self) -> TrainingGuarantee | None:
-        """What is certified after the rounds so far, or None if nothing is.
-
-        It counts, of every level, only as many people as took part in each round; a level
-        that was absent from a round is absent from the guarantee. More people than those
-        can only hide everybody better: their messages do not depend on the victim's, and
-        could be added to hers afterwards.
-        """
-        crowd = self._crowd or {}
-        if self._guarantee is None and sum(crowd.values()) > 1:
-            self._guarantee = self.certify(
-                Population.from_counts(crowd),
-                coordinates=self._coordinates,
-                rounds=self._rounds,
-            )
+    def guarantee(self) -> TrainingGuarantee:
+        """What everybody is promised after all rounds, however many are held."""
         return self._guarantee
 
     def configure_train(
@@ -143,7 +149,19 @@ class ShuffledAveraging(FedAvg):
         config: "ConfigRecord",
         grid: "Grid",
     ) -> Iterable["Message"]:
-        """Asks all connected devices to train, and remembers the model they start from."""
+        """Asks all connected devices to train, unless all rounds are over.
+
+        Raises:
+            InvalidInputError: If the model has another number of weights than certified.
+        """
+        self._model = None
+        found, expected = flat_weights(arrays).size, self._guarantee.coordinates
+        if found != expected:
+            raise InvalidInputError(f"Expected {expected} weights, got {found}.")
+        if self._asked >= self._agreement.rounds:
+            return []
+        # Also a round without a result counts: devices count it, too.
+        self._asked += 1
         self._model = arrays
         return super().configure_train(server_round, arrays, config, grid)
 
@@ -157,63 +175,71 @@ class ShuffledAveraging(FedAvg):
             replies: Of the devices that were asked.
 
         Returns:
-            The new model, or None if nobody replied; and how many people took part, how
-            many replies did not count, and the guarantee of each level so far.
+            The new model, or None if nobody was asked, if a level has fewer people than
+            promised, or if all levels are so low that there is nothing but noise. And how
+            many people took part, how many replies did not count, whether there is a new
+            model, of which levels there were too few, and the guarantee of each level.
         """
         from flwr.app import MetricRecord
 
         del server_round
-        if self._model is None:
-            raise InvalidInputError("Expected configure_train before aggregate_train.")
-        weights = flat_weights(self._model)
-        opened = [self._open(reply, weights.size) for reply in replies]
+        model, self._model = self._model, None
+        opened = [None if model is None else self._open(reply) for reply in replies]
         counted = [reply for reply in opened if reply is not None]
-        refused = len(opened) - len(counted)
-        if not counted:
-            return None, MetricRecord({"people": 0, "refused": refused})
-        shuffled = shuffle_vectors(
-            np.stack([cells for cells, _ in counted], axis=1),
-            np.array([level for _, level in counted]),
-            rng=self.rng,
+        levels = np.array([level for _, level in counted], dtype=np.float64)
+        missing = self._missing(levels)
+        mean = None
+        if model is not None and not missing:
+            mean = self._mean(np.stack([cells for cells, _ in counted], axis=1), levels)
+        metrics = MetricRecord(
+            {
+                "people": len(counted),
+                "refused": len(opened) - len(counted),
+                "released": int(mean is not None),
+                "missing-levels": missing,
+            }
         )
-        mean = self.randomizer.estimate(shuffled.totals(), shuffled.levels)
-        self._count(shuffled)
-        metrics = MetricRecord({"people": len(counted), "refused": refused})
-        if self._rounds % self.certify_every == 0:
-            metrics.update(self._promises())
-        after = (weights - self.server_rate * mean).astype(np.float32)
-        return shaped_weights(after, self._model), metrics
+        metrics.update(self._promises())
+        if model is None or mean is None:
+            return None, metrics
+        after = flat_weights(model) - self.server_rate * mean
+        return shaped_weights(after.astype(np.float32), model), metrics
 
-    def _count(self, shuffled: ShuffledVectors) -> None:
-        """Takes a round into account, of which levels are public."""
-        self._rounds += 1
-        self._coordinates = len(shuffled.messages)
-        epsilons, counts = np.unique(shuffled.levels, return_counts=True)
-        here = dict(zip(epsilons.tolist(), counts.tolist(), strict=True))
-        before = here if self._crowd is None else self._crowd
-        self._crowd = {
-            level: min(count, here[level])
-            for level, count in before.items()
-            if level in here
-        }
-        self._guarantee = None
+    def _missing(self, levels: Floats) -> list[float]:
+        """Returns the levels of which there are fewer people than promised."""
+        positions = self._promised.level_indices(levels)
+        here = np.bincount(positions, minlength=self._promised.num_levels)
+        missing: list[float] = self._promised.epsilons[
+            here < self._promised.counts
+        ].tolist()
+        return missing
+
+    def _mean(self, cells: Ints, levels: Floats) -> Floats | None:
+        """Returns the estimated mean update, shape (d,), if there can be one.
+
+        Args:
+            cells: Column i is what one device sent, shape (d, n).
+            levels: Of the same devices, shape (n,).
+        """
+        shuffled = shuffle_vectors(cells, levels, rng=self.rng)
+        try:
+            return self._randomizer.estimate(shuffled.totals(), shuffled.levels)
+        except InvalidInputError:  # All levels are 0, or next to it.
+            return None
 
     def _promises(self) -> dict[str, int | list[float]]:
         """Returns the guarantee as far as metrics can hold it."""
-        guarantee = self.guarantee
-        if guarantee is None:
-            return {"certified": 0}
-        rows = guarantee.levels
+        rows = self._guarantee.levels
         # What is not certified is not promised.
         central = [np.inf if r.user_central is None else r.user_central for r in rows]
         return {
-            "certified": int(guarantee.certified),
+            "certified": int(self._guarantee.certified),
             "levels": [row.epsilon_local for row in rows],
             "user-local": [row.user_local_certified for row in rows],
             "user-central": central,
         }
 
-    def _open(self, reply: "Message", coordinates: int) -> tuple[Ints, float] | None:
+    def _open(self, reply: "Message") -> tuple[Ints, float] | None:
         """Returns a device's cells, shape (d,), and its level; or None."""
         if reply.has_error():
             return None
@@ -224,8 +250,12 @@ class ShuffledAveraging(FedAvg):
             )
         except Exception:  # Whatever a stranger sent, it must not stop the others.
             return None
-        expected = ((coordinates,), self.randomizer.message_type)
-        if (cells.shape, cells.dtype) != expected or not 0.0 <= level <= MAX_BUDGET:
+        expected = ((self._guarantee.coordinates,), self._randomizer.message_type)
+        if (
+            cells.shape,
+            cells.dtype,
+        ) != expected or level not in self._promised.epsilons:
             return None
-        known = cells.min() in self.messages and cells.max() in self.messages
+        possible = self._agreement.messages
+        known = int(cells.min()) in possible and int(cells.max()) in possible
         return (cells, level) if known else None
