@@ -8,7 +8,7 @@ Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Algorithm 1.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,22 +33,16 @@ class ClipLaplaceVectors:
 
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
+        message_type: A cell, 0, ..., 4095.
     """
+
+    name: ClassVar[str] = "clip-laplace"
+    message_type: ClassVar[np.dtype[Any]] = np.dtype(np.uint16)
 
     clip: float
 
     def __post_init__(self) -> None:
         check_clip(self.clip)
-
-    @property
-    def name(self) -> str:
-        """The name of the randomizer."""
-        return "clip-laplace"
-
-    @property
-    def message_type(self) -> np.dtype[Any]:
-        """A cell, 0, ..., 4095."""
-        return np.dtype(np.uint16)
 
     def randomize(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng

@@ -8,7 +8,7 @@ for Laplace noise, which are the baselines of Liu, Zhao, Xiong, Liu, Chen (2023)
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,22 +34,16 @@ class OneBitVectors:
 
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
+        message_type: A bit in a byte.
     """
+
+    name: ClassVar[str] = "one-bit"
+    message_type: ClassVar[np.dtype[Any]] = np.dtype(np.uint8)
 
     clip: float
 
     def __post_init__(self) -> None:
         check_clip(self.clip)
-
-    @property
-    def name(self) -> str:
-        """The name of the randomizer."""
-        return "one-bit"
-
-    @property
-    def message_type(self) -> np.dtype[Any]:
-        """A bit in a byte."""
-        return np.dtype(np.uint8)
 
     def randomize(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
@@ -104,22 +98,16 @@ class LaplaceVectors:
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C]; noise has scale
             2 C / eps.
+        message_type: A cell; 0, ..., 4095 are those of the clip range.
     """
+
+    name: ClassVar[str] = "laplace"
+    message_type: ClassVar[np.dtype[Any]] = np.dtype(np.int32)
 
     clip: float
 
     def __post_init__(self) -> None:
         check_clip(self.clip)
-
-    @property
-    def name(self) -> str:
-        """The name of the randomizer."""
-        return "laplace"
-
-    @property
-    def message_type(self) -> np.dtype[Any]:
-        """A cell; 0, ..., 4095 are those of the clip range."""
-        return np.dtype(np.int32)
 
     def randomize(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng

@@ -14,7 +14,7 @@ Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Algorithm 2.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,11 @@ class ThresholdVectors:
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
         share: The outer part of the range whose messages are kept, in (0, 1).
+        message_type: A cell, 0, ..., 4095.
     """
+
+    name: ClassVar[str] = "sparsified-clip-laplace"
+    message_type: ClassVar[np.dtype[Any]] = np.dtype(np.uint16)
 
     clip: float
     share: float
@@ -47,16 +51,6 @@ class ThresholdVectors:
         ClipLaplaceVectors(self.clip)
         _check_share(self.share)
         SparsifiedClipLaplace(self.clip, self.share)
-
-    @property
-    def name(self) -> str:
-        """The name of the randomizer."""
-        return "sparsified-clip-laplace"
-
-    @property
-    def message_type(self) -> np.dtype[Any]:
-        """A cell, 0, ..., 4095."""
-        return np.dtype(np.uint16)
 
     def randomize(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
@@ -93,7 +87,11 @@ class TopVectors:
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
         share: b / d, in (0, 1].
+        message_type: A cell, 0, ..., 4095.
     """
+
+    name: ClassVar[str] = "top-clip-laplace"
+    message_type: ClassVar[np.dtype[Any]] = np.dtype(np.uint16)
 
     clip: float
     share: float
@@ -101,16 +99,6 @@ class TopVectors:
     def __post_init__(self) -> None:
         ClipLaplaceVectors(self.clip)
         _check_share(self.share)
-
-    @property
-    def name(self) -> str:
-        """The name of the randomizer."""
-        return "top-clip-laplace"
-
-    @property
-    def message_type(self) -> np.dtype[Any]:
-        """A cell, 0, ..., 4095."""
-        return np.dtype(np.uint16)
 
     def randomize(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
@@ -152,7 +140,11 @@ class RandomVectors:
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
         share: b / d, in (0, 1].
+        message_type: A cell, 0, ..., 4095.
     """
+
+    name: ClassVar[str] = "random-clip-laplace"
+    message_type: ClassVar[np.dtype[Any]] = np.dtype(np.uint16)
 
     clip: float
     share: float
@@ -160,16 +152,6 @@ class RandomVectors:
     def __post_init__(self) -> None:
         ClipLaplaceVectors(self.clip)
         _check_share(self.share)
-
-    @property
-    def name(self) -> str:
-        """The name of the randomizer."""
-        return "random-clip-laplace"
-
-    @property
-    def message_type(self) -> np.dtype[Any]:
-        """A cell, 0, ..., 4095."""
-        return np.dtype(np.uint16)
 
     def randomize(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
