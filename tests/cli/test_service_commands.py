@@ -1,11 +1,18 @@
 """task, enrol and device: what they write, and what they refuse in one line."""
 
+import asyncio
 import base64
 import json
+import re
+import socket
+import sqlite3
 import stat
 import subprocess
 import sys
+from functools import reduce
+from operator import add
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Command
@@ -15,11 +22,16 @@ pytest.importorskip("cryptography")
 from shuffledp.accounting.account import account
 from shuffledp.population import Population
 from shuffledp.protocols.frequency import Frequency
+from shuffledp.service import operate
+from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.calls import Answer
+from shuffledp.service.device import Delivery
 from shuffledp.service.secrets import (
     AnalystSecrets,
     ShufflerSecrets,
     load_task,
 )
+from shuffledp.service.wire.refusal import Reason
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.tokens import TokenCheck
 
@@ -41,7 +53,8 @@ def test_create_writes_three_files_that_belong_together(
     assert task.identity in outcome.out
     assert (task.levels, task.minimum, task.absent) == ((0.5, 2.0), (1000, 500), 10)
     assert task.question.categories == ("good", "fair", "bad")
-    assert task.budget == tuple(4 * epsilon for epsilon in task.promise)
+    for budget, epsilon in zip(task.budget, task.promise, strict=True):
+        assert reduce(add, [epsilon] * 4) <= budget < 4.0001 * epsilon
     analyst = AnalystSecrets.load(folder / "analyst.json", Suite.X25519)
     assert analyst.public_keys(Suite.X25519) == (
         task.analyst_key,
@@ -110,6 +123,9 @@ def test_items_promise_their_levels_with_room_for_some_to_stay_away(
         (*NAMES, "--minimum", "1e3"),
         (*NAMES, "--minimum", "9" * 30),
         (*NAMES, "--minimum", "0"),
+        (*NAMES, "--name", "clear\x1b[2J"),
+        (*NAMES, "--question", "One\nline?"),
+        (*NAMES, "--category", "a\tb"),
         (*NAMES, "--absent", "2000"),
         (*NAMES, "--absent", "-1"),
         (*NAMES, "--delta", "0"),
@@ -181,6 +197,32 @@ def test_enrol_writes_valid_tokens_for_its_epoch_that_only_the_owner_reads(
         ("serve", "analyst", "folder", "folder", "--database", "sqlite:///a.db"),
         ("serve", "analyst", "folder", "--database", "mysql://secret@host/name"),
         ("serve", "analyst", "folder", "--database", "sqlite:///"),
+        ("serve", "analyst", "folder", "--database", "sqlite:///:memory:"),
+        ("serve", "analyst", "folder", "--database", "sqlite:///folder"),
+        ("serve", "analyst", "folder", "--database", "sqlite:///folder/task.json"),
+        ("serve", "analyst", "folder", "--database", "sqlite:///a.db", "--host", "x y"),
+        (
+            "serve",
+            "shuffler",
+            "folder",
+            "--analyst",
+            "http://localhost:8001",
+            "--port",
+            "0",
+            "--database",
+            "sqlite:///nowhere/shuffler.db",
+        ),
+        (
+            "serve",
+            "shuffler",
+            "folder",
+            "--analyst",
+            "http://localhost:8001",
+            "--port",
+            "0",
+            "--database",
+            "postgresql://me:secret@127.0.0.1:9/name",
+        ),
         ("serve", "shuffler", "folder", "--database", "sqlite:///a.db"),
         (
             "serve",
@@ -207,6 +249,215 @@ def test_commands_that_make_no_sense_are_refused_in_one_line(
     assert "secret" not in outcome.err.replace("secret keys", "")
 
 
+SERVE_ANALYST = ("serve", "analyst", "folder", "--database", "sqlite:///a.db")
+
+
+def test_a_port_that_is_taken_is_refused(command: Command) -> None:
+    command(*CREATE, *NAMES)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        outcome = command(*SERVE_ANALYST, "--port", str(port))
+
+    assert outcome.is_refusal
+    assert f"127.0.0.1:{port}" in outcome.err
+
+
+def test_a_task_that_was_changed_under_its_database_is_refused(
+    command: Command, tmp_path: Path
+) -> None:
+    command(*CREATE, *NAMES)
+    task, path = load_task(tmp_path / "folder"), tmp_path / "folder" / "task.json"
+    store = SqliteAnalystStore(tmp_path / "a.db")
+    store.open([task])
+    store.close()
+    path.write_text(path.read_text().replace('"good"', '"best"'))
+
+    outcome = command(*SERVE_ANALYST, "--port", "0")
+
+    assert outcome.is_refusal
+
+
+def test_a_database_of_something_else_is_refused(
+    command: Command, tmp_path: Path
+) -> None:
+    command(*CREATE, *NAMES)
+    with sqlite3.connect(tmp_path / "a.db") as database:
+        database.execute("CREATE TABLE states (other TEXT)")
+    database.close()
+
+    outcome = command(*SERVE_ANALYST, "--port", "0")
+
+    assert outcome.is_refusal
+
+
+def test_the_services_have_ports_of_their_own(command: Command) -> None:
+    shown = {
+        party: " ".join(command("serve", party, "--help").out.split())
+        for party in ("shuffler", "analyst")
+    }
+
+    assert "default: 8000" in shown["shuffler"]
+    assert "default: 8001" in shown["analyst"]
+
+
+def test_a_name_that_looks_like_markup_is_shown_as_it_is(
+    command: Command, tmp_path: Path
+) -> None:
+    outcome = command(*CREATE, *NAMES, "--name", "[/red] x")
+
+    assert outcome.code == 0
+    assert "[/red] x" in outcome.out
+    assert load_task(tmp_path / "folder").name == "[/red] x"
+
+
+def test_a_minimum_that_is_too_large_is_said_to_be_that(command: Command) -> None:
+    outcome = command(*CREATE, *NAMES, "--minimum", "2000000000")
+
+    assert outcome.is_refusal
+    assert "at most 1,000,000,000" in outcome.err
+
+
+@pytest.mark.parametrize("words", [("enrol", "--count", "7"), ("task", "close")])
+def test_keys_of_another_task_are_refused(
+    words: tuple[str, ...], command: Command, tmp_path: Path
+) -> None:
+    command(*CREATE, *NAMES)
+    ShufflerSecrets.new().save(tmp_path / "other.json")
+    (tmp_path / "other.json").replace(tmp_path / "folder" / "shuffler.json")
+    more = ("--shuffler", "http://127.0.0.1:9") if words[0] == "task" else ()
+
+    outcome = command(*words, "folder", *more)
+
+    assert outcome.is_refusal
+    assert "belong to the task" in outcome.err
+    assert not (tmp_path / "tokens.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("now", "code", "said"),
+    [
+        ({"phase": "delivered", "stage": "answer"}, 0, "Epoch 2: delivered; the analyst"),
+        ({"phase": "open", "stage": "answer"}, 0, "people now send their items"),
+        ({"phase": "delivered", "stage": "levels"}, 0, "the epoch is over"),
+        ({"phase": "closed", "stage": "answer"}, 0, "does not have it yet"),
+        (
+            {"phase": "closed", "stage": "answer", "hand_over": {"refused": "unreadable"}},
+            2,
+            "refused its batch: unreadable",
+        ),
+    ],
+    ids=range(5),
+)  # fmt: skip
+def test_close_says_what_became_of_the_batch(
+    now: dict[str, Any],
+    code: int,
+    said: str,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def ask(_client: object, _method: str, _url: str, **_named: object) -> Answer:
+        await asyncio.sleep(0)
+        return Answer({"epoch": 2, **now}, 1)
+
+    monkeypatch.setattr(operate, "ask", ask)
+    monkeypatch.setattr(operate, "HAND_OVER_SECONDS", 0.1)
+    monkeypatch.setattr(operate, "_POLL", 0.01)
+    command(*CREATE, *NAMES)
+
+    outcome = command("task", "close", "folder", "--shuffler", "http://127.0.0.1:9")
+
+    assert outcome.code == code
+    assert said in outcome.out + outcome.err
+
+
+def test_a_batch_that_is_on_its_way_is_waited_for(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    phases = ["open", "closed", "closed", "closed", "delivered"]
+
+    async def ask(_client: object, method: str, _url: str, **_named: object) -> Answer:
+        await asyncio.sleep(0)
+        phase = phases.pop(0) if method == "GET" else ""
+        return Answer({"epoch": 1, "stage": "answer", "phase": phase}, 1)
+
+    monkeypatch.setattr(operate, "ask", ask)
+    monkeypatch.setattr(operate, "_POLL", 0.01)
+    command(*CREATE, *NAMES)
+
+    outcome = command("task", "close", "folder", "--shuffler", "http://127.0.0.1:9")
+
+    assert outcome.out == "Epoch 1: delivered; the analyst has it.\n"
+    assert phases == []
+
+
+@pytest.mark.parametrize(
+    ("delivery", "code", "said"),
+    [
+        (Delivery(0, {Reason.TOKEN_FORGED: 2}), 2, "see shuffledp enrol --epoch"),
+        (Delivery(0, {Reason.TOKEN_SPENT: 2}), 2, "2 were refused: token-spent"),
+        (Delivery(1, {Reason.TOKEN_SPENT: 1}), 0, "1 of 2 reports were accepted"),
+    ],
+    ids=range(3),
+)
+def test_send_fails_if_nothing_was_accepted(
+    delivery: Delivery,
+    code: int,
+    said: str,
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def send(*_: object, **named: object) -> Delivery:
+        await asyncio.sleep(0)
+        assert named["dummy"] is True
+        return delivery
+
+    monkeypatch.setattr("shuffledp.service.device.send", send)
+    (tmp_path / "people.csv").write_text("answer,epsilon\ngood,0.5\nbad,2\n")
+    command(*CREATE, *NAMES)
+    command("enrol", "folder", "--count", "2")
+
+    outcome = command(*SEND, "--value", "answer", "--dummy")
+
+    assert outcome.code == code
+    assert outcome.is_refusal == (code == 2)
+    assert said in outcome.out + outcome.err
+
+
+def test_a_service_says_where_it_is_and_ends_when_it_is_told_to(
+    command: Command, tmp_path: Path
+) -> None:
+    command(*CREATE, *NAMES)
+    shuffler = ("serve", "shuffler", "folder", "--database", "sqlite:///shuffler.db")
+    begun = [
+        ((*SERVE_ANALYST, "--port", "0"), r"Dashboard: http://127.0.0.1:\d+/"),
+        (
+            (*shuffler, "--analyst", "http://localhost:8001", "--port", "0"),
+            r"Shuffler listening on (http://127.0.0.1:\d+); take part at "
+            r"\1/tasks/.*/take-part#token=TOKEN",
+        ),
+    ]
+
+    for arguments, said in begun:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "shuffledp", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+        assert process.stdout is not None
+        line = process.stdout.readline().strip()
+        process.terminate()
+        _, errors = process.communicate(timeout=30)
+
+        assert re.fullmatch(said, line)
+        assert errors == ""
+    # Closed in good order: the logs of both databases are gone.
+    assert not list(tmp_path.glob("*-wal"))
+
+
 SEND = (
     "device", "send", "people.csv", "--level", "epsilon", "--tokens", "tokens.txt",
     "--task", "folder/task.json", "--shuffler", "http://127.0.0.1:9",
@@ -220,7 +471,8 @@ SEND = (
         (("--value", "answer", "--item", "answer"), "--value"),
         (("--value", "none"), "column 'none'"),
         (("--value", "wrong"), "one of the 3 categories"),
-        (("--value", "answer", "--level", "odd"), "one that the task offers"),
+        (("--value", "answer", "--level", "odd"), "offers. It offers 0.5, 2."),
+        (("--value", "answer", "--tokens", "empty.txt"), "Expected 2 tokens"),
         (("--value", "answer", "--tokens", "none.txt"), "none.txt"),
         (("--value", "answer", "--tokens", "people.csv"), "Expected tokens"),
         (("--value", "answer", "--tokens", "few.txt"), "found 1"),
@@ -228,7 +480,7 @@ SEND = (
         (("--value", "answer", "--shuffler", "http://far.example"), "https://"),
         (("--value", "answer"), "Expected an answer"),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_send_says_what_is_wrong_before_anything_is_sent(
     changes: tuple[str, ...],
@@ -243,6 +495,7 @@ def test_send_says_what_is_wrong_before_anything_is_sent(
     )
     command(*CREATE, *NAMES)
     command("enrol", "folder", "--count", "2")
+    (tmp_path / "empty.txt").touch()
     (tmp_path / "few.txt").write_text((tmp_path / "tokens.txt").read_text()[:44])
 
     outcome = command(*SEND, *changes)
@@ -251,12 +504,17 @@ def test_send_says_what_is_wrong_before_anything_is_sent(
     assert said in outcome.err
 
 
-def test_without_the_extra_the_other_commands_work_and_these_say_what_to_install() -> (
-    None
-):
+@pytest.mark.parametrize(
+    "missing",
+    [("cryptography", "httpx", "starlette", "uvicorn"), ("starlette",), ("httpx",)],
+    ids=" ".join,
+)
+def test_without_the_extra_the_other_commands_work_and_these_say_what_to_install(
+    missing: tuple[str, ...],
+) -> None:
     script = (
         "import sys\n"
-        "for n in ('cryptography', 'httpx', 'starlette', 'uvicorn'):\n"
+        f"for n in {missing}:\n"
         "    sys.modules[n] = None\n"
         "from shuffledp.cli.main import main\n"
         "main()\n"
@@ -271,12 +529,19 @@ def test_without_the_extra_the_other_commands_work_and_these_say_what_to_install
             check=False,
         )
 
-    help_text, created = run("--help"), run(*CREATE, *NAMES)
-
-    assert help_text.returncode == 0
-    assert created.returncode == 2
-    assert "install shuffledp[service]" in created.stderr
-    assert created.stderr.count("\n") == 1
+    assert run("--help").returncode == 0
+    shuffler = ("serve", "shuffler", "folder", "--database", "sqlite:///b.db")
+    needing = [
+        ("serve", "demo", "--exit"),
+        (*shuffler, "--analyst", "http://localhost"),
+    ]
+    if "cryptography" in missing:
+        needing += [(*CREATE, *NAMES), SERVE_ANALYST]
+    for arguments in needing:
+        refused = run(*arguments)
+        assert refused.returncode == 2
+        assert "install shuffledp[service]" in refused.stderr
+        assert refused.stderr.count("\n") == 1
 
 
 def test_help_teaches_the_order_of_commands(command: Command) -> None:
@@ -289,3 +554,30 @@ def test_help_teaches_the_order_of_commands(command: Command) -> None:
     for step in ("task create", "enrol", "serve", "task close", "task next"):
         assert f"shuffledp {step}" in pages[0]
     assert json.dumps(pages).count("Examples") == 2
+
+
+def test_verify_reads_the_certificate_of_a_published_result(
+    command: Command, tmp_path: Path
+) -> None:
+    crowd = Population.from_counts({0.5: 1000, 2.0: 500})
+    certified = account(Frequency(3), crowd, delta=1e-4, quantiles=False).to_dict()
+    result = {"epoch": 1, "certificate": certified, "spent": [0.1, 0.2]}
+    (tmp_path / "result.json").write_text(json.dumps(result))
+
+    outcome = command("verify", "result.json")
+
+    assert outcome.code == 0
+    assert "The certificate holds" in outcome.out
+
+
+def test_verify_says_that_it_cannot_recompute_certificates_of_items(
+    command: Command, tmp_path: Path
+) -> None:
+    items = {"format": "shuffledp-items-guarantee-1"}
+    for name, record in (("own", items), ("result", {"certificate": items})):
+        (tmp_path / name).write_text(json.dumps(record))
+
+        outcome = command("verify", name)
+
+        assert outcome.is_refusal
+        assert "items cannot be recomputed" in outcome.err

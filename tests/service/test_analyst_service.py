@@ -329,8 +329,31 @@ def test_spoiled_messages_that_break_the_promise_withhold_what_was_opened(
     assert status["delta_spent"] == who.task.delta
 
 
-def test_a_batch_of_dummies_alone_costs_the_whole_budget(tmp_path: Path) -> None:
-    who = parties()
+@pytest.mark.parametrize("statistic", ["frequency", "mean", "sum"])
+def test_a_batch_of_dummies_alone_costs_no_more_than_the_local_levels(
+    tmp_path: Path, statistic: Statistic
+) -> None:
+    who = parties(statistic)
+
+    async def scenario(service: Service) -> tuple[Any, ...]:
+        await service.post(usual_batch(who, dummies=NUM_PEOPLE))
+        status, said = await service.counted(), await service.result()
+        await service.post(usual_batch(who, epoch=2))
+        return status, said, await service.counted()
+
+    status, said, later = serve(tmp_path, who, scenario)
+
+    assert status["phase"] == "withheld"
+    assert status["spent"] == list(LEVELS)
+    assert later["phase"] == "published"
+    detail = said.json()["detail"]
+    assert detail.endswith(".")
+    assert not detail.endswith("..")
+
+
+def test_what_cannot_be_certified_may_cost_more_than_is_left(tmp_path: Path) -> None:
+    # Half of what level 2 guarantees by itself was all that people agreed to.
+    who = parties(promise=(0.5, 1.0, 1.0), budget=(5.0, 5.0, 1.0))
 
     async def scenario(service: Service) -> tuple[Any, ...]:
         await service.post(usual_batch(who, dummies=NUM_PEOPLE))
@@ -338,8 +361,7 @@ def test_a_batch_of_dummies_alone_costs_the_whole_budget(tmp_path: Path) -> None
 
     status, refused = serve(tmp_path, who, scenario)
 
-    assert status["phase"] == "withheld"
-    assert status["spent"] == [5.0, 5.0, 5.0]
+    assert (status["spent"], status["exhausted"]) == ([0.5, 1.0, 2.0], [2.0])
     assert problem(refused) == (409, "budget-spent")
 
 

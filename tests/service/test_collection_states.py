@@ -99,15 +99,31 @@ def test_an_epoch_without_a_plan_ends_after_its_levels() -> None:
     assert (over.next_epoch().epoch, over.next_epoch().stage) == (2, Stage.LEVELS)
 
 
+@pytest.mark.parametrize("reason", [Reason.BUDGET_SPENT, Reason.WRONG_EPOCH], ids=str)
+def test_the_step_of_a_batch_that_is_abandoned_is_open_again(reason: Reason) -> None:
+    answers = ShufflerState.begin(TASK, epoch=3)
+    levels = ShufflerState.begin(ITEMS)
+    items = acknowledged(levels.close((300,), BATCH), PLAN)
+
+    for opened, people in ((answers, ENOUGH), (levels, (300,)), (items, (300,))):
+        assert opened.close(people, OTHER).abandon(reason) == opened
+
+
+def test_a_step_that_was_delivered_before_is_over_once_it_is_abandoned() -> None:
+    answers, levels = ShufflerState.begin(TASK), ShufflerState.begin(ITEMS)
+
+    for opened, people in ((answers, ENOUGH), (levels, (300,))):
+        over = opened.close(people, BATCH).abandon(Reason.ALREADY_DELIVERED)
+        assert (over.phase, over.batch_id) == (shuffler_state.Phase.DELIVERED, None)
+        assert (over.next_epoch().epoch, over.next_epoch().stage) == (2, opened.stage)
+
+
 def test_only_a_closed_batch_can_be_abandoned() -> None:
     opened = ShufflerState.begin(TASK)
-    closed = opened.close(ENOUGH, BATCH)
+    over = acknowledged(opened.close(ENOUGH, BATCH))
 
-    over = closed.abandon()
-
-    assert (over.phase, over.batch_id) == (shuffler_state.Phase.DELIVERED, None)
-    assert reason_of(opened.abandon) is Reason.NOT_OPEN
-    assert reason_of(over.abandon) is Reason.NOT_OPEN
+    for state in (opened, over):
+        assert reason_of(state.abandon, Reason.BUDGET_SPENT) is Reason.NOT_OPEN
 
 
 def test_uploads_for_anything_else_are_refused_with_the_reason() -> None:

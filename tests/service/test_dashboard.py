@@ -152,6 +152,10 @@ def test_progress_is_what_the_shuffler_says(tmp_path: Path) -> None:
         b'{"epoch":1,"stage":"answer","phase":"open","people":[1,2,3],"refused":{"x":1}}',
         b'{"epoch":1,"stage":"answer","phase":"open","people":[1,2,3],"refused":[]}',
         b'{"epoch":1,"stage":[],"phase":"open","people":[1,2,3],"refused":{}}',
+        b'{"epoch":1,"stage":"answer","phase":"open","people":[1,2,3],"refused":{},'
+        b'"hand_over":[]}',
+        b'{"epoch":1,"stage":"answer","phase":"open","people":[1,2,3],"refused":{},'
+        b'"hand_over":{"refused":"<b>"}}',
     ],
 )
 def test_a_shuffler_that_talks_nonsense_is_not_reachable(
@@ -169,9 +173,51 @@ def test_a_shuffler_that_is_away_is_not_reachable(tmp_path: Path) -> None:
     with shuffler(b"") as url:
         pass
     with shuffler(json.dumps(shuffler_says(who)).encode(), 500) as broken:
-        pages = [look_at(tmp_path, who, where) for where in (None, url, broken)]
+        pages = [look_at(tmp_path, who, where) for where in (url, broken)]
 
     assert all("The shuffler is not reachable" in page for page in pages)
+
+
+def test_a_shuffler_that_was_not_named_is_said_to_be_so(tmp_path: Path) -> None:
+    page = Page(look_at(tmp_path, parties()))
+
+    assert "No shuffler was named; start with --shuffler URL" in page.text
+    assert "not reachable" not in page.text
+
+
+def test_a_batch_that_was_refused_is_not_said_to_be_on_its_way(tmp_path: Path) -> None:
+    who = parties()
+    handed = {"attempts": 1, "refused": "budget-spent"}
+    waiting = {"attempts": 1, "refused": None}
+
+    pages = []
+    for how in (handed, waiting):
+        says = shuffler_says(who, phase="closed", hand_over=how)
+        with shuffler(json.dumps(says).encode()) as url:
+            pages.append(Page(look_at(tmp_path, who, url)).text)
+
+    words = "The analyst refused the batch: a level has no budget left."
+    assert words in pages[0]
+    assert words not in pages[1]
+    assert ["on the way here" in page for page in pages] == [False, True]
+
+
+def test_levels_without_budget_are_named(tmp_path: Path) -> None:
+    # One epoch costs each of them some of what another may cost.
+    who = parties(budget=(0.5, 1.0, 5.0))
+
+    page = Page(look_at(tmp_path, who, batches=(usual_batch(who),)))
+
+    assert "No budget is left for another epoch at level 0.5, 1." in page.text
+
+
+def test_a_mean_of_the_widest_range_is_shown(tmp_path: Path) -> None:
+    question = Question("mean", "How much?", (), -1e308, 1e308)
+    who = parties("mean", question=question)
+
+    page = Page(look_at(tmp_path, who, batches=(usual_batch(who),)))
+
+    assert page.text
 
 
 def test_estimates_and_guarantees_are_shown(tmp_path: Path) -> None:
@@ -307,6 +353,9 @@ def test_text_has_enough_contrast(scheme: int) -> None:
         ([-1e-9, 1e-9], ["-0.0000000010%", "-0.0000000005%", "0.0000000000%"]),
         ([5.0, 5.0], ["6%", "8%", "10%"]),
         ([0.0, 0.0], ["0.0%", "0.5%", "1.0%"]),
+        ([0.0, 5e-324], []),
+        ([1.7e308, 1.7e308], []),
+        ([-1.7e308, 1.7e308], []),
     ],
 )
 def test_axes_have_marks_at_round_numbers(

@@ -85,13 +85,16 @@ def test_neither_party_has_the_other_s_keys(done: Demo, folder: Path) -> None:
     assert load_task(folder / "task") == done.task
 
 
-def test_services_log_nothing(done: Demo, folder: Path) -> None:
-    del done
+def test_services_log_where_they_are_and_nothing_else(done: Demo, folder: Path) -> None:
     logs = [
         (folder / party / "log.txt").read_text() for party in ("shuffler", "analyst")
     ]
 
-    assert logs == ["", ""]
+    page = f"{done.shuffler}/tasks/{done.task.identity}/take-part#token=TOKEN"
+    assert logs == [
+        f"Shuffler listening on {done.shuffler}; take part at {page}\n",
+        f"Dashboard: {done.analyst}/\n",
+    ]
 
 
 def test_too_few_people_are_refused_before_anything_starts(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -150,21 +151,43 @@ def test_every_answer_arrives_once_as_the_protocol_randomized_it() -> None:
     assert sorted(opened) == sorted(expected)
 
 
+def test_dummies_look_like_answers_and_open_as_nothing() -> None:
+    made = parties("items")
+    shuffler, people = Shuffler(made), crowd(made, 12)
+
+    def published(request: httpx.Request) -> httpx.Response:
+        if shuffler.looks == 2:
+            shuffler.publish()
+        return shuffler(request)
+
+    delivery = sent(people, made, published, dummy=True)
+
+    assert delivery == Delivery(12, {})
+    assert len(shuffler.kept) == 24
+    for step, _, sealed in shuffler.kept:
+        opener = Opener(made.task.suite, made.analyst.private_key, step.info(0))
+        texts = [opener.open(message) for message in sealed]
+        numbers, dummies, others = read_messages(
+            b"".join(text or b"" for text in texts)
+        )
+        assert (numbers.size, dummies, others) == (0, step.messages_per_report, 0)
+
+
 @pytest.mark.parametrize("size", [1, 7])
 def test_an_upload_whose_answer_was_lost_is_sent_again_and_counted_once(
     size: int,
 ) -> None:
     made = parties()
     shuffler, people = Shuffler(made), crowd(made, 21)
-    calls_so_far = 0
+    calls_so_far = Counter[bytes]()
 
     def lossy(request: httpx.Request) -> httpx.Response:
-        nonlocal calls_so_far
         answer = shuffler(request)
-        calls_so_far += 1
-        if calls_so_far % 3 == 1:
+        # Each upload for itself: which ones are under way together is chance.
+        calls_so_far[request.content] += 1
+        if calls_so_far[request.content] == 1:
             raise httpx.ReadTimeout("The answer is lost.")
-        return answer if calls_so_far % 3 else httpx.Response(503)
+        return httpx.Response(503) if calls_so_far[request.content] == 2 else answer
 
     delivery = sent(people, made, lossy, reports_per_upload=size)
 

@@ -243,8 +243,9 @@ def test_an_analyst_whose_database_is_gone_never_opens_a_later_epoch(
             "waiting",
             [0.0] * 3,
         )
-        # The only way on is to drop the batch.
-        await operate(shuffler, "abandon", lambda now: now["phase"] == "delivered")
+        # Dropped, the step is open again, but she waits for the first epoch for good.
+        await operate(shuffler, "abandon", lambda now: now["phase"] == "open")
+        assert (await status_of(shuffler))["people"] == [0] * 3
 
     with shuffler, analyst:
         asyncio.run(first())
@@ -267,19 +268,31 @@ def test_a_batch_that_is_dropped_is_gone_though_the_shuffler_dies(
     kill = Kill("shuffler", "after abandoning")
     shuffler, analyst = pair(who, tmp_path, kills=(kill,))
 
-    async def collect() -> dict[str, Any]:
-        await deliver(shuffler, people_of(who, 1))
-        # The analyst is away.
-        analyst.stop()
-        await close(shuffler, 1)
-        await operate(shuffler, "abandon", lambda now: now["phase"] == "delivered")
+    async def first() -> None:
+        await one_value_epoch(shuffler, analyst, people_of(who, 1), 1)
+        await operate(shuffler, "epochs", lambda now: now["epoch"] == 2)
+
+    async def second() -> dict[str, Any]:
+        await deliver(shuffler, people_of(who, 2))
+        await close(shuffler, 2)
+        await until(shuffler, lambda now: now["hand_over"]["refused"] is not None)
+        await operate(shuffler, "abandon", lambda now: now["phase"] == "open")
         return await status_of(shuffler)
 
     with shuffler, analyst:
-        status = asyncio.run(collect())
+        asyncio.run(first())
+        # She forgets the first epoch, and refuses the second.
+        for path in tmp_path.glob("analyst.db*"):
+            if path.is_file():
+                path.unlink()
+        analyst.kill()
+        while not analyst.deaths:
+            time.sleep(0.01)
+        analyst.wait()
+        status = asyncio.run(second())
 
     assert shuffler.deaths == 1
-    assert (status["epoch"], status["phase"]) == (1, "delivered")
+    assert (status["epoch"], status["people"]) == (2, [0] * 3)
 
 
 def test_no_service_reads_the_time_of_day() -> None:
@@ -296,8 +309,9 @@ def test_no_service_reads_the_time_of_day() -> None:
             else:
                 continue
             assert "datetime" not in names, path
-            # The demo waits; no service does by the clock.
-            assert "time" not in names or path.name == "demo.py", path
+            # The demo and an operator's command wait; no service does by the clock.
+            waits = path.name in ("demo.py", "operate.py")
+            assert "time" not in names or waits, path
         assert "now()" not in path.read_text().lower(), path
 
 

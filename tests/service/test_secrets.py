@@ -1,6 +1,7 @@
 """Files of keys: read by their owner alone, never overwritten, never shown."""
 
 import json
+import logging
 import stat
 from pathlib import Path
 
@@ -55,6 +56,22 @@ def test_keys_are_new_every_time() -> None:
 
     keys = {k for s in drawn for k in (s.signing_key, s.token_key, s.operator_key)}
     assert len(keys) == 9
+
+
+def test_keys_that_others_can_read_are_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "shuffler.json"
+    ShufflerSecrets.new().save(path)
+
+    ShufflerSecrets.load(path)
+    assert not caplog.messages
+    path.chmod(0o640)
+    with caplog.at_level(logging.WARNING):
+        ShufflerSecrets.load(path)
+
+    assert len(caplog.messages) == 1
+    assert str(path) in caplog.messages[0]
 
 
 def test_a_file_of_keys_is_never_overwritten(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """The shuffler over HTTP: what it accepts, refuses, forgets, and hands over."""
 
+import asyncio
 import logging
 import multiprocessing
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +31,7 @@ from shuffler_parties import (
 )
 
 from shuffledp.errors import DataError
+from shuffledp.service.shuffler import app as app_module
 from shuffledp.service.shuffler.intake import shuffled
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
@@ -373,6 +376,202 @@ def test_a_refusal_of_the_analyst_is_shown_and_the_batch_is_kept(
     assert answer.json()["hand_over"]["refused"] == "budget-spent"
     assert answer.json()["phase"] == "closed"
     assert "secret" not in answer.text
+
+
+def refuse(reason: str) -> Callable[[], httpx.Response]:
+    problem = {"type": f"urn:shuffledp:problem:{reason}"}
+    return lambda: httpx.Response(409, json=problem)
+
+
+def wait_until_refused(client: Client, who: Parties) -> None:
+    for _ in range(500):
+        if client.get(who.path()).json()["hand_over"]["refused"] is not None:
+            return
+        time.sleep(0.01)
+    raise AssertionError("The batch was not refused.")
+
+
+def test_a_batch_that_was_refused_can_be_dropped_and_collected_again(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+    analyst = Analyst(who, [refuse("budget-spent")] * 10**6)
+    tokens = who.tokens(9)
+
+    with Client(who.app(make_store(), analyst)) as client:
+        post(client, who, upload(who.step(), tokens))
+        client.post(who.path("/close"), headers=who.operator)
+        wait_until_refused(client, who)
+        stranger = client.post(who.path("/abandon"))
+        dropped = client.post(who.path("/abandon"), headers=who.operator).json()
+        second = client.post(who.path("/abandon"), headers=who.operator)
+    analyst.troubles.clear()
+    with Client(who.app(make_store(), analyst)) as client:
+        kept = client.get(who.path()).json()
+        again = post(client, who, upload(who.step(), tokens[:6])).json()
+        client.post(who.path("/close"), headers=who.operator)
+        wait_for(client, who, phase="delivered")
+
+    assert (reason(stranger), reason(second)) == ("not-allowed", "not-open")
+    for status in (dropped, kept):
+        assert (status["phase"], status["epoch"]) == ("open", 1)
+        assert status["people"] == [0, 0, 0]
+        assert status["hand_over"] == {"attempts": 0, "refused": None}
+    assert again["accepted"] == 6
+    # Nothing is left of what was sent before.
+    [(header, content)] = analyst.received
+    assert header.people == (2, 2, 2)
+    assert len(content) == 6 * who.step().sealed_size
+
+
+def test_a_step_that_was_delivered_before_is_dropped_and_the_next_epoch_begins(
+    make_store: StoreMaker,
+) -> None:
+    who = parties("items")
+    analyst = Analyst(who, [refuse("already-delivered")] * 10**6)
+
+    with Client(who.app(make_store(), analyst)) as client:
+        post(client, who, upload(who.step(), who.tokens(9)))
+        client.post(who.path("/close"), headers=who.operator)
+        wait_until_refused(client, who)
+        dropped = client.post(who.path("/abandon"), headers=who.operator).json()
+        begun = client.post(who.path("/epochs"), headers=who.operator).json()
+
+    assert (dropped["phase"], dropped["people"]) == ("delivered", [9])
+    assert (begun["epoch"], begun["stage"], begun["people"]) == (2, "levels", [0])
+
+
+def test_a_batch_that_the_analyst_may_have_cannot_be_dropped(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+    analyst = Analyst(who, [lambda: httpx.Response(503)] * 10**6)
+
+    with Client(who.app(make_store(), analyst)) as client:
+        early = client.post(who.path("/abandon"), headers=who.operator)
+        post(client, who, upload(who.step(), who.tokens(9)))
+        client.post(who.path("/close"), headers=who.operator)
+        while not analyst.bodies:
+            time.sleep(0.01)
+        answer = client.post(who.path("/abandon"), headers=who.operator)
+        status = client.get(who.path()).json()
+        analyst.troubles.clear()
+        wait_for(client, who, phase="delivered")
+        late = client.post(who.path("/abandon"), headers=who.operator)
+
+    assert [reason(a) for a in (early, answer, late)] == ["not-open"] * 3
+    assert answer.json()["detail"] == (
+        "Expected a batch that the analyst refused: this one is still being handed over."
+    )
+    assert status["phase"] == "closed"
+
+
+def test_a_batch_that_is_accepted_after_all_is_not_dropped(
+    sqlite_store: SqliteStore,
+) -> None:
+    # She is asked again, and about to accept, while the operator gives up.
+    who = parties()
+    asked, answer_now = threading.Event(), threading.Event()
+
+    class Slow(Analyst):
+        async def answer(self, request: httpx.Request) -> httpx.Response:
+            if self.bodies:
+                asked.set()
+                await asyncio.to_thread(answer_now.wait, 30)
+            return await super().answer(request)
+
+    with (
+        ThreadPoolExecutor(1) as pool,
+        Client(who.app(sqlite_store, Slow(who, [refuse("wrong-epoch")]))) as client,
+    ):
+        post(client, who, upload(who.step(), who.tokens(9)))
+        client.post(who.path("/close"), headers=who.operator)
+        assert asked.wait(30)
+        dropping = pool.submit(client.post, who.path("/abandon"), headers=who.operator)
+        time.sleep(0.1)
+        answer_now.set()
+        answer = dropping.result(30)
+        status = client.get(who.path()).json()
+
+    assert reason(answer) == "not-open"
+    assert status["phase"] == "delivered"
+
+
+class Accountant(Analyst):
+    """Says where her task stands, as a test asks for."""
+
+    def __init__(self, who: Parties, says: Callable[[], httpx.Response]) -> None:
+        super().__init__(who)
+        self.says = says
+
+    async def answer(self, request: httpx.Request) -> httpx.Response:
+        return self.says() if request.method == "GET" else await super().answer(request)
+
+
+def begin_epoch(
+    store: SqliteStore, who: Parties, says: Callable[[], httpx.Response]
+) -> httpx.Response:
+    """What is answered after the first epoch."""
+    with Client(who.app(store, Accountant(who, says), close_at=9)) as client:
+        post(client, who, upload(who.step(), who.tokens(9)))
+        wait_for(client, who, phase="delivered")
+        return client.post(who.path("/epochs"), headers=who.operator)
+
+
+def test_nobody_is_asked_for_an_epoch_that_cannot_be_paid(
+    sqlite_store: SqliteStore,
+) -> None:
+    answer = begin_epoch(
+        sqlite_store,
+        parties(),
+        lambda: httpx.Response(200, json={"exhausted": [0.5, 2.0]}),
+    )
+
+    assert reason(answer) == "budget-spent"
+    detail = "Expected budget left for another epoch at level 0.5, 2."
+    assert answer.json()["detail"] == detail
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        _broken,
+        lambda: httpx.Response(500),
+        lambda: httpx.Response(404, json={"exhausted": [0.5]}),
+        lambda: httpx.Response(200, content=b"no json"),
+        lambda: httpx.Response(200, content=b"\xff"),
+        lambda: httpx.Response(200, json=[]),
+        lambda: httpx.Response(200, json={}),
+        lambda: httpx.Response(200, json={"exhausted": 3}),
+        lambda: httpx.Response(200, json={"exhausted": "0.5"}),
+        lambda: httpx.Response(200, json={"exhausted": ["<b>", 77.0]}),
+        lambda: httpx.Response(200, json={"exhausted": []}),
+    ],
+)
+def test_an_epoch_begins_if_the_analyst_does_not_say_that_a_level_is_exhausted(
+    sqlite_store: SqliteStore, says: Callable[[], httpx.Response]
+) -> None:
+    answer = begin_epoch(sqlite_store, parties(), says)
+
+    assert answer.json()["epoch"] == 2
+
+
+def test_a_page_that_was_not_built_is_said_to_be_missing(
+    sqlite_store: SqliteStore,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    who = parties()
+    monkeypatch.setattr(app_module, "page_folder", lambda: None)
+
+    with Client(who.app(sqlite_store, Analyst(who))) as client:
+        answer = client.get(who.path("/take-part"))
+
+    words = "The page was not built: run scripts/build-page before installing."
+    assert reason(answer) == "not-found"
+    assert answer.json()["detail"] == words
+    warned = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert warned == [words]
 
 
 @pytest.mark.parametrize(

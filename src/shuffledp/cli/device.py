@@ -17,12 +17,15 @@ from shuffledp.datasets.table import (
     read_columns,
     read_lines,
 )
-from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.errors import DataError, InvalidInputError, UnknownLevelError
 from shuffledp.randomness import SystemRandom
 from shuffledp.types import Floats
 
 if TYPE_CHECKING:
+    from shuffledp.service.device import Delivery
     from shuffledp.service.wire.task import Task
+
+_HINT = "tokens are good for one task and epoch: see shuffledp enrol --epoch"
 
 
 @click.group("device")
@@ -53,10 +56,17 @@ def device_group() -> None:
     required=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="One token per line, from `shuffledp enrol`.",
+    help="One token per line, from `shuffledp enrol`; as many as there are people are "
+    "taken from the top of the file.",
 )
 @click.option(
     "--singly", is_flag=True, help="One upload per person, as real devices do."
+)
+@click.option(
+    "--dummy",
+    is_flag=True,
+    help="Send what the analyst drops, and nobody else can tell: for people who do not "
+    "want to be seen not answering.",
 )
 def send_command(file: Path, **given: Any) -> None:
     """Answer for everybody in FILE, a CSV or Parquet table with a row per person.
@@ -74,27 +84,55 @@ def send_command(file: Path, **given: Any) -> None:
     from shuffledp.service.device import Crowd, send  # Needs the extra.
     from shuffledp.service.encode import level_places
     from shuffledp.service.secrets import load_task
+    from shuffledp.service.wire.refusal import Reason, Refusal
 
     task = load_task(given["path"])
     rng = SystemRandom()
     values, levels = _people(file, task, given)
-    level_places(task, levels)
+    try:
+        level_places(task, levels)
+    except UnknownLevelError as error:
+        offered = ", ".join(f"{level:g}" for level in task.levels)
+        raise UnknownLevelError(f"{error} It offers {offered}.") from error
     crowd = Crowd(values, levels, _tokens(given["tokens"], levels.size))
     with share_bar("send") as bar:
-        delivery = asyncio.run(
-            send(
-                crowd,
-                shuffler=given["shuffler"],
-                identity=task.identity,
-                expected=task.digest,
-                rng=rng,
-                reports_per_upload=1 if given["singly"] else 2000,
-                progress=lambda done, total: bar(done / total),
-            )
+        sending = send(
+            crowd,
+            shuffler=given["shuffler"],
+            identity=task.identity,
+            expected=task.digest,
+            rng=rng,
+            reports_per_upload=1 if given["singly"] else 2000,
+            dummy=given["dummy"],
+            progress=lambda done, total: bar(done / total),
         )
-    click.echo(f"{delivery.accepted:,} of {levels.size:,} reports were accepted.")
-    for reason, count in sorted(delivery.refused.items()):
-        click.echo(f"{count:,} were refused: {reason.value}.")
+        try:
+            delivery = asyncio.run(sending)
+        except Refusal as refusal:
+            if refusal.reason is Reason.TOKEN_FORGED:
+                raise DataError(f"{refusal} ({_HINT})") from refusal
+            raise
+    _show(delivery, levels.size)
+
+
+def _show(delivery: "Delivery", people: int) -> None:
+    """Says what became of the reports.
+
+    Raises:
+        DataError: If none was accepted.
+    """
+    from shuffledp.service.wire.refusal import Reason
+
+    refused = [
+        f"{count:,} were refused: {reason.value}"
+        + (f" ({_HINT})." if reason is Reason.TOKEN_FORGED else ".")
+        for reason, count in sorted(delivery.refused.items())
+    ]
+    said = [f"{delivery.accepted:,} of {people:,} reports were accepted.", *refused]
+    if not delivery.accepted:
+        raise DataError(" ".join(said))
+    for line in said:
+        click.echo(line)
 
 
 def _people(
@@ -131,7 +169,8 @@ def _tokens(path: Path, count: int) -> list[bytes]:
     from shuffledp.service.wire.refusal import Refusal
     from shuffledp.service.wire.tokens import TOKEN_SIZE
 
-    lines = read_lines(path)
+    empty = path.is_file() and not path.stat().st_size
+    lines = () if empty else read_lines(path)
     if len(lines) < count:
         raise DataError(f"Expected {count:,} tokens in {path}, found {len(lines):,}.")
     try:

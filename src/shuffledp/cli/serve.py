@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
@@ -35,7 +36,9 @@ _DATABASE = click.option(
     "password in PGPASSWORD or ~/.pgpass.",
 )
 _HOST = click.option("--host", default="127.0.0.1", show_default=True)
-_PORT = click.option("--port", type=click.IntRange(0, 65535), default=8000)
+_RANGE = click.IntRange(0, 65535)
+_SHUFFLER_PORT = click.option("--port", type=_RANGE, default=8000, show_default=True)
+_ANALYST_PORT = click.option("--port", type=_RANGE, default=8001, show_default=True)
 
 
 @click.group("serve")
@@ -58,7 +61,7 @@ def serve_group() -> None:
 @_FOLDERS
 @_DATABASE
 @_HOST
-@_PORT
+@_SHUFFLER_PORT
 @click.option("--analyst", required=True, metavar="URL", help="Who gets the batches.")
 @click.option(
     "--close-at",
@@ -79,18 +82,25 @@ def shuffler_command(
 
     Every FOLDER needs task.json and shuffler.json, and nothing of the analyst's.
     """
-    from shuffledp.service.run import run
+    from shuffledp.service.run import run  # Needs the extra.
+    from shuffledp.service.secrets import load_task
     from shuffledp.service.serve_shuffler import shuffler_app
 
     app = shuffler_app(folders, database, analyst=analyst, close_at=close_at)
-    run(app, host=host, port=port)
+    tasks = [load_task(folder).identity for folder in folders]
+
+    def started(url: str) -> None:
+        pages = [f"{url}/tasks/{task}/take-part#token=TOKEN" for task in tasks]
+        click.echo(f"Shuffler listening on {url}; take part at {', '.join(pages)}")
+
+    run(app, host=host, port=port, started=started)
 
 
 @serve_group.command("analyst")
 @_FOLDERS
 @_DATABASE
 @_HOST
-@_PORT
+@_ANALYST_PORT
 @click.option(
     "--shuffler",
     metavar="URL",
@@ -103,11 +113,16 @@ def analyst_command(
 
     Every FOLDER needs task.json and analyst.json, and nothing of the shuffler's.
     """
-    from shuffledp.service.run import run
+    from shuffledp.service.run import run  # Needs the extra.
     from shuffledp.service.serve_analyst import analyst_app
 
     app = analyst_app(folders, database, shuffler=shuffler)
-    run(app, host=host, port=port)
+    run(
+        app,
+        host=host,
+        port=port,
+        started=lambda url: click.echo(f"Dashboard: {url}/"),
+    )
 
 
 @serve_group.command("demo")
@@ -170,7 +185,7 @@ def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]
 
 
 def _show(done: "Demo", seconds: float) -> None:
-    estimate = Table(title=done.task.question.text)
+    estimate = Table(title=escape(done.task.question.text))
     for title in ("answer", "estimate", "95% interval", "truth"):
         estimate.add_column(title, justify="left" if title == "answer" else "right")
     for row, share in zip(
@@ -178,7 +193,7 @@ def _show(done: "Demo", seconds: float) -> None:
     ):
         low, high = row["interval"]
         estimate.add_row(
-            row["name"],
+            escape(row["name"]),
             f"{row['value']:.1%}",
             f"{low:.1%} to {high:.1%}",
             f"{share:.1%}",

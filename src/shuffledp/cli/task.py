@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import click
+from rich.markup import escape
 from rich.table import Table
 
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, working
-from shuffledp.errors import InvalidInputError
+from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.service.wire.question import STATISTICS, Question
 from shuffledp.types import Mode
 
@@ -138,7 +139,7 @@ def create_command(folder: Path, **given: Any) -> None:
             epochs=given["epochs"],
             suite=Suite(given["suite"]),
         )
-    table = Table(title=f"{task.name} ({task.identity})")
+    table = Table(title=escape(f"{task.name} ({task.identity})"))
     wanted = "smallest crowd" if task.has_items else "people needed"
     for title in ("level", wanted, "promised per epoch", "budget in all"):
         table.add_column(title, justify="right")
@@ -147,12 +148,13 @@ def create_command(folder: Path, **given: Any) -> None:
         task.levels, least, task.promise, task.budget, strict=True
     ):
         table.add_row(f"{level:g}", f"{people:,}", f"{epsilon:g}", f"{budget:g}")
+    shown = Path(escape(str(folder)))
     show(
         table,
         f"Central epsilons, at delta {task.delta:g} per epoch.\n\n"
-        f"{folder / 'task.json'}      for everybody\n"
-        f"{folder / 'shuffler.json'}  secret: for whoever runs the shuffler, alone\n"
-        f"{folder / 'analyst.json'}   secret: for the analyst, alone",
+        f"{shown / 'task.json'}      for everybody\n"
+        f"{shown / 'shuffler.json'}  secret: for whoever runs the shuffler, alone\n"
+        f"{shown / 'analyst.json'}   secret: for the analyst, alone",
     )
 
 
@@ -188,21 +190,34 @@ def close_command(folder: Path, shuffler: str) -> None:
     """Close the open step: shuffle what came in, and hand it to the analyst.
 
     Refused while a level has fewer people than the task promises. FOLDER needs task.json
-    and shuffler.json.
+    and shuffler.json. Waits some seconds for the analyst's answer.
     """
-    _operate(folder, shuffler, "close")
+    from shuffledp.service.operate import refused_for
+
+    now = _operate(folder, shuffler, "close")
+    if reason := refused_for(now):
+        raise DataError(
+            f"The step is closed, and the analyst refused its batch: {reason}. Without a "
+            "remedy, drop it: shuffledp task abandon."
+        )
+    place = str(now.get("phase")), str(now.get("stage"))
+    click.echo(_CLOSED.get(place, "The step is closed.").format(epoch=_epoch(now)))
 
 
 @task_group.command("abandon")
 @FOLDER
 @SHUFFLER
 def abandon_command(folder: Path, shuffler: str) -> None:
-    """Drop a closed batch that the analyst does not accept, unopened.
+    """Drop a closed batch that the analyst refused, unopened.
 
     She refuses one when a level has no budget left, for instance. Nothing is spent; what
-    people sent is lost.
+    people sent is lost. The step is open again for everybody; or, if she had a batch of it
+    already, the next epoch can begin.
     """
-    _operate(folder, shuffler, "abandon")
+    now = _operate(folder, shuffler, "abandon")
+    is_open = now.get("phase") == "open"
+    then = "the step is open again" if is_open else "the next epoch can begin"
+    click.echo(f"The batch was dropped; {then}.")
 
 
 @task_group.command("next")
@@ -210,13 +225,38 @@ def abandon_command(folder: Path, shuffler: str) -> None:
 @SHUFFLER
 def next_command(folder: Path, shuffler: str) -> None:
     """Begin the next epoch, once this one is delivered; people need new tokens for it."""
-    _operate(folder, shuffler, "epochs")
+    now = _operate(folder, shuffler, "epochs")
+    click.echo(f"Epoch {_epoch(now)} is open.")
+
+
+_WAITING = (
+    "Epoch {epoch}: closed. The analyst does not have it yet; the shuffler goes on "
+    "trying."
+)
+_CLOSED = {
+    ("delivered", "answer"): "Epoch {epoch}: delivered; the analyst has it.",
+    ("delivered", "levels"): "Epoch {epoch}: levels are delivered; no plan for items "
+    "follows: the epoch is over.",
+    (
+        "open",
+        "answer",
+    ): "Levels are closed; people now send their items; then close again.",
+    ("closed", "answer"): _WAITING,
+    ("closed", "levels"): _WAITING,
+}
 
 
 def _operate(
     folder: Path, shuffler: str, what: Literal["close", "abandon", "epochs"]
-) -> None:
+) -> dict[str, Any]:
     from shuffledp.service.operate import operate  # Needs the extra.
 
-    document = asyncio.run(operate(folder, shuffler, what))
-    click.echo(f"Epoch {document.get('epoch')}: {document.get('phase')}.")
+    return asyncio.run(operate(folder, shuffler, what))
+
+
+def _epoch(now: dict[str, Any]) -> int:
+    epoch = now.get("epoch")
+    # What the shuffler says goes to a terminal.
+    if not isinstance(epoch, int):
+        raise DataError("Expected the shuffler to name an epoch.")
+    return epoch

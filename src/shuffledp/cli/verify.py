@@ -16,6 +16,7 @@ from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.catalogue import build
 from shuffledp.report.terminal import guarantee_table
 
+_ITEMS_FORMAT = "shuffledp-items-guarantee-1"
 _MOST_BYTES = 50_000_000
 
 
@@ -32,7 +33,8 @@ def verify_command(certificate: Path, budgets: Path | None, column: str | None) 
     """Recompute a certificate from its inputs, and compare.
 
     Exits with 0 if every bound in it is confirmed, with 1 if not, and with 2 if it cannot
-    be read or is not about these people.
+    be read or is not about these people. A result that an analyst's service published
+    holds its certificate, and will do, too.
 
     \b
     Example:
@@ -40,7 +42,7 @@ def verify_command(certificate: Path, budgets: Path | None, column: str | None) 
         --certificate certificate.json
       shuffledp verify certificate.json
     """
-    guarantee = Guarantee.from_dict(_read(certificate))
+    guarantee = Guarantee.from_dict(_certificate_of(_read(certificate)))
     with working("read"):
         people = (
             population_of(guarantee)
@@ -67,6 +69,22 @@ def verify_command(certificate: Path, budgets: Path | None, column: str | None) 
         show("\nWhat was recomputed instead:\n")
     show(guarantee_table(verification.recomputed))
     sys.exit(0 if verification.holds else 1)
+
+
+def _certificate_of(record: dict[str, object]) -> dict[str, object]:
+    """Returns a certificate: the document itself, or what a published result holds.
+
+    Raises:
+        DataError: If it is one of items.
+    """
+    inner = record.get("certificate")
+    found = inner if isinstance(inner, dict) else record
+    if found.get("format") == _ITEMS_FORMAT:
+        raise DataError(
+            "Expected a certificate of single messages: those of items cannot be "
+            "recomputed by `shuffledp verify` yet."
+        )
+    return found
 
 
 def _refuse_constant(name: str) -> None:

@@ -7,6 +7,7 @@ their level: promises leave room for a tenth of them to stay away.
 
 import math
 import os
+import unicodedata
 from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 
@@ -28,14 +29,14 @@ from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import verify_key_of
-from shuffledp.service.wire.task import ID_SIZE, Task
+from shuffledp.service.wire.task import ID_SIZE, MAX_PEOPLE, Task
 
 # Of those who reported a level, how many may send no items.
 STAY_AWAY = 0.1
 
 # Promises while none are known: they only have to be above what is certified.
 _ANY = 1e300
-_DIGITS = 3
+_DIGITS, _BUDGET_DIGITS = 3, 12
 
 
 def create_task(
@@ -73,6 +74,14 @@ def create_task(
     """
     if epochs < 1:
         raise InvalidInputError(f"Expected at least 1 epoch, got {epochs}.")
+    if max(minimum, default=0) > MAX_PEOPLE:
+        raise InvalidInputError(
+            f"Expected a minimum of at most {MAX_PEOPLE:,} people per level."
+        )
+    if any(map(_has_controls, (name, question.text, *question.categories))):
+        raise InvalidInputError(
+            "Expected no control characters in the name, the question and the categories."
+        )
     for file in (TASK_FILE, SHUFFLER_FILE, ANALYST_FILE):
         if (folder / file).exists():
             raise DataError(f"Expected no {folder / file} yet: it is kept as it is.")
@@ -87,7 +96,7 @@ def create_task(
             levels=levels,
             minimum=minimum,
             promise=promise,
-            budget=tuple(epochs * epsilon for epsilon in promise),
+            budget=tuple(_sum_of(epsilon, epochs) for epsilon in promise),
             delta=delta,
             absent=absent,
             suite=suite,
@@ -115,6 +124,11 @@ def create_task(
     analyst.save(folder / ANALYST_FILE)
     write_new(folder / TASK_FILE, task.to_json().decode())
     return task
+
+
+def _has_controls(text: str) -> bool:
+    # They could do more to a terminal than to be shown.
+    return any(unicodedata.category(character) == "Cc" for character in text)
 
 
 def _kept(task: Task) -> tuple[float, ...]:
@@ -155,6 +169,14 @@ def _planned(task: Task, planned: int, people: int) -> Verdict:
     plan = PublishedPlan(items.rates, items.blanket, items.randomizer.report_size)
     nothing = (0.0,) * len(task.levels)
     return judge(task, (people,), plan=plan, levels=levels, spent_before=nothing)
+
+
+def _sum_of(epsilon: float, epochs: int) -> float:
+    """Returns a budget for so many epochs, and not for one more."""
+    # What is spent is added up in floating point, one epoch after the other.
+    most = Decimal(epsilon) * epochs * (1 + Decimal(epochs) * Decimal(2) ** -52)
+    context = Context(prec=_BUDGET_DIGITS, rounding=ROUND_CEILING)
+    return float(context.create_decimal(most))
 
 
 def rounded_up(epsilon: float) -> float:

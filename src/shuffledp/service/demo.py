@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.extras import require
 from shuffledp.randomness import SystemRandom
 from shuffledp.service.calls import UnreachableError
 from shuffledp.service.creation import create_task
@@ -34,6 +34,12 @@ from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.task import Task
 from shuffledp.service.wire.tokens import issue_tokens
 from shuffledp.types import Floats
+
+# The services need the others, as processes of their own.
+for _module in ("httpx", "starlette", "uvicorn"):
+    require(_module, extra="service", what="The demo")
+
+import httpx  # noqa: E402
 
 LEAST_PEOPLE = 100
 

@@ -39,6 +39,7 @@ import httpx  # noqa: E402
 _MANY_MESSAGES = 50_000
 _AT_A_TIME = 4
 _POLL = 0.25
+_HEADERS = {"Content-Type": MEDIA_TYPE}
 
 
 def nothing(_done: int, _total: int) -> None:
@@ -131,6 +132,7 @@ async def send(
     expected: bytes | None = None,
     reports_per_upload: int = 2000,
     patience: float = 600.0,
+    dummy: bool = False,
     progress: Callable[[int, int], None] = nothing,
     client: httpx.AsyncClient | None = None,
 ) -> Delivery:
@@ -145,6 +147,7 @@ async def send(
             word for it, and for the key that answers are sealed for.
         reports_per_upload: 1 as a real device does it.
         patience: Seconds to wait for the plan of items.
+        dummy: Whether everybody sends what the analyst drops, and nobody else can tell.
         progress: Is told how many reports are done, of how many.
         client: For tests.
 
@@ -166,7 +169,7 @@ async def send(
         level_places(now.step.task, crowd.levels)
         steps = 2 if now.step.stage is Stage.LEVELS else 1
         total = steps * len(crowd.tokens)
-        sender = _Sender(client, url, reports_per_upload, rng, progress, total)
+        sender = _Sender(client, url, reports_per_upload, rng, dummy, progress, total)
         await sender.answer(crowd, now)
         if now.step.stage is Stage.LEVELS:
             first, waited = now.step, 0.0
@@ -195,11 +198,12 @@ class _Sender:
         url: str,
         reports_per_upload: int,
         rng: Rng,
+        dummy: bool,
         progress: Callable[[int, int], None],
         total: int,
     ) -> None:
         self._client, self._url = client, f"{url}/reports"
-        self._largest, self._rng = reports_per_upload, rng
+        self._largest, self._rng, self._dummy = reports_per_upload, rng, dummy
         self._progress, self._total, self._done = progress, total, 0
         self.accepted = 0
         self.refused: Counter[Reason] = Counter()
@@ -207,9 +211,7 @@ class _Sender:
     async def answer(self, crowd: Crowd, now: Now) -> None:
         """Uploads one report for each person."""
         if not now.is_open:
-            raise Refusal(
-                Reason.NOT_OPEN, "Expected an open step, which takes reports."
-            )
+            raise Refusal(Reason.NOT_OPEN, "Expected a step that takes reports.")
         self.accepted = 0
         step, count = now.step, len(crowd.tokens)
         size = min(self._largest, max_reports(step))
@@ -243,7 +245,7 @@ class _Sender:
         messages = randomized(now.step, values, levels, plan=now.plan, rng=self._rng)
         loop = asyncio.get_running_loop()
         return loop.run_in_executor(
-            pool, _upload_of, now.step, messages, levels, tokens
+            pool, _upload_of, now.step, messages, levels, tokens, self._dummy
         )
 
     async def _upload(
@@ -252,11 +254,7 @@ class _Sender:
         body = await sealed
         try:
             answer = await ask(
-                self._client,
-                "POST",
-                self._url,
-                content=body,
-                headers={"Content-Type": MEDIA_TYPE},
+                self._client, "POST", self._url, content=body, headers=_HEADERS
             )
         except Refused as refusal:
             # Of one report alone. Sent before without being heard, it was accepted then.
@@ -289,6 +287,11 @@ def _processes() -> ProcessPoolExecutor:
 
 
 def _upload_of(
-    step: Step, messages: NDArray[np.int64], levels: Floats, tokens: Sequence[bytes]
+    step: Step,
+    messages: NDArray[np.int64],
+    levels: Floats,
+    tokens: Sequence[bytes],
+    dummy: bool,
 ) -> bytes:
-    return write_reports(step, seal_reports(step, messages, levels, tokens))
+    reports = seal_reports(step, messages, levels, tokens, dummy=dummy)
+    return write_reports(step, reports)

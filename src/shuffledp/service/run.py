@@ -1,39 +1,104 @@
 """Runs a service until it is stopped, and says nothing about who asked it what."""
 
 import os
+import socket
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
-from starlette.applications import Starlette
-
-from shuffledp.errors import InvalidInputError
+from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.extras import require
 from shuffledp.service.wire.task import Task
 
+require("starlette", extra="service", what="A service")
 require("uvicorn", extra="service", what="A service")
 
 import uvicorn  # noqa: E402
+from starlette.applications import Starlette  # noqa: E402
 
 Hosted = TypeVar("Hosted")
 Store = TypeVar("Store")
 
 
-def run(app: Starlette, *, host: str, port: int) -> None:
-    """Serves until a signal comes; what is being answered is answered before it ends."""
+def run(
+    app: Starlette,
+    *,
+    host: str,
+    port: int,
+    started: Callable[[str], None] = lambda _url: None,
+) -> None:
+    """Serves until a signal comes; what is being answered is answered before it ends.
+
+    Args:
+        app: The service.
+        host: Where it listens.
+        port: 0 for any that is free.
+        started: Is told the URL, once it is ready.
+
+    Raises:
+        DataError: If it cannot listen there, or its database cannot be opened.
+    """
     # What a service writes is for its own user's eyes.
     os.umask(0o077)
-    uvicorn.run(
+    config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
         # Where people are, and what they ask for, is nobody's business.
         access_log=False,
         proxy_headers=False,
         server_header=False,
         log_level="warning",
+        ws="none",
+        # Its own way would turn what goes wrong into a stack trace.
+        lifespan="off",
     )
+    with _listening(host, port) as listening:
+        shown = f"[{host}]" if ":" in host else host
+        url = f"http://{shown}:{listening.getsockname()[1]}"
+        server = _Server(config, app, lambda: started(url))
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Opens what the service needs before it begins, and closes it at the end."""
+
+    def __init__(
+        self, config: uvicorn.Config, app: Starlette, ready: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._app, self._ready = app, ready
+        self._opened = AsyncExitStack()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn, after the service's own start."""
+        try:
+            await self._opened.enter_async_context(
+                self._app.router.lifespan_context(self._app)
+            )
+        except (OSError, sqlite3.Error) as error:
+            # Its text may quote what is in the database.
+            raise DataError(
+                f"Could not open the database: {type(error).__name__}."
+            ) from error
+        await super().startup(sockets=sockets)
+        self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn, before the service's own end."""
+        await super().shutdown(sockets=sockets)
+        await self._opened.aclose()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "no such address"
+        raise DataError(f"Could not listen on {host}:{port}: {reason}.") from error
 
 
 def hosted_tasks(
@@ -71,13 +136,24 @@ def store_at(
             hold a password.
     """
     scheme, _, rest = database.partition(":///")
+    if scheme == "sqlite" and rest == ":memory:":
+        raise InvalidInputError(
+            "Expected --database sqlite:///FILE: what is in memory is lost at the end."
+        )
     if scheme == "sqlite" and rest:
         return sqlite(Path(rest))
     try:
-        server = urlsplit(database).scheme in ("postgresql", "postgres")
+        parts = urlsplit(database)
+        server = parts.scheme in ("postgresql", "postgres")
+        password = parts.password is not None or "password" in parse_qs(parts.query)
     except ValueError:
-        server = False
+        server = password = False
     if server and postgres is not None:
+        if password:
+            raise InvalidInputError(
+                "Expected no password in --database, where everybody on the machine sees "
+                "it: put it into PGPASSWORD or ~/.pgpass."
+            )
         return postgres(database)
     known = "" if postgres is None else " or postgresql://USER@HOST/NAME"
     raise InvalidInputError(f"Expected --database sqlite:///FILE{known}.")

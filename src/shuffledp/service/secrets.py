@@ -8,6 +8,7 @@ No party needs another one's file. Secret files can be read by their owner alone
 """
 
 import json
+import logging
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -23,6 +24,8 @@ from shuffledp.service.wire.task import KEY_SIZE, Task
 TASK_FILE = "task.json"
 SHUFFLER_FILE = "shuffler.json"
 ANALYST_FILE = "analyst.json"
+
+_log = logging.getLogger("shuffledp.service")
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class _Secrets:
     @classmethod
     def _load(cls, path: Path, sizes: dict[str, int]) -> Self:
         content = read_file(path)
+        if os.name == "posix" and path.stat().st_mode & 0o077:
+            _log.warning("Others can read %s: chmod 600 it, or draw new keys.", path)
         try:
             value = read_object(content, "secret keys")
             return cls(

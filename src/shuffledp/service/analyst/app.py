@@ -181,7 +181,12 @@ class _Analyst:
             raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is over.")
         progress = await ask_shuffler(self._shuffler_url, task)
         page = await run_in_threadpool(
-            self._pages.task, state, records, shown[-1] if shown else None, progress
+            self._pages.task,
+            state,
+            records,
+            shown[-1] if shown else None,
+            progress,
+            shuffler_named=self._shuffler_url is not None,
         )
         return HTMLResponse(page)
 

@@ -4,6 +4,7 @@ A picture of any width can be drawn from it: on a phone as on a wall, text keeps
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -132,15 +133,19 @@ class Axis:
     def of(cls, numbers: Sequence[float], *, marks: int = 4) -> "Axis":
         """Returns an axis that shows all numbers, with about so many marks."""
         least, most = min(numbers), max(numbers)
-        wide = (most - least) or abs(most) or 1.0
-        power = 10.0 ** math.floor(math.log10(wide / marks))
+        if least == most:
+            most = min(least + (abs(most) or 1.0), sys.float_info.max)
+        # Halves: the whole may be more than the largest number there is.
+        wanted = max((most / 2.0 - least / 2.0) / marks * 2.0, sys.float_info.min)
+        power = 10.0 ** math.floor(math.log10(wanted))
         rough = (factor * power for factor in (1.0, 2.0, 5.0))
-        step = next((step for step in rough if step * marks >= wide), 10.0 * power)
-        return cls(least, least + wide, step)
+        step = next((step for step in rough if step >= wanted), 10.0 * power)
+        return cls(least, most, step)
 
     def place(self, number: float) -> float:
         """Returns where a number stands, in percent from the left."""
-        part = (number - self.low) / ((self.high - self.low) or 1.0)
+        half = self.low / 2.0
+        part = (number / 2.0 - half) / ((self.high / 2.0 - half) or 1.0)
         return round(100.0 * min(max(part, 0.0), 1.0), 3)
 
     def ticks(self, unit: str) -> tuple[Tick, ...]:

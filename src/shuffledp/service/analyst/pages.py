@@ -75,6 +75,8 @@ class Pages:
         records: Sequence[EpochRecord],
         record: EpochRecord | None,
         progress: Progress | None,
+        *,
+        shuffler_named: bool,
     ) -> str:
         """Returns the page of one task.
 
@@ -83,6 +85,7 @@ class Pages:
             records: All its epochs that are over, in order.
             record: The one that is shown; None before the first.
             progress: What the shuffler says; None if it is not reachable.
+            shuffler_named: Whether it is known where the shuffler is.
         """
         task = state.task
         result = None if record is None else record.result
@@ -99,6 +102,9 @@ class Pages:
             if collecting
             else None,
             progress=progress,
+            shuffler_named=shuffler_named,
+            batch_refused=progress and sentence_part(progress.batch_refused),
+            exhausted=", ".join(map(plain, state.exhausted)),
             people=None if progress is None else people_of(task, progress),
             record=record,
             records=records,
@@ -164,6 +170,15 @@ def levels_of(task: Task, result: dict[str, Any]) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def sentence_part(text: str | None) -> str | None:
+    """Returns a sentence as it goes on after a colon.
+
+    >>> sentence_part("A level has no budget left"), sentence_part(None)
+    ('a level has no budget left', None)
+    """
+    return text and text[0].lower() + text[1:]
 
 
 def count(number: int) -> str:

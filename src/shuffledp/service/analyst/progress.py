@@ -28,6 +28,7 @@ class Progress:
         phase: "open", "closed" or "delivered".
         people: Accepted reports per level; in all, for items.
         refused: (what is wrong with them, how many) of reports it did not accept.
+        batch_refused: Why the analyst refused the closed batch; None if she did not.
     """
 
     epoch: int
@@ -35,6 +36,7 @@ class Progress:
     phase: str
     people: tuple[int, ...]
     refused: tuple[tuple[str, int], ...]
+    batch_refused: str | None = None
 
 
 async def ask_shuffler(url: str | None, task: Task) -> Progress | None:
@@ -61,6 +63,7 @@ async def ask_shuffler(url: str | None, task: Task) -> Progress | None:
         ValueError,
         KeyError,
         TypeError,
+        AttributeError,
     ):
         return None
 
@@ -84,8 +87,12 @@ def _read(value: dict[str, Any], task: Task) -> Progress:
         raise ValueError("Expected a known stage and phase.")
     reasons = {Reason(code): count for code, count in refused.items()}
     said = tuple(
-        (Refusal(reason, "").problem.title, count)
-        for reason, count in sorted(reasons.items())
-        if count
+        (_title(reason), count) for reason, count in sorted(reasons.items()) if count
     )
-    return Progress(value["epoch"], stage, phase, tuple(people), said)
+    code = value.get("hand_over", {}).get("refused")
+    why = None if code is None else _title(Reason(code))
+    return Progress(value["epoch"], stage, phase, tuple(people), said, why)
+
+
+def _title(reason: Reason) -> str:
+    return Refusal(reason, "").problem.title

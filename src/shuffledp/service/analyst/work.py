@@ -104,7 +104,7 @@ class Work:
         tally = self._open(state, people, path)
         spoiled = tally.spoiled_people
         verdict = self._judge(state, people, spoiled)
-        spent = verdict.spent or _all_that_is_left(state)
+        spent = verdict.spent or _cost_without_proof(state)
         if verdict.failures or verdict.certificate is None:
             self._withhold(state, people, verdict.failures, verdict, spent=spent)
             return
@@ -200,9 +200,16 @@ def _said(what: str, error: Exception) -> str:
     return f"{what}: {error}".rstrip(".")
 
 
-def _all_that_is_left(state: AnalystState) -> tuple[float, ...]:
-    """What an epoch costs that was seen and of which nothing can be proven."""
+def _cost_without_proof(state: AnalystState) -> tuple[float, ...]:
+    """What an epoch costs that was seen and of whose crowd nothing can be proven.
+
+    One value costs whoever randomized it her level, should that be more than is left: its
+    local guarantee is pure, adds up over epochs, and needs nobody else. Of items, all that
+    is left is paid.
+    """
     task = state.task
+    if not task.has_items:
+        return task.levels
     return tuple(
         max(budget - spent, promise)
         for budget, spent, promise in zip(

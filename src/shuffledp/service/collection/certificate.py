@@ -58,7 +58,9 @@ def judge(
     try:
         certificate = _certify(task, people, plan, levels, task.absent + spoiled)
     except (CertificationError, PopulationError, InvalidInputError) as error:
-        return Verdict(None, None, (*failures, f"Nothing can be certified: {error}"))
+        # Failures are listed without full stops.
+        said = f"Nothing can be certified: {error}".rstrip(".")
+        return Verdict(None, None, (*failures, said))
     spent = _central(task, certificate)
     for level, epsilon, promise, before, budget in zip(
         task.levels, spent, task.promise, spent_before, task.budget, strict=True

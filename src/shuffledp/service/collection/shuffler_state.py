@@ -2,7 +2,11 @@
 
     OPEN --close--> CLOSED --deliver--> OPEN (answers to items follow levels)
                                    or   DELIVERED --next_epoch--> OPEN
-                     --abandon-->       DELIVERED
+                     --abandon--> OPEN (the same step, and nobody reported yet)
+                             or   DELIVERED (this step was delivered before)
+
+A batch is abandoned only once the analyst has refused it: one that she may have is handed
+over until she signs for it, or later epochs would begin without her.
 
 Nothing here reads a clock, a socket or a disk; whoever keeps the state writes it down
 together with what it allows.
@@ -147,15 +151,23 @@ class ShufflerState:
             self.task, self.epoch, Stage.ANSWER, plan=acknowledgement.plan
         )
 
-    def abandon(self) -> "ShufflerState":
-        """Returns the state in which a batch that nobody accepts is gone for good.
+    def abandon(self, reason: Reason) -> "ShufflerState":
+        """Returns the state in which a batch that the analyst refused is gone for good.
+
+        If she has another batch of this step, the epoch is over; otherwise the same step
+        is open again, and the tokens of its epoch are good again.
+
+        Args:
+            reason: Why she refused it.
 
         Raises:
             Refusal: If no batch is closed.
         """
         if self.phase is not Phase.CLOSED:
             raise Refusal(Reason.NOT_OPEN, "Expected a closed batch.")
-        return replace(self, phase=Phase.DELIVERED, batch_id=None)
+        over = reason is Reason.ALREADY_DELIVERED
+        phase = Phase.DELIVERED if over else Phase.OPEN
+        return replace(self, phase=phase, batch_id=None)
 
     def next_epoch(self) -> "ShufflerState":
         """Returns the state in which the next epoch begins.

@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+import logging
 import mimetypes
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -28,7 +29,10 @@ from starlette.routing import Route  # noqa: E402
 
 _INDEX = "index.html"
 _TEND_SECONDS = 5.0
+_NOT_BUILT = "The page was not built: run scripts/build-page before installing."
 _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+_log = logging.getLogger("shuffledp.service")
 
 
 def create_shuffler(
@@ -104,6 +108,8 @@ class _Shuffler:
     @asynccontextmanager
     async def live(self, _app: Starlette) -> AsyncIterator[None]:
         """Goes on with what was interrupted, and stops without losing anything."""
+        if not self._page:
+            _log.warning("%s", _NOT_BUILT)
         await self._store.open()
         try:
             for collector in self._collectors.values():
@@ -152,14 +158,20 @@ class _Shuffler:
         return self._status(collector)
 
     async def post_abandon(self, request: Request) -> Response:
-        """Drops a batch that the analyst does not accept."""
+        """Drops a batch that the analyst refused.
+
+        Its step is open again, and empty; or over, if she had a batch of it already.
+        """
         collector = self._operated(request)
-        await collector.abandon()
+        await self._handovers[collector.hosted.task.identity].abandon()
         return self._status(collector)
 
     async def post_epochs(self, request: Request) -> Response:
-        """Begins the next epoch."""
+        """Begins the next epoch, unless a level has no budget left for it."""
         collector = self._operated(request)
+        # Asked first without asking the analyst.
+        collector.state.next_epoch()
+        await self._handovers[collector.hosted.task.identity].check_budget()
         await collector.next_epoch()
         return self._status(collector)
 
@@ -195,7 +207,8 @@ class _Shuffler:
     def _file(self, name: str) -> Response:
         content = self._page.get(name)
         if content is None:
-            raise Refusal(Reason.NOT_FOUND, "Expected a known path.")
+            what = "Expected a known path." if self._page else _NOT_BUILT
+            raise Refusal(Reason.NOT_FOUND, what)
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         return Response(content, media_type=kind, headers=PAGE_HEADERS)
 

@@ -176,18 +176,21 @@ class Collector:
         """
         async with self._changing:
             after = self.state.deliver(acknowledgement)
-            people = self._people if after.phase is Phase.DELIVERED else nobody(after)
-            await self._move(after, people)
+            await self._move(after, self._people_after(after))
             self._reached("after forgetting")
 
-    async def abandon(self) -> None:
+    async def abandon(self, reason: Reason) -> None:
         """Forgets the batch without handing it over.
+
+        Args:
+            reason: Why the analyst refused it.
 
         Raises:
             Refusal: If none is closed, or the disk is full.
         """
         async with self._changing:
-            await self._move(self.state.abandon(), self._people)
+            after = self.state.abandon(reason)
+            await self._move(after, self._people_after(after))
             self._reached("after abandoning")
 
     async def next_epoch(self) -> None:
@@ -243,6 +246,9 @@ class Collector:
         if group.state == self.state:
             self._people = people
         return group.split(fresh)
+
+    def _people_after(self, after: ShufflerState) -> tuple[int, ...]:
+        return self._people if after.phase is Phase.DELIVERED else nobody(after)
 
     async def _move(self, after: ShufflerState, people: tuple[int, ...]) -> None:
         try:

@@ -26,6 +26,9 @@ require("httpx", extra="service", what="A service")
 import httpx  # noqa: E402
 
 _CONNECT, _WRITE, _READ = 10.0, 60.0, 600.0
+# An operator waits for an answer to a short question.
+_SHORT = 5.0
+_MAX_ANSWER = 16 * 2**20
 
 
 class UnansweredError(ShuffledpError):
@@ -86,6 +89,32 @@ class AnalystClient:
         except Refusal as error:
             raise UnansweredError("Expected a signed acknowledgement.") from error
 
+    async def exhausted(self, task: Task) -> tuple[float, ...]:
+        """Returns the levels that have no budget left for another epoch, as she says.
+
+        Raises:
+            UnansweredError: If she says nothing in time, or nonsense.
+        """
+        content = bytearray()
+        try:
+            async with (
+                asyncio.timeout(_SHORT),
+                httpx.AsyncClient(
+                    transport=self._transport, timeout=_SHORT, trust_env=False
+                ) as client,
+                client.stream("GET", f"{self._url}/tasks/{task.identity}") as answer,
+            ):
+                answer.raise_for_status()
+                async for part in answer.aiter_bytes():
+                    content += part
+                    if len(content) > _MAX_ANSWER:
+                        raise UnansweredError("Expected a short answer.")
+            levels = read_object(bytes(content), "a status")["exhausted"]
+            # Of what she names, only what the task offers is repeated.
+            return tuple(level for level in task.levels if level in levels)
+        except (httpx.HTTPError, TimeoutError, Refusal, KeyError, TypeError) as error:
+            raise UnansweredError("Expected the analyst to answer.") from error
+
 
 class Handover:
     """The hand-over of one task's batches.
@@ -106,13 +135,58 @@ class Handover:
         self.refused: Reason | None = None
         self._collector, self._store = collector, store
         self._analyst, self._reached = analyst, reached
+        self._trying = asyncio.Lock()
 
     async def run(self) -> None:
         """Hands over whatever is closed, until it is cancelled."""
         while True:
             await self._collector.closed.wait()
-            wait = await self._attempt()
+            async with self._trying:
+                wait = await self._attempt()
             await asyncio.sleep(wait)
+
+    async def abandon(self) -> None:
+        """Drops a batch that the analyst refused.
+
+        Raises:
+            Refusal: If she did not refuse it, or the disk is full.
+        """
+        self._refused_for()
+        # She may be accepting it at this moment: an attempt under way is waited for.
+        async with self._trying:
+            try:
+                await self._collector.abandon(self._refused_for())
+            finally:
+                if self._collector.state.phase is not Phase.CLOSED:
+                    self.attempts, self.refused = 0, None
+
+    async def check_budget(self) -> None:
+        """Raises Refusal if the analyst says that another epoch cannot be paid for.
+
+        If she is not reached nothing is known, and she will refuse the batch herself.
+        """
+        task = self._collector.hosted.task
+        try:
+            exhausted = await self._analyst.exhausted(task)
+        except UnansweredError:
+            return
+        if exhausted:
+            who = ", ".join(f"{level:g}" for level in exhausted)
+            raise Refusal(
+                Reason.BUDGET_SPENT,
+                f"Expected budget left for another epoch at level {who}.",
+            )
+
+    def _refused_for(self) -> Reason:
+        if self.refused is None:
+            raise Refusal(
+                Reason.NOT_OPEN,
+                "Expected a batch that the analyst refused: this one is still being "
+                "handed over."
+                if self._collector.state.phase is Phase.CLOSED
+                else "Expected a closed batch that the analyst refused.",
+            )
+        return self.refused
 
     async def _attempt(self) -> float:
         if self.attempts:
