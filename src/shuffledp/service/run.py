@@ -50,6 +50,8 @@ def run(
         proxy_headers=False,
         server_header=False,
         log_level="warning",
+        # Its own would close the handlers of everything else in the process.
+        log_config=None,
         ws="none",
         # Its own way would turn what goes wrong into a stack trace.
         lifespan="off",

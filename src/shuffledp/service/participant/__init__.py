@@ -23,6 +23,9 @@ PAGE_HEADERS = {
 }
 """What a server sends with every file of the page."""
 
+NOT_BUILT = "The page was not built: run scripts/build-page before installing."
+"""What is said where the page should be."""
+
 
 def page_folder() -> Path | None:
     """Returns the folder with index.html; None if the page was not built.

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from shuffledp.extras import require
-from shuffledp.service.participant import PAGE_HEADERS, page_folder
+from shuffledp.service.participant import NOT_BUILT, PAGE_HEADERS, page_folder
 from shuffledp.service.problems import HideCrashes, handlers, log_crash
 from shuffledp.service.shuffler.body import Bodies
 from shuffledp.service.shuffler.collector import Collector
@@ -29,7 +29,6 @@ from starlette.routing import Route  # noqa: E402
 
 _INDEX = "index.html"
 _TEND_SECONDS = 5.0
-_NOT_BUILT = "The page was not built: run scripts/build-page before installing."
 _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 _log = logging.getLogger("shuffledp.service")
@@ -109,7 +108,7 @@ class _Shuffler:
     async def live(self, _app: Starlette) -> AsyncIterator[None]:
         """Goes on with what was interrupted, and stops without losing anything."""
         if not self._page:
-            _log.warning("%s", _NOT_BUILT)
+            _log.warning("%s", NOT_BUILT)
         await self._store.open()
         try:
             for collector in self._collectors.values():
@@ -207,7 +206,7 @@ class _Shuffler:
     def _file(self, name: str) -> Response:
         content = self._page.get(name)
         if content is None:
-            what = "Expected a known path." if self._page else _NOT_BUILT
+            what = "Expected a known path." if self._page else NOT_BUILT
             raise Refusal(Reason.NOT_FOUND, what)
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         return Response(content, media_type=kind, headers=PAGE_HEADERS)
