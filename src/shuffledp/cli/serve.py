@@ -208,7 +208,7 @@ def _show(done: "Demo", seconds: float) -> None:
         done.task.promise,
         strict=True,
     ):
-        certificate.add_row(f"{level:g}", f"{people:,}", f"{spent:.3g}", f"{promise:g}")
+        certificate.add_row(f"{level:g}", f"{people:,}", plain(spent), plain(promise))
     show(
         estimate,
         certificate,

@@ -35,6 +35,7 @@ from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import train
 from shuffledp.population import Population
 from shuffledp.protocols.collection import assign_levels
+from shuffledp.report.words import plain
 from shuffledp.types import Floats
 
 # People who made up their data with the same seed must not meet the same random numbers.
@@ -205,7 +206,7 @@ def _train_rounds(framework: str, given: dict[str, Any], *, share: float) -> Non
         def on_round(done: int, accuracy: float) -> None:
             def words() -> str:
                 spent = central_so_far(framework, people, rounds=done, **terms)
-                epsilon = "" if spent is None else f", epsilon {spent:.3g} spent"
+                epsilon = "" if spent is None else f", epsilon {plain(spent)} spent"
                 return f"accuracy {100 * accuracy:.2f} %{epsilon}"
 
             nonlocal finished
