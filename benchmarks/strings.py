@@ -14,8 +14,8 @@ from machine import describe, isolated
 import shuffledp as sdp
 from shuffledp.analyzer.bit_shares import BitShares
 from shuffledp.analyzer.strings import decode_strings
-from shuffledp.protocols.strings import Strings
 from shuffledp.shuffler.shuffle_strings import shuffle_strings
+from shuffledp.statistics.strings import Strings
 
 RUNS = 3
 STEPS = ("randomize", "shuffle", "decode", "total")

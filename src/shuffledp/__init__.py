@@ -20,12 +20,6 @@ from shuffledp.planning.frequency import plan_frequency
 from shuffledp.planning.mean import plan_mean
 from shuffledp.planning.plan import Wish
 from shuffledp.population import Population
-from shuffledp.protocols.binary_sum import BinarySum, SumEstimate
-from shuffledp.protocols.frequency import Frequency
-from shuffledp.protocols.mean import Mean
-from shuffledp.protocols.single_message import SingleMessage
-from shuffledp.protocols.string_guarantee import StringGuarantee, certify_strings
-from shuffledp.protocols.strings import Strings
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.declared_ratios import DeclaredRatios
 from shuffledp.randomizers.from_density import DensityRandomizer
@@ -41,6 +35,12 @@ from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.randomness import SystemRandom
 from shuffledp.shuffler.shuffle import Reports, ShuffledReports, shuffle
 from shuffledp.shuffler.shuffle_strings import shuffle_strings
+from shuffledp.statistics.binary_sum import BinarySum, SumEstimate
+from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.mean import Mean
+from shuffledp.statistics.single_message import SingleMessage
+from shuffledp.statistics.string_guarantee import StringGuarantee, certify_strings
+from shuffledp.statistics.strings import Strings
 from shuffledp.version import __version__
 
 __all__ = [

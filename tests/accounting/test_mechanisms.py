@@ -11,7 +11,6 @@ from scipy import stats
 from shuffledp import Frequency, Population, account
 from shuffledp.accounting.guarantee import LevelGuarantee
 from shuffledp.cover import LocalRandomizer
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.hadamard_response import HadamardResponse
@@ -20,6 +19,7 @@ from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.local_hashing import LocalHashing
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomizers.subset_selection import SubsetSelection
+from shuffledp.statistics.single_message import SingleMessage
 
 
 def at_delta(

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Command
 
-from shuffledp.experiments.catalogue import EXPERIMENTS
-from shuffledp.experiments.result import Experiment, OnShare, Result
+from shuffledp.papers.figures.catalogue import EXPERIMENTS
+from shuffledp.papers.figures.result import Experiment, OnShare, Result
 
 QUICK = ("reproduce", "apes-fig9", "--repetitions", "50")
 

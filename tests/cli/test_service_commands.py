@@ -21,7 +21,6 @@ pytest.importorskip("cryptography")
 
 from shuffledp.accounting.account import account
 from shuffledp.population import Population
-from shuffledp.protocols.frequency import Frequency
 from shuffledp.service import operate
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import Answer
@@ -35,6 +34,7 @@ from shuffledp.service.secrets import (
 from shuffledp.service.wire.refusal import Reason
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.tokens import TokenCheck
+from shuffledp.statistics.frequency import Frequency
 
 CREATE = (
     "task", "create", "folder", "--name", "Test", "--question", "How is it?",

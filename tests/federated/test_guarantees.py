@@ -13,10 +13,10 @@ from shuffledp.federated.guarantees import (
 )
 from shuffledp.federated.local_composition import local_composition
 from shuffledp.federated.published_training import stated_by_apes
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
+from shuffledp.statistics.single_message import SingleMessage
 
 DELTA = 3.6e-5
 FEW = Population.from_counts({0.1: 300, 1.0: 700})

@@ -9,8 +9,8 @@ from oracles.noise import clipped_chances, clipped_density
 from oracles.shuffled import divergence, shuffled, with_victim
 
 from shuffledp import InvalidInputError, Population, account
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.statistics.single_message import SingleMessage
 
 LEVELS = [0.01, 0.5, 2.0, 20.0]
 

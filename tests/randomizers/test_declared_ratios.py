@@ -6,9 +6,9 @@ import pytest
 from oracles.shuffled import divergence, shuffled, with_victim
 
 from shuffledp import InvalidInputError, Population, account
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.declared_ratios import DeclaredRatios
 from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 
 # p = 3, beta = 1/4, q = 2.

@@ -9,10 +9,10 @@ from oracles.shuffled import divergence, shuffled, with_victim
 from scipy import integrate, stats
 
 from shuffledp import InvalidInputError, Population, account
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers import from_density
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.from_density import DensityRandomizer
+from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 
 

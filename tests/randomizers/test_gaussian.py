@@ -19,9 +19,9 @@ from oracles.shuffled import divergence, shuffled, with_victim
 
 from shuffledp import InvalidInputError, Population, account
 from shuffledp.cover import Cover
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.gaussian import Gaussian, sensitivity_per_deviation
 from shuffledp.randomizers.noise_attack import EDGES
+from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 
 OUTER = np.concatenate([[-np.inf], EDGES, [np.inf]])

@@ -10,9 +10,9 @@ from oracles.noise import laplace_chances, laplace_density
 from oracles.shuffled import divergence, shuffled, with_victim
 
 from shuffledp import InvalidInputError, Population, account
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.noise_attack import EDGES
+from shuffledp.statistics.single_message import SingleMessage
 
 LEVELS = [0.01, 0.5, 2.0, 20.0]
 OUTER = np.concatenate([[-np.inf], EDGES, [np.inf]])

@@ -7,8 +7,8 @@ from oracles.finite_messages import one_bit
 from oracles.shuffled import largest_shuffled_divergences
 
 from shuffledp import InvalidInputError, Population, account
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.one_bit import OneBit
+from shuffledp.statistics.single_message import SingleMessage
 
 VALUES = np.array([0.0, 0.2, 0.5, 0.9, 1.0])
 

@@ -21,7 +21,7 @@ from shuffledp import (
     UnaryEncoding,
     account,
 )
-from shuffledp.protocols.single_message import SingleMessage
+from shuffledp.statistics.single_message import SingleMessage
 
 LEVELS = [1e-12, 0.1, 1.0, 5.0, 700.0]
 NOISES = [(1.0, 0.0), (0.75, 0.25), (0.9, 0.0), (0.5, 0.35)]

@@ -10,7 +10,7 @@ from oracles.shuffled import divergence, largest_shuffled_divergences
 
 from shuffledp import Population, account
 from shuffledp.cover import Cover, LocalRandomizer, ScoreAttack, TwoCountAttack
-from shuffledp.protocols.single_message import SingleMessage
+from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 
 LEVELS = [1e-6, 0.3, 1.0, 4.0, 30.0]

@@ -12,8 +12,8 @@ from oracles.shuffled import divergence, shuffled, with_victim
 
 from shuffledp import InvalidInputError, Population, account
 from shuffledp.cover import ScoreAttack
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
+from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats, Ints
 
 # Of draws with a fixed seed: the chance that a test fails by bad luck for a random seed.

@@ -4,9 +4,9 @@ import math
 import pytest
 
 from shuffledp import InvalidInputError, Population, account
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
+from shuffledp.statistics.single_message import SingleMessage
 
 SIZES = [(k, w) for k in (2, 3, 4, 5, 7) for w in range(1, k)]
 

@@ -14,8 +14,8 @@ from shuffledp import (
     account,
 )
 from shuffledp.cover import LocalRandomizer
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.unary_encoding import VARIANTS
+from shuffledp.statistics.single_message import SingleMessage
 
 LEVELS = [0.0, 1e-15, 1e-9, 0.01, 0.3, 1.0, 2.0, 5.0, 37.5, 700.0]
 

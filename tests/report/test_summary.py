@@ -9,17 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shuffledp.protocols.binary_sum import BinarySum
-from shuffledp.protocols.collection import (
-    FrequencyCollection,
-    collect_frequency,
-    collect_mean,
-    collect_strings,
-    collect_sum,
-)
-from shuffledp.protocols.frequency import Frequency
-from shuffledp.protocols.mean import Mean
-from shuffledp.protocols.strings import Strings
 from shuffledp.report.files import html_report
 from shuffledp.report.picture import estimate_picture, guarantee_picture
 from shuffledp.report.summarize import (
@@ -36,6 +25,17 @@ from shuffledp.report.summary_parts import (
     Circumstances,
 )
 from shuffledp.report.words import MAX_ROWS, decimals, rounded
+from shuffledp.statistics.binary_sum import BinarySum
+from shuffledp.statistics.collection import (
+    FrequencyCollection,
+    collect_frequency,
+    collect_mean,
+    collect_strings,
+    collect_sum,
+)
+from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.mean import Mean
+from shuffledp.statistics.strings import Strings
 
 CATEGORIES = ("a", "b & c", "d")
 CIRCUMSTANCES = Circumstances("a survey", 0.95, 11)

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from oracles.service_parties import LEVELS, Parties, answers, parties
 
 from shuffledp.population import Population
-from shuffledp.protocols.items_framework import ItemsFramework
 from shuffledp.service.calls import UnreachableError
 from shuffledp.service.device import Crowd, Delivery, send
 from shuffledp.service.encode import randomized
@@ -31,6 +30,7 @@ from shuffledp.service.wire.step import Stage, Step
 from shuffledp.service.wire.tokens import issue_tokens
 from shuffledp.shuffler.shuffle import Reports, shuffle
 from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
+from shuffledp.statistics.items_framework import ItemsFramework
 from shuffledp.types import Mode
 
 Case = Literal["frequency", "stratified", "items"]

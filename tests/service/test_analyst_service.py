@@ -27,10 +27,9 @@ from analyst_parties import (
 )
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.items import account_items
+from shuffledp.accounting.items.account import account_items
 from shuffledp.errors import DataError
 from shuffledp.population import Population
-from shuffledp.protocols.items_framework import ItemsFramework
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.secrets import write_new
 from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
@@ -39,6 +38,7 @@ from shuffledp.service.wire.signing import new_signing_key
 from shuffledp.service.wire.step import Stage, Step
 from shuffledp.shuffler.shuffle import Reports, shuffle
 from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
+from shuffledp.statistics.items_framework import ItemsFramework
 from shuffledp.types import Mode
 
 NUM_PEOPLE = 180

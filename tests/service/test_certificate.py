@@ -6,13 +6,13 @@ from oracles.service_parties import LEVELS, parties
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items import account_items
+from shuffledp.accounting.items.account import account_items
 from shuffledp.analyzer.level_counts import LevelCounts
 from shuffledp.population import Population
-from shuffledp.protocols.frequency import Frequency
-from shuffledp.protocols.items_framework import ItemsFramework
 from shuffledp.service.collection.certificate import judge
 from shuffledp.service.wire.plan import PublishedPlan
+from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.items_framework import ItemsFramework
 
 NOTHING = (0.0, 0.0, 0.0)
 CROWD = (1000, 2000, 1500)

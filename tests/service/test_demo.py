@@ -15,10 +15,10 @@ import pytest
 from shuffledp.accounting.account import account
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.protocols.frequency import Frequency
 from shuffledp.service.demo import Demo, demo
 from shuffledp.service.participant import NOT_BUILT, page_folder
 from shuffledp.service.secrets import load_task
+from shuffledp.statistics.frequency import Frequency
 
 NUM_USERS = 1500
 

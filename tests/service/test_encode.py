@@ -5,7 +5,6 @@ import pytest
 from oracles.service_parties import LEVELS, answers, parties
 
 from shuffledp.errors import InvalidInputError, UnknownLevelError
-from shuffledp.protocols.frequency import Frequency
 from shuffledp.randomness import SystemRandom
 from shuffledp.service.encode import level_places, randomized, seal_reports
 from shuffledp.service.wire.plan import PublishedPlan
@@ -13,6 +12,7 @@ from shuffledp.service.wire.question import Statistic
 from shuffledp.service.wire.reports import report_size, write_reports
 from shuffledp.service.wire.sealing import Opener, Suite
 from shuffledp.service.wire.step import UNLINKED, Stage, Step
+from shuffledp.statistics.frequency import Frequency
 
 ALL = np.array(LEVELS)
 PLAN = PublishedPlan((0.1, 0.2, 0.3), 2.0, 9)

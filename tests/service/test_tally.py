@@ -9,7 +9,6 @@ from oracles.service_parties import LEVELS, Parties, answers, parties
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.protocols.items_framework import ItemsFramework
 from shuffledp.service.collection.tally import (
     Tally,
     estimate,
@@ -23,6 +22,7 @@ from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Stage, Step
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
+from shuffledp.statistics.items_framework import ItemsFramework
 from shuffledp.types import Floats, Mode
 
 PEOPLE = (300, 100, 200)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from shuffledp.accounting.answers import Answer, Question
-from shuffledp.accounting.composed_profile import total_budget
 from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee
+from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.accounting.words import assumed, kept_safe
 from shuffledp.arrays import as_number
 from shuffledp.cover import Accountable

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shuffledp.accounting.composed_profile import composed_profile, total_budget
 from shuffledp.accounting.profiles import (
     Profile,
     UpperProfile,
@@ -11,6 +10,7 @@ from shuffledp.accounting.profiles import (
     lower_profiles,
     upper_profiles,
 )
+from shuffledp.accounting.rounds.composed_profile import composed_profile, total_budget
 from shuffledp.accounting.solve import (
     largest_attacked_epsilon,
     round_down,

@@ -21,8 +21,8 @@ from dataclasses import replace
 import numpy as np
 
 from shuffledp.accounting.account import MAX_TIMES
-from shuffledp.accounting.composed_profile import after_times
 from shuffledp.accounting.promise import Calibration, Promise
+from shuffledp.accounting.rounds.composed_profile import after_times
 from shuffledp.accounting.search import (
     WIDTH,
     largest,

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.blanket import UpperBound, blanket_bounds, without_most
-from shuffledp.accounting.coin_sum import CoinSum, coin_sum
-from shuffledp.accounting.score_attack import score_bound
-from shuffledp.accounting.score_sum import ScoreSum, score_sum
+from shuffledp.accounting.lower.score_attack import score_bound
+from shuffledp.accounting.lower.score_sum import ScoreSum, score_sum
+from shuffledp.accounting.lower.three_count_attack import is_small, three_count_bound
+from shuffledp.accounting.lower.two_count_attack import two_count_bound
 from shuffledp.accounting.solve import smallest_certified_epsilon
-from shuffledp.accounting.three_count_attack import is_small, three_count_bound
-from shuffledp.accounting.two_count_attack import two_count_bound
+from shuffledp.accounting.sums.coin_sum import CoinSum, coin_sum
+from shuffledp.accounting.upper.blanket import UpperBound, blanket_bounds, without_most
 from shuffledp.cover import (
     Attack,
     Cover,

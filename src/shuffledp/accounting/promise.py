@@ -10,10 +10,10 @@ from shuffledp.accounting.account import (
     check_whole,
     crowd_of,
 )
-from shuffledp.accounting.composed_profile import composed_profile, losses_of
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.loss_distribution import LossDistribution
 from shuffledp.accounting.profiles import UpperProfile, upper_profiles
+from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
+from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.arrays import as_number
 from shuffledp.cover import Accountable
 from shuffledp.errors import CertificationError, InvalidInputError

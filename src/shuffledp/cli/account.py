@@ -8,7 +8,6 @@ import click
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.profile import privacy_profile
-from shuffledp.accounting.published.comparison import Claim, claims
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json, working
 from shuffledp.cli.mechanism import (
@@ -20,11 +19,12 @@ from shuffledp.cli.mechanism import (
 )
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
-from shuffledp.protocols.single_message import SingleMessage
+from shuffledp.papers.bounds.comparison import Claim, claims
 from shuffledp.report.claims import claims_table
 from shuffledp.report.files import write_text
 from shuffledp.report.profile import profile_picture
 from shuffledp.report.terminal import guarantee_table
+from shuffledp.statistics.single_message import SingleMessage
 
 
 @click.command("account")

@@ -22,9 +22,9 @@ from shuffledp.cli.mechanism import (
 )
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.report.terminal import guarantee_table
 from shuffledp.report.words import plain
+from shuffledp.statistics.single_message import SingleMessage
 
 Command = Callable[..., Any]
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")

@@ -11,8 +11,8 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp.datasets import fetch
-from shuffledp.protocols import items_collection
-from shuffledp.protocols.collection import STEPS
+from shuffledp.statistics import items_collection
+from shuffledp.statistics.collection import STEPS
 
 # How many steps of a collection were taken before this one.
 _TAKEN = {

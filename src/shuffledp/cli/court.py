@@ -14,9 +14,9 @@ from rich import box
 from rich.table import Table
 
 from shuffledp.cli.console import share_bar, show, show_json
-from shuffledp.court.case import Ruling, Verdict
-from shuffledp.court.cases import all_cases, case_named, judge_all
-from shuffledp.court.search import Finding, Search, search
+from shuffledp.papers.court.case import Ruling, Verdict
+from shuffledp.papers.court.cases import all_cases, case_named, judge_all
+from shuffledp.papers.court.search import Finding, Search, search
 from shuffledp.report.files import write_text
 
 _COLUMNS = (

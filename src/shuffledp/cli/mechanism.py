@@ -11,9 +11,9 @@ from shuffledp.cli import parse
 from shuffledp.datasets.table import read_budgets
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.catalogue import MECHANISMS, build
 from shuffledp.randomizers.unary_encoding import VARIANTS
+from shuffledp.statistics.single_message import SingleMessage
 
 _PARAMETERS = (
     click.option(

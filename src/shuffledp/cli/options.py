@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.protocols.mean import MEAN_MECHANISMS
 from shuffledp.randomizers.unary_encoding import VARIANTS
+from shuffledp.statistics.mean import MEAN_MECHANISMS
 from shuffledp.types import Mode
 
 Command = Callable[..., Any]

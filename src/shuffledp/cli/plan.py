@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from shuffledp.accounting.items_plan import optimise_items
+from shuffledp.accounting.items.plan import optimise_items
 from shuffledp.cli import parse
 from shuffledp.cli.console import naming, show, show_json
 from shuffledp.cli.mechanism import num_absent

@@ -8,8 +8,8 @@ from shuffledp.cli.rehearse import Categories, rehearse_frequency
 from shuffledp.cli.run import Stage, run
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES
 from shuffledp.datasets.synthetic import draw_msnbc_like
-from shuffledp.protocols.collection import assign_levels
 from shuffledp.report.summary import Summary
+from shuffledp.statistics.collection import assign_levels
 
 
 @click.command("quickstart")

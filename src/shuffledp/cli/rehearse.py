@@ -6,25 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting.items_guarantee import ItemsGuarantee
-from shuffledp.accounting.items_plan import optimise_items
+from shuffledp.accounting.items.guarantee import ItemsGuarantee
+from shuffledp.accounting.items.plan import optimise_items
 from shuffledp.cli.run import Stage
 from shuffledp.datasets.item_sets import ItemSets
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.protocols.binary_sum import BinarySum
-from shuffledp.protocols.collection import (
-    collect_frequency,
-    collect_mean,
-    collect_strings,
-    collect_sum,
-)
-from shuffledp.protocols.frequency import Frequency
-from shuffledp.protocols.items_collection import collect_items
-from shuffledp.protocols.items_framework import ItemsFramework
-from shuffledp.protocols.mean import Mean
-from shuffledp.protocols.rehearsal import dependence_of_sets
-from shuffledp.protocols.strings import Strings
 from shuffledp.randomizers.catalogue import build
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
@@ -38,6 +25,19 @@ from shuffledp.report.summarize_sets import (
     summarize_strings,
 )
 from shuffledp.report.summary import Summary
+from shuffledp.statistics.binary_sum import BinarySum
+from shuffledp.statistics.collection import (
+    collect_frequency,
+    collect_mean,
+    collect_strings,
+    collect_sum,
+)
+from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.items_collection import collect_items
+from shuffledp.statistics.items_framework import ItemsFramework
+from shuffledp.statistics.mean import Mean
+from shuffledp.statistics.rehearsal import dependence_of_sets
+from shuffledp.statistics.strings import Strings
 from shuffledp.types import Floats, Ints
 
 # A simulation keeps everybody's message in memory at once.

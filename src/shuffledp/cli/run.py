@@ -12,7 +12,6 @@ from shuffledp.cli.options import Settings
 from shuffledp.datasets.fetch import Progress
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
-from shuffledp.protocols.collection import OnStep
 from shuffledp.randomness import Rng, SystemRandom
 from shuffledp.report.files import write_report
 from shuffledp.report.summary import Summary
@@ -20,6 +19,7 @@ from shuffledp.report.summary_parts import (
     Circumstances,
 )
 from shuffledp.report.terminal import estimate_table, guarantee_tables
+from shuffledp.statistics.collection import OnStep
 
 # People who made up their data with the same seed must not meet the same random numbers.
 _STREAM = 20_230_417

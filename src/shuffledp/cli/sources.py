@@ -35,11 +35,11 @@ from shuffledp.datasets.table import (
 )
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.protocols.collection import assign_levels
-from shuffledp.protocols.mean import Mean, check_spread
-from shuffledp.protocols.strings import Strings
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
+from shuffledp.statistics.collection import assign_levels
+from shuffledp.statistics.mean import Mean, check_spread
+from shuffledp.statistics.strings import Strings
 from shuffledp.types import Floats
 
 Given = dict[str, Any]

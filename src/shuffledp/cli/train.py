@@ -34,8 +34,8 @@ from shuffledp.federated.settings import PAPER_SETTINGS
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import train
 from shuffledp.population import Population
-from shuffledp.protocols.collection import assign_levels
 from shuffledp.report.words import plain
+from shuffledp.statistics.collection import assign_levels
 from shuffledp.types import Floats
 
 # People who made up their data with the same seed must not meet the same random numbers.

@@ -12,9 +12,9 @@ from shuffledp.cli.console import show, working
 from shuffledp.datasets.table import read_budgets
 from shuffledp.errors import DataError
 from shuffledp.population import Population
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.catalogue import build
 from shuffledp.report.terminal import guarantee_table
+from shuffledp.statistics.single_message import SingleMessage
 
 _ITEMS_FORMAT = "shuffledp-items-guarantee-1"
 _MOST_BYTES = 50_000_000

@@ -3,11 +3,11 @@
 from shuffledp.accounting.account import MIN_DELTA, account
 from shuffledp.cover import LocalRandomizer
 from shuffledp.population import Population
-from shuffledp.protocols.single_message import SingleMessage
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
+from shuffledp.statistics.single_message import SingleMessage
 
 _UNSHUFFLED = ("pldp", "ldp-min")
 _UNCERTIFIED = ("non-private", "s-apes", *_UNSHUFFLED)

@@ -7,9 +7,9 @@ mechanism's own profile gives less.
 
 import math
 
-from shuffledp.accounting.composed_profile import total_budget
-from shuffledp.accounting.composition import composed
-from shuffledp.accounting.loss_distribution import loss_distribution
+from shuffledp.accounting.rounds.composed_profile import total_budget
+from shuffledp.accounting.rounds.composition import composed
+from shuffledp.accounting.rounds.loss_distribution import loss_distribution
 from shuffledp.accounting.solve import smallest_certified_epsilon
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError

@@ -13,10 +13,10 @@ Proposition 1, Table 3.
 import math
 from collections.abc import Callable
 
-from shuffledp.accounting.published.apes import ApesNumerical
-from shuffledp.accounting.published.apes_user import composed_epsilon
-from shuffledp.accounting.published.bound import Setting
 from shuffledp.errors import InvalidInputError, OutsidePreconditions
+from shuffledp.papers.bounds.apes import ApesNumerical
+from shuffledp.papers.bounds.apes_user import composed_epsilon
+from shuffledp.papers.bounds.bound import Setting
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.account import check_whole
-from shuffledp.accounting.published.bound import Setting
-from shuffledp.accounting.published.eapes import EapesTheorem, gdp_parameter
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clip_laplace_vectors import LARGEST, SMALLEST, check_clip
+from shuffledp.papers.bounds.bound import Setting
+from shuffledp.papers.bounds.eapes import EapesTheorem, gdp_parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.gaussian import normal_divergence, sensitivity_per_deviation
 from shuffledp.types import Floats

@@ -19,13 +19,13 @@ from shuffledp.planning.plan import (
 )
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
-from shuffledp.protocols.frequency import Frequency
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.local_hashing import LocalHashing
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
+from shuffledp.statistics.frequency import Frequency
 from shuffledp.types import Mode
 
 _MODES: tuple[Mode, ...] = ("agnostic", "stratified")

@@ -16,8 +16,8 @@ from shuffledp.planning.plan import (
 )
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
-from shuffledp.protocols.mean import Mean, MeanMechanism
 from shuffledp.randomizers.checks import value_range
+from shuffledp.statistics.mean import Mean, MeanMechanism
 from shuffledp.types import Mode
 
 _MECHANISMS: tuple[MeanMechanism, ...] = ("one-bit", "laplace", "clip-laplace")

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.published.comparison import Claim
+from shuffledp.papers.bounds.comparison import Claim
 from shuffledp.report.words import plain
 
 

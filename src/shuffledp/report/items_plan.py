@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.accounting.items_plan import ItemsPlan
+from shuffledp.accounting.items.plan import ItemsPlan
 from shuffledp.report.words import plain
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items_guarantee import ItemsGuarantee
+from shuffledp.accounting.items.guarantee import ItemsGuarantee
 from shuffledp.report.words import plain
 
 AnyGuarantee: TypeAlias = Guarantee | ItemsGuarantee

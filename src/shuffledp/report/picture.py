@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shuffledp.accounting.items_guarantee import ItemsGuarantee
+from shuffledp.accounting.items.guarantee import ItemsGuarantee
 from shuffledp.extras import require
 from shuffledp.report.levels import AnyGuarantee
 from shuffledp.report.summary import Summary

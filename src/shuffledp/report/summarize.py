@@ -1,11 +1,6 @@
 """From a collection of categories or numbers to the summary that reports are made from."""
 
 from shuffledp.analyzer.dependence import Dependence
-from shuffledp.protocols.collection import (
-    FrequencyCollection,
-    MeanCollection,
-    SumCollection,
-)
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import (
     TWO_ERRORS,
@@ -15,6 +10,11 @@ from shuffledp.report.summary_parts import (
     estimate_rows,
     off_by_share,
     signed,
+)
+from shuffledp.statistics.collection import (
+    FrequencyCollection,
+    MeanCollection,
+    SumCollection,
 )
 
 

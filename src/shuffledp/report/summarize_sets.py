@@ -2,15 +2,11 @@
 
 import numpy as np
 
-from shuffledp.accounting.items_guarantee import ItemsGuarantee
+from shuffledp.accounting.items.guarantee import ItemsGuarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.strings import StringEstimate
 from shuffledp.errors import InvalidInputError
-from shuffledp.protocols.collection import (
-    StringCollection,
-)
-from shuffledp.protocols.items_collection import ItemsCollection
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.summary_parts import (
     Circumstances,
@@ -19,6 +15,10 @@ from shuffledp.report.summary_parts import (
     off_by_share,
 )
 from shuffledp.report.words import percent, plain
+from shuffledp.statistics.collection import (
+    StringCollection,
+)
+from shuffledp.statistics.items_collection import ItemsCollection
 from shuffledp.types import Floats
 
 UNBIASED_IF_ITEMS = (

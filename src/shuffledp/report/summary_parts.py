@@ -9,10 +9,10 @@ import numpy as np
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.mean import MeanEstimate
-from shuffledp.protocols.binary_sum import SumEstimate
 from shuffledp.report.levels import AnyGuarantee
 from shuffledp.report.summary import Row, Statistic, Summary, Unit
 from shuffledp.report.words import shown
+from shuffledp.statistics.binary_sum import SumEstimate
 from shuffledp.types import Floats, Mode
 
 UNBIASED_IF = {

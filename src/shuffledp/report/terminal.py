@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee
-from shuffledp.accounting.items_guarantee import ItemsGuarantee
+from shuffledp.accounting.items.guarantee import ItemsGuarantee
 from shuffledp.report.levels import AnyGuarantee, level_table
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.words import (

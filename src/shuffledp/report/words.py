@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items_guarantee import ItemsGuarantee
+from shuffledp.accounting.items.guarantee import ItemsGuarantee
 
 # More rows than this are no picture; the rest is in the CSV and JSON files.
 MAX_ROWS = 40

@@ -15,7 +15,6 @@ import numpy as np
 
 from shuffledp.analyzer.level_counts import LevelCounts
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.protocols.items_framework import ItemsFramework
 from shuffledp.service.collection.certificate import Verdict, judge
 from shuffledp.service.secrets import (
     ANALYST_FILE,
@@ -30,6 +29,7 @@ from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import verify_key_of
 from shuffledp.service.wire.task import ID_SIZE, MAX_PEOPLE, Task
+from shuffledp.statistics.items_framework import ItemsFramework
 
 # Of those who reported a level, how many may send no items.
 STAY_AWAY = 0.1

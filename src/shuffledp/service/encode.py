@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInputError, UnknownLevelError
-from shuffledp.protocols.items_framework import ItemsFramework
 from shuffledp.randomness import Rng
 from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.reports import Report, write_messages
 from shuffledp.service.wire.sealing import Sealer
 from shuffledp.service.wire.step import UNLINKED, Stage, Step
 from shuffledp.service.wire.task import Task
+from shuffledp.statistics.items_framework import ItemsFramework
 from shuffledp.types import Floats
 
 

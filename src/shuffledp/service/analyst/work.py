@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shuffledp.errors import CertificationError, DataError, InvalidInputError
-from shuffledp.protocols.items_framework import ItemsFramework
 from shuffledp.service.analyst.hosted import Hosted, nothing
 from shuffledp.service.analyst.results import result_of
 from shuffledp.service.analyst.store import AnalystStore, EpochRecord
@@ -21,6 +20,7 @@ from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Stage
+from shuffledp.statistics.items_framework import ItemsFramework
 
 # Messages that are in memory at a time.
 CHUNK = 4096

@@ -7,14 +7,14 @@ import numpy as np
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items import account_items
-from shuffledp.accounting.items_guarantee import ItemsGuarantee
+from shuffledp.accounting.items.account import account_items
+from shuffledp.accounting.items.guarantee import ItemsGuarantee
 from shuffledp.analyzer.level_counts import LevelCounts
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import Population
-from shuffledp.protocols.items_framework import ItemsFramework
 from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.task import Task
+from shuffledp.statistics.items_framework import ItemsFramework
 
 Certificate: TypeAlias = Guarantee | ItemsGuarantee
 

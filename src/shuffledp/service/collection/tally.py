@@ -15,8 +15,6 @@ from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.analyzer.level_counts import LevelCounts
 from shuffledp.analyzer.mean import MeanEstimate
 from shuffledp.errors import InvalidInputError
-from shuffledp.protocols.binary_sum import SumEstimate
-from shuffledp.protocols.items_framework import ItemsFramework
 from shuffledp.service.collection.certificate import population
 from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.reports import read_messages
@@ -24,6 +22,8 @@ from shuffledp.service.wire.step import MESSAGE_SIZE, Stage, Step
 from shuffledp.service.wire.task import Task
 from shuffledp.shuffler.shuffle import ShuffledReports
 from shuffledp.shuffler.shuffle_messages import ShuffledMessages
+from shuffledp.statistics.binary_sum import SumEstimate
+from shuffledp.statistics.items_framework import ItemsFramework
 
 Estimate: TypeAlias = FrequencyEstimate | MeanEstimate | SumEstimate | ItemsEstimate
 

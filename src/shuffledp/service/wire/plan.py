@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.protocols.items import Items
 from shuffledp.service.wire.canonical import (
     canonical,
     from_text,
@@ -15,6 +14,7 @@ from shuffledp.service.wire.canonical import (
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import check_signed, signed
 from shuffledp.service.wire.task import ID_SIZE, Task
+from shuffledp.statistics.items import Items
 
 MAX_REPORT_SIZE = 4096
 

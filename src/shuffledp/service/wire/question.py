@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.protocols.binary_sum import BinarySum
-from shuffledp.protocols.frequency import Frequency
-from shuffledp.protocols.items_framework import ItemsFramework
-from shuffledp.protocols.mean import Mean
 from shuffledp.service.wire.canonical import is_text, to_number
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.statistics.binary_sum import BinarySum
+from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.items_framework import ItemsFramework
+from shuffledp.statistics.mean import Mean
 from shuffledp.types import Mode
 
 Statistic: TypeAlias = Literal["frequency", "mean", "sum", "items"]

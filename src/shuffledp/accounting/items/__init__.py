@@ -1,0 +1,1 @@
+"""Sets of items among Poisson blanket messages."""

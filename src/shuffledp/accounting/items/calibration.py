@@ -1,0 +1,164 @@
+"""The least blanket, or the largest chance to send, that keeps a central epsilon.
+
+A thousandth of delta is set aside for blanket messages that do not fit into reports
+(`items`). Searches start at `items_estimate`; what they return has been evaluated with the
+certified bound, and found to keep the target.
+"""
+
+import math
+from collections.abc import Callable
+
+from shuffledp.accounting.account import check_whole
+from shuffledp.accounting.items.account import (
+    CUT_SHARE,
+    blanket_mean,
+    check_chance,
+    check_items,
+)
+from shuffledp.accounting.items.estimate import estimated_mean, estimated_send_chance
+from shuffledp.accounting.items.profile import (
+    LARGEST_MEAN,
+    SMALLEST_MEAN,
+    ItemsProfile,
+)
+from shuffledp.accounting.search import positive_targets
+from shuffledp.accounting.solve import round_down, round_up
+from shuffledp.errors import CertificationError
+
+# A search ends when delta is kept and missed by less than this part.
+_CLOSE = 1e-3
+# The certified bound is not smooth: nodes of its loss distribution jump a little.
+_WIDTH = 1e-4
+_MOST_STEPS = 60
+
+
+def smallest_blanket(
+    epsilon: float,
+    delta: float,
+    *,
+    num_items: int,
+    set_size: int,
+    honest: int,
+    send_chance: float = 1.0,
+) -> float:
+    """Returns a blanket, nearly as small as any, that keeps (epsilon, delta).
+
+    Args:
+        epsilon: Central target, above 0.
+        delta: In [1e-30, 1).
+        num_items: d.
+        set_size: s, the most items that anybody holds.
+        honest: People who really send their blanket messages, the victim included.
+        send_chance: lambda of those who get the target.
+
+    Returns:
+        m, blanket messages per person in the mean.
+
+    Raises:
+        InvalidInputError: If a parameter is out of range.
+        CertificationError: If nothing is found that can be proven.
+    """
+    check_items(num_items, set_size, delta)
+    (target,) = positive_targets([epsilon])
+    chance = check_chance(send_chance)
+    check_whole(honest, "honest people", least=1)
+    least = round_up(SMALLEST_MEAN * 1.001 * num_items / honest)
+
+    def delta_of(m: float) -> float:
+        mean = blanket_mean(m, num_items, honest)
+        if mean > LARGEST_MEAN:
+            raise CertificationError(
+                f"No blanket of up to {LARGEST_MEAN:g} messages per item keeps "
+                f"{target:g}."
+            )
+        return ItemsProfile(mean, chance, set_size, num_items, delta).upper(target)
+
+    goal = (1.0 - CUT_SHARE) * delta
+    if delta_of(least) <= goal:
+        return least
+    start = estimated_mean(chance, set_size, target, goal) * num_items / honest
+    return _search(delta_of, goal, max(start, least), rising=False)
+
+
+def largest_send_chance(
+    epsilon: float,
+    delta: float,
+    *,
+    num_items: int,
+    set_size: int,
+    honest: int,
+    blanket: float,
+) -> float:
+    """Returns a chance to send, nearly as large as any, that keeps (epsilon, delta).
+
+    Args:
+        epsilon: Central target, above 0.
+        delta: In [1e-30, 1).
+        num_items: d.
+        set_size: s, the most items that anybody holds.
+        honest: People who really send their blanket messages, the victim included.
+        blanket: m > 0, blanket messages per person in the mean.
+
+    Returns:
+        lambda, in (0, 1]; 1 if everything may be sent.
+
+    Raises:
+        InvalidInputError: If a parameter is out of range.
+        CertificationError: If nothing is found that can be proven.
+    """
+    check_items(num_items, set_size, delta)
+    (target,) = positive_targets([epsilon])
+    check_whole(honest, "honest people", least=1)
+    mean = blanket_mean(blanket, num_items, honest)
+
+    def delta_of(chance: float) -> float:
+        return ItemsProfile(mean, chance, set_size, num_items, delta).upper(target)
+
+    goal = (1.0 - CUT_SHARE) * delta
+    if delta_of(1.0) <= goal:
+        return 1.0
+    start = estimated_send_chance(mean, set_size, target, goal)
+    return _search(delta_of, goal, start, rising=True)
+
+
+def _search(
+    delta_of: Callable[[float], float], goal: float, start: float, *, rising: bool
+) -> float:
+    """Returns a number of six digits, evaluated, at which delta is just kept.
+
+    Args:
+        delta_of: A certified delta.
+        goal: The largest delta that is wanted.
+        start: Where it may be met.
+        rising: Does delta rise with the number? Then it is at most 1.
+    """
+    rounded = round_down if rising else round_up
+    # What was kept and missed nearest to the goal, and the last (log, excess).
+    kept = missed = last = None
+    slope = 2.0 if rising else -2.0
+    number = rounded(min(start, 1.0) if rising else start)
+    for _ in range(_MOST_STEPS):
+        log = math.log(number)
+        excess = math.log(max(delta_of(number), 1e-300) / goal)
+        if excess <= 0.0:
+            kept = number if kept is None or (number > kept) == rising else kept
+        else:
+            missed = number if missed is None or (number < missed) == rising else missed
+        if -_CLOSE <= excess <= 0.0:
+            break
+        if last is not None and last[0] != log and last[1] != excess:
+            slope = (excess - last[1]) / (log - last[0])
+        last = log, excess
+        log += min(max(-(excess + 0.4 * _CLOSE) / slope, -3.0), 3.0)
+        if kept is not None and missed is not None:
+            low, high = math.log(min(kept, missed)), math.log(max(kept, missed))
+            if high - low < _WIDTH:
+                break
+            # Steps that leave the bracket, or hardly enter it, are replaced.
+            margin = 1e-3 * (high - low)
+            if not low + margin < log < high - margin:
+                log = 0.5 * (low + high)
+        number = rounded(min(math.exp(log), 1.0) if rising else math.exp(log))
+    if kept is None:
+        raise CertificationError(f"Nothing found that keeps delta {goal:g}.")
+    return kept

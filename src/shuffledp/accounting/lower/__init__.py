@@ -1,0 +1,1 @@
+"""Attacks: proven lower bounds, one way of looking at shuffled messages per file."""

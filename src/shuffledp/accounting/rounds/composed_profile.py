@@ -1,0 +1,103 @@
+"""The certified profile of one person after all shuffles that her values show in.
+
+Reports that are shuffled in parts show no more than the composition of all these shuffles,
+and no more than the reports themselves, in whose budgets the parts may be counted with
+less loss. For a total pure budget E the latter divergence is that of binary randomized
+response at most (Kairouz, Oh, Viswanath 2015), (e^E - e^epsilon) / (e^E + 1).
+"""
+
+import math
+from dataclasses import dataclass
+
+from shuffledp.accounting.profiles import Profile, UpperProfile
+from shuffledp.accounting.rounds.composition import composed
+from shuffledp.accounting.rounds.loss_distribution import (
+    LossDistribution,
+    loss_distribution,
+)
+from shuffledp.cover import LocalRandomizer
+from shuffledp.errors import CertificationError
+
+# A composed loss beyond which probability is charged whole: this part of delta in all.
+_NEGLIGIBLE = 1e-3
+_SMALLEST = 1e-290
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedProfile:
+    """Shuffles of one kind, and the reports that they are parts of.
+
+    Attributes:
+        losses: What one shuffle reveals.
+        shuffles: How many there are.
+        budget: Pure local budget of all reports together; infinite if it is not to be
+            used, because every message is a report of its own.
+    """
+
+    losses: LossDistribution
+    shuffles: int
+    budget: float
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        alone = divergence_of_budget(self.budget, epsilon)
+        if alone == 0.0:
+            return 0.0
+        try:
+            return min(composed([(self.losses, self.shuffles)]).delta(epsilon), alone)
+        except CertificationError:
+            if math.isinf(self.budget):
+                raise
+            return alone
+
+
+def divergence_of_budget(budget: float, epsilon: float) -> float:
+    """Returns the largest divergence that a pure budget allows, rounded upward.
+
+    >>> divergence_of_budget(1.0, 1.0)
+    0.0
+    """
+    if epsilon >= budget:
+        return 0.0
+    most = -math.expm1(epsilon - budget) / (1.0 + math.exp(-budget))
+    return min(most * (1.0 + 1e-12), 1.0)
+
+
+def total_budget(times: int, level: float) -> float:
+    """Returns the budget of so many reports, rounded upward."""
+    return times * level * (1.0 + 4e-16 * (times > 1))
+
+
+def losses_of(upper: UpperProfile, shuffles: int, delta: float) -> LossDistribution:
+    """Returns what one shuffle reveals, for so many of them and about this delta."""
+    pure = upper.randomizer.delta_local == 0.0
+    return loss_distribution(
+        upper.delta,
+        ceiling=upper.level if pure else float("inf"),
+        negligible=max(_NEGLIGIBLE * delta / shuffles, _SMALLEST),
+    )
+
+
+def after_times(
+    randomizer: LocalRandomizer, level: float, losses: LossDistribution, times: int
+) -> Profile:
+    """Returns the certified profile of a level after so many collections.
+
+    Args:
+        randomizer: What the devices run.
+        level: The local budget of one report.
+        losses: What one shuffle reveals.
+        times: In how many collections, rounds or coordinates, she takes part.
+    """
+    parts = randomizer.changes > 1 and randomizer.delta_local == 0.0
+    budget = total_budget(times, level) if parts else math.inf
+    return ComposedProfile(losses, times * randomizer.changes, budget).delta
+
+
+def composed_profile(upper: UpperProfile, times: int, delta: float) -> Profile:
+    """Returns the certified profile after so many collections, right down to delta."""
+    shuffles = times * upper.randomizer.changes
+    if shuffles == 1:
+        return upper.delta
+    losses = losses_of(upper, shuffles, delta)
+    return after_times(upper.randomizer, upper.level, losses, times)

@@ -1,0 +1,254 @@
+"""What many collections reveal together, from a certified bound of each.
+
+Each collection is given by its likelihood ratios X_k (`LossDistribution`).
+
+With M_k(z) = E_Q[X_k^z] over the finite ratios, P(X_k = inf) = u_k, and T_k
+collections of kind k, the bound at epsilon is
+
+    1 - prod (1 - u_k)^{T_k}
+    + 1 / (2 pi i)  integral over Re z = theta of  M(z) e^{epsilon (1 - z)} / (z (z - 1)) dz
+
+with M = e^{s^2 (z^2 - z) / 2} prod M_k^{T_k} and any theta > 1. The first factor multiplies
+X by a lognormal variable of mean 1: (X - E)_+ is convex, so the bound only rises - by about
+s^2 / (2 var log X) of epsilon, a few parts in a million - and the integral ends.
+
+*Errors.* All are added to the result. |M(x + iw)| <= M(x) e^{-s^2 w^2 / 2} and |z (z - 1)|
+>= (x - 1)^2 + w^2 bound what is cut off, and, by the integrals along two lines at distance
+d, the error of the trapezoid rule: at step h, their sum over e^{2 pi d / h} - 1 (Trefethen
+and Weideman 2014, SIAM Review 56, Theorem 5.1).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from shuffledp.accounting.rounds.loss_distribution import LossDistribution
+from shuffledp.accounting.sums.logarithm import log1p
+from shuffledp.errors import CertificationError
+from shuffledp.types import Complexes, Floats
+
+# Variance of the smoothing noise, as a part of that of the composed loss.
+_SMOOTHING = 5e-6
+# Discretisation and truncation together: about this part of the result each.
+_TOLERANCE = 1e-9
+# Covers all rounding that is not multiplied by the number of collections.
+_ARITHMETIC = 1e-12
+_ULP = 2.3e-16
+# Exponents beyond this are factored out, lest e^x overflow.
+_LARGE = 500.0
+# Saddles nearer to the pole than this mean losses of thousands beyond epsilon: delta is
+# about 1, and so is the bound.
+_NEAR_POLE = 3e-4
+_MOST_POINTS = 4_000_000
+# Nothing smaller is ever returned: it might have been rounded down to 0.
+_SMALLEST = 1e-306
+
+
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """Kinds of collections and how often each takes place."""
+
+    parts: tuple[tuple[LossDistribution, int], ...]
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        with np.errstate(all="ignore"):
+            try:
+                total = self._delta(epsilon)
+            except (OverflowError, ValueError, ZeroDivisionError):
+                total = math.nan
+        if not math.isfinite(total):
+            raise CertificationError(
+                f"No proven bound at epsilon {epsilon:g}: the numbers are too extreme."
+            )
+        return min(total, 1.0)
+
+    def _delta(self, epsilon: float) -> float:
+        if any(one.infinite >= 1.0 for one, _ in self.parts):
+            return 1.0
+        logs = math.fsum(n * math.log1p(-one.infinite) for one, n in self.parts)
+        infinite = -math.expm1(logs) * (1.0 + 1e-14)
+        largest = math.fsum(n * float(one.losses[-1]) for one, n in self.parts)
+        if epsilon >= largest * (1.0 + 1e-14):
+            return infinite
+        integrand = Integrand(self.parts, epsilon)
+        if integrand.saddle - 1.0 < _NEAR_POLE:
+            return 1.0
+        value, error = integrand.integral()
+        finite = math.exp(integrand.level) * (max(value, 0.0) + error)
+        return max(infinite + finite, _SMALLEST)
+
+
+def composed(parts: Sequence[tuple[LossDistribution, int]]) -> Composed:
+    """Returns what these collections, each so many times, reveal together."""
+    if not parts or any(rounds < 1 for _, rounds in parts):
+        raise ValueError("Expected each kind of collection at least once.")
+    return Composed(tuple(parts))
+
+
+class Integrand:
+    """M(z) e^{epsilon (1 - z)} / (z (z - 1)) along the line through its saddle."""
+
+    def __init__(
+        self, parts: Sequence[tuple[LossDistribution, int]], epsilon: float
+    ) -> None:
+        self.parts, self.epsilon, self.smoothing = parts, epsilon, 0.0
+        # By how much the masses' total differs from 1, without rounding.
+        self.excesses = [math.fsum([*one.masses, -1.0]) for one, _ in parts]
+        self.saddle = theta = self._saddle()
+        # Roundings in one sum over the losses.
+        self.ulps = [one.losses.size + 3.0 * theta * one.losses[-1] for one, _ in parts]
+        kinds = range(len(parts))
+        self.tilted, self.doubts = zip(*map(self._tilted, kinds), strict=True)
+        variance = 0.0
+        for masses, (one, rounds) in zip(self.tilted, parts, strict=True):
+            mean = float(masses @ one.losses)
+            variance += rounds * float(masses @ (one.losses - mean) ** 2)
+        # The pole may be nearer than the losses' width; next to 1 it adds less, since
+        # the level gains s^2 theta (theta - 1) / 2.
+        self.smoothing = _SMOOTHING * (variance + 2.0 / (theta * (theta - 1.0)))
+        variance += 1.0 / theta**2 + 1.0 / (theta - 1.0) ** 2
+        self.level = self._log_size(theta)
+        # About the size of the result over e^level.
+        self.size = 0.4 / (theta * (theta - 1.0) * math.sqrt(variance))
+        # The best lines beside the saddle; the pole at 1 stays outside.
+        widest, choices = (
+            min(theta - 1.0, 12.0 / math.sqrt(variance)),
+            [(0.0, 0.0, 0.0)],
+        )
+        while max(choices)[0] == 0.0:
+            choices = [self._strip(widest * part) for part in (0.95, 0.8, 0.5, 0.25)]
+            widest /= 8.0
+            if not widest > 1e-12:
+                raise OverflowError
+        self.step, self.distance, self.mass = max(choices)
+
+    def integral(self) -> tuple[float, float]:
+        """Returns the integral over e^level, and a bound of all its errors."""
+        heights = np.linspace(1.0, 15.0, 141) / math.sqrt(self.smoothing)
+        small = [self._beyond(w) < self.size * _TOLERANCE for w in heights.tolist()]
+        return self.trapezoid(
+            self.step, math.ceil(heights[np.argmax(small)] / self.step)
+        )
+
+    def trapezoid(self, step: float, last: int) -> tuple[float, float]:
+        """Returns the rule with at least points 0, ..., last, and its error bound."""
+        if not last < _MOST_POINTS:
+            raise OverflowError
+        # A square of points: e^{i w loss} is the product of one for a row and a column.
+        side = math.isqrt(last) + 1
+        columns = step * np.arange(side, dtype=np.float64)
+        heights = np.add.outer(side * columns, columns).ravel()
+        real = -0.5 * self.smoothing * heights**2
+        phase = (self.smoothing * (self.saddle - 0.5) - self.epsilon) * heights
+        # Each factor's size, not less than e^-20, and its error as a part of that: the
+        # error of a product is largest where all factors have at least their size.
+        sizes, doubts = real.copy(), _ARITHMETIC + 4.0 * _ULP * np.abs(phase)
+        for kind, (one, rounds) in enumerate(self.parts):
+            masses = self.tilted[kind]
+            x = _turned(masses, one.losses, side * columns, columns)
+            logs = log1p(x)
+            log_sizes = np.maximum(logs.real, -20.0)
+            real += rounds * np.maximum(logs.real, -1e4)
+            phase += rounds * logs.imag
+            sizes += rounds * log_sizes
+            # A sum is off by its number of terms, each |e^{i w loss} - 1| <= w |loss|.
+            sums = 4.0 * float(masses @ np.abs(one.losses)) * heights
+            sums *= self.doubts[kind] + 2.0 * _ULP * (self.ulps[kind] + 10.0)
+            ulps = 8.0 * _ULP * (np.abs(x) + np.abs(logs.imag) - log_sizes)
+            doubts += rounds * (sums * np.exp(-log_sizes) + ulps)
+        z = self.saddle + 1j * heights
+        factor = step / math.pi / (z * (z - 1.0))
+        factor[0] *= 0.5
+        value = float((factor * np.exp(real + 1j * phase)).real.sum())
+        little = np.exp(sizes) * np.expm1(np.minimum(doubts, 1.0))
+        wrong = np.where(doubts < 1.0, little, np.exp(sizes + doubts))
+        error = float((np.abs(factor) * wrong).sum()) + self._beyond(float(heights[-1]))
+        # 1 / (e^r - 1) with r = 2 pi distance / step, which may be large.
+        decay = math.exp(-2.0 * math.pi * self.distance / step)
+        error += self.mass * decay / (1.0 - decay)
+        # What may be wrong with the level, too.
+        doubt = self.epsilon * self.saddle + abs(self.level) + 10.0
+        doubt *= (len(self.parts) + 4.0) * _ULP
+        for each, (_, rounds) in zip(self.doubts, self.parts, strict=True):
+            doubt += rounds * each
+        return value, error + math.expm1(doubt) * (abs(value) + error)
+
+    def _beyond(self, height: float) -> float:
+        """Returns a bound of the integral beyond both heights, over 2 pi e^level."""
+        power = -0.5 * self.smoothing * height**2
+        return math.exp(power) / (math.pi * self.smoothing * height**3)
+
+    def _strip(self, distance: float) -> tuple[float, float, float]:
+        """Returns the step allowed by two lines, their distance, the integrals there."""
+        mass = 0.0
+        for x in (self.saddle - distance, self.saddle + distance):
+            log_size = self._log_size(x) - self.level
+            if not log_size < 300.0:
+                return 0.0, 0.0, 0.0
+            # The integral of 1 / ((x - 1)^2 + w^2) is pi / (x - 1); 1.01 is for rounding.
+            mass += 1.01 * math.exp(log_size) / (2.0 * (x - 1.0))
+        decay = math.log1p(mass / (self.size * _TOLERANCE))
+        return 2.0 * math.pi * distance / decay, distance, mass
+
+    def _log_size(self, x: float) -> float:
+        """Returns log M(x) + epsilon (1 - x) on the real axis."""
+        total = self.epsilon * (1.0 - x) + 0.5 * self.smoothing * x * (x - 1.0)
+        for kind, (_, rounds) in enumerate(self.parts):
+            total += rounds * self._log_moment(kind, x)
+        return total
+
+    def _log_moment(self, kind: int, x: float) -> float:
+        """Returns log M_k(x), accurate near 0."""
+        one, excess = self.parts[kind][0], self.excesses[kind]
+        top = x * float(one.losses[-1])
+        if top < _LARGE:
+            return math.log1p(float(one.masses @ np.expm1(x * one.losses)) + excess)
+        return top + math.log(float(one.masses @ np.exp(x * one.losses - top)))
+
+    def _tilted(self, kind: int) -> tuple[Floats, float]:
+        """Returns masses times e^{theta loss} / M_k(theta), and the latter's doubt."""
+        one, log = self.parts[kind][0], self._log_moment(kind, self.saddle)
+        powers = self.saddle * one.losses
+        masses = one.masses * np.exp(powers - log)
+        # M_k(theta) - 1 was a sum of terms of size |e^{theta loss} - 1|, and the excess.
+        untilted = one.masses * math.exp(-log)
+        terms = np.where(powers > 0.0, masses, untilted) @ -np.expm1(-np.abs(powers))
+        size = float(terms) + abs(self.excesses[kind]) * math.exp(-log)
+        size += powers[-1] >= _LARGE
+        return masses, _ULP * ((self.ulps[kind] + 10.0) * size + abs(log))
+
+    def _saddle(self) -> float:
+        """Returns roughly where the integrand is smallest on the axis beyond 1."""
+        variance = sum(n * float(one.masses @ one.losses**2) for one, n in self.parts)
+        found = minimize_scalar(
+            lambda t: self._log_size(1.0 + math.exp(t)) - math.log1p(math.exp(t)) - t,
+            bounds=(-20.0, math.log(1e4 / math.sqrt(variance))),
+            method="bounded",
+            options={"xatol": 1e-3},
+        )
+        return 1.0 + math.exp(float(found.x))
+
+
+def _turned(masses: Floats, losses: Floats, rows: Floats, columns: Floats) -> Complexes:
+    """Returns sum masses (e^{i w losses} - 1) at all w = row + column, accurate near 0."""
+
+    def less_1(factors: Floats) -> Floats:
+        """Returns real parts and, below them, imaginary parts of e^{i factor loss} - 1."""
+        sine, cosine = (f(0.5 * np.outer(factors, losses)) for f in (np.sin, np.cos))
+        return np.concatenate([-2.0 * sine * sine, 2.0 * sine * cosine])
+
+    row, column = less_1(rows) * masses, less_1(columns)
+    # einsum: a product of matrices would start threads, which cost more than they bring.
+    product = np.einsum("rl,cl->rc", row, column)
+    # (1 + a) (1 + b) - 1 = a b + a + b, and a b is made of the four products of parts.
+    product[:, : columns.size] += row.sum(axis=1)[:, np.newaxis]
+    product[: rows.size] += np.einsum("l,cl->c", masses, column)
+    above, below = product[: rows.size], product[rows.size :]
+    real = above[:, : columns.size] - below[:, columns.size :]
+    imaginary = above[:, columns.size :] + below[:, : columns.size]
+    result: Complexes = (real + 1j * imaginary).ravel()
+    return result

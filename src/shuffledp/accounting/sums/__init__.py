@@ -1,0 +1,1 @@
+"""Sums of independent coins, at any number of people."""

@@ -1,0 +1,204 @@
+"""The certified upper bound: a victim hides behind the blanket messages of the others.
+
+Heterogeneous privacy blanket. If every other person i sends, with probability gamma_i and
+whatever her value, a message from one common distribution omega, then the divergence of
+the shuffled messages under a victim's two values is at most
+
+    sum_m P(M = m) / (m + 1) E[(L(Y_1) + ... + L(Y_{m+1}))_+],
+
+with Y_j ~ omega independent, L the victim's loss against omega, and M the number of others
+who send a blanket message: a sum of independent coins with the gamma_i. For equal
+randomizers this is Balle, Bell, Gascon, Nissim (2019), arXiv:1903.02837, Lemma 5.3; the
+proof (reveal who sends what she would not send anyway) never needs them to be equal.
+
+Three evaluators: `counting` adds up the sum, exactly, where it has few terms; `contour`
+integrates, at a cost that does not depend on how many there would be; and for a handful of
+blanket messages of any other kind `few_messages` adds up the first summands.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from shuffledp.accounting.upper.contour import ContourBound
+from shuffledp.accounting.upper.counting import counting_bound, num_terms
+from shuffledp.accounting.upper.cover_count import (
+    CountDistribution,
+    cover_count,
+    grouped_downward,
+)
+from shuffledp.accounting.upper.few_messages import FewMessagesBound
+from shuffledp.cover import Cover, MirroredCover, mirrored
+from shuffledp.errors import CertificationError
+from shuffledp.types import Floats, Ints
+
+# Up to so many terms, or expected blanket messages, the sum is used: it is exact.
+MAX_TERMS = 5_000.0
+FEW_MESSAGES = 300.0
+VERY_FEW_MESSAGES = 10.0
+# The sum's terms have no room for a tail below this.
+SMALLEST_TAIL = 1e-290
+
+
+class UpperBound(Protocol):
+    """The blanket bound for one victim, ready to be evaluated at any epsilon."""
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+
+    def slack(self, epsilon: float) -> float:
+        """Returns which part of the bound at `epsilon` is numerical caution."""
+
+
+class Crowd:
+    """The blanket messages of everybody but one person, for victims of one crowd.
+
+    Args:
+        gammas: Chance of a blanket message at each level, shape (levels,).
+        counts: People at each level, victims included, shape (levels,).
+        victims: Positions of the victims' levels, distinct.
+        absent: How many of the others may be absent or collude: those who give most.
+        tail: Probability that may be dropped.
+    """
+
+    def __init__(
+        self,
+        gammas: Floats,
+        counts: Ints,
+        victims: Sequence[int],
+        *,
+        absent: int,
+        tail: float,
+    ) -> None:
+        self._gammas, self._tail = gammas, tail
+        self._counts, self._absent = counts, absent
+        # Everybody but one person of each victim's level; those few are added back.
+        self._victims = np.asarray(victims, dtype=np.int64)
+        rest = counts.copy()
+        rest[self._victims] -= 1
+        self._groups = grouped_downward(gammas, rest)
+        self._base: CountDistribution | None = None
+
+    def groups(self, victim: int) -> tuple[Floats, Ints]:
+        """Returns few groups of coins, stochastically smaller than the others' own."""
+        if self._absent:
+            rest = self._counts.copy()
+            rest[victim] -= 1
+            return grouped_downward(
+                self._gammas, without_most(self._gammas, rest, self._absent)
+            )
+        probabilities, people = self._groups
+        singles, ones = self._others(victim)
+        return np.concatenate([probabilities, singles]), np.concatenate([people, ones])
+
+    def is_small(self, telling: float) -> bool:
+        """Is the sum over the number of blanket messages short?"""
+        probabilities, people = self._groups
+        few = float(probabilities @ people) <= FEW_MESSAGES
+        return few or num_terms(probabilities, people, telling) <= MAX_TERMS
+
+    def distribution(self, victim: int) -> CountDistribution:
+        """Returns how many of the others send a blanket message."""
+        if self._absent:
+            return cover_count(*self.groups(victim), tail=self._tail)
+        if self._base is None:
+            self._base = cover_count(*self._groups, tail=self._tail)
+        left_out = cover_count(*self._others(victim), tail=self._tail)
+        return self._base.plus(left_out, tail=self._tail)
+
+    def _others(self, victim: int) -> tuple[Floats, Ints]:
+        others = self._victims[self._victims != victim]
+        return grouped_downward(self._gammas[others], np.ones_like(others))
+
+
+def without_most(gammas: Floats, counts: Ints, absent: int) -> Ints:
+    """Returns the counts without those people, of all, who give most cover."""
+    order = np.argsort(-gammas, kind="stable")
+    before = np.cumsum(counts[order]) - counts[order]
+    left = counts.copy()
+    left[order] -= np.clip(absent - before, 0, counts[order])
+    return left
+
+
+def blanket_bounds(
+    covers: Sequence[tuple[Cover, ...]],
+    counts: Ints,
+    victims: Sequence[int],
+    *,
+    absent: int = 0,
+    tail: float,
+) -> list[UpperBound]:
+    """Prepares the bound for victims of several levels of one crowd.
+
+    Args:
+        covers: What each victim hides behind, for each pair of values that may be worst.
+        counts: People at each level of the crowd, victims included, shape (levels,).
+        victims: Positions of the victims' levels, distinct.
+        absent: How many of the others may be absent or collude: those who give most.
+        tail: Probability that may be dropped.
+    """
+    crowds: dict[int, Crowd] = {}
+    bounds: list[UpperBound] = []
+    for victim, pairs in zip(victims, covers, strict=True):
+        found = []
+        for cover in pairs:
+            gammas = cover.blanket_probabilities
+            if id(gammas) not in crowds:
+                crowds[id(gammas)] = Crowd(
+                    gammas, counts, victims, absent=absent, tail=tail
+                )
+            found.append(_bound(cover, crowds[id(gammas)], victim, tail))
+        bounds.append(found[0] if len(found) == 1 else _Worst(tuple(found)))
+    return bounds
+
+
+def _bound(cover: Cover, crowd: Crowd, victim: int, tail: float) -> UpperBound:
+    summable: MirroredCover | None = mirrored(cover) if tail > SMALLEST_TAIL else None
+    if summable is not None and crowd.is_small(summable.telling):
+        return counting_bound(summable, crowd.distribution(victim), tail=tail)
+    probabilities, people = crowd.groups(victim)
+    contour = ContourBound(cover, probabilities, people.astype(np.float64))
+    expected = float(probabilities @ people)
+    if mirrored(cover) is not None or expected > FEW_MESSAGES:
+        return contour
+    # Where the integral is refused, or would be slow, the first summands do.
+    few = FewMessagesBound(cover, crowd.distribution(victim))
+    return few if expected <= VERY_FEW_MESSAGES else _First(contour, few)
+
+
+class _First:
+    """A bound, and another one for where the first is refused."""
+
+    def __init__(self, usual: UpperBound, other: UpperBound) -> None:
+        self._usual, self._other = usual, other
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        try:
+            return self._usual.delta(epsilon)
+        except CertificationError:
+            return self._other.delta(epsilon)
+
+    def slack(self, epsilon: float) -> float:
+        """Returns which part of the bound at `epsilon` is numerical caution."""
+        try:
+            return self._usual.slack(epsilon)
+        except CertificationError:
+            return self._other.slack(epsilon)
+
+
+class _Worst:
+    """The largest of the bounds for several pairs of values."""
+
+    def __init__(self, bounds: tuple[UpperBound, ...]) -> None:
+        self._bounds = bounds
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        return max(bound.delta(epsilon) for bound in self._bounds)
+
+    def slack(self, epsilon: float) -> float:
+        """Returns which part of the bound at `epsilon` is numerical caution."""
+        largest = max(self._bounds, key=lambda bound: bound.delta(epsilon))
+        return largest.slack(epsilon)

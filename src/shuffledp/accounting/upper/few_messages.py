@@ -1,0 +1,101 @@
+"""The blanket bound where few blanket messages are expected, for any cover.
+
+The summands E[(L_1 + ... + L_{m+1})_+] / (m + 1) are computed one after the other, from m =
+0, for losses on a lattice: every loss is split onto the two lattice points beside it, with
+the same mean, which only raises the bound. As the summands never increase in m, the last
+one stands for all that follow. Only sums and products of non-negative numbers occur.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shuffledp.accounting.upper.atoms import atoms
+from shuffledp.accounting.upper.cover_count import CountDistribution
+from shuffledp.cover import Cover
+from shuffledp.errors import CertificationError
+from shuffledp.types import Floats
+
+_POINTS = 500
+_MOST = 16
+# Covers the rounding of sums and products.
+_ARITHMETIC = 1.0 + 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class FewMessagesBound:
+    """The bound for one victim, ready to be evaluated at any epsilon.
+
+    Attributes:
+        cover: What she hides behind.
+        distribution: M, the number of others who send a blanket message.
+    """
+
+    cover: Cover
+    distribution: CountDistribution
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                total = self._sum(self.cover, epsilon) + self.cover.beyond(epsilon)
+            except (OverflowError, ValueError):
+                total = math.nan
+        if not math.isfinite(total):
+            raise CertificationError(
+                f"No finite bound at epsilon {epsilon:g}: the arithmetic overflowed."
+            )
+        return min(total, 1.0)
+
+    def slack(self, epsilon: float) -> float:
+        """Returns which part of the bound is due to losses that vary within cells."""
+        try:
+            plain = self._sum(replace(self.cover, cells=None), epsilon)
+            whole = self.delta(epsilon)
+        except (OverflowError, ValueError, CertificationError):
+            # The bound is not to be had, and the local budget speaks in its place.
+            return 0.0
+        plain += self.cover.beyond(epsilon)
+        return min(max(1.0 - plain / max(whole, 1e-306), 0.0), 1.0)
+
+    def _sum(self, cover: Cover, epsilon: float) -> float:
+        loss = atoms(cover, 1.0, epsilon)
+        low, high = float(loss.losses.min()), float(loss.losses.max())
+        if not math.isfinite(high - low):
+            raise OverflowError
+        if high <= 0.0:
+            return 0.0
+        step = max((high - low) / _POINTS, 1e-15 * max(-low, high), 1e-300)
+        one = _on_lattice(loss.losses, loss.masses, low, step)
+        start, chances = self.distribution.start, self.distribution.weights
+        last = min(start + chances.size - 1, _MOST)
+        total, before, sums = 0.0, 0.0, one
+        for m in range(last + 1):
+            if m:
+                sums = np.convolve(sums, one)
+            # Rounded up by more than the points' own rounding.
+            points = (m + 1) * low + step * np.arange(sums.size)
+            points += 1e-15 * (m + 1) * max(-low, high)
+            value = float(sums @ np.maximum(points, 0.0)) / (m + 1)
+            share = float(chances[m - start]) if start <= m < last else 0.0
+            if m < last:
+                total += share * value
+                before += share
+            else:
+                # All that follow, and what was dropped from either tail.
+                total += max(1.0 - before, 0.0) * value
+            if m == 0:
+                total += self.distribution.lost * value
+        return total * _ARITHMETIC
+
+
+def _on_lattice(losses: Floats, masses: Floats, low: float, step: float) -> Floats:
+    """Returns masses on low, low + step, ... with the same mean."""
+    position = (losses - low) / step
+    left = np.floor(position).astype(np.int64)
+    share = position - left
+    size = int(left.max()) + 2
+    one = np.bincount(left, masses * (1.0 - share), minlength=size)
+    other = np.bincount(left + 1, masses * share, minlength=size)
+    return (one + other).astype(np.float64)

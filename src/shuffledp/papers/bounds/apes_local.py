@@ -1,0 +1,48 @@
+"""What APES and S-APES state for a report before the shuffle.
+
+Theorem 1 states that Clip-Laplace noise of scale D / eps on [-D/2, D/2], D being the
+sensitivity in the sum of absolute values, keeps eps in any number d of coordinates. It
+does for d = 1. For more, normalizers change, too: `clip_laplace_loss` is what one pair of
+values shows, those that move every coordinate by D / d away from a corner. Theorem 3, with
+a scale of its own for each coordinate, states d eps.
+
+S-APES sends the b largest of d noisy coordinates and fresh noise in place of the others;
+it states b eps. Which coordinates are fresh depends on the data, so all d tell something:
+at d = 7850, b = 1570 and eps = 1 the loss reaches 2205.
+
+Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Theorems 1 and 3, Table 3.
+"""
+
+import math
+
+from shuffledp.papers.bounds.bound import check_epsilon, require
+
+
+def clip_laplace_budget(epsilon: float) -> float:
+    """Returns the budget that Theorem 1 states for any number of coordinates: epsilon."""
+    return check_epsilon(epsilon)
+
+
+def clip_laplace_loss(epsilon: float, *, coordinates: int) -> float:
+    """Returns the loss of one pair of values under Theorem 1's noise.
+
+    >>> clip_laplace_loss(1.0, coordinates=1), clip_laplace_loss(1.0, coordinates=2)
+    (1.0, 1.4381...)
+
+    Args:
+        epsilon: > 0.
+        coordinates: d >= 1.
+    """
+    epsilon = check_epsilon(epsilon)
+    require(epsilon > 0.0, "epsilon > 0", f"{epsilon:g}")
+    require(coordinates >= 1, "at least 1 coordinate", f"{coordinates}")
+    step = epsilon / coordinates
+    # Twice the normalizers after the step and in the corner.
+    inside = -math.expm1(-step) - math.expm1(step - epsilon)
+    return epsilon + coordinates * math.log(inside / -math.expm1(-epsilon))
+
+
+def report_budget(epsilon: float, *, coordinates: int) -> float:
+    """Returns d eps (Theorem 3), or b eps for the b coordinates that S-APES selects."""
+    require(coordinates >= 1, "at least 1 coordinate", f"{coordinates}")
+    return coordinates * check_epsilon(epsilon)

@@ -1,0 +1,67 @@
+"""Every published bound, by the year of its paper."""
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.papers.bounds.apes import (
+    ApesClosed,
+    ApesNumerical,
+    UniformShuffle,
+)
+from shuffledp.papers.bounds.apes_user import SparsifiedApes
+from shuffledp.papers.bounds.balle2019 import (
+    Balle2019Bennett,
+    Balle2019Blanket,
+    Balle2019Hoeffding,
+)
+from shuffledp.papers.bounds.bound import PublishedBound
+from shuffledp.papers.bounds.eapes import EapesCorollary, EapesTheorem
+from shuffledp.papers.bounds.erlingsson2019 import Erlingsson2019
+from shuffledp.papers.bounds.feldman2021 import (
+    Feldman2021Closed,
+    Feldman2021Numerical,
+)
+from shuffledp.papers.bounds.feldman2023 import (
+    Feldman2023Closed,
+    Feldman2023Kary,
+    Feldman2023Numerical,
+)
+from shuffledp.papers.bounds.girgis2021 import Girgis2021Closed, Girgis2021Sum
+from shuffledp.papers.bounds.hypothesis_testing import HypothesisTesting
+from shuffledp.papers.bounds.segmented import SegmentedPrivacy
+from shuffledp.papers.bounds.wang2024 import Wang2024
+
+PUBLISHED: tuple[PublishedBound, ...] = (
+    Erlingsson2019(),
+    Balle2019Hoeffding(),
+    Balle2019Bennett(),
+    Balle2019Blanket(),
+    Feldman2021Closed(),
+    Feldman2021Numerical(),
+    Girgis2021Sum(),
+    Girgis2021Closed(),
+    Feldman2023Closed(),
+    Feldman2023Numerical(),
+    Feldman2023Kary(),
+    UniformShuffle(),
+    ApesClosed(),
+    ApesNumerical(),
+    EapesTheorem(),
+    EapesCorollary(),
+    Wang2024(),
+    HypothesisTesting(),
+)
+# About protocols with parameters that a setting does not have: b of d coordinates, or s of
+# d items and blanket messages. They need these to be built.
+WITH_PARAMETERS: tuple[type[PublishedBound], ...] = (SparsifiedApes, SegmentedPrivacy)
+
+
+def published_bound(name: str) -> PublishedBound:
+    """Returns the bound of this name.
+
+    Raises:
+        InvalidInputError: If there is none.
+    """
+    for bound in PUBLISHED:
+        if bound.name == name:
+            return bound
+    known = ", ".join(bound.name for bound in PUBLISHED)
+    raise InvalidInputError(f"Expected one of {known}, got {name!r}.")

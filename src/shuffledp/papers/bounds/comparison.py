@@ -1,0 +1,97 @@
+"""What the literature claims of one collection, side by side."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.cover import Accountable
+from shuffledp.errors import InvalidInputError, OutsidePreconditions
+from shuffledp.papers.bounds.bound import (
+    PublishedBound,
+    Setting,
+    status_in,
+)
+from shuffledp.papers.bounds.catalogue import PUBLISHED, published_bound
+from shuffledp.population import Population
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What one published bound says.
+
+    Attributes:
+        name: Of the bound.
+        source: Paper and theorem.
+        proven: What is known of it, for these people.
+        number: The epsilon or delta it states for everybody; None if it states none.
+        note: What holds and what does not, or why it states none.
+    """
+
+    name: str
+    source: str
+    proven: str
+    number: float | None
+    note: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values."""
+        return {
+            "method": self.name,
+            "source": self.source,
+            "proven": self.proven,
+            "number": self.number,
+            "note": self.note,
+        }
+
+
+def claims(
+    protocol: Accountable,
+    people: Population,
+    *,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    names: Sequence[str] | None = None,
+) -> list[Claim]:
+    """Returns what published bounds say of the whole crowd.
+
+    Args:
+        protocol: What the devices run; agnostic, as no bound speaks of the other mode.
+        people: Levels and counts.
+        delta: State epsilon at this delta.
+        epsilon: State delta at this epsilon, instead.
+        names: Of the bounds; by default all.
+
+    Raises:
+        InvalidInputError: If the mode is stratified, a name is unknown, or not exactly
+            one of delta and epsilon is given, in range.
+    """
+    if (delta is None) == (epsilon is None):
+        raise InvalidInputError("Expected either delta or epsilon.")
+    if protocol.mode != "agnostic":
+        raise InvalidInputError(
+            "Expected mode 'agnostic': published bounds are stated for levels that travel "
+            "apart from messages."
+        )
+    bounds = PUBLISHED if names is None else tuple(published_bound(n) for n in names)
+    randomizer = protocol.randomizer
+    setting = Setting(people, randomizer, None, randomizer.delta_local)
+    return [_claim(bound, setting, delta, epsilon) for bound in bounds]
+
+
+def _claim(
+    bound: PublishedBound, setting: Setting, delta: float | None, epsilon: float | None
+) -> Claim:
+    proven = str(status_in(bound, setting))
+    try:
+        bound.check(setting)
+        number = (
+            bound.epsilon(setting, delta)
+            if delta is not None
+            else bound.delta(setting, epsilon or 0.0)
+        )
+    except OutsidePreconditions as reason:
+        return Claim(bound.name, bound.source, proven, None, str(reason))
+    if not math.isfinite(number):
+        return Claim(bound.name, bound.source, proven, None, "No finite number.")
+    return Claim(bound.name, bound.source, proven, number, bound.note)

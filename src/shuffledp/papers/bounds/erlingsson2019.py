@@ -1,0 +1,76 @@
+"""Amplification by shuffling, the first bound: a closed form for small budgets.
+
+    epsilon = 12 eps_0 sqrt(ln(1 / delta) / n)
+
+Source: Erlingsson, Feldman, Mironov, Raghunathan, Talwar, Thakurta (2019),
+"Amplification by Shuffling: From Local to Central Differential Privacy via Anonymity",
+arXiv:1811.12469, Theorem 7.
+"""
+
+import math
+from typing import ClassVar
+
+from shuffledp.papers.bounds.bound import (
+    EQUAL_ONLY,
+    PublishedBound,
+    Setting,
+    Status,
+    check_delta,
+    check_epsilon,
+    check_pure,
+    require,
+)
+
+_LARGEST_BUDGET = 0.5
+_FEWEST_PEOPLE = 1000
+_LARGEST_DELTA = 0.01
+
+
+class Erlingsson2019(PublishedBound):
+    """The closed form; it speaks of budgets below 1/2 only."""
+
+    name: ClassVar[str] = "erlingsson2019"
+    title: ClassVar[str] = (
+        "Amplification by Shuffling: From Local to Central Differential Privacy via "
+        "Anonymity"
+    )
+    source: ClassVar[str] = "Erlingsson et al. 2019, arXiv:1811.12469, Theorem 7"
+    applies_to: ClassVar[str] = "any local randomizers, chosen one after the other"
+    proven: ClassVar[Status] = Status.PROVEN
+    note: ClassVar[str] = (
+        "People are shuffled before they randomize, so that the k-th randomizer belongs "
+        f"to a place and not to a person. {EQUAL_ONLY} The value may exceed the local "
+        "budget."
+    )
+
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless 0 < eps_0 < 1/2 and n >= 1000."""
+        check_pure(setting)
+        budget, num_users = setting.largest_budget, setting.num_users
+        require(
+            0.0 < budget < _LARGEST_BUDGET,
+            "local budgets above 0 and below 1/2",
+            f"{budget:g}",
+        )
+        require(num_users >= _FEWEST_PEOPLE, "at least 1000 people", f"{num_users}")
+
+    def epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns 12 eps_0 sqrt(ln(1 / delta) / n), for delta < 1/100."""
+        delta = check_delta(delta)
+        self.check(setting)
+        _check_small(delta)
+        spread = math.sqrt(-math.log(delta) / setting.num_users)
+        return 12.0 * setting.largest_budget * spread
+
+    def delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the delta at which the formula gives this epsilon."""
+        epsilon = check_epsilon(epsilon)
+        self.check(setting)
+        ratio = epsilon / (12.0 * setting.largest_budget)
+        delta = math.exp(-setting.num_users * ratio**2)
+        _check_small(delta)
+        return delta
+
+
+def _check_small(delta: float) -> None:
+    require(delta < _LARGEST_DELTA, "delta below 1/100", f"{delta:g}")

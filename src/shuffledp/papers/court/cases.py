@@ -1,0 +1,50 @@
+"""Every case: claims of four papers that fall, and some of theirs that stand."""
+
+from collections.abc import Callable, Sequence
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.papers.court.apes_cases import apes_cases
+from shuffledp.papers.court.case import Case, Ruling, judge
+from shuffledp.papers.court.eapes_cases import eapes_cases
+from shuffledp.papers.court.hypothesis_testing_cases import hypothesis_testing_cases
+from shuffledp.papers.court.ratio_cases import ratio_cases
+
+
+def all_cases() -> tuple[Case, ...]:
+    """Returns the cases of all papers."""
+    return (
+        *eapes_cases(),
+        *apes_cases(),
+        *hypothesis_testing_cases(),
+        *ratio_cases(),
+    )
+
+
+def case_named(name: str) -> Case:
+    """Returns the case of this name.
+
+    Raises:
+        InvalidInputError: If there is none.
+    """
+    cases = {case.name.lower(): case for case in all_cases()}
+    if name.lower() not in cases:
+        known = ", ".join(case.name for case in cases.values())
+        raise InvalidInputError(f"Expected one of {known}, got {name!r}.")
+    return cases[name.lower()]
+
+
+def judge_all(
+    cases: Sequence[Case], on_share: Callable[[float], None] | None = None
+) -> list[Ruling]:
+    """Returns one ruling per case.
+
+    Args:
+        cases: In the order of the result.
+        on_share: Called with the share of cases that are done.
+    """
+    rulings = []
+    for number, case in enumerate(cases, start=1):
+        rulings.append(judge(case))
+        if on_share is not None:
+            on_share(number / len(cases))
+    return rulings

@@ -1,0 +1,65 @@
+"""A collection of sets from start to end, in one process: all steps of the framework."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from numpy.typing import ArrayLike
+
+from shuffledp.analyzer.items import ItemsEstimate
+from shuffledp.randomness import Rng
+from shuffledp.shuffler.shuffle_messages import shuffle_messages
+from shuffledp.statistics.items_framework import ItemsFramework, ItemsPlan, Optimise
+from shuffledp.types import Ints
+
+OnStep: TypeAlias = Callable[[str], None]
+
+STEPS = ("report levels", "plan", "report items", "estimate")
+
+
+@dataclass(frozen=True, eq=False)
+class ItemsCollection:
+    """What one run gave: the state after each step.
+
+    Attributes:
+        plan: After step (b).
+        estimate: After step (d).
+    """
+
+    plan: ItemsPlan
+    estimate: ItemsEstimate
+
+
+def collect_items(
+    sets: Ints,
+    levels: ArrayLike,
+    *,
+    framework: ItemsFramework,
+    rng: Rng,
+    optimise: Optimise | None = None,
+    on_step: OnStep = lambda _step: None,
+) -> ItemsCollection:
+    """Runs a collection of sets, start to end.
+
+    Args:
+        sets: What everybody holds, shape (n, s).
+        levels: Each person's level, shape (n,).
+        framework: What is run.
+        rng: The only source of randomness.
+        optimise: As for `ItemsFramework.plan`.
+        on_step: Called with the name of each of STEPS before it begins.
+
+    Raises:
+        InvalidInputError: If anything is out of range.
+    """
+    on_step(STEPS[0])
+    level_reports = framework.report_levels(levels, rng=rng)
+    counted = framework.count_levels(shuffle_messages(level_reports, rng=rng))
+    on_step(STEPS[1])
+    plan = framework.plan(counted, optimise=optimise)
+    on_step(STEPS[2])
+    sent = plan.protocol.randomize(sets, levels, rng=rng)
+    on_step(STEPS[3])
+    seen = shuffle_messages(sent, rng=rng)
+    del sent
+    return ItemsCollection(plan, framework.estimate(plan, seen))

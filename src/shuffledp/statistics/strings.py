@@ -1,0 +1,280 @@
+"""Strings from an open set: Bloom filters, RAPPOR, a shuffle, a list of candidates.
+
+A device hashes its string into a few bits, flips them once and for all at its owner's
+level (the permanent response, which it keeps), and flips them again for every report. The
+analyst never asks for strings; she brings a list and learns how many people hold each.
+
+People are dealt to cohorts that hash differently. Cohorts are public, and nobody's value
+plays a part: the i-th person of a level to arrive is in cohort i mod num_cohorts. People
+hide within their cohort. The order in which they arrive must have nothing to do with their
+strings, or shares within cohorts differ and estimates are off.
+
+Source: Erlingsson, Pihur, Korolova (2014), "RAPPOR", arXiv:1407.6981.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.analyzer.bit_shares import (
+    agnostic_bit_shares,
+    ones_per_group,
+    stratified_bit_shares,
+)
+from shuffledp.analyzer.strings import (
+    StringEstimate,
+    check_candidates,
+    check_rate,
+    decode_strings,
+)
+from shuffledp.arrays import float_array
+from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.population import Population, check_budgets
+from shuffledp.randomizers import bloom
+from shuffledp.randomizers.checks import whole_number
+from shuffledp.randomizers.rappor import Rappor
+from shuffledp.randomness import Rng, check_rng
+from shuffledp.shuffler.shuffle_strings import ShuffledStringReports, StringReports
+from shuffledp.statistics.single_message import check_mode
+from shuffledp.types import Floats, Ints, Mode
+
+MAX_COHORTS = 2**16
+
+# Bits are randomized in batches of about this size, to bound the memory of temporaries.
+_BATCH = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class MemoisedStrings:
+    """What the devices keep: with it alone they answer, and never again from the string.
+
+    Attributes:
+        bits: Each person's permanent response, shape (n, bits).
+        cohorts: Each person's cohort, shape (n,).
+        levels: Each person's privacy level in nats, shape (n,).
+    """
+
+    bits: NDArray[np.bool_]
+    cohorts: Ints
+    levels: Floats
+
+
+@dataclass(frozen=True)
+class Strings:
+    """RAPPOR in cohorts, a shuffle of every bit within them, and decoded shares.
+
+    Attributes:
+        num_bits: Length of a filter.
+        num_hashes: How many positions a string sets, 1 to 8.
+        num_cohorts: In how many groups people hash differently.
+        one_given_one: Chance to report 1 where the permanent response has a 1.
+        one_given_zero: Chance to report 1 where it has a 0.
+        mode: "agnostic" unlinks levels from bits: people hide among their cohort, and
+            the estimate is unbiased if levels and strings are independent. "stratified"
+            keeps each level with its bit: the estimate is always unbiased, and people
+            hide among their own level within the cohort.
+    """
+
+    num_bits: int = 128
+    num_hashes: int = 2
+    num_cohorts: int = 16
+    one_given_one: float = 0.75
+    one_given_zero: float = 0.25
+    mode: Mode = "agnostic"
+
+    def __post_init__(self) -> None:
+        whole_number(self.num_bits, "bits", least=2, most=bloom.MAX_BITS)
+        whole_number(self.num_hashes, "hashes", least=1, most=bloom.MAX_HASHES)
+        whole_number(self.num_cohorts, "cohorts", least=1, most=MAX_COHORTS)
+        check_mode(self.mode)
+        _ = self.randomizer
+
+    @property
+    def randomizer(self) -> Rappor:
+        """What the devices run on their filters."""
+        return Rappor(
+            self.num_bits,
+            self.num_hashes,
+            one_given_one=self.one_given_one,
+            one_given_zero=self.one_given_zero,
+        )
+
+    def cohorts_of(self, levels: ArrayLike) -> NDArray[np.int64]:
+        """Returns everybody's cohort, dealt evenly within each level, shape (n,).
+
+        >>> Strings(num_cohorts=2).cohorts_of([1.0, 0.5, 1.0, 1.0, 0.5])
+        array([0, 0, 1, 0, 1])
+
+        Args:
+            levels: Each person's privacy level, in the order of arrival, shape (n,).
+        """
+        epsilons = float_array(levels, "privacy levels")
+        check_budgets(epsilons)
+        order = np.argsort(epsilons, kind="stable")
+        ordered = epsilons[order]
+        ranks = np.arange(order.size) - np.searchsorted(ordered, ordered)
+        cohorts = np.empty(order.size, dtype=np.int64)
+        cohorts[order] = ranks % self.num_cohorts
+        return cohorts
+
+    def memoise(
+        self, strings: bloom.Strings, levels: ArrayLike, *, rng: Rng
+    ) -> MemoisedStrings:
+        """Runs on the devices, once: what they keep, and later report from.
+
+        Args:
+            strings: One per person, in the order of arrival, shape (n,). They are
+                compared byte by byte: normalize them alike on every device.
+            levels: Each person's lifetime budget in nats, finite and >= 0, shape (n,).
+            rng: `SystemRandom()` on real devices, a seeded generator in simulations.
+
+        Raises:
+            InvalidInputError: If shapes differ, or something is no string or no level.
+        """
+        check_rng(rng)
+        texts, epsilons = bloom.as_strings(strings), float_array(levels, "levels")
+        if len(texts) != epsilons.size:
+            raise InvalidInputError("Expected as many strings as privacy levels.")
+        cohorts = self.cohorts_of(epsilons)
+        positions = bloom.bloom_positions(
+            texts, cohorts, num_bits=self.num_bits, num_hashes=self.num_hashes
+        )
+        randomizer = self.randomizer
+        bits = np.zeros((epsilons.size, self.num_bits), dtype=np.bool_)
+        for part in self._batches(epsilons.size):
+            batch = bits[part]
+            np.put_along_axis(batch, positions[part], True, axis=1)
+            batch[:] = randomizer.permanent_response(batch, epsilons[part], rng=rng)
+        return MemoisedStrings(bits, cohorts, epsilons)
+
+    def report(self, memoised: MemoisedStrings, *, rng: Rng) -> StringReports:
+        """Runs on the devices, for every report: fresh noise on what they keep."""
+        check_rng(rng)
+        if not isinstance(memoised, MemoisedStrings):
+            raise InvalidInputError(
+                f"Expected MemoisedStrings, got {type(memoised).__name__}."
+            )
+        randomizer = self.randomizer
+        bits = np.empty_like(memoised.bits)
+        for part in self._batches(memoised.levels.size):
+            bits[part] = randomizer.instantaneous_response(memoised.bits[part], rng=rng)
+        linked = self.mode == "stratified"
+        return StringReports(bits, memoised.cohorts, memoised.levels, linked)
+
+    def randomize(
+        self, strings: bloom.Strings, levels: ArrayLike, *, rng: Rng
+    ) -> StringReports:
+        """Runs on the devices that report only once: `memoise`, then `report`."""
+        return self.report(self.memoise(strings, levels, rng=rng), rng=rng)
+
+    def smallest_cohort(self, people: Population) -> Population:
+        """Returns people that every cohort contains, whoever is where.
+
+        Raises:
+            PopulationError: If a level has fewer people than there are cohorts.
+        """
+        if not isinstance(people, Population):
+            raise InvalidInputError(
+                f"Expected a Population, got {type(people).__name__}."
+            )
+        least = int(people.counts.min())
+        if least < self.num_cohorts:
+            raise PopulationError(
+                f"Expected at least {self.num_cohorts} people at every level, one for "
+                f"each cohort, got {least}."
+            )
+        return Population(people.epsilons, people.counts // self.num_cohorts)
+
+    def estimate(
+        self,
+        shuffled: ShuffledStringReports,
+        people: Population,
+        *,
+        candidates: bloom.Strings,
+        false_discovery_rate: float = 0.05,
+    ) -> StringEstimate:
+        """Estimates how many people hold each candidate.
+
+        Args:
+            shuffled: From `shuffle_strings`.
+            people: The population that took part.
+            candidates: Different strings, at most num_bits num_cohorts / 1.5 of them.
+            false_discovery_rate: Which share of the strings that are called found may,
+                in the mean, be held by nobody; in (0, 1).
+
+        Raises:
+            UnknownLevelError: If a level is not one of the population's.
+            PopulationError: If a level has fewer people than there are cohorts.
+            InvalidInputError: If reports were not shuffled, or for another protocol, or
+                do not come from as many people per level and cohort as expected; or if
+                there are too many candidates, or two are the same.
+        """
+        rate = check_rate(false_discovery_rate)
+        known = check_candidates(
+            candidates, num_cohorts=self.num_cohorts, num_bits=self.num_bits
+        )
+        self.smallest_cohort(people)
+        indices, dealt = self._checked(shuffled, people)
+        groups = shuffled.cohorts * people.num_levels + indices
+        one, zero = self.randomizer.effective_chances(people.epsilons)
+        if self.mode == "agnostic":
+            shares = agnostic_bit_shares(
+                ones_per_group(shuffled.bits, shuffled.cohorts, self.num_cohorts),
+                level_counts=dealt,
+                one=one,
+                zero=zero,
+            )
+        else:
+            ones = ones_per_group(shuffled.bits, groups, dealt.size)
+            shares = stratified_bit_shares(
+                ones.reshape(*dealt.shape, self.num_bits),
+                level_counts=dealt,
+                one=one,
+                zero=zero,
+            )
+        return decode_strings(
+            shares,
+            known,
+            num_hashes=self.num_hashes,
+            num_users=people.num_users,
+            false_discovery_rate=rate,
+            mode=self.mode,
+        )
+
+    def _checked(
+        self, shuffled: ShuffledStringReports, people: Population
+    ) -> tuple[Ints, Ints]:
+        """Returns every row's level, and the people of each cohort and level."""
+        if not isinstance(shuffled, ShuffledStringReports):
+            raise InvalidInputError(
+                f"Expected ShuffledStringReports, got {type(shuffled).__name__}: an "
+                "analyst sees nothing that was not shuffled."
+            )
+        if shuffled.linked != (self.mode == "stratified"):
+            raise InvalidInputError(
+                f"Expected reports of mode {self.mode!r}, got the other mode's."
+            )
+        if shuffled.bits.shape[1] != self.num_bits:
+            raise InvalidInputError(f"Expected {self.num_bits} bits per report.")
+        cohorts = shuffled.cohorts
+        if cohorts.size and (cohorts.min() < 0 or cohorts.max() >= self.num_cohorts):
+            raise InvalidInputError(f"Expected cohorts in [0, {self.num_cohorts}).")
+        indices = people.level_indices(shuffled.levels)
+        found = np.bincount(
+            cohorts * people.num_levels + indices,
+            minlength=self.num_cohorts * people.num_levels,
+        ).reshape(self.num_cohorts, people.num_levels)
+        last = np.arange(self.num_cohorts)[:, None]
+        # The i-th person of a level is in cohort i mod num_cohorts: the first ones may
+        # have one person more.
+        dealt = (people.counts - last + self.num_cohorts - 1) // self.num_cohorts
+        if not np.array_equal(found, dealt):
+            raise InvalidInputError(
+                "Expected as many reports per level and cohort as the population has."
+            )
+        return indices, dealt
+
+    def _batches(self, num_users: int) -> list[slice]:
+        size = max(_BATCH // self.num_bits, 1)
+        return [slice(at, at + size) for at in range(0, num_users, size)]

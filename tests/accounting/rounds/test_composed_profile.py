@@ -1,0 +1,100 @@
+"""Reports that are shuffled in parts: composition, ceilings and inverse problems."""
+
+import mpmath as mp  # type: ignore[import-untyped]
+import pytest
+
+from shuffledp import InvalidInputError, Population, UnaryEncoding, account
+from shuffledp.accounting.calibration import (
+    largest_budget,
+    most_rounds,
+    smallest_crowd,
+)
+from shuffledp.accounting.profile import privacy_profile
+from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.rounds.composed_profile import (
+    divergence_of_budget,
+    total_budget,
+)
+from shuffledp.statistics.single_message import SingleMessage
+
+mp.mp.dps = 50
+BITS = SingleMessage(UnaryEncoding(6))
+
+
+@pytest.mark.parametrize("budget", [1e-9, 0.5, 3.0, 700.0])
+def test_a_budget_allows_no_more_than_binary_response(budget: float) -> None:
+    for share in (0.0, 0.1, 0.5, 0.999):
+        epsilon = share * budget
+
+        found = divergence_of_budget(budget, epsilon)
+
+        most = (mp.exp(budget) - mp.exp(epsilon)) / (mp.exp(budget) + 1)
+        assert most <= found <= most * (1 + 1e-11) + 1e-300
+    assert divergence_of_budget(budget, budget) == 0.0
+
+
+def test_several_budgets_are_never_rounded_downward() -> None:
+    for times, level in [(1, 0.1), (3, 0.1), (10**8, 1 / 3), (7, 1e-300)]:
+        found = total_budget(times, level)
+
+        exact = times * mp.mpf(level)
+        assert exact <= found <= exact * (1 + 1e-15)
+    assert total_budget(1, 0.1) == 0.1
+
+
+def test_the_profile_of_a_report_ends_at_its_budget() -> None:
+    people = Population.from_counts({0.5: 1, 1.0: 3})
+    bits = SingleMessage(UnaryEncoding(6, "optimized"))
+
+    profile = privacy_profile(bits, people, 1.0, num_points=9)
+
+    assert profile.epsilons[-1] <= 1.0
+    assert profile.certified[-1] <= 1e-12
+    for epsilon, certified, attacked in zip(
+        profile.epsilons, profile.certified, profile.attacked, strict=True
+    ):
+        assert attacked <= certified <= divergence_of_budget(1.0, float(epsilon))
+
+
+def test_budgets_found_for_bits_use_up_their_target() -> None:
+    promise = Promise(BITS, delta=1e-6)
+
+    people = Population.from_counts({0.5: 100, 1.0: 900})
+    found = largest_budget(promise, people, 1.0, 0.3)
+
+    level = found.guarantee.levels[-1]
+    assert 0.3 * 0.999 <= level.epsilon_central <= 0.3 * (1.0 + 1.1e-5)
+    assert level.epsilon_local > 1.0
+
+
+def test_crowds_found_for_bits_are_the_smallest() -> None:
+    promise = Promise(BITS, delta=1e-6, rounds=2)
+    people = Population.from_counts({1.0: 100})
+
+    found = smallest_crowd(promise, people, [0.5])
+
+    size = found.people.num_users
+    one_less = account(
+        BITS, Population.from_counts({1.0: size - 1}), epsilon=0.5, rounds=2
+    )
+    assert found.guarantee.worst.epsilon_central <= 0.5
+    assert one_less.worst.delta_central > 1e-6
+
+
+def test_rounds_found_for_bits_are_the_most() -> None:
+    promise = Promise(BITS, delta=1e-6)
+    people = Population.from_counts({1.0: 5_000})
+
+    rounds, found = most_rounds(promise, people, [0.4])
+
+    more = account(BITS, people, delta=1e-6, rounds=rounds + 1).worst
+    assert found.guarantee.worst.epsilon_central <= 0.4 * (1.0 + 1.1e-5)
+    # Smoothing and dropped tails differ a little with the number of rounds.
+    assert more.epsilon_central > 0.4 * 0.999
+
+
+def test_too_many_shuffles_are_refused() -> None:
+    people = Population.from_counts({1.0: 10})
+
+    with pytest.raises(InvalidInputError, match="rounds times coordinates"):
+        account(BITS, people, delta=1e-6, rounds=10**8)

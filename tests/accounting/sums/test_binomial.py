@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import multiprecision as oracle
+from scipy.special import betainc
+
+from shuffledp.accounting.sums.binomial import (
+    binomial_weight,
+    deviation,
+    relative_error,
+    walk_excess,
+)
+
+DEVIATIONS = [-36.0, -10.0, -3.0, -0.5, 0.0, 0.5, 3.0, 10.0, 36.0]
+
+
+def allowed(trials: int) -> float:
+    return float(relative_error(np.array([float(trials)]))[0])
+
+
+@pytest.mark.parametrize("trials", [1, 2, 7, 15, 16, 17, 40, 1000, 10**5, 10**7, 10**9])
+@pytest.mark.parametrize("probability", [0.5, 2 / 17, 0.9, 1e-3, 1.0 - 1e-3])
+def test_weights_stay_within_a_third_of_the_allowed_error(
+    trials: int, probability: float
+) -> None:
+    spread = np.sqrt(trials * probability * (1.0 - probability))
+    points = {round(trials * probability + z * spread) for z in DEVIATIONS}
+    x = sorted({min(max(point, 0), trials) for point in points} | {0, trials})
+
+    weights = binomial_weight(np.array(x, dtype=np.float64), float(trials), probability)
+
+    for point, weight in zip(x, weights, strict=True):
+        exact = oracle.binomial_weight(point, trials, probability)
+        # Below 1e-290 doubles themselves lose digits; the accountant drops such terms.
+        if exact > 1e-290:
+            assert abs(weight - exact) < exact * allowed(trials) / 3
+
+
+@pytest.mark.parametrize("trials", [3, 16, 40, 1000, 10**5, 10**7, 10**9])
+def test_tails_stay_within_a_third_of_the_allowed_error(trials: int) -> None:
+    reach = [z for z in (3.0, 6.0, 10.0, 20.0, 30.0, 36.0) if z**2 < trials]
+    first = [int(trials / 2 + z * np.sqrt(trials) / 2) + 1 for z in (*reach, 1.5)]
+    first = [min(c, trials) for c in first if trials < 10**9 or c != first[-1]]
+
+    tails = [float(betainc(float(c), trials - c + 1.0, 0.5)) for c in first]
+
+    for c, tail in zip(first, tails, strict=True):
+        exact = oracle.fair_tail(c, trials)
+        assert abs(tail - exact) < exact * allowed(trials) / 3
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 16, 100, 10**4, 10**6, 10**8, 10**9])
+def test_walk_excess_encloses_the_exact_expectation(steps: int) -> None:
+    spread = np.sqrt(steps)
+    thresholds = np.array([z * spread for z in (3.0, 5.5, 12.0, 24.0, 36.0)])
+    thresholds = np.append(thresholds[thresholds < steps], 0.97 * min(steps, spread))
+    if steps > 10**8:
+        thresholds = thresholds[:-1]
+
+    lower, upper = walk_excess(np.full(thresholds.size, float(steps)), thresholds)
+
+    for low, high, threshold in zip(lower, upper, thresholds, strict=True):
+        exact = oracle.walk_excess(steps, float(threshold))
+        assert low <= exact <= high
+        # Peak minus tail is 1 / z^2 of either: so much accuracy is lost, no more.
+        if threshold < steps / 2.0:
+            loss = 10.0 * (1.0 + threshold**2 / steps)
+            assert high - low <= loss * allowed(steps) * exact
+
+
+@given(steps=st.integers(1, 60), share=st.floats(0.0, 1.2))
+def test_walk_excess_of_short_walks_encloses_the_definition(
+    steps: int, share: float
+) -> None:
+    threshold = share * steps
+
+    lower, upper = walk_excess(np.array([float(steps)]), np.array([threshold]))
+
+    exact = oracle.walk_excess_by_summing(steps, threshold)
+    assert lower[0] <= exact <= upper[0]
+
+
+@pytest.mark.parametrize("steps", [1.0, 2.0, 50.0])
+def test_walk_excess_stays_an_upper_bound_just_below_the_longest_walk(
+    steps: float,
+) -> None:
+    threshold = np.nextafter(steps, 0.0)
+
+    lower, upper = walk_excess(np.array([steps]), np.array([threshold]))
+
+    exact = oracle.walk_excess_by_summing(int(steps), float(threshold))
+    assert exact > 0
+    assert lower[0] <= exact <= upper[0]
+
+
+def test_weight_is_zero_outside_the_support_and_exact_at_certain_coins() -> None:
+    x = np.array([-1.0, 0.0, 3.0, 4.0])
+
+    outside = binomial_weight(x, 3.0, 0.25)
+    certain = binomial_weight(x, 3.0, 1.0)
+
+    assert outside[0] == outside[3] == 0.0
+    assert certain.tolist() == [0.0, 0.0, 1.0, 0.0]
+
+
+def test_coins_that_never_succeed_give_zero_for_certain() -> None:
+    x = np.array([0.0, 2.0, 3.0])
+
+    never = binomial_weight(x, 3.0, 0.0)
+
+    assert never.tolist() == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("probability", [0.01, 0.3, 0.5])
+@pytest.mark.parametrize("tail", [1e-2, 1e-9, 1e-40])
+def test_deviation_contains_all_but_twice_the_tail(
+    probability: float, tail: float
+) -> None:
+    trials = 400
+    mean = trials * probability
+
+    reach = float(deviation(mean * (1.0 - probability), tail))
+
+    outside = sum(
+        oracle.binomial_weight(x, trials, probability)
+        for x in range(trials + 1)
+        if abs(x - mean) >= reach
+    )
+    assert outside <= 2.0 * tail
+
+
+@pytest.mark.parametrize("probability", [1e-100, 1e-305, 1e-310, 5e-324])
+def test_coins_that_hardly_ever_succeed_have_numbers(probability: float) -> None:
+    found = binomial_weight(np.arange(101.0), 100.0, probability)
+
+    assert found[0] == 1.0
+    assert found[1] == pytest.approx(100.0 * probability, rel=1e-10)
+    assert np.all((found[2:] >= 0.0) & (found[2:] < 1e-190))

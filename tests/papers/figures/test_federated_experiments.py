@@ -1,0 +1,243 @@
+"""Trainings behind tables of federated learning: small, with every message drawn."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from shuffledp.datasets.mnist import LabelledImages
+from shuffledp.federated.guarantees import TrainingGuarantee, TrainingLevel
+from shuffledp.federated.local_training import LocalTraining
+from shuffledp.federated.settings import PAPER_SETTINGS
+from shuffledp.federated.softmax import SoftmaxRegression
+from shuffledp.papers.figures import (
+    apes_budgets,
+    apes_frameworks,
+    apes_sweeps,
+    apes_training,
+    eapes_training,
+)
+from shuffledp.papers.figures.apes_training import (
+    NAMES,
+    Training,
+    accuracies,
+    certificate,
+)
+from shuffledp.papers.figures.catalogue import EXPERIMENTS
+from shuffledp.papers.figures.eapes_training import Variant
+from shuffledp.papers.figures.result import Cell, Result
+from shuffledp.population import Population
+
+SMALL = replace(
+    PAPER_SETTINGS,
+    num_clients=60,
+    rounds=2,
+    local_training=LocalTraining(),
+    delta=1e-3,
+)
+NEW = (
+    "eapes-fig5",
+    "apes-table3",
+    "apes-table4",
+    "apes-fig3",
+    "apes-fig4",
+    "apes-fig5",
+)
+
+
+def some_images() -> LabelledImages:
+    """Ten classes, each with a random pattern and some noise."""
+    rng = np.random.default_rng(7)
+    patterns = rng.random((10, 8))
+    labels = rng.integers(10, size=240)
+    noisy = 0.8 * patterns[labels] + 0.2 * rng.random((240, 8))
+    features = noisy.astype(np.float32)
+    return LabelledImages(
+        features[:120], labels[:120], features[120:], labels[120:], "patterns"
+    )
+
+
+def stand_in_certificate(
+    framework: str, people: Population, *, rounds: int, **_others: object
+) -> TrainingGuarantee:
+    """No bound at all, but at once: for tests of all else."""
+    levels = tuple(
+        TrainingLevel(level, 1, None, 90 * rounds * level, 90 * rounds * level)
+        for level in people.epsilons[[0, -1]].tolist()
+    )
+    return TrainingGuarantee(framework, 60, 90, rounds, 1e-3, levels, False, "")
+
+
+def make_small(patch: pytest.MonkeyPatch) -> None:
+    for module in (apes_training, eapes_training):
+        patch.setattr(module, "load_mnist", some_images)
+    for module in (apes_training, apes_frameworks, apes_budgets, apes_sweeps):
+        patch.setattr(module, "PAPER_SETTINGS", SMALL)
+    patch.setattr(apes_training, "MODEL", SoftmaxRegression(8))
+    patch.setattr(apes_training, "_ACCURACIES", {})
+    patch.setattr(apes_sweeps, "CLIPS", (0.03, 0.1))
+    patch.setattr(apes_sweeps, "SHARES", (0.1, 0.2))
+    patch.setattr(eapes_training, "NUM_CLIENTS", 12)
+    patch.setattr(eapes_training, "EPOCHS", 3)
+    apes_training._certificate.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    make_small(monkeypatch)
+    monkeypatch.setattr(apes_training, "certify_training", stand_in_certificate)
+    yield
+    apes_training._certificate.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def certified_rows() -> dict[str, dict[str, Cell]]:
+    """Table 3, truly certified, of people with a budget of 1; by framework."""
+    with pytest.MonkeyPatch.context() as patch:
+        make_small(patch)
+        patch.setattr(
+            apes_training, "draw_budgets", lambda _name, count, rng: np.ones(count)
+        )
+        # Their certificates take longest, and are tested where they are made.
+        slow = ("unis", "s-apes-threshold")
+        names = {name: NAMES[name] for name in NAMES if name not in slow}
+        patch.setattr(apes_frameworks, "NAMES", names)
+        rows = columns(run("apes-table3"))
+    return {str(row["framework"]): row for row in rows}
+
+
+def run(name: str, *, seed: int = 1, repetitions: int = 2) -> Result:
+    return EXPERIMENTS[name].run(repetitions, seed, lambda _share: None)
+
+
+def columns(result: Result) -> list[dict[str, Cell]]:
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_results_are_tables_and_pictures(name: str) -> None:
+    done: list[float] = []
+
+    result = EXPERIMENTS[name].run(2, 1, done.append)
+
+    assert len(set(result.columns)) == len(result.columns)
+    assert all(len(row) == len(result.columns) for row in result.rows)
+    assert len(list(csv.reader(io.StringIO(result.to_csv())))) == 1 + len(result.rows)
+    assert ElementTree.fromstring(result.svg).tag.endswith("svg")
+    assert done == sorted(done)
+    assert done[-1] == pytest.approx(1.0, rel=1e-12)
+
+
+def test_the_same_seed_gives_the_same_table() -> None:
+    texts = []
+    for seed in (1, 1, 2):
+        apes_training._ACCURACIES.clear()
+        texts.append(run("apes-fig4", seed=seed).to_csv())
+
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_shuffled_noisy_descent_is_repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eapes_training, "VARIANTS", (Variant("gauss2"),))
+
+    texts = [run("eapes-fig5", seed=seed).to_csv() for seed in (1, 1, 2)]
+
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_rows_of_table_3_are_the_frameworks_in_its_order() -> None:
+    result = run("apes-table3")
+
+    assert [row["framework"] for row in columns(result)] == list(NAMES.values())
+    assert {row["budgets"] for row in columns(result)} == {"uniform2"}
+
+
+def test_certified_is_at_most_local_and_published_is_beside_it(
+    certified_rows: dict[str, dict[str, Cell]],
+) -> None:
+    for name in ("APES", "One-bit APES"):
+        row = certified_rows[name]
+        local = float(row["local"])
+        assert local == pytest.approx(90.0, rel=1e-12)
+        assert 0.0 < float(row["c cert."]) <= 1.0
+        assert 0.0 < float(row["uc cert."]) <= local
+        assert float(row["uc cert."]) <= float(row["all cert."])
+        assert float(row["all cert."]) <= local * SMALL.rounds
+    assert certified_rows["APES"]["uc printed"] == 57.6
+    assert certified_rows["APES"]["paper"] == 79.67
+    assert float(certified_rows["APES"]["uc publ."]) > 0.0
+    assert certified_rows["One-bit APES"]["uc publ."] == "-"
+
+
+def test_a_statement_below_an_attack_is_marked() -> None:
+    levels = (
+        TrainingLevel(0.5, 60, None, 45.0, 9.0, 0.03, 0.027, 2.4, 1.9, 0.026, 19.7),
+    )
+    guarantee = TrainingGuarantee("unis", 60, 90, 1, 1e-3, levels, True, "")
+
+    assert apes_frameworks._stated(guarantee, "coordinate") == "0.026!"
+    assert apes_frameworks._stated(guarantee, "user") == 19.7
+
+
+def test_no_central_guarantee_is_claimed_where_none_is_proven(
+    certified_rows: dict[str, dict[str, Cell]],
+) -> None:
+    for name in ("S-APES, top-b", "PLDP", "LDP-Min"):
+        row = certified_rows[name]
+        assert row["c cert."] == "-"
+        assert str(row["uc cert."]).endswith("(local)")
+        assert str(row["all cert."]).endswith("(local)")
+    assert certified_rows["Non-Private"]["all cert."] == "inf (local)"
+
+
+def test_one_training_serves_all_of_its_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    trained: list[Training] = []
+
+    def counted(original: Callable[..., float]) -> Callable[..., float]:
+        def stand_in(
+            images: LabelledImages, training: Training, *rest: object
+        ) -> float:
+            trained.append(training)
+            return original(images, training, *rest)
+
+        return stand_in
+
+    monkeypatch.setattr(apes_training, "_trained", counted(apes_training._trained))
+    asked = [Training("pldp", SMALL), Training("unis", SMALL), Training("apes", SMALL)]
+
+    first = accuracies(asked, repetitions=2, seed=1, on_share=lambda _share: None)
+    again = accuracies(asked, repetitions=2, seed=1, on_share=lambda _share: None)
+
+    assert [each.framework for each in trained] == ["unis", "apes"] * 2
+    assert first[asked[0]].tolist() == first[asked[1]].tolist()
+    assert all(first[each].tolist() == again[each].tolist() for each in asked)
+
+
+def test_certificates_do_not_depend_on_the_clip_bound() -> None:
+    wide = Training("apes", replace(SMALL, clip=3.0))
+
+    assert certificate(wide, 1, 2) is certificate(Training("apes", SMALL), 1, 2)
+
+
+def test_noise_costs_accuracy_and_buys_a_certificate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(eapes_training, "EPOCHS", 30)
+    variants = (
+        Variant("gauss2", learning_rate=0.3),
+        Variant("gauss2", learning_rate=0.3, noise=False),
+        Variant("gauss2", public_components=False),
+    )
+    monkeypatch.setattr(eapes_training, "VARIANTS", variants)
+
+    noisy, plain, own = columns(run("eapes-fig5"))
+
+    assert float(plain["test %"]) > 90.0 > float(noisy["test %"])
+    assert 0.0 < float(noisy["picture, least"]) <= float(noisy["picture, most"])
+    assert float(noisy["client, least"]) > float(noisy["picture, least"])
+    assert plain["picture, most"] == own["picture, most"] == "-"
+    assert noisy["paper's test"] == 96.78

@@ -1,0 +1,252 @@
+"""Collections of sets: unbiased, with honest errors, and strict about what they take."""
+
+import numpy as np
+import pytest
+
+from shuffledp.analyzer.level_counts import LevelCounts, count_levels
+from shuffledp.datasets.item_sets import draw_uniform_sets
+from shuffledp.errors import InvalidInputError, UnknownLevelError
+from shuffledp.population import Population
+from shuffledp.randomizers.items import Noise
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomness import SystemRandom
+from shuffledp.shuffler.shuffle_messages import ShuffledMessages, shuffle_messages
+from shuffledp.statistics.items import Items
+from shuffledp.types import Floats, Ints
+
+LEVELS = (0.5, 1.0, 2.0)
+PEOPLE = Population.from_counts({0.5: 500, 1.0: 1000, 2.0: 500})
+RUNS = 1200
+
+
+def skewed_sets(num_users: int, num_items: int, set_size: int) -> Ints:
+    """Sets in which some items are in most, and some in few."""
+    rng = np.random.default_rng(8)
+    keys = rng.random((num_users, num_items)) ** np.geomspace(0.05, 4.0, num_items)
+    return np.argsort(-keys, axis=1)[:, :set_size]
+
+
+@pytest.mark.parametrize(
+    ("noise", "rates", "epsilon_levels"),
+    [
+        ("poisson", (0.3, 0.6, 1.0), None),
+        ("poisson", (0.05, 0.3, 0.9), 1.0),
+        ("poisson", (1.0, 1.0, 1.0), 0.5),
+        ("bernoulli", (0.3, 0.6, 1.0), None),
+        ("bernoulli", (0.2, 0.3, 0.9), 1.0),
+    ],
+)
+def test_estimates_are_unbiased_and_their_errors_honest(
+    noise: Noise, rates: tuple[float, ...], epsilon_levels: float | None
+) -> None:
+    rng, d, s, n = np.random.default_rng(15), 12, 3, PEOPLE.num_users
+    protocol = Items(d, s, LEVELS, rates, 1.5, noise=noise)
+    sets = skewed_sets(n, d, s)
+    truth = np.bincount(sets.ravel(), minlength=d) / n
+    responses = KRandomizedResponse(3)
+
+    errors, standard, covered = np.empty((RUNS, d)), np.empty((RUNS, d)), 0.0
+    for run in range(RUNS):
+        indices = rng.permutation(np.repeat(np.arange(3), PEOPLE.counts))
+        people = LevelCounts.of(PEOPLE)
+        if epsilon_levels is not None:
+            budgets = np.full(n, epsilon_levels)
+            reports = responses.randomize(indices, budgets, rng=rng)
+            people = count_levels(reports, np.array(LEVELS), epsilon=epsilon_levels)
+        holders = protocol.holders(sets, np.array(LEVELS)[indices])
+        counts = protocol.draw_counts(holders, num_users=n, rng=rng)
+        estimate = protocol.estimate_counts(counts, people)
+        errors[run] = estimate.value - truth
+        standard[run] = estimate.standard_error
+        low, high = estimate.interval().T
+        covered += np.mean((low <= truth) & (truth <= high)) / RUNS
+
+    spread = np.sqrt(np.mean(errors**2, axis=0))
+    # Twelve items in five settings: a false alarm in 200 seeds.
+    assert np.all(np.abs(errors.mean(axis=0)) < 4.0 * spread / np.sqrt(RUNS))
+    assert 0.94 < covered < 0.96
+    rms = np.sqrt(np.mean(standard**2, axis=0))
+    # One standard error of a spread over 1200 runs is 2%; on all items, below 1%.
+    assert np.all(np.abs(rms / spread - 1.0) < 0.09)
+    assert np.mean(rms / spread) == pytest.approx(1.0, abs=0.025)
+    if epsilon_levels is None:
+        predicted = protocol.predicted_mse(PEOPLE, truth)
+        simulated = float(np.mean(np.sum(errors**2, axis=1)))
+        assert predicted == pytest.approx(simulated, rel=0.05)
+
+
+def test_noisy_numbers_of_people_are_part_of_the_error() -> None:
+    protocol = Items(12, 3, LEVELS, (0.05, 0.3, 0.9), 0.1)
+    exact = LevelCounts.of(PEOPLE)
+    responses = np.repeat(np.arange(3), PEOPLE.counts)
+    noisy = count_levels(responses, np.array(LEVELS), epsilon=0.5)
+    same = LevelCounts(exact.levels, exact.value, noisy.covariance, exact.num_users)
+    shares = np.full(12, 0.25)
+
+    certain = protocol.channel(exact).standard_errors(shares)
+    uncertain = protocol.channel(same).standard_errors(shares)
+
+    assert noisy.covariance is not None
+    rates = np.array(protocol.rates)
+    by_hand = rates @ noisy.covariance @ rates / (exact.value @ rates) ** 2 * 0.25**2
+    assert np.all(uncertain > 1.5 * certain)
+    np.testing.assert_allclose(uncertain**2 - certain**2, by_hand, rtol=1e-9)
+
+
+def test_population_errors_include_who_took_part() -> None:
+    rng, d, s, n = np.random.default_rng(6), 8, 2, 400
+    protocol = Items(d, s, (1.0,), (0.7,), 0.5)
+    people = Population.from_counts({1.0: n})
+
+    errors, predicted = [], []
+    for _ in range(RUNS):
+        sets = draw_uniform_sets(n, num_items=d, set_size=s, rng=rng).sets
+        counts = protocol.draw_counts(
+            protocol.holders(sets, np.ones(n)), num_users=n, rng=rng
+        )
+        estimate = protocol.estimate_counts(counts, people)
+        errors.append(float(np.sum((estimate.value - s / d) ** 2)))
+        predicted.append(float(np.sum(estimate.population_error**2)))
+
+    expected = protocol.predicted_mse(people, np.full(d, s / d), about="population")
+    assert np.mean(errors) == pytest.approx(expected, rel=0.05)
+    assert np.mean(predicted) == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("system", [False, True])
+def test_messages_give_the_same_estimates_as_counts(system: bool) -> None:
+    rng = SystemRandom() if system else np.random.default_rng(9)
+    d, s, n = 12, 3, PEOPLE.num_users
+    protocol = Items(d, s, LEVELS, (0.3, 0.6, 1.0), 0.8)
+    sets, levels = skewed_sets(n, d, s), PEOPLE.budgets()
+
+    order = rng.permutation(n)
+    reports = protocol.randomize(sets[order], levels, rng=rng)
+    shuffled = shuffle_messages(reports, rng=rng)
+    estimate = protocol.estimate(shuffled, PEOPLE)
+
+    assert reports.messages.dtype == shuffled.messages.dtype == np.int32
+    assert shuffled.messages.shape == (n * protocol.randomizer.report_size,)
+    truth = np.bincount(sets.ravel(), minlength=d) / n
+    # Twelve times five standard errors: a false alarm in 100,000 seeds.
+    assert np.all(np.abs(estimate.value - truth) < 5.0 * estimate.standard_error)
+    counts = protocol.count(shuffled)
+    assert np.array_equal(
+        protocol.estimate_counts(counts, PEOPLE).value, estimate.value
+    )
+    assert np.all(np.diff(estimate.interval(0.9, about="population")) > 0)
+
+
+def test_sets_may_hold_fewer_items_where_noise_is_poisson() -> None:
+    rng, d, n = np.random.default_rng(4), 5, 2000
+    protocol = Items(d, 2, (1.0,), (0.8,), 0.4)
+    sets = np.tile([[2, d]], (n, 1))
+
+    shuffled = shuffle_messages(protocol.randomize(sets, np.ones(n), rng=rng), rng=rng)
+    estimate = protocol.estimate(shuffled, Population.from_counts({1.0: n}))
+
+    truth = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
+    assert np.all(np.abs(estimate.value - truth) < 5.0 * estimate.standard_error)
+    with pytest.raises(InvalidInputError):
+        Items(d, 2, (1.0,), (0.8,), 0.4, noise="bernoulli").randomize(
+            sets, np.ones(n), rng=rng
+        )
+
+
+def test_a_cap_is_no_bias() -> None:
+    rng, d, n = np.random.default_rng(4), 4, 3000
+    protocol = Items(d, 1, (1.0,), (1.0,), 2.0, report_size=3)
+    people = Population.from_counts({1.0: n})
+    sets = np.zeros((n, 1), dtype=np.int64)
+
+    values = np.array(
+        [
+            protocol.estimate_counts(
+                protocol.draw_counts(
+                    protocol.holders(sets, np.ones(n)), num_users=n, rng=rng
+                ),
+                people,
+            ).value
+            for _ in range(1000)
+        ]
+    )
+
+    error = protocol.channel(people).standard_errors(np.array([1.0, 0.0, 0.0, 0.0]))
+    np.testing.assert_allclose(values.std(axis=0), error, rtol=0.1)
+    off = values.mean(axis=0) - [1.0, 0.0, 0.0, 0.0]
+    assert np.all(np.abs(off) < 4.0 * error / np.sqrt(1000))
+
+
+def test_reports_of_other_protocols_are_refused() -> None:
+    rng, protocol = np.random.default_rng(1), Items(6, 2, (1.0, 2.0), (0.5, 1.0), 0.5)
+    people = Population.from_counts({1.0: 2, 2.0: 1})
+    sets = np.array([[0, 3], [4, 1], [2, 3]])
+    reports = protocol.randomize(sets, [1.0, 1.0, 2.0], rng=rng)
+    shuffled = shuffle_messages(reports, rng=rng)
+    size = protocol.randomizer.report_size
+
+    protocol.estimate(shuffled, people)
+    for bad in (
+        reports,
+        ShuffledMessages(np.zeros(3 * (size - 1), dtype=np.int32), 3),
+        ShuffledMessages(np.full(3 * size, 7, dtype=np.int32), 3),
+        ShuffledMessages(np.full(3 * size, -1, dtype=np.int32), 3),
+        ShuffledMessages(np.zeros(2 * size, dtype=np.int32), 2),
+    ):
+        with pytest.raises(InvalidInputError):
+            protocol.estimate(bad, people)  # type: ignore[arg-type]
+    with pytest.raises(UnknownLevelError):
+        protocol.estimate(shuffled, Population.from_counts({1.0: 2, 3.0: 1}))
+    with pytest.raises(UnknownLevelError):
+        protocol.randomize(sets, [1.0, 1.5, 2.0], rng=rng)
+    with pytest.raises(UnknownLevelError):
+        protocol.randomize(sets, [1.0, float("nan"), 2.0], rng=rng)
+    with pytest.raises(InvalidInputError):
+        protocol.randomize(sets, [1.0, 2.0], rng=rng)
+    with pytest.raises(InvalidInputError):
+        protocol.randomize(np.zeros((0, 2), dtype=np.int64), [], rng=rng)
+    with pytest.raises(InvalidInputError):
+        protocol.estimate_counts([1, 2, 3], people)
+    with pytest.raises(InvalidInputError):
+        protocol.estimate_counts([1, 2, 3, 4, 5, -6], people)
+    for shares in ([0.5] * 5, [0.5] * 5 + [1.5], [0.5] * 5 + [float("nan")]):
+        with pytest.raises(InvalidInputError):
+            protocol.predicted_mse(people, shares)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"levels": ()},
+        {"levels": (2.0, 1.0)},
+        {"levels": (1.0, 1.0)},
+        {"levels": (1.0, float("nan"))},
+        {"levels": (1.0,)},
+        {"rates": (0.5, 1.5)},
+        {"rates": (0.5, float("nan"))},
+        {"blanket": -1.0},
+        {"blanket": float("nan")},
+        {"set_size": 7},
+        {"report_size": 1},
+        {"noise": "gaussian"},
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(change: dict[str, object]) -> None:
+    arguments: dict[str, object] = {
+        "num_items": 6,
+        "set_size": 2,
+        "levels": (1.0, 2.0),
+        "rates": (0.5, 1.0),
+        "blanket": 0.5,
+    }
+
+    with pytest.raises(InvalidInputError):
+        Items(**(arguments | change))  # type: ignore[arg-type]
+
+
+def test_levels_at_which_nothing_is_sent_are_refused() -> None:
+    protocol = Items(6, 2, (1.0, 2.0), (0.0, 1.0), 0.5)
+    counts: Floats | Ints = np.ones(6, dtype=np.int64)
+
+    with pytest.raises(InvalidInputError, match="nothing but noise"):
+        protocol.estimate_counts(counts, Population.from_counts({1.0: 100}))
