@@ -1,4 +1,4 @@
-"""Why devices memoise: 100 honest answers to one question give the answer away.
+"""Why devices memoize: 100 honest answers to one question give the answer away.
 
 Everybody holds one bit and answers the same question every day at epsilon = ln 3: the
 truth with probability 3/4, the opposite otherwise. With fresh noise every day, whoever
@@ -28,7 +28,7 @@ def guessed_right(
 
 
 def main() -> None:
-    """Prints what an adversary gets right with and without memoisation."""
+    """Prints what an adversary gets right with and without memoization."""
     rng = np.random.default_rng(1)
     randomizer = sdp.KRandomizedResponse(2)
     bits = rng.random(NUM_USERS) < 0.5

@@ -25,21 +25,20 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "accounting": BASE | {"accounting"},
     "analyzer": BASE | {"analyzer", "randomizers"},
     "shuffler": BASE | {"shuffler", "randomizers"},
-    "protocols": BASE | MIDDLE | {"protocols", "randomizers"},
-    "planning": BASE | MIDDLE | {"protocols", "randomizers", "planning"},
+    "statistics": BASE | MIDDLE | {"statistics", "randomizers"},
+    "planning": BASE | MIDDLE | {"statistics", "randomizers", "planning"},
     "datasets": BASE | {"datasets"},
-    "federated": BASE | MIDDLE | {"protocols", "randomizers", "federated"},
-    "service": BASE | MIDDLE | {"protocols", "randomizers", "report", "service"},
-    "experiments": BASE
+    "federated": BASE | MIDDLE | {"statistics", "randomizers", "federated"},
+    "service": BASE | MIDDLE | {"statistics", "randomizers", "report", "service"},
+    "papers": BASE
     | MIDDLE
-    | {"protocols", "randomizers", "planning", "datasets", "report", "experiments"}
+    | {"statistics", "randomizers", "planning", "datasets", "report", "papers"}
     | {"federated"},
-    "report": BASE | MIDDLE | {"protocols", "randomizers", "planning", "report"},
-    "court": BASE | {"accounting", "protocols", "randomizers", "court"},
+    "report": BASE | MIDDLE | {"statistics", "randomizers", "planning", "report"},
     "cli": BASE
     | MIDDLE
-    | {"protocols", "randomizers", "planning", "experiments"}
-    | {"report", "datasets", "court", "federated", "service", "cli"},
+    | {"statistics", "randomizers", "planning", "papers"}
+    | {"report", "datasets", "federated", "service", "cli"},
 }
 MODULES = sorted(ROOT.rglob("*.py"))
 
@@ -86,7 +85,7 @@ def test_accounting_knows_no_randomizer() -> None:
     imported = [imported_parts(path) for path in (ROOT / "accounting").rglob("*.py")]
 
     assert len(imported) >= 9
-    assert not {"randomizers", "protocols"} & set().union(*imported)
+    assert not {"randomizers", "statistics"} & set().union(*imported)
 
 
 def test_base_modules_have_no_cycle() -> None:

@@ -58,7 +58,7 @@ class ScriptedRandom(SystemRandom):
 
 
 @pytest.mark.parametrize("span", [3, 10, 300, 2**31, 2**31 - 1, 2**40 + 1])
-def test_words_that_would_favour_small_integers_are_drawn_again(span: int) -> None:
+def test_words_that_would_favor_small_integers_are_drawn_again(span: int) -> None:
     last_fair = 2**64 - 2**64 % span - 1
     unfair = [word for word in (last_fair + 1, 2**64 - 1) if last_fair < word < 2**64]
 

@@ -7,7 +7,7 @@ import numpy as np
 from flwr.app import Context, Message
 from numpy.typing import NDArray
 
-from shuffledp.datasets.mnist import LabelledImages, load_digits, load_mnist
+from shuffledp.datasets.mnist import LabeledImages, load_digits, load_mnist
 from shuffledp.federated.clients import Clients, partition
 from shuffledp.federated.flower_agreement import Agreement
 from shuffledp.federated.local_training import LocalTraining
@@ -26,7 +26,7 @@ SERVER_RATE = 5.0
 GAUSSIAN_CLIP = 0.2
 GAUSSIAN_EPSILON = 1.0
 SEED = 1
-# How many devices of each level every round has; nothing is learnt from one with fewer.
+# How many devices of each level every round has; nothing is learned from one with fewer.
 PROMISED = {
     level: len(range(first, NUM_CLIENTS, len(LEVELS)))
     for first, level in enumerate(LEVELS)
@@ -34,7 +34,7 @@ PROMISED = {
 
 
 @lru_cache(maxsize=1)
-def images() -> LabelledImages:
+def images() -> LabeledImages:
     """Returns MNIST if SHUFFLEDP_DATA says where it is, or scikit-learn's digits."""
     return load_mnist() if "SHUFFLEDP_DATA" in os.environ else load_digits()
 

@@ -26,7 +26,7 @@ class SystemRandom:
     def integers(self, low: int, high: int, size: int) -> NDArray[np.int64]:
         """Draws `size` integers, exactly uniform on [low, high)."""
         span = high - low
-        # Words past the last multiple of span would favour small results: redraw them.
+        # Words past the last multiple of span would favor small results: redraw them.
         limit = np.uint64(2**64 - 1 - 2**64 % span)
         words = self._words(size)
         while (bad := np.flatnonzero(words > limit)).size:

@@ -18,7 +18,7 @@ from shuffledp import (
     UnknownLevelError,
     account,
 )
-from shuffledp.accounting import blanket
+from shuffledp.accounting.upper import blanket
 from shuffledp.cover import TwoCountAttack
 
 EPSILONS = [0.0, 0.1, 0.4, 0.9, 2.0]

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Command
 
-from shuffledp.papers.figures.catalogue import EXPERIMENTS
+from shuffledp.papers.figures.catalog import EXPERIMENTS
 from shuffledp.papers.figures.result import Experiment, OnShare, Result
 
 QUICK = ("reproduce", "apes-fig9", "--repetitions", "50")

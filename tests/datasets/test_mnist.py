@@ -276,6 +276,6 @@ def test_the_real_files_are_the_original_ones() -> None:
     assert np.bincount(images.test_labels).tolist() == [
         980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009,
     ]  # fmt: skip
-    # The mean and deviation of pixels that everybody normalises with.
+    # The mean and deviation of pixels that everybody normalizes with.
     assert abs(float(images.train_features.mean(dtype=np.float64)) - 0.1307) < 5e-5
     assert abs(float(images.train_features.std(dtype=np.float64)) - 0.3081) < 5e-5

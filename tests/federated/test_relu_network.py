@@ -146,9 +146,9 @@ def test_components_span_the_directions_of_largest_variance() -> None:
     components = fit(features + np.float32(2.0), 3)
     projected = components.project(features + np.float32(2.0))
 
-    # The oracle: singular values of the centred features, in double precision.
-    centred = features.astype(np.float64) - features.astype(np.float64).mean(axis=0)
-    values, rows = np.linalg.svd(centred)[1:]
+    # The oracle: singular values of the centered features, in double precision.
+    centered = features.astype(np.float64) - features.astype(np.float64).mean(axis=0)
+    values, rows = np.linalg.svd(centered)[1:]
     overlap = np.abs(np.diag(rows[:3] @ components.directions))
     np.testing.assert_allclose(overlap, 1.0, atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(projected, axis=0), values[:3], rtol=1e-4)

@@ -78,7 +78,7 @@ def cell_chances(level: float, value: float) -> np.ndarray:
 
 
 def assert_drawn_from(chances: np.ndarray, cells: np.ndarray) -> None:
-    """A G-test on groups of neighbouring cells, each of 50 draws or more."""
+    """A G-test on groups of neighboring cells, each of 50 draws or more."""
     expected = chances * cells.size
     seen = np.bincount(cells.ravel(), minlength=chances.size)
     group = np.minimum(np.cumsum(expected) // 50, expected.sum() // 50 - 1).astype(int)

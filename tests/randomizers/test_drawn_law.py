@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.favoured_sets import drawn_chances, favours, oracles
+from oracles.favored_sets import drawn_chances, favors, oracles
 from oracles.finite_messages import Senders
 
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
@@ -30,10 +30,10 @@ def drawn_gamma(device: object, level: float) -> float:
 def test_local_budget_of_what_is_drawn_is_at_most_the_promise(
     device: FrequencyOracle, sends: Senders
 ) -> None:
-    favoured = np.unique(favours(sends), axis=1, return_index=True)[1]
+    favored = np.unique(favors(sends), axis=1, return_index=True)[1]
     for level in LEVELS:
-        # Messages that the same values favour are equally likely under all of them.
-        chances = drawn_chances(drawn_gamma(device, level), favours(sends))[:, favoured]
+        # Messages that the same values favor are equally likely under all of them.
+        chances = drawn_chances(drawn_gamma(device, level), favors(sends))[:, favored]
 
         measured = mp.log(max(column.max() / column.min() for column in chances.T))
 
@@ -77,14 +77,14 @@ def test_drawn_blanket_is_never_too_rare_at_any_share(
 def test_densities_are_those_of_all_messages(
     device: FrequencyOracle, sends: Senders
 ) -> None:
-    favoured, levels = favours(sends), [0.0, 0.3, 2.0, 30.0]
+    favored, levels = favors(sends), [0.0, 0.3, 2.0, 30.0]
 
     keep, flip = device.densities(np.array(levels))
 
     for index, level in enumerate(levels):
-        chances = drawn_chances(drawn_gamma(device, level), favoured)
-        for value, other in np.ndindex(len(favoured), len(favoured)):
-            exact = chances[value][favoured[other]].sum()
+        chances = drawn_chances(drawn_gamma(device, level), favored)
+        for value, other in np.ndindex(len(favored), len(favored)):
+            exact = chances[value][favored[other]].sum()
             stated = keep[index] if value == other else flip[index]
             assert abs(exact - stated) <= 1e-15 * max(exact, 1e-3)  # a few roundings
 
@@ -94,7 +94,7 @@ def test_promise_and_draw_differ_by_a_hair(
     device: FrequencyOracle, sends: Senders
 ) -> None:
     levels = np.array([1e-3, 0.5, 2.0, 30.0])
-    inside = float(np.mean(favours(sends)[0]))
+    inside = float(np.mean(favors(sends)[0]))
     assert isinstance(device, SetResponse)
 
     low, gap = device.drawn(levels)
@@ -108,7 +108,7 @@ def test_promise_and_draw_differ_by_a_hair(
 def test_bits_are_the_logarithm_of_the_number_of_messages(
     device: FrequencyOracle, sends: Senders
 ) -> None:
-    messages = favours(sends).shape[1]
+    messages = favors(sends).shape[1]
 
     # Logarithms of factorials.
     assert device.bits_per_person(np.ones(1)) == pytest.approx(

@@ -20,7 +20,7 @@ def test_cells_of_the_two_ends_keep_the_promise(
     level: float, delta_local: float
 ) -> None:
     (mu,) = sensitivity_per_deviation(np.array([level]), delta_local).tolist()
-    # Left of the crossing every cell favours low. It is somewhere within a cell.
+    # Left of the crossing every cell favors low. It is somewhere within a cell.
     with mp.workdps(150):
         length = mp.mpf(mu) / STEPS
         crossing = (mp.mpf(mu) / 2 - mp.mpf(level) / mu) / length

@@ -26,7 +26,7 @@ FALSE_ALARM = 1e-5
 @pytest.mark.parametrize(
     "ends", [(0.0, 1.0), (-3.0, 5.0), (-1.7e308, 1.7e308), (1e-300, 3e-300), (7, 9)]
 )
-def test_values_move_to_a_neighbouring_point_without_bias(
+def test_values_move_to_a_neighboring_point_without_bias(
     ends: tuple[float, float],
 ) -> None:
     low, high = ends

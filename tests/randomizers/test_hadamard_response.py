@@ -11,20 +11,20 @@ from shuffledp.randomizers.hadamard_response import HadamardResponse
 @pytest.mark.parametrize("k", [2, 3, 4, 7, 8, 15])
 def test_overlaps_are_those_of_the_matrix(k: int) -> None:
     order = next(2**j for j in range(1, 9) if 2**j > k)
-    favoured = hadamard(order)[1 : k + 1] > 0
+    favored = hadamard(order)[1 : k + 1] > 0
 
     overlaps = HadamardResponse(k).overlaps
 
-    assert np.all(favoured.mean(axis=1) == overlaps.inside)
+    assert np.all(favored.mean(axis=1) == overlaps.inside)
     for x, other in itertools.combinations(range(k), 2):
-        both = favoured[x] & favoured[other]
+        both = favored[x] & favored[other]
         assert both.mean() == overlaps.both
     if k > 2:
-        # Values 0 and 1 have a third that never hits what only one of them favours.
+        # Values 0 and 1 have a third that never hits what only one of them favors.
         least = min(
             max(
-                (favoured[z] & favoured[0] & ~favoured[1]).mean(),
-                (favoured[z] & favoured[1] & ~favoured[0]).mean(),
+                (favored[z] & favored[0] & ~favored[1]).mean(),
+                (favored[z] & favored[1] & ~favored[0]).mean(),
             )
             for z in range(2, k)
         )

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from oracles.favoured_sets import (
+from oracles.favored_sets import (
     all_messages,
     expected_chances,
-    favours,
+    favors,
     oracles,
     positions,
 )
@@ -47,8 +47,8 @@ def chi_square(observed: Ints, expected: Floats) -> float:
 def test_messages_follow_the_law_for_every_value_at_mixed_levels(
     device: FrequencyOracle, sends: Senders
 ) -> None:
-    favoured = favours(sends)
-    k, count = favoured.shape
+    favored = favors(sends)
+    k, count = favored.shape
     known = all_messages(device, count)
     values = np.tile(np.repeat(np.arange(k), 2), DRAWS)
 
@@ -60,7 +60,7 @@ def test_messages_follow_the_law_for_every_value_at_mixed_levels(
     gammas = device.drawn(LEVELS)[0]
     found = positions(messages, known).reshape(DRAWS, k, 2)
     for index, gamma in enumerate(gammas.tolist()):
-        chances = expected_chances(gamma, favoured)
+        chances = expected_chances(gamma, favored)
         for value in range(k):
             observed = np.bincount(found[:, value, index], minlength=count)
             statistic = chi_square(observed, DRAWS * chances[value])

@@ -114,11 +114,11 @@ def test_attacks_expect_what_people_really_send(
 
     assert attacks
     chances = sends(victim)
-    favoured = chances > chances.mean()
+    favored = chances > chances.mean()
     for attack in attacks:
         found = 0
         for x, other in itertools.permutations(range(len(chances)), 2):
-            kinds = [favoured[other] & ~favoured[x], favoured[x] & ~favoured[other]]
+            kinds = [favored[other] & ~favored[x], favored[x] & ~favored[other]]
             for held in range(len(chances)):
                 kinds_sent = np.array(
                     [[c[held][kind].sum() for kind in kinds] for c in by_level]
@@ -129,7 +129,7 @@ def test_attacks_expect_what_people_really_send(
 
 
 @pytest.mark.parametrize(("device", "sends"), DEVICES)
-def test_strays_are_messages_that_nobody_favours(
+def test_strays_are_messages_that_nobody_favors(
     device: LocalRandomizer, sends: Senders
 ) -> None:
     levels, victim = [0.4, 1.0, 3.0], 1.0
@@ -141,15 +141,15 @@ def test_strays_are_messages_that_nobody_favours(
         if attack.stray_probabilities is None:
             continue
         chances = sends(victim)
-        favoured = chances > chances.mean()
+        favored = chances > chances.mean()
         for x, other, held in itertools.permutations(range(len(chances)), 3):
-            none = ~(favoured[x] | favoured[other] | favoured[held])
+            none = ~(favored[x] | favored[other] | favored[held])
             by_level = [sends(level)[held][none].sum() for level in levels]
             assert attack.stray_probabilities == pytest.approx(by_level, rel=1e-12)
             for value in (x, other):
                 assert attack.stray == pytest.approx(chances[value][none].sum())
-                # Nobody favours two values' messages.
-                assert not np.any(favoured[value] & favoured[held])
+                # Nobody favors two values' messages.
+                assert not np.any(favored[value] & favored[held])
     # k-ary response on four categories has one.
     if repr(device) == "KRandomizedResponse(num_categories=4)":
         assert any(attack.stray_probabilities is not None for attack in counted)

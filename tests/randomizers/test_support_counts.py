@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from oracles.favoured_sets import all_messages, favours, oracles
+from oracles.favored_sets import all_messages, favors, oracles
 from oracles.finite_messages import Senders, affine_hashes
 
 from shuffledp import InvalidInputError
@@ -20,8 +20,8 @@ DEVICES = [pytest.param(*case, id=repr(case[0])) for case in oracles()]
 def test_counts_agree_with_those_of_every_message(
     device: FrequencyOracle, sends: Senders
 ) -> None:
-    favoured = favours(sends)
-    known = all_messages(device, favoured.shape[1])
+    favored = favors(sends)
+    known = all_messages(device, favored.shape[1])
     rng = np.random.default_rng(6)
     drawn = rng.integers(0, len(known), 700)
     # Nobody is in group 1.
@@ -33,9 +33,9 @@ def test_counts_agree_with_those_of_every_message(
     apart = device.support_counts(messages, groups, 4)
 
     for group in range(4):
-        expected = favoured[:, drawn[groups == group]].sum(axis=1)
+        expected = favored[:, drawn[groups == group]].sum(axis=1)
         assert np.array_equal(apart[group], expected)
-    assert together.tolist() == [favoured[:, drawn].sum(axis=1).tolist()]
+    assert together.tolist() == [favored[:, drawn].sum(axis=1).tolist()]
 
 
 @pytest.mark.parametrize(("k", "g"), [(30, 3), (60, 7), (60, 61), (9, 3)])

@@ -211,7 +211,7 @@ test("a coin uses every bit of its chance", () => {
   }
 });
 
-test("words that would favour small numbers are drawn again", () => {
+test("words that would favor small numbers are drawn again", () => {
   assert.equal(scripted(0xffffffff, 5).below(3), 2);
   assert.equal(scripted(0xfffffffe).below(3), 2);
   assert.equal(scripted(0xffffffff).below(2 ** 32), 0xffffffff);

@@ -73,7 +73,7 @@ pytestmark = [
 
 # At the last one, a message says what was answered, but for a chance of 1e-12.
 LEVELS = (0.5, 1.0, 30.0)
-COLOURS = ("Red", "Green, or <b>nearly</b>", "Blue")
+COLORS = ("Red", "Green, or <b>nearly</b>", "Blue")
 
 
 @dataclass(eq=False)
@@ -169,13 +169,13 @@ def one_task(
     named = statistic in ("frequency", "items")
     asked = Question(
         statistic,
-        "Which colour do you like best?",
-        question.pop("categories", COLOURS if named else ()),
+        "Which color do you like best?",
+        question.pop("categories", COLORS if named else ()),
         **question,
     )
     task = Task(
         os.urandom(16),
-        "Colours & shapes",
+        "Colors & shapes",
         asked,
         LEVELS,
         (100, 100, 100),
@@ -287,7 +287,7 @@ def test_the_analyst_opens_the_category_that_the_page_showed(
         send_message(page)
 
     ((opened,),) = server.opened()
-    assert shown == COLOURS[opened]
+    assert shown == COLORS[opened]
     if level == 2:
         assert opened == 1
     assert server.reports[0].level == level
@@ -611,8 +611,8 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
     mine, theirs = ShufflerSecrets.new(), AnalystSecrets.new(Suite.X25519)
     task = Task(
         os.urandom(16),
-        "Colours",
-        Question("frequency", "Which colour?", COLOURS),
+        "Colors",
+        Question("frequency", "Which color?", COLORS),
         (level,),
         (others + 1,),
         (2 * level,),
@@ -664,5 +664,5 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
 
     rows = {row["name"]: row["value"] for row in result["estimate"]["rows"]}
     assert rows == pytest.approx(
-        dict(zip(COLOURS, (0.01, 0.0, 0.99), strict=True)), abs=1e-9
+        dict(zip(COLORS, (0.01, 0.0, 0.99), strict=True)), abs=1e-9
     )

@@ -280,7 +280,7 @@ def test_pages_are_accessible_and_need_nothing_from_elsewhere(
     assert all(after <= before + 1 for before, after in pairwise(levels))
     identities = [a["id"] for _, a in page.tags if "id" in a]
     assert len(set(identities)) == len(identities)
-    named = {a["aria-labelledby"] for _, a in page.tags if "aria-labelledby" in a}
+    named = {a["aria-labeledby"] for _, a in page.tags if "aria-labeledby" in a}
     assert named <= set(identities)
     assert all(cell.get("scope") in ("col", "row") for cell in page.all("th"))
     assert "script" not in names
@@ -321,9 +321,9 @@ def test_pages_may_load_their_style_and_nothing_else(tmp_path: Path) -> None:
         assert answer.headers["referrer-policy"] == "no-referrer"
 
 
-def luminance(colour: str) -> float:
+def luminance(color: str) -> float:
     """Relative luminance of WCAG 2.2."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [
         p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
     ]
@@ -333,13 +333,13 @@ def luminance(colour: str) -> float:
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_text_has_enough_contrast(scheme: int) -> None:
     block = re.findall(r":root \{(.*?)\}", Pages().style, re.DOTALL)[scheme]
-    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
+    colors = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
 
     pairs = [(ink, on) for ink in ("ink", "soft", "accent") for on in ("paper", "back")]
     pairs += [(kind, f"{kind}-back") for kind in ("good", "busy", "bad")]
     for ink, on in pairs:
         bright, dark = sorted(
-            (luminance(colours[ink]), luminance(colours[on])), reverse=True
+            (luminance(colors[ink]), luminance(colors[on])), reverse=True
         )
         assert (bright + 0.05) / (dark + 0.05) >= 4.5, (ink, on)
 

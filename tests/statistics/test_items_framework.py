@@ -28,7 +28,7 @@ FRAMEWORK = ItemsFramework(D, S, (0.5, 1.0, 2.0), 0.01 / N)
 
 
 def handed_in(framework: ItemsFramework, people: Population) -> ItemsGuarantee:
-    """Stands in for an optimiser: parameters that nobody certified."""
+    """Stands in for an optimizer: parameters that nobody certified."""
     entries = zip(
         people.epsilons.tolist(), people.counts.tolist(), (0.3, 0.7, 1.0), strict=True
     )
@@ -63,7 +63,7 @@ def test_steps_can_be_taken_one_by_one(
 
     reports = framework.report_levels(levels, rng=rng)
     counted = framework.count_levels(shuffle_messages(reports, rng=rng))
-    plan = framework.plan(counted, optimise=handed_in)
+    plan = framework.plan(counted, optimize=handed_in)
     sent = plan.protocol.randomize(sets, levels, rng=rng)
     estimate = framework.estimate(plan, shuffle_messages(sent, rng=rng))
 
@@ -129,7 +129,7 @@ def test_a_run_goes_through_all_steps(accounting: Accounting) -> None:
         levels,
         framework=framework,
         rng=rng,
-        optimise=handed_in,
+        optimize=handed_in,
         on_step=steps.append,
     )
 
@@ -170,7 +170,7 @@ def test_published_parameters_are_those_of_the_theorem() -> None:
 def test_certified_parameters_are_those_of_the_guarantee() -> None:
     counted = LevelCounts.of(PEOPLE)
 
-    plan = FRAMEWORK.plan(counted, optimise=handed_in)
+    plan = FRAMEWORK.plan(counted, optimize=handed_in)
 
     assert plan.guarantee is not None
     assert plan.protocol.rates == (0.3, 0.7, 1.0)

@@ -88,7 +88,7 @@ def test_smallest_cohort_is_contained_in_every_cohort() -> None:
 def test_reports_repeat_the_memory_and_not_the_string() -> None:
     rng = np.random.default_rng(3)
     exact = Strings(num_bits=32, one_given_one=1.0, one_given_zero=0.0)
-    memory = exact.memoise(["a", "b"] * 50, np.ones(100), rng=rng)
+    memory = exact.memoize(["a", "b"] * 50, np.ones(100), rng=rng)
 
     first, second = exact.report(memory, rng=rng), exact.report(memory, rng=rng)
 
@@ -265,7 +265,7 @@ def test_only_reports_are_shuffled_and_only_memories_reported() -> None:
 
     with pytest.raises(InvalidInputError, match="Expected StringReports"):
         shuffle_strings(wrong, rng=np.random.default_rng(1))
-    with pytest.raises(InvalidInputError, match="Expected MemoisedStrings"):
+    with pytest.raises(InvalidInputError, match="Expected MemoizedStrings"):
         SMALL.report(wrong, rng=np.random.default_rng(1))
 
 

@@ -5,7 +5,7 @@ from shuffledp.cover import Accountable
 _SHUFFLER = (
     "The shuffler puts the messages in a uniformly random order and keeps it secret."
 )
-_NEIGHBOURS = (
+_NEIGHBORS = (
     "Two worlds are compared in which one person's value differs; her level, and how many "
     "people chose each level, are public."
 )
@@ -47,7 +47,7 @@ def assumed(
         _INDEPENDENT,
         _SHUFFLER,
         linking,
-        _NEIGHBOURS,
+        _NEIGHBORS,
         *protocol.randomizer.assumptions,
     )
 
@@ -57,7 +57,7 @@ def kept_safe(times: int) -> tuple[str, ...]:
     words = [
         "Certified numbers have six digits, rounded outward, at which the bound was "
         "evaluated and held.",
-        "Bounds of discretisation, truncation and rounding are added to every certified "
+        "Bounds of discretization, truncation and rounding are added to every certified "
         "delta; `slack` is the part of it that they and the smoothing take.",
     ]
     if times > 1:

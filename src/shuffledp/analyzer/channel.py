@@ -150,8 +150,8 @@ class Channel:
             return noise / slope
         # Not by the slope at the value, which may change within the noise.
         inside = min(max(value, self.low), self.high)
-        centre = float(self.average(np.array([inside]))[0]) + slope * (value - inside)
-        return (self.solve(centre + noise) - self.solve(centre - noise)) / 2.0
+        center = float(self.average(np.array([inside]))[0]) + slope * (value - inside)
+        return (self.solve(center + noise) - self.solve(center - noise)) / 2.0
 
     def bias_limit(self, average: float) -> float:
         """Returns how far the average estimate can be from the mean of the values.

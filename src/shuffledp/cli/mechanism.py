@@ -11,7 +11,7 @@ from shuffledp.cli import parse
 from shuffledp.datasets.table import read_budgets
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.randomizers.catalogue import MECHANISMS, build
+from shuffledp.randomizers.catalog import MECHANISMS, build
 from shuffledp.randomizers.unary_encoding import VARIANTS
 from shuffledp.statistics.single_message import SingleMessage
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from shuffledp.accounting.items.plan import optimise_items
+from shuffledp.accounting.items.plan import optimize_items
 from shuffledp.cli import parse
 from shuffledp.cli.console import naming, show, show_json
 from shuffledp.cli.mechanism import num_absent
@@ -214,7 +214,7 @@ def items_command(
     """
     people = parse.level_counts(targets, "--targets")
     with naming("plan"):
-        plan = optimise_items(
+        plan = optimize_items(
             people,
             num_items=items,
             set_size=set_size,

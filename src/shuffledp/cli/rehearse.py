@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.items.guarantee import ItemsGuarantee
-from shuffledp.accounting.items.plan import optimise_items
+from shuffledp.accounting.items.plan import optimize_items
 from shuffledp.cli.run import Stage
 from shuffledp.datasets.item_sets import ItemSets
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.randomizers.catalogue import build
+from shuffledp.randomizers.catalog import build
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.report.summarize import (
@@ -216,7 +216,7 @@ def rehearse_items(
         levels,
         framework=framework,
         rng=stage.rng,
-        optimise=_optimise,
+        optimize=_optimize,
         on_step=stage.on_step,
     )
     protocol = collection.plan.protocol
@@ -234,8 +234,8 @@ def rehearse_items(
     )
 
 
-def _optimise(framework: ItemsFramework, people: Population) -> ItemsGuarantee:
-    found = optimise_items(
+def _optimize(framework: ItemsFramework, people: Population) -> ItemsGuarantee:
+    found = optimize_items(
         people,
         num_items=framework.num_items,
         set_size=framework.set_size,

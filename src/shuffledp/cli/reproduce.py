@@ -8,7 +8,7 @@ import click
 from shuffledp.cli.console import share_bar, show
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
-from shuffledp.papers.figures.catalogue import EXPERIMENTS
+from shuffledp.papers.figures.catalog import EXPERIMENTS
 from shuffledp.papers.figures.table import result_table
 from shuffledp.report.files import write_text
 

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from shuffledp.cli.console import show
+from shuffledp.report.words import plain
 
 if TYPE_CHECKING:
     from shuffledp.service.demo import Demo

@@ -262,7 +262,7 @@ def _start(given: dict[str, Any]) -> np.random.Generator:
     return np.random.default_rng(None if seed is None else [seed, _STREAM])
 
 
-def _load(dataset: str) -> mnist.LabelledImages:
+def _load(dataset: str) -> mnist.LabeledImages:
     if dataset == "digits":
         return mnist.load_digits()
     if dataset == "qmnist":

@@ -23,7 +23,7 @@ from shuffledp.report.files import write_text
 from shuffledp.report.picture import new_figure, svg
 from shuffledp.report.words import percent, plain
 
-_COLOURS = ("#1f5fa8", "#d9730d")
+_COLORS = ("#1f5fa8", "#d9730d")
 
 
 @contextmanager
@@ -204,13 +204,13 @@ def accuracy_picture(curves: dict[str, tuple[float, ...]], step: str) -> str:
     """Returns accuracies after each step, as SVG."""
     figure = new_figure(7.0, 3.6)
     axes = figure.subplots()
-    for colour, (name, curve) in zip(_COLOURS, curves.items(), strict=False):
+    for color, (name, curve) in zip(_COLORS, curves.items(), strict=False):
         axes.plot(
             range(1, len(curve) + 1),
             [100.0 * share for share in curve],
             marker="o" if len(curve) <= 30 else None,
             markersize=4,
-            color=colour,
+            color=color,
             label=name,
         )
     axes.set_xlabel(step)

@@ -12,7 +12,7 @@ from shuffledp.cli.console import show, working
 from shuffledp.datasets.table import read_budgets
 from shuffledp.errors import DataError
 from shuffledp.population import Population
-from shuffledp.randomizers.catalogue import build
+from shuffledp.randomizers.catalog import build
 from shuffledp.report.terminal import guarantee_table
 from shuffledp.statistics.single_message import SingleMessage
 

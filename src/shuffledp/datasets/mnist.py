@@ -52,7 +52,7 @@ _BYTES, _INTEGERS = (0x08, ">u1"), (0x0C, ">i4")
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledImages:
+class LabeledImages:
     """Pictures and what they show.
 
     Attributes:
@@ -72,7 +72,7 @@ class LabelledImages:
 
 def load_mnist(
     folder: Path | None = None, *, progress: Progress = no_progress
-) -> LabelledImages:
+) -> LabeledImages:
     """Loads MNIST: 60,000 and 10,000 pictures, p = 784.
 
     Args:
@@ -85,14 +85,14 @@ def load_mnist(
     Raises:
         DataError: If a file is missing, cannot be downloaded, or is not the original.
     """
-    return LabelledImages(
+    return LabeledImages(
         *_mnist_half("train", 60_000, folder, progress),
         *_mnist_half("t10k", 10_000, folder, progress),
         name="mnist",
     )
 
 
-def load_qmnist(folder: Path | None = None) -> LabelledImages:
+def load_qmnist(folder: Path | None = None) -> LabeledImages:
     """Loads QMNIST: 60,000 and 60,000 pictures, p = 784.
 
     It is never downloaded: get the four files qmnist-train-images-idx3-ubyte.gz,
@@ -106,12 +106,12 @@ def load_qmnist(folder: Path | None = None) -> LabelledImages:
     Raises:
         DataError: If a file is missing or damaged.
     """
-    return LabelledImages(
+    return LabeledImages(
         *_qmnist_half("train", folder), *_qmnist_half("test", folder), name="qmnist"
     )
 
 
-def load_digits() -> LabelledImages:
+def load_digits() -> LabeledImages:
     """Loads scikit-learn's digits: 1,437 and 360 pictures of 8 x 8 pixels, p = 64.
 
     Every fifth picture, from the first on, is one to test with.
@@ -129,7 +129,7 @@ def load_digits() -> LabelledImages:
     features = (np.asarray(digits.data) / 16.0).astype(np.float32)
     labels = np.asarray(digits.target).astype(np.int64)
     tested = np.arange(len(labels)) % 5 == 0
-    return LabelledImages(
+    return LabeledImages(
         features[~tested], labels[~tested], features[tested], labels[tested], "digits"
     )
 

@@ -1,4 +1,4 @@
-"""The people who train together: each holds a few labelled examples of her own."""
+"""The people who train together: each holds a few labeled examples of her own."""
 
 from dataclasses import dataclass
 

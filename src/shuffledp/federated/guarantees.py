@@ -1,7 +1,7 @@
 """What training with messages shuffled per coordinate keeps of each person's privacy.
 
 In every round each person sends one message per coordinate of her update, and the messages
-of each coordinate are shuffled apart. *User level*: two neighbouring worlds differ in all
+of each coordinate are shuffled apart. *User level*: two neighboring worlds differ in all
 data of one person, so that all her d messages of all T rounds may change.
 
 Rounds are adaptive: the model, and with it everybody's update, depends on all earlier

@@ -1,6 +1,6 @@
 """What a person computes on her own device: a few steps of gradient descent.
 
-She minimises F(w) + (mu / 2) |w - w0|^2 from the model w0 that she was sent: F is the mean
+She minimizes F(w) + (mu / 2) |w - w0|^2 from the model w0 that she was sent: F is the mean
 loss of her own examples, and mu > 0 keeps her from running away from the others. What she
 reports is how far she went, per step and learning rate; for one step that is the gradient.
 
@@ -65,7 +65,7 @@ class LocalTraining:
         It needs the memory of about three such arrays: pass people in slices.
 
         Args:
-            model: Whose loss is minimised.
+            model: Whose loss is minimized.
             weights: w0, the same for everybody, shape (d,).
             clients: k people.
 
@@ -80,12 +80,12 @@ class LocalTraining:
         rate = np.float32(self.learning_rate)
         shrink = np.float32(1.0 - self.learning_rate * self.proximal)
         # The distance from w0 in learning rates: w itself would lose digits to w0.
-        travelled = model.gradients(weights, clients)
+        traveled = model.gradients(weights, clients)
         for _ in range(self.steps - 1):
-            gradients = model.gradients(weights - rate * travelled, clients)
-            travelled *= shrink
-            travelled += gradients
+            gradients = model.gradients(weights - rate * traveled, clients)
+            traveled *= shrink
+            traveled += gradients
         if self.steps > 1:
-            travelled /= np.float32(self.steps)
-        check_converges(travelled)
-        return travelled
+            traveled /= np.float32(self.steps)
+        check_converges(traveled)
+        return traveled

@@ -64,10 +64,10 @@ def fit(features: NDArray[np.float32], num_components: int = 60) -> PrincipalCom
     if not len(features) or not np.all(np.isfinite(features)):
         raise InvalidInputError("Expected finite features of somebody.")
     mean = features.mean(axis=0, dtype=np.float64)
-    # Single precision, centred: about 1e-6 of the largest variance, while the smallest of
+    # Single precision, centered: about 1e-6 of the largest variance, while the smallest of
     # MNIST's 60 is 1e-3 of it.
-    centred = features - mean.astype(np.float32)
-    covariance = (centred.T @ centred).astype(np.float64) / len(features)
+    centered = features - mean.astype(np.float32)
+    covariance = (centered.T @ centered).astype(np.float64) / len(features)
     _, vectors = np.linalg.eigh(covariance)
     directions: Floats = vectors[:, ::-1][:, :num_components]
     # A direction and its opposite are equally good; which one must not depend on LAPACK.

@@ -40,7 +40,7 @@ _COMPONENTS, _CLASSES = 60, 10
 
 
 class Images(Protocol):
-    """Labelled examples, such as `shuffledp.datasets.mnist.LabelledImages`."""
+    """Labeled examples, such as `shuffledp.datasets.mnist.LabeledImages`."""
 
     @property
     def train_features(self) -> NDArray[np.float32]:

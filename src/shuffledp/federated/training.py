@@ -47,7 +47,7 @@ class TrainableModel(Model, Protocol):
         features: NDArray[np.float32],
         labels: NDArray[np.int64],
     ) -> float:
-        """Returns the share of examples (N, p) with labels (N,) that are recognised."""
+        """Returns the share of examples (N, p) with labels (N,) that are recognized."""
         ...
 
 

@@ -1,1 +1,1 @@
-"""What papers state: bounds as printed, their tables and figures, and a court that tries them."""
+"""What papers state: their bounds, tables and figures, and a court that tries them."""

@@ -24,7 +24,7 @@ _MECHANISMS: tuple[MeanMechanism, ...] = ("one-bit", "laplace", "clip-laplace")
 _MODES: tuple[Mode, ...] = ("agnostic", "stratified")
 _LEFT_OUT = (
     "gaussian: its levels hold with delta_local only, and cover liberal people's "
-    "neighbours badly."
+    "neighbors badly."
 )
 
 

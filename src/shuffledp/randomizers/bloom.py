@@ -11,7 +11,7 @@ where the digest is BLAKE2b (RFC 7693) of the string in UTF-8, unkeyed, with
     personalization the 15 bytes "shuffledp-bloom" and 1 byte of 0,
 
 and word j is its bytes 8j to 8j + 7, least significant first. Positions may coincide; then
-fewer bits are set. A word modulo num_bits favours small positions by at most
+fewer bits are set. A word modulo num_bits favors small positions by at most
 num_bits / 2**64, which no collection could notice.
 
 Cohorts hash differently: two strings that share a bit in one are apart in another.

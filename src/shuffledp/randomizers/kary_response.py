@@ -62,7 +62,7 @@ class KRandomizedResponse(SetResponse):
 
     @property
     def overlaps(self) -> Overlaps:
-        """Every value favours itself, and nothing else."""
+        """Every value favors itself, and nothing else."""
         return Overlaps(
             1.0 / self.num_categories, 0.0, 0.0 if self.num_categories > 2 else None
         )

@@ -26,7 +26,7 @@ def normal_cells(points: Ints, lengths: Floats, *, rng: Rng) -> Ints:
     """Draws the cells of normal messages around grid points, shape (n,).
 
     Args:
-        points: Where the normal distributions are centred, shape (n,).
+        points: Where the normal distributions are centered, shape (n,).
         lengths: h, of a cell, in units of each one's deviation, shape (n,).
         rng: The only source of randomness.
     """

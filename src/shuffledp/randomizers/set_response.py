@@ -1,4 +1,4 @@
-"""What all randomizers share that favour a set of messages, e^eps to 1.
+"""What all randomizers share that favor a set of messages, e^eps to 1.
 
 Every value x has a set S_x of messages, of the same share of omega for all x, where omega
 is uniform over all messages. A person at level eps who holds x sends each message of S_x
@@ -75,7 +75,7 @@ def promised(epsilons: Floats, inside: float) -> tuple[Floats, Floats]:
 
 
 class SetResponse(ABC):
-    """A randomizer that favours the messages of one set per value."""
+    """A randomizer that favors the messages of one set per value."""
 
     @property
     @abstractmethod

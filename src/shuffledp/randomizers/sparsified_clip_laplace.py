@@ -130,8 +130,8 @@ class SparsifiedClipLaplace(AddedNoise):
         rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
 
         noise, dummies = (
-            noise_chances(rates, np.array([centre]), edges[:-1], edges[1:])
-            for centre in (value, 0.0)
+            noise_chances(rates, np.array([center]), edges[:-1], edges[1:])
+            for center in (value, 0.0)
         )
         inside = np.abs(edges[:-1] + edges[1:]) < 2.0 * self._edge
         dummy = noise[:, inside].sum(axis=1, keepdims=True)

@@ -6,8 +6,8 @@ from shuffledp.accounting.profile import PrivacyProfile
 from shuffledp.report.picture import new_figure, svg
 from shuffledp.report.words import plain
 
-# From light to dark in print, too; told apart without colour by their order.
-_COLOURS = ("#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a")
+# From light to dark in print, too; told apart without color by their order.
+_COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a")
 # Below this an attack counts as nothing, and a logarithmic axis ends.
 _FLOOR = 1e-12
 
@@ -17,19 +17,19 @@ def profile_picture(profiles: list[PrivacyProfile]) -> str:
     figure = new_figure(7.6, 4.6)
     axes = figure.subplots()
     for index, profile in enumerate(profiles):
-        colour = _COLOURS[index % len(_COLOURS)]
+        color = _COLORS[index % len(_COLORS)]
         certified = np.maximum(profile.certified, _FLOOR)
         attacked = np.maximum(profile.attacked, _FLOOR)
         axes.fill_between(
-            profile.epsilons, attacked, certified, color=colour, alpha=0.25, lw=0
+            profile.epsilons, attacked, certified, color=color, alpha=0.25, lw=0
         )
         axes.plot(
             profile.epsilons,
             certified,
-            color=colour,
+            color=color,
             label=f"level {plain(profile.epsilon_local)}",
         )
-        axes.plot(profile.epsilons, attacked, color=colour, linestyle=":", lw=1.2)
+        axes.plot(profile.epsilons, attacked, color=color, linestyle=":", lw=1.2)
     axes.set_yscale("log")
     axes.set_ylim(_FLOOR, 1.0)
     axes.set_xlim(left=0.0)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.randomness import Rng
 from shuffledp.shuffler.shuffle_messages import shuffle_messages
-from shuffledp.statistics.items_framework import ItemsFramework, ItemsPlan, Optimise
+from shuffledp.statistics.items_framework import ItemsFramework, ItemsPlan, Optimize
 from shuffledp.types import Ints
 
 OnStep: TypeAlias = Callable[[str], None]
@@ -36,7 +36,7 @@ def collect_items(
     *,
     framework: ItemsFramework,
     rng: Rng,
-    optimise: Optimise | None = None,
+    optimize: Optimize | None = None,
     on_step: OnStep = lambda _step: None,
 ) -> ItemsCollection:
     """Runs a collection of sets, start to end.
@@ -46,7 +46,7 @@ def collect_items(
         levels: Each person's level, shape (n,).
         framework: What is run.
         rng: The only source of randomness.
-        optimise: As for `ItemsFramework.plan`.
+        optimize: As for `ItemsFramework.plan`.
         on_step: Called with the name of each of STEPS before it begins.
 
     Raises:
@@ -56,7 +56,7 @@ def collect_items(
     level_reports = framework.report_levels(levels, rng=rng)
     counted = framework.count_levels(shuffle_messages(level_reports, rng=rng))
     on_step(STEPS[1])
-    plan = framework.plan(counted, optimise=optimise)
+    plan = framework.plan(counted, optimize=optimize)
     on_step(STEPS[2])
     sent = plan.protocol.randomize(sets, levels, rng=rng)
     on_step(STEPS[3])

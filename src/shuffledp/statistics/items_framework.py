@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from shuffledp.accounting.items.account import account_items
 from shuffledp.accounting.items.calibration import largest_send_chance
 from shuffledp.accounting.items.guarantee import ItemsGuarantee
-from shuffledp.accounting.items.plan import optimise_items
+from shuffledp.accounting.items.plan import optimize_items
 from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.analyzer.level_counts import LevelCounts, count_levels
 from shuffledp.arrays import as_number, float_array
@@ -50,7 +50,7 @@ from shuffledp.statistics.items_published import published_items
 from shuffledp.types import Ints
 
 Accounting: TypeAlias = Literal["certified", "published"]
-Optimise: TypeAlias = Callable[["ItemsFramework", Population], ItemsGuarantee]
+Optimize: TypeAlias = Callable[["ItemsFramework", Population], ItemsGuarantee]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,13 +163,13 @@ class ItemsFramework:
         )
 
     def plan(
-        self, levels: LevelCounts, *, optimise: Optimise | None = None
+        self, levels: LevelCounts, *, optimize: Optimize | None = None
     ) -> ItemsPlan:
         """Step (b), at the analyst: the parameters of least error that keep all promises.
 
         Args:
             levels: From `count_levels`.
-            optimise: Finds certified parameters for a framework and whole numbers of
+            optimize: Finds certified parameters for a framework and whole numbers of
                 people, at least one at every level; by default `certified_parameters`.
 
         Raises:
@@ -186,7 +186,7 @@ class ItemsFramework:
                 blanket=self.blanket,
             )
             return ItemsPlan(levels, protocol, None)
-        find = optimise or certified_parameters
+        find = optimize or certified_parameters
         return self.plan_from(levels, find(self, people))
 
     def plan_from(self, levels: LevelCounts, guarantee: ItemsGuarantee) -> ItemsPlan:
@@ -265,7 +265,7 @@ def certified_parameters(
     """Returns parameters of least error that keep every level, or those for a given m."""
     d, s, delta = framework.num_items, framework.set_size, framework.delta
     if framework.blanket is None:
-        return optimise_items(
+        return optimize_items(
             people, num_items=d, set_size=s, delta=delta, absent=framework.absent
         ).guarantee
     chances = [

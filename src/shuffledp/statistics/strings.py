@@ -46,7 +46,7 @@ _BATCH = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
-class MemoisedStrings:
+class MemoizedStrings:
     """What the devices keep: with it alone they answer, and never again from the string.
 
     Attributes:
@@ -118,9 +118,9 @@ class Strings:
         cohorts[order] = ranks % self.num_cohorts
         return cohorts
 
-    def memoise(
+    def memoize(
         self, strings: bloom.Strings, levels: ArrayLike, *, rng: Rng
-    ) -> MemoisedStrings:
+    ) -> MemoizedStrings:
         """Runs on the devices, once: what they keep, and later report from.
 
         Args:
@@ -146,27 +146,27 @@ class Strings:
             batch = bits[part]
             np.put_along_axis(batch, positions[part], True, axis=1)
             batch[:] = randomizer.permanent_response(batch, epsilons[part], rng=rng)
-        return MemoisedStrings(bits, cohorts, epsilons)
+        return MemoizedStrings(bits, cohorts, epsilons)
 
-    def report(self, memoised: MemoisedStrings, *, rng: Rng) -> StringReports:
+    def report(self, memoized: MemoizedStrings, *, rng: Rng) -> StringReports:
         """Runs on the devices, for every report: fresh noise on what they keep."""
         check_rng(rng)
-        if not isinstance(memoised, MemoisedStrings):
+        if not isinstance(memoized, MemoizedStrings):
             raise InvalidInputError(
-                f"Expected MemoisedStrings, got {type(memoised).__name__}."
+                f"Expected MemoizedStrings, got {type(memoized).__name__}."
             )
         randomizer = self.randomizer
-        bits = np.empty_like(memoised.bits)
-        for part in self._batches(memoised.levels.size):
-            bits[part] = randomizer.instantaneous_response(memoised.bits[part], rng=rng)
+        bits = np.empty_like(memoized.bits)
+        for part in self._batches(memoized.levels.size):
+            bits[part] = randomizer.instantaneous_response(memoized.bits[part], rng=rng)
         linked = self.mode == "stratified"
-        return StringReports(bits, memoised.cohorts, memoised.levels, linked)
+        return StringReports(bits, memoized.cohorts, memoized.levels, linked)
 
     def randomize(
         self, strings: bloom.Strings, levels: ArrayLike, *, rng: Rng
     ) -> StringReports:
-        """Runs on the devices that report only once: `memoise`, then `report`."""
-        return self.report(self.memoise(strings, levels, rng=rng), rng=rng)
+        """Runs on the devices that report only once: `memoize`, then `report`."""
+        return self.report(self.memoize(strings, levels, rng=rng), rng=rng)
 
     def smallest_cohort(self, people: Population) -> Population:
         """Returns people that every cohort contains, whoever is where.

@@ -11,7 +11,7 @@ from shuffledp.accounting.items.calibration import (
 )
 from shuffledp.accounting.items.plan import (
     items_mean_squared_error,
-    optimise_items,
+    optimize_items,
 )
 from shuffledp.accounting.items.profile import ItemsProfile
 from shuffledp.errors import InvalidInputError, PopulationError
@@ -103,7 +103,7 @@ def test_targets_out_of_range_are_refused(epsilon: float) -> None:
 def test_plan_is_better_than_any_other_blanket() -> None:
     people = Population.from_counts({0.5: 1000, 1.0: 1500, 2.0: 2500})
 
-    plan = optimise_items(people, num_items=128, set_size=4, delta=2e-6)
+    plan = optimize_items(people, num_items=128, set_size=4, delta=2e-6)
 
     assert plan.guarantee.kept
     for factor in (0.3, 0.7, 0.9, 1.1, 1.5, 4.0, 12.0):
@@ -122,7 +122,7 @@ def test_plan_is_better_than_any_other_blanket() -> None:
 
 
 def test_plan_of_one_level_sends_everything() -> None:
-    plan = optimise_items({1.0: 5000}, num_items=128, set_size=4, delta=2e-6)
+    plan = optimize_items({1.0: 5000}, num_items=128, set_size=4, delta=2e-6)
 
     assert plan.everything_sent
     assert plan.blanket == pytest.approx(3.464, rel=0.01)
@@ -133,7 +133,7 @@ def test_plan_of_one_level_sends_everything() -> None:
 def test_plan_of_a_million_people_takes_seconds() -> None:
     started = time.perf_counter()
 
-    plan = optimise_items(
+    plan = optimize_items(
         {0.5: 300_000, 1.0: 300_000, 2.0: 400_000},
         num_items=100_000,
         set_size=8,
@@ -146,11 +146,11 @@ def test_plan_of_a_million_people_takes_seconds() -> None:
 
 def test_plan_keeps_a_limit_on_messages() -> None:
     people = {0.5: 2000, 2.0: 3000}
-    free = optimise_items(people, num_items=128, set_size=4, delta=2e-6)
+    free = optimize_items(people, num_items=128, set_size=4, delta=2e-6)
 
     limits = [8, 12, free.messages_per_person]
     plans = [
-        optimise_items(
+        optimize_items(
             people, num_items=128, set_size=4, delta=2e-6, max_messages=limit
         )
         for limit in limits
@@ -163,27 +163,27 @@ def test_plan_keeps_a_limit_on_messages() -> None:
     assert errors == sorted(errors, reverse=True)
     assert [plan.limited for plan in plans] == [True, True, False]
     with pytest.raises(InvalidInputError):
-        optimise_items(people, num_items=128, set_size=4, delta=2e-6, max_messages=4)
+        optimize_items(people, num_items=128, set_size=4, delta=2e-6, max_messages=4)
 
 
 def test_who_asks_for_0_sends_blanket_messages_only() -> None:
-    plan = optimise_items({0.0: 1000, 1.0: 4000}, num_items=64, set_size=4, delta=1e-6)
+    plan = optimize_items({0.0: 1000, 1.0: 4000}, num_items=64, set_size=4, delta=1e-6)
 
     assert plan.send_chances[0] == 0.0
     assert plan.guarantee.level(0.0).epsilon_central == 0.0
     with pytest.raises(InvalidInputError):
-        optimise_items({0.0: 1000}, num_items=64, set_size=4, delta=1e-6)
+        optimize_items({0.0: 1000}, num_items=64, set_size=4, delta=1e-6)
 
 
 def test_absent_people_cost_blanket_messages() -> None:
     plans = [
-        optimise_items({1.0: 5000}, num_items=128, set_size=4, delta=2e-6, absent=gone)
+        optimize_items({1.0: 5000}, num_items=128, set_size=4, delta=2e-6, absent=gone)
         for gone in (0, 2500)
     ]
 
     assert plans[1].blanket == pytest.approx(2.0 * plans[0].blanket, rel=1e-3)
     with pytest.raises(PopulationError):
-        optimise_items({1.0: 5}, num_items=128, set_size=4, delta=2e-6, absent=5)
+        optimize_items({1.0: 5}, num_items=128, set_size=4, delta=2e-6, absent=5)
 
 
 def test_predicted_error_is_that_of_simulated_collections() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from shuffledp.accounting import score_attack, score_sum
+from shuffledp.accounting.lower import score_attack, score_sum
 from shuffledp.accounting.lower.score_attack import Integrand, ScoreBound
 from shuffledp.cover import ScoreAttack
 from shuffledp.types import Complexes, Floats

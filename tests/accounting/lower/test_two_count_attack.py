@@ -4,7 +4,7 @@ import pytest
 from oracles import multiprecision as oracle
 
 from shuffledp import Population
-from shuffledp.accounting import two_count_attack
+from shuffledp.accounting.lower import two_count_attack
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
 from shuffledp.accounting.sums.coin_sum import coin_sum
 from shuffledp.cover import TwoCountAttack

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shuffledp.accounting import composition
+from shuffledp.accounting.rounds import composition
 from shuffledp.accounting.rounds.composition import Integrand, composed
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,

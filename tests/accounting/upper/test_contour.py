@@ -13,8 +13,8 @@ from oracles.multiprecision import BlanketSum
 from scipy.optimize import brentq
 
 from shuffledp import Frequency, Population, account
-from shuffledp.accounting import contour
 from shuffledp.accounting.solve import smallest_certified_epsilon
+from shuffledp.accounting.upper import contour
 from shuffledp.accounting.upper.contour import ContourBound, Integrand
 from shuffledp.accounting.upper.counting import counting_bound
 from shuffledp.accounting.upper.cover_count import cover_count

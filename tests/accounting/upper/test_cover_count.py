@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.enumeration import coin_sum_distribution
 
-from shuffledp.accounting import cover_count as module
-from shuffledp.accounting import grouping
+from shuffledp.accounting.sums import grouping
+from shuffledp.accounting.upper import cover_count as module
 from shuffledp.accounting.upper.cover_count import (
     CountDistribution,
     cover_count,

@@ -6,7 +6,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.papers.bounds.bound import Setting, Status, status_in
-from shuffledp.papers.bounds.catalogue import (
+from shuffledp.papers.bounds.catalog import (
     PUBLISHED,
     published_bound,
 )

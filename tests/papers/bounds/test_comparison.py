@@ -10,7 +10,7 @@ from shuffledp import (
     SingleMessage,
     account,
 )
-from shuffledp.papers.bounds.catalogue import PUBLISHED
+from shuffledp.papers.bounds.catalog import PUBLISHED
 from shuffledp.papers.bounds.comparison import claims
 
 CROWD = Population.from_counts({0.5: 5_000, 1.0: 5_000})

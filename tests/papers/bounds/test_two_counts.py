@@ -95,7 +95,7 @@ def test_three_ways_to_add_coins_agree() -> None:
 def test_a_crowd_too_large_for_convolution_has_the_same_divergence() -> None:
     levels = np.linspace(0.2, 0.6, 50)
     large = clone_count(levels, np.full(50, 500))
-    # 40 groups: neighbours are merged, which changes the variance by 1e-5 of itself.
+    # 40 groups: neighbors are merged, which changes the variance by 1e-5 of itself.
     merged = clone_count(levels.reshape(25, 2).mean(axis=1), np.full(25, 1000))
 
     for epsilon in (0.0, 0.02, 0.05):

@@ -10,7 +10,7 @@ import pytest
 from shuffledp import Frequency, Mean, account
 from shuffledp.papers.figures import eapes_average, eapes_frequency
 from shuffledp.papers.figures.apes_moments import run_bias, run_variance
-from shuffledp.papers.figures.catalogue import EXPERIMENTS
+from shuffledp.papers.figures.catalog import EXPERIMENTS
 from shuffledp.papers.figures.eapes import (
     DELTA,
     NUM_USERS,

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from shuffledp.datasets.mnist import LabelledImages
+from shuffledp.datasets.mnist import LabeledImages
 from shuffledp.federated.guarantees import TrainingGuarantee, TrainingLevel
 from shuffledp.federated.local_training import LocalTraining
 from shuffledp.federated.settings import PAPER_SETTINGS
@@ -27,7 +27,7 @@ from shuffledp.papers.figures.apes_training import (
     accuracies,
     certificate,
 )
-from shuffledp.papers.figures.catalogue import EXPERIMENTS
+from shuffledp.papers.figures.catalog import EXPERIMENTS
 from shuffledp.papers.figures.eapes_training import Variant
 from shuffledp.papers.figures.result import Cell, Result
 from shuffledp.population import Population
@@ -49,14 +49,14 @@ NEW = (
 )
 
 
-def some_images() -> LabelledImages:
+def some_images() -> LabeledImages:
     """Ten classes, each with a random pattern and some noise."""
     rng = np.random.default_rng(7)
     patterns = rng.random((10, 8))
     labels = rng.integers(10, size=240)
     noisy = 0.8 * patterns[labels] + 0.2 * rng.random((240, 8))
     features = noisy.astype(np.float32)
-    return LabelledImages(
+    return LabeledImages(
         features[:120], labels[:120], features[120:], labels[120:], "patterns"
     )
 
@@ -198,9 +198,7 @@ def test_one_training_serves_all_of_its_names(monkeypatch: pytest.MonkeyPatch) -
     trained: list[Training] = []
 
     def counted(original: Callable[..., float]) -> Callable[..., float]:
-        def stand_in(
-            images: LabelledImages, training: Training, *rest: object
-        ) -> float:
+        def stand_in(images: LabeledImages, training: Training, *rest: object) -> float:
             trained.append(training)
             return original(images, training, *rest)
 

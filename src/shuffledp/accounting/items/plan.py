@@ -9,7 +9,7 @@ that have nothing to do with sets, the estimate (C - n m / d) / D has the varian
 
 (means over people): who sends, who happened to choose which level, and blanket messages.
 Its mean over items is largest, whatever the data, where sets are full and all items equally
-common, f = s / d; this is what is minimised. All messages count alike: as levels come apart
+common, f = s / d; this is what is minimized. All messages count alike: as levels come apart
 from messages, those of one level cannot be given more weight than those of another, and
 lambda_k is the only weight a level has. If m lets everybody send everything, all lambda = 1
 and levels make no difference.
@@ -113,7 +113,7 @@ def items_mean_squared_error(
     return (variance + n * blanket / num_items) / signal**2
 
 
-def optimise_items(
+def optimize_items(
     people: Population | Mapping[float, int],
     *,
     num_items: int,

@@ -156,7 +156,7 @@ def score_sum(others: Floats, counts: Ints) -> ScoreSum:
     """Returns the sum of the scores of counts[j] people with chances others[j], all j.
 
     Args:
-        others: Chance of each score, shape (levels, K + 1), K >= 1. Neighbouring levels
+        others: Chance of each score, shape (levels, K + 1), K >= 1. Neighboring levels
             should be similar: they are grouped.
         counts: People of each level, shape (levels,).
     """

@@ -1,6 +1,6 @@
 """The lower bound: the exact divergence of a statistic of the shuffled messages.
 
-An attack fixes two neighbouring datasets - the victim holds x or x', all others one
+An attack fixes two neighboring datasets - the victim holds x or x', all others one
 chosen value - and looks only at how many messages fall on x and on x'. Whatever (epsilon,
 delta) that pair of distributions violates, the whole collection violates, too.
 

@@ -32,7 +32,7 @@ from shuffledp.types import Complexes, Floats
 
 # Variance of the smoothing noise, as a part of that of the composed loss.
 _SMOOTHING = 5e-6
-# Discretisation and truncation together: about this part of the result each.
+# Discretization and truncation together: about this part of the result each.
 _TOLERANCE = 1e-9
 # Covers all rounding that is not multiplied by the number of collections.
 _ARITHMETIC = 1e-12

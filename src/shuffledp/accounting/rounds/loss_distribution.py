@@ -33,7 +33,7 @@ _ULP = 2.3e-16
 
 @dataclass(frozen=True, eq=False)
 class LossDistribution:
-    """A pair that dominates one collection, for neighbours in both directions.
+    """A pair that dominates one collection, for neighbors in both directions.
 
     Attributes:
         losses: Values of log X, ascending, shape (atoms,).
@@ -53,7 +53,7 @@ def loss_distribution(
 
     Args:
         upper: A proven upper bound of the divergence at any epsilon in [0, ceiling), for
-            all neighbours in both directions.
+            all neighbors in both directions.
         ceiling: An epsilon known to hold with delta = 0, or infinity.
         negligible: A delta that may be added to that of every collection.
     """
@@ -146,7 +146,7 @@ def _middles_to_add(distribution: LossDistribution) -> list[float]:
     weights = masses[losses.size // 2 :] * np.exp(nodes)
     if nodes.size < 2:
         return []
-    lengths, centres = np.diff(nodes), 0.5 * (nodes[:-1] + nodes[1:])
+    lengths, centers = np.diff(nodes), 0.5 * (nodes[:-1] + nodes[1:])
     density = weights / np.convolve(np.pad(lengths, 1, "edge"), [1.0, 1.0], "valid")
     under = lengths * (density[:-1] + density[1:])
     # Under the tilt t = -(log density)', the mass gathers at that chord.
@@ -157,10 +157,10 @@ def _middles_to_add(distribution: LossDistribution) -> list[float]:
     tilted = np.exp(logs - norms)
     means = (tilted * losses).sum(axis=1, keepdims=True)
     variances = (tilted * (losses - means) ** 2).sum(axis=1, keepdims=True)
-    added = np.exp(np.minimum(np.log(under) + tilts * centres - norms, 0.0))
+    added = np.exp(np.minimum(np.log(under) + tilts * centers - norms, 0.0))
     added *= lengths**2 / 6.0
     # Two collections or more are rarely all near the last node.
     weight = np.where(means > 0.7 * nodes[-1], 0.1, 1.0)
     costs = (weight * added / (added + variances + 1e-300)).max(axis=0)
     least = max(_CHORD, 0.25 * float(costs.max()))
-    return [float(centres[i]) for i in np.argsort(-costs) if costs[i] > least]
+    return [float(centers[i]) for i in np.argsort(-costs) if costs[i] > least]

@@ -44,7 +44,7 @@ _COARSER = 50.0
 _MOST_WORK = 4e7
 # Points that are looked at together.
 _BLOCK = 16
-# Discretisation and truncation together: about this part of the result each.
+# Discretization and truncation together: about this part of the result each.
 _TOLERANCE = 1e-9
 # Covers rounding, as a part of the sum of the absolute values of all terms.
 _ARITHMETIC = 1e-9

@@ -12,7 +12,7 @@ from shuffledp.papers.bounds.bound import (
     Setting,
     status_in,
 )
-from shuffledp.papers.bounds.catalogue import PUBLISHED, published_bound
+from shuffledp.papers.bounds.catalog import PUBLISHED, published_bound
 from shuffledp.population import Population
 
 

@@ -47,7 +47,7 @@ def number_inside(chances: Floats, counts: Ints) -> tuple[int, Floats]:
 
 
 def binomial(trials: int, chance: float) -> tuple[int, Floats]:
-    """Returns the law of a binomial number, from its mode by ratios of neighbours.
+    """Returns the law of a binomial number, from its mode by ratios of neighbors.
 
     >>> binomial(2, 0.5)
     (0, array([0.25, 0.5 , 0.25]))

@@ -1,7 +1,7 @@
 """Random search for claims that fall: any crowd, any bound that speaks of it.
 
 Every trial draws a crowd and a mechanism, asks the accountant for an epsilon that its
-attack violates at some delta, and every bound of the catalogue what it states there. A
+attack violates at some delta, and every bound of the catalog what it states there. A
 trial is reproduced by the seed and its number alone.
 """
 
@@ -16,7 +16,7 @@ from shuffledp.accounting.account import account
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError, OutsidePreconditions
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.bounds.catalogue import PUBLISHED
+from shuffledp.papers.bounds.catalog import PUBLISHED
 from shuffledp.papers.court.case import ROUNDING
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace

@@ -6,7 +6,7 @@ import numpy as np
 
 from shuffledp.federated.settings import PAPER_SETTINGS
 from shuffledp.papers.figures.apes_frameworks import (
-    COLOURS,
+    COLORS,
     DISTRIBUTIONS,
     PAPER_ACCURACY,
     training_under,
@@ -55,14 +55,14 @@ def _accuracy_picture(rows: Sequence[Sequence[Cell]]) -> str:
     figure = new_figure(8.0, 5.4)
     axes = figure.subplots()
     places = np.arange(len(DISTRIBUTIONS))
-    for name, colour in COLOURS.items():
+    for name, color in COLORS.items():
         chosen = [row for row in rows if row[1] == NAMES[name]]
         if not chosen:
             continue
         axes.plot(
             places,
             [row[2] for row in chosen],
-            color=colour,
+            color=color,
             marker="o",
             label=NAMES[name],
         )
@@ -70,7 +70,7 @@ def _accuracy_picture(rows: Sequence[Sequence[Cell]]) -> str:
             axes.plot(
                 places,
                 PAPER_ACCURACY[name],
-                color=colour,
+                color=color,
                 marker="x",
                 linestyle=":",
                 linewidth=0.9,

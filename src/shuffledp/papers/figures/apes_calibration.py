@@ -19,7 +19,7 @@ from shuffledp.types import Floats
 
 NUM_USERS = 10_000
 CLIP = 0.1
-_COLOURS = ("#1f5fa8", "#d9730d", "#2e7d4f")
+_COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f")
 
 
 def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
@@ -84,8 +84,8 @@ def _gradients(rng: np.random.Generator) -> dict[str, Floats]:
 def _picture(histograms: dict[str, Floats]) -> str:
     figure = new_figure(7.0, 4.0)
     axes = figure.subplots()
-    for colour, (name, gaps) in zip(_COLOURS, histograms.items(), strict=True):
-        axes.hist(gaps, bins=30, histtype="step", color=colour, label=name)
+    for color, (name, gaps) in zip(_COLORS, histograms.items(), strict=True):
+        axes.hist(gaps, bins=30, histtype="step", color=color, label=name)
     axes.axvline(0.0, color="#6b7280", linewidth=0.8)
     axes.set_xlabel("average message minus what eq. (1) expects")
     axes.set_ylabel("repetitions")

@@ -28,7 +28,7 @@ from shuffledp.report.picture import new_figure, svg
 from shuffledp.types import Floats
 
 DISTRIBUTIONS = ("uniform1", "gauss1", "mixgauss1", "uniform2", "gauss2", "mixgauss2")
-COLOURS = {
+COLORS = {
     "non-private": "#57606a",
     "ldp-min": "#b58900",
     "pldp": "#0f766e",
@@ -203,7 +203,7 @@ def _privacy_picture(title: str, rows: Sequence[_Row]) -> str:
             if framework == "non-private":
                 panel.axhline(
                     row.accuracy.mean(),
-                    color=COLOURS[framework],
+                    color=COLORS[framework],
                     linestyle=":",
                     label=NAMES[framework],
                 )
@@ -213,9 +213,9 @@ def _privacy_picture(title: str, rows: Sequence[_Row]) -> str:
                 [row.epsilon],
                 [row.accuracy.mean()],
                 yerr=[error_bar(spread(row.accuracy))],
-                color=COLOURS[framework],
+                color=COLORS[framework],
                 marker="o",
-                markerfacecolor=COLOURS[framework] if central else "white",
+                markerfacecolor=COLORS[framework] if central else "white",
                 capsize=3,
                 linestyle="",
                 label=NAMES[framework] + ("" if central else " (local)"),

@@ -15,7 +15,7 @@ from shuffledp.report.picture import new_figure, svg
 
 CLIPS = (0.05, 0.1, 0.5, 1.0)
 BUDGETS = (0.05, 0.1, 0.2, 0.5, 1.0)
-_COLOURS = ("#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0")
+_COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0")
 
 
 def run_variance(repetitions: int, seed: int, on_share: OnShare) -> Result:
@@ -87,13 +87,13 @@ def _picture(
 ) -> str:
     figure = new_figure(7.0, 4.4)
     axes = figure.subplots()
-    for colour, clip in zip(_COLOURS, CLIPS, strict=True):
+    for color, clip in zip(_COLORS, CLIPS, strict=True):
         chosen = [row for row in rows if row[0] == clip]
         at = [row[1] for row in chosen]
         axes.plot(
             at,
             [row[column] for row in chosen],
-            color=colour,
+            color=color,
             marker="o",
             markersize=3.5,
             label=f"Clip-Laplace, C = {clip:g}",
@@ -102,7 +102,7 @@ def _picture(
             axes.plot(
                 at,
                 [row[laplace] for row in chosen],
-                color=colour,
+                color=color,
                 linestyle=":",
                 label=f"Laplace, C = {clip:g}",
             )

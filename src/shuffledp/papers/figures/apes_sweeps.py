@@ -25,7 +25,7 @@ _SELECTIONS = {
     "s-apes-threshold": "threshold",
     "random-sparsification": "random",
 }
-_COLOURS = ("#1f5fa8", "#d9730d", "#57606a", "#2e7d4f")
+_COLORS = ("#1f5fa8", "#d9730d", "#57606a", "#2e7d4f")
 
 
 def run_figure_4(repetitions: int, seed: int, on_share: OnShare) -> Result:
@@ -121,16 +121,16 @@ def _picture(
     """Draws accuracy against the first column, one line per name in the second."""
     figure = new_figure(7.0, 4.6)
     axes = figure.subplots()
-    for name, colour in zip(names, _COLOURS, strict=False):
+    for name, color in zip(names, _COLORS, strict=False):
         chosen = [row for row in rows if row[1] == name]
         if len(chosen) == 1:
-            axes.axhline(float(chosen[0][2]), color=colour, linestyle=":", label=name)
+            axes.axhline(float(chosen[0][2]), color=color, linestyle=":", label=name)
             continue
         axes.errorbar(
             [float(row[0]) for row in chosen],
             [float(row[2]) for row in chosen],
             yerr=[error_bar(row[3]) for row in chosen],
-            color=colour,
+            color=color,
             marker="o",
             capsize=3,
             label=name,

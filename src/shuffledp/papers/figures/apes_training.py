@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 
 from shuffledp.budget_distributions import draw_budgets
-from shuffledp.datasets.mnist import LabelledImages, load_mnist
+from shuffledp.datasets.mnist import LabeledImages, load_mnist
 from shuffledp.federated.clients import partition
 from shuffledp.federated.guarantees import TrainingGuarantee, certify_training
 from shuffledp.federated.settings import PAPER_SETTINGS, Settings
@@ -119,7 +119,7 @@ def accuracies(
 
 
 def _trained(
-    images: LabelledImages,
+    images: LabeledImages,
     training: Training,
     seed: int,
     repetition: int,

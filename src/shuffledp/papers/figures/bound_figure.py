@@ -15,7 +15,7 @@ from shuffledp.population import Population
 from shuffledp.report.picture import new_figure, svg
 from shuffledp.statistics.single_message import SingleMessage
 
-_COLOURS = (
+_COLORS = (
     "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a", "#b58900", "#0f766e", "#9d174d",
 )  # fmt: skip
 _CERTIFIED = "#1f5fa8"
@@ -105,8 +105,8 @@ class Figure:
             lower, upper = ([row[index] for row in chosen] for index in (3, 4))
             panel.fill_between(at, lower, upper, color=_CERTIFIED, alpha=0.25, lw=0)
             panel.plot(at, upper, color=_CERTIFIED, lw=2, label="certified")
-            for colour, (bound, index) in zip(
-                _COLOURS, zip(self.bounds, range(5, 99), strict=False), strict=False
+            for color, (bound, index) in zip(
+                _COLORS, zip(self.bounds, range(5, 99), strict=False), strict=False
             ):
                 points = [
                     (n, float(str(row[index]).removesuffix(REFUTED)))
@@ -116,7 +116,7 @@ class Figure:
                 if points:
                     panel.plot(
                         *zip(*points, strict=True),
-                        color=colour,
+                        color=color,
                         marker="o",
                         markersize=3,
                         lw=1,

@@ -26,7 +26,7 @@ from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.mean import Mean
 from shuffledp.types import Floats
 
-LOW, HIGH, CENTRE, SIGMA = 20.0, 80.0, 50.0, 10.0
+LOW, HIGH, CENTER, SIGMA = 20.0, 80.0, 50.0, 10.0
 
 
 def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
@@ -80,7 +80,7 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
 
 
 def _values(repetitions: int, rng: np.random.Generator) -> list[Floats]:
-    drawn = rng.normal(CENTRE, SIGMA, (repetitions, NUM_USERS))
+    drawn = rng.normal(CENTER, SIGMA, (repetitions, NUM_USERS))
     return list(np.clip(drawn, LOW, HIGH))
 
 
@@ -115,6 +115,6 @@ def _row(
         float(rms[0]),
         predicted,
         float(rms[1]),
-        one_bit.predicted_error(budgets, mean=CENTRE, spread=SIGMA),
+        one_bit.predicted_error(budgets, mean=CENTER, spread=SIGMA),
         float((rms[1] / rms[0]) ** 2),
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from shuffledp.papers.figures.result import Cell
 from shuffledp.report.picture import new_figure, svg
 
-_COLOURS = ("#d9730d", "#1f5fa8", "#2e7d4f", "#8a3ea0")
+_COLORS = ("#d9730d", "#1f5fa8", "#2e7d4f", "#8a3ea0")
 _GUARANTEES = {
     "epsilon of the paper's mu (not proven)": 3,
     "certified, conservative": 4,
@@ -30,12 +30,12 @@ def two_panels(
         chosen = [row for row in rows if row[0] == varied]
         at = [row[1] for row in chosen]
         for panel, lines in zip(panels[:, column], (errors, _GUARANTEES), strict=True):
-            for colour, (name, index) in zip(_COLOURS, lines.items(), strict=False):
+            for color, (name, index) in zip(_COLORS, lines.items(), strict=False):
                 style = "--" if "not proven" in name else "-"
                 panel.plot(
                     at,
                     [row[index] for row in chosen],
-                    color=colour,
+                    color=color,
                     marker="o",
                     markersize=3.5,
                     linestyle=style,

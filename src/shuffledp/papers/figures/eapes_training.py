@@ -24,7 +24,7 @@ NUM_CLIENTS = 100
 EPOCHS = 50
 # "an accuracy of 96.78% on the test dataset after approximately 50 epochs".
 PAPER_TEST_ACCURACY = 96.78
-_COLOURS = (
+_COLORS = (
     "#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a", "#b58900", "#0f766e",
     "#9d174d",
 )  # fmt: skip
@@ -164,12 +164,12 @@ def _row(
 def _picture(curves: Sequence[Floats]) -> str:
     figure = new_figure(7.6, 5.2)
     axes = figure.subplots()
-    for variant, curve, colour in zip(VARIANTS, curves, _COLOURS, strict=False):
+    for variant, curve, color in zip(VARIANTS, curves, _COLORS, strict=False):
         plain = variant.name == "-"
         axes.plot(
             np.arange(1, len(curve) + 1),
             curve,
-            color=colour,
+            color=color,
             linestyle="-" if plain else "--",
             linewidth=1.6 if plain else 1.0,
             label=variant.budgets if plain else f"{variant.budgets}, {variant.name}",

@@ -8,7 +8,7 @@ from shuffledp.papers.figures.result import Cell
 from shuffledp.report.picture import new_figure, svg
 
 _CURVES = {"document 004": "#d9730d", "ours, certified": "#1f5fa8"}
-_COLOURS = ("#57606a", "#8a3ea0", "#2e7d4f", "#a61c3c", "#b58900")
+_COLORS = ("#57606a", "#8a3ea0", "#2e7d4f", "#a61c3c", "#b58900")
 
 
 def panels_picture(title: str, rows: Sequence[Sequence[Cell]]) -> str:
@@ -24,14 +24,14 @@ def panels_picture(title: str, rows: Sequence[Sequence[Cell]]) -> str:
     axes = np.ravel(figure.subplots(lines, 2, squeeze=False))
     for panel, setting in zip(axes, settings, strict=False):
         chosen = [row for row in rows if row[0] == setting]
-        for name, colour in _CURVES.items():
+        for name, color in _CURVES.items():
             curve = [row for row in chosen if row[1] == name]
             at = [row[2] for row in curve]
-            panel.plot(at, [row[3] for row in curve], color=colour, label=name)
-            panel.scatter(at, [row[4] for row in curve], color=colour, s=14, zorder=3)
+            panel.plot(at, [row[3] for row in curve], color=color, label=name)
+            panel.scatter(at, [row[4] for row in curve], color=color, s=14, zorder=3)
         flat = [row for row in chosen if row[1] not in _CURVES]
-        for row, colour in zip(flat, _COLOURS, strict=False):
-            panel.axhline(row[3], color=colour, linestyle="--", lw=1, label=row[1])
+        for row, color in zip(flat, _COLORS, strict=False):
+            panel.axhline(row[3], color=color, linestyle="--", lw=1, label=row[1])
         panel.set_xscale("log")
         panel.set_yscale("log")
         panel.set_title(setting, fontsize=10)

@@ -21,7 +21,7 @@ from shuffledp.types import Floats
 VICTIMS = (0.5, 1.0, 2.0)
 OTHERS = (0.05, 0.1, 0.2, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _DELTA_LOCAL = 1e-10
-_COLOURS = ("#1f5fa8", "#d9730d", "#2e7d4f")
+_COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f")
 
 
 def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
@@ -68,12 +68,12 @@ def _picture(rows: list[tuple[float, ...]]) -> str:
     for panel, column, name in zip(
         panels, (2, 3), ("Laplace", "Gaussian"), strict=True
     ):
-        for colour, victim in zip(_COLOURS, VICTIMS, strict=True):
+        for color, victim in zip(_COLORS, VICTIMS, strict=True):
             chosen = [row for row in rows if row[0] == victim]
             panel.plot(
                 [row[1] for row in chosen],
                 [row[column] for row in chosen],
-                color=colour,
+                color=color,
                 marker="o",
                 markersize=3.5,
                 label=f"victim at {victim:g}",

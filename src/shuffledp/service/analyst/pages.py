@@ -120,7 +120,7 @@ class Pages:
 
 
 def status_of(state: AnalystState) -> dict[str, str]:
-    """Returns what is going on: a class for its colour, a sign and words."""
+    """Returns what is going on: a class for its color, a sign and words."""
     epoch = f"epoch {state.epoch:,}"
     if state.phase is Phase.PUBLISHED:
         return {"kind": "good", "sign": "✓", "words": f"Published: {epoch}"}

@@ -40,7 +40,7 @@ class AnalystState:
         spent: Central epsilon that each level spent so far.
         batch_id: Of the batch received last; None before the first.
         plan: Published for the items of this epoch; None before.
-        levels: What was learnt about levels in this epoch; None before.
+        levels: What was learned about levels in this epoch; None before.
     """
 
     task: Task

@@ -50,7 +50,7 @@ def judge(
         task: The task.
         people: Accepted reports per level; in all, for items.
         plan: For items: what was published.
-        levels: For items: what was learnt about levels before.
+        levels: For items: what was learned about levels before.
         spoiled: How many people's reports hide nobody, from `Tally.spoiled_people`.
         spent_before: Central epsilon that each level spent in earlier epochs.
     """

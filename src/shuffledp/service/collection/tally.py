@@ -104,7 +104,7 @@ def estimate(
         tally: All messages of a batch.
         people: Reports per level; in all, for items.
         plan: For items: what was published.
-        levels: For items: what was learnt about levels before.
+        levels: For items: what was learned about levels before.
 
     Raises:
         InvalidInputError: If nobody is left.

@@ -138,7 +138,7 @@ class Handover:
         self._trying = asyncio.Lock()
 
     async def run(self) -> None:
-        """Hands over whatever is closed, until it is cancelled."""
+        """Hands over whatever is closed, until it is canceled."""
         while True:
             await self._collector.closed.wait()
             async with self._trying:

@@ -17,7 +17,7 @@ export class Rng {
     if (!Number.isInteger(span) || span < 1 || span > 2 ** 32) {
       throw new RangeError("Expected a span from 1 to 2 ** 32.");
     }
-    // Words past the last multiple of span would favour small results: draw again.
+    // Words past the last multiple of span would favor small results: draw again.
     const limit = 2 ** 32 - (2 ** 32 % span);
     for (;;) {
       const [word] = this.fill(new Uint32Array(1));

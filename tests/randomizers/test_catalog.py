@@ -1,7 +1,7 @@
 import pytest
 
 from shuffledp import InvalidInputError
-from shuffledp.randomizers.catalogue import MECHANISMS, build
+from shuffledp.randomizers.catalog import MECHANISMS, build
 
 EXAMPLES: dict[str, dict[str, int | float | str]] = {
     "kary-response": {"categories": 17},
@@ -44,11 +44,11 @@ def test_unknown_parameters_are_refused_with_those_that_are_known(
     mechanism: str,
 ) -> None:
     with pytest.raises(InvalidInputError, match=f"Expected {mechanism} with") as caught:
-        build(mechanism, {**EXAMPLES[mechanism], "colour": 3})
+        build(mechanism, {**EXAMPLES[mechanism], "color": 3})
 
     for name in EXAMPLES[mechanism]:
         assert name in str(caught.value)
-    assert "colour" in str(caught.value)
+    assert "color" in str(caught.value)
 
 
 @pytest.mark.parametrize(

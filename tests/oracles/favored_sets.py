@@ -1,4 +1,4 @@
-"""All messages of devices that favour one set per value, and who favours which."""
+"""All messages of devices that favor one set per value, and who favors which."""
 
 import itertools
 from typing import Any
@@ -39,21 +39,21 @@ def all_messages(device: FrequencyOracle, count: int) -> Ints:
     return np.arange(count)
 
 
-def favours(sends: Senders) -> NDArray[np.bool_]:
-    """Whether a value favours a message, shape (values, messages)."""
+def favors(sends: Senders) -> NDArray[np.bool_]:
+    """Whether a value favors a message, shape (values, messages)."""
     chances = sends(2.0)
     found: NDArray[np.bool_] = chances > 2.0 * chances.min()
     return found
 
 
-def drawn_chances(gamma: float, favoured: NDArray[np.bool_]) -> NDArray[Any]:
+def drawn_chances(gamma: float, favored: NDArray[np.bool_]) -> NDArray[Any]:
     """What a device sends that ignores its value with chance gamma, in 50 digits."""
     blanket, rest = mp.mpf(gamma), 1 - mp.mpf(gamma)
-    values, messages = favoured.shape
+    values, messages = favored.shape
     chances = np.full((values, messages), blanket / messages)
     for value in range(values):
-        inside = int(favoured[value].sum())
-        chances[value, favoured[value]] += rest / inside
+        inside = int(favored[value].sum())
+        chances[value, favored[value]] += rest / inside
     return chances
 
 
@@ -69,5 +69,5 @@ def positions(messages: Ints, known: Ints) -> Ints:
     return found
 
 
-def expected_chances(gamma: float, favoured: NDArray[np.bool_]) -> Floats:
-    return drawn_chances(gamma, favoured).astype(np.float64)
+def expected_chances(gamma: float, favored: NDArray[np.bool_]) -> Floats:
+    return drawn_chances(gamma, favored).astype(np.float64)
