@@ -33,13 +33,12 @@ from shuffledp.randomizers.rappor import Rappor
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.randomness import SystemRandom
-from shuffledp.shuffler.shuffle import Reports, ShuffledReports, shuffle
-from shuffledp.shuffler.shuffle_strings import shuffle_strings
+from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.binary_sum import BinarySum, SumEstimate
 from shuffledp.statistics.frequency import Frequency
 from shuffledp.statistics.mean import Mean
 from shuffledp.statistics.single_message import SingleMessage
-from shuffledp.statistics.string_guarantee import StringGuarantee, certify_strings
 from shuffledp.statistics.strings import Strings
 from shuffledp.version import __version__
 
@@ -73,7 +72,6 @@ __all__ = [
     "ShuffledpError",
     "SingleMessage",
     "StringEstimate",
-    "StringGuarantee",
     "Strings",
     "SubsetSelection",
     "SumEstimate",
@@ -83,10 +81,8 @@ __all__ = [
     "Wish",
     "__version__",
     "account",
-    "certify_strings",
     "draw_budgets",
     "plan_frequency",
     "plan_mean",
     "shuffle",
-    "shuffle_strings",
 ]

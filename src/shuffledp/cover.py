@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from shuffledp.population import Population
-from shuffledp.types import Floats, Mode
+from shuffledp.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,15 +177,3 @@ class LocalRandomizer(Protocol):
         self, victims: Sequence[float], crowd: Population
     ) -> list[tuple[Attack, ...]]:
         """Attacks on those victims, of the same kinds for each; the strongest counts."""
-
-
-class Accountable(Protocol):
-    """A protocol that the accountant can certify: one shuffled report per person."""
-
-    @property
-    def randomizer(self) -> LocalRandomizer:
-        """What the devices run."""
-
-    @property
-    def mode(self) -> Mode:
-        """Do levels travel apart from messages ("agnostic"), or with them?"""

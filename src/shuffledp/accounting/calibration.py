@@ -20,7 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shuffledp.accounting.account import MAX_TIMES
+from shuffledp.accounting.exposure import MAX_TIMES
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.accounting.rounds.composed_profile import after_times
 from shuffledp.accounting.search import (
@@ -56,10 +56,10 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     """
     wanted = positive_targets(sorted(targets))
     counts = np.array([targets[target] for target in sorted(targets)])
-    Population.from_counts(dict(targets))  # Checks the counts, too.
+    crowd = Population.from_counts(dict(targets))  # Checks the counts, too.
     if np.any(np.diff(wanted) < 1e-4 * np.array(wanted[1:])):
         raise InvalidInputError("Expected targets that differ by more than 0.01%.")
-    if promise.protocol.mode == "stratified" and len(wanted) > 1:
+    if promise.exposure(crowd).mode == "stratified" and len(wanted) > 1:
         return _separately(promise, targets)
     budgets = np.array(wanted)
     # Distinct, and in order, whatever the iteration does.
@@ -252,18 +252,21 @@ def most_rounds(
         promise.losses(people, index, MAX_TIMES) for index in range(people.num_levels)
     ]
 
-    randomizer, levels = promise.protocol.randomizer, people.epsilons.tolist()
+    exposure, levels = promise.exposure(people), people.epsilons.tolist()
 
     def enough(rounds: int) -> bool:
-        times = rounds * promise.coordinates
+        times = rounds * promise.coordinates * exposure.coordinates
         return all(
-            after_times(randomizer, level, loss, times)(target) <= promise.delta
+            after_times(exposure.randomizer, level, loss, times)(target)
+            <= promise.delta
             for level, loss, target in zip(levels, losses, wanted, strict=True)
         )
 
     if not enough(1):
         raise CertificationError("Even one round exceeds a target.")
-    most = MAX_TIMES // (promise.coordinates * randomizer.changes)
+    most = MAX_TIMES // (
+        promise.coordinates * exposure.coordinates * exposure.randomizer.changes
+    )
     low, high = 1, 2
     while high <= most and enough(high):
         low, high = high, high * 2

@@ -1,12 +1,12 @@
 """The whole privacy profile of one level: delta at many epsilons, above and below."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting.account import account, crowd_of
-from shuffledp.accounting.answers import Question
-from shuffledp.cover import Accountable
+from shuffledp.accounting.account import account
+from shuffledp.accounting.exposure import single_messages
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.types import Floats
@@ -32,7 +32,7 @@ class PrivacyProfile:
 
 
 def privacy_profile(
-    protocol: Accountable,
+    protocol: Any,
     people: Population,
     level: float,
     *,
@@ -68,14 +68,9 @@ def privacy_profile(
         coordinates=coordinates,
     ).levels
     (index,) = people.level_indices([level]).tolist()
-    crowd, victim = crowd_of(protocol, people, index)
-    question = Question(
-        protocol.randomizer,
-        crowd,
-        [victim],
-        min(absent, crowd.num_users - 1),
-        rounds * coordinates,
-    )
+    exposure = single_messages(protocol, people)
+    times = rounds * coordinates * exposure.coordinates
+    question = exposure.question(index, absent=absent, times=times)
     epsilons = np.linspace(0.0, end.epsilon_central, num_points)
     if level == 0.0:
         return PrivacyProfile(0.0, epsilons, 0.0 * epsilons, 0.0 * epsilons)

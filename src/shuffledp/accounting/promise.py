@@ -2,24 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from shuffledp.accounting.account import (
-    MIN_DELTA,
-    account,
-    check_accountable,
-    check_whole,
-    crowd_of,
-)
+from shuffledp.accounting.account import account
+from shuffledp.accounting.asked import MIN_DELTA, check_whole
+from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.profiles import UpperProfile, upper_profiles
 from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
 from shuffledp.arrays import as_number
-from shuffledp.cover import Accountable
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population
 
 _SMALLEST_DELTA = 1e-290
+_ANYBODY = Population.from_counts({1.0: 2**20})
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +46,7 @@ class Promise:
         coordinates: How many messages each of them sends per round.
     """
 
-    protocol: Accountable
+    protocol: Any
     delta: float
     absent: int = 0
     rounds: int = 1
@@ -60,7 +57,7 @@ class Promise:
             raise InvalidInputError(
                 f"Expected {MIN_DELTA:g} <= delta < 1, got {self.delta:g}."
             )
-        check_accountable(self.protocol)
+        self.exposure(_ANYBODY)
         check_whole(self.absent, "absent people", least=0)
         check_whole(self.rounds, "rounds", least=1)
         check_whole(self.coordinates, "coordinates", least=1)
@@ -73,17 +70,24 @@ class Promise:
         self, people: Population, index: int, times: int
     ) -> Callable[[float], float]:
         """Returns the certified profile of one level after that many collections."""
-        shuffles = times * self.protocol.randomizer.changes
+        exposure = self.exposure(people)
+        times *= exposure.coordinates
+        shuffles = times * exposure.randomizer.changes
         return composed_profile(self._once(people, index, shuffles), times, self.delta)
+
+    def exposure(self, people: Population) -> SingleMessages:
+        """Returns what is seen of these people, and among whom they hide."""
+        return single_messages(self.protocol, people)
 
     def losses(self, people: Population, index: int, shuffles: int) -> LossDistribution:
         """Returns what one shuffle reveals of one level, for up to so many of them."""
         return losses_of(self._once(people, index, shuffles), shuffles, self.delta)
 
     def _once(self, people: Population, index: int, shuffles: int) -> UpperProfile:
-        crowd, position = crowd_of(self.protocol, people, index)
+        exposure = self.exposure(people)
+        crowd, position = exposure.crowd_of(index)
         (upper,) = upper_profiles(
-            self.protocol.randomizer,
+            exposure.randomizer,
             crowd,
             [position],
             delta=max(self.delta / shuffles, _SMALLEST_DELTA),

@@ -1,10 +1,11 @@
 """Does a certificate hold? Everything in it is computed anew from its inputs."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from shuffledp.accounting.account import account, digest
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.cover import Accountable
+from shuffledp.accounting.exposure import identity_of
+from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee, Statement
 from shuffledp.errors import DataError
 from shuffledp.population import Population
 
@@ -29,6 +30,15 @@ class Verification:
         """Are all its statements proven?"""
         return not self.problems
 
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values, for JSON."""
+        return {
+            "holds": self.holds,
+            "problems": list(self.problems),
+            "num_levels": self.num_levels,
+            "recomputed": self.recomputed.to_dict(),
+        }
+
 
 def population_of(guarantee: Guarantee) -> Population:
     """Returns the people a certificate lists.
@@ -47,23 +57,26 @@ def population_of(guarantee: Guarantee) -> Population:
     return Population.from_counts(dict(guarantee.people))
 
 
-def verify(
-    guarantee: Guarantee, protocol: Accountable, people: Population
-) -> Verification:
+def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verification:
     """Recomputes a certificate and compares.
 
     Args:
         guarantee: As read from a file.
-        protocol: What it says ran, built from its mechanism, parameters and mode.
+        protocol: What it says ran.
         people: The people it was computed for.
 
     Raises:
-        DataError: If these are not the people of the certificate.
+        DataError: If these are not the people or the protocol of the certificate.
         UnknownLevelError: If it speaks of levels that nobody has.
     """
     if digest(people) != guarantee.people_digest:
         raise DataError(
             "Expected the people of the certificate: their digest is different."
+        )
+    if identity_of(protocol) != guarantee.protocol:
+        raise DataError(
+            f"Expected the protocol of the certificate, {guarantee.protocol}; got "
+            f"{identity_of(protocol)}."
         )
     quantiles = any(level.quantile for level in guarantee.levels)
     recomputed = account(
@@ -71,9 +84,7 @@ def verify(
         people,
         delta=guarantee.delta,
         epsilon=guarantee.epsilon,
-        levels=None
-        if quantiles
-        else [entry.epsilon_local for entry in guarantee.levels],
+        levels=None if quantiles else [entry.chosen for entry in guarantee.levels],
         quantiles=quantiles or None,
         absent=guarantee.absent,
         rounds=guarantee.rounds,
@@ -84,37 +95,46 @@ def verify(
         problems.append(
             f"it says {guarantee.num_users:,} people, and there are {people.num_users:,}"
         )
-    if len(recomputed.levels) != len(guarantee.levels):
-        problems.append("it does not list the levels it should")
-    for said, found in zip(guarantee.levels, recomputed.levels, strict=False):
-        name = f"level {said.epsilon_local!r}"
-        if (said.epsilon_local, said.count, said.hides_among, said.quantile) != (
-            found.epsilon_local,
-            found.count,
-            found.hides_among,
-            found.quantile,
-        ):
-            problems.append(f"{name}: people or crowd are not those of the population")
-        for what in ("epsilon_central", "delta_central"):
-            # Written this way round, it refuses NaN, too.
-            if not getattr(said, what) >= getattr(found, what):
-                problems.append(
-                    f"{name}: {what} {getattr(said, what)!r} is not proven, "
-                    f"{getattr(found, what)!r} is"
-                )
-            lower = f"{what}_lower"
-            if not getattr(said, lower) <= getattr(found, lower):
-                problems.append(
-                    f"{name}: no attack shows {lower} {getattr(said, lower)!r}"
-                )
-    for what in (
-        "mechanism",
-        "parameters",
-        "mode",
-        "theorem",
-        "assumptions",
-        "numerics",
-    ):
+    if len(recomputed.also) != len(guarantee.also):
+        problems.append("it does not make the statements it should")
+    pairs = zip(guarantee.statements, recomputed.statements, strict=False)
+    for said, found in pairs:
+        problems += _compared(said, found)
+    for what in ("theorem", "assumptions", "numerics"):
         if getattr(guarantee, what) != getattr(recomputed, what):
             problems.append(f"its {what} are not those of this computation")
     return Verification(recomputed, tuple(problems), people.num_levels)
+
+
+def _compared(said: Statement, found: Statement) -> list[str]:
+    """Returns what one statement claims and the recomputed one does not confirm."""
+    problems = []
+    if (said.about, said.delta, said.epsilon) != (
+        found.about,
+        found.delta,
+        found.epsilon,
+    ):
+        problems.append(f"it says {said.about!r} where it should say {found.about!r}")
+    if len(said.levels) != len(found.levels):
+        problems.append("it does not list the levels it should")
+    for one, other in zip(said.levels, found.levels, strict=False):
+        problems += _compared_levels(one, other)
+    return problems
+
+
+def _compared_levels(said: LevelGuarantee, found: LevelGuarantee) -> list[str]:
+    name, problems = f"level {said.chosen!r}", []
+    same = ("epsilon_local", "target", "count", "hides_among", "quantile")
+    if any(getattr(said, what) != getattr(found, what) for what in same):
+        problems.append(f"{name}: people or crowd are not those of the population")
+    for what in ("epsilon_central", "delta_central"):
+        # Written this way round, it refuses NaN, too.
+        if not getattr(said, what) >= getattr(found, what):
+            problems.append(
+                f"{name}: {what} {getattr(said, what)!r} is not proven, "
+                f"{getattr(found, what)!r} is"
+            )
+        lower = f"{what}_lower"
+        if not getattr(said, lower) <= getattr(found, lower):
+            problems.append(f"{name}: no attack shows {lower} {getattr(said, lower)!r}")
+    return problems

@@ -1,6 +1,7 @@
 """What a guarantee assumes, and how its numbers are kept safe, in plain words."""
 
-from shuffledp.cover import Accountable
+from shuffledp.cover import LocalRandomizer
+from shuffledp.types import Mode
 
 _SHUFFLER = (
     "The shuffler puts the messages in a uniformly random order and keeps it secret."
@@ -19,7 +20,7 @@ _INDEPENDENT = "People are independent, and values do not depend on others' mess
 
 
 def assumed(
-    protocol: Accountable, absent: int, rounds: int, coordinates: int
+    randomizer: LocalRandomizer, mode: Mode, absent: int, rounds: int, coordinates: int
 ) -> tuple[str, ...]:
     """Returns what must hold for the guarantee to hold."""
     but = f" but {absent:,} of the others" if absent else ""
@@ -27,7 +28,7 @@ def assumed(
         f"Everybody{but} who is counted is honest and really sends a message; people who "
         "collude or are absent hide nobody."
     )
-    changes = protocol.randomizer.changes
+    changes = randomizer.changes
     what = "message" if changes == 1 else "report"
     times = f"Everybody sends one {what}, once."
     if rounds * coordinates > 1:
@@ -39,7 +40,7 @@ def assumed(
         if coordinates == 1:
             times = f"Everybody sends one {what} {parts[-1]}, independently."
     parted = () if changes == 1 else (_PARTED.format(changes=changes),)
-    linking = _UNLINKED if protocol.mode == "agnostic" else _LINKED
+    linking = _UNLINKED if mode == "agnostic" else _LINKED
     return (
         honest,
         times,
@@ -48,7 +49,7 @@ def assumed(
         _SHUFFLER,
         linking,
         _NEIGHBORS,
-        *protocol.randomizer.assumptions,
+        *randomizer.assumptions,
     )
 
 

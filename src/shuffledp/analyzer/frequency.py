@@ -31,6 +31,7 @@ import numpy as np
 
 from shuffledp.analyzer.interval import reach
 from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
 from shuffledp.types import Floats, Ints, Mode
 
 
@@ -46,12 +47,14 @@ class FrequencyEstimate:
             devices' noise is an error. Shape (k,).
         num_users: People in the collection.
         mode: "agnostic" or "stratified".
+        identity: Of the protocol that estimated it.
     """
 
     value: Floats
     standard_error: Floats
     num_users: int
     mode: Mode
+    identity: Identity | None = None
 
     @property
     def population_error(self) -> Floats:

@@ -27,6 +27,7 @@ import numpy as np
 
 from shuffledp.analyzer.interval import reach
 from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
 from shuffledp.types import Floats, Ints
 
 
@@ -38,11 +39,13 @@ class ItemsEstimate:
         value: Unbiased estimates, shape (d,); a rare item may come out below 0.
         standard_error: As estimates of the shares of the people who took part, shape (d,).
         num_users: People in the collection.
+        identity: Of the protocol that estimated it.
     """
 
     value: Floats
     standard_error: Floats
     num_users: int
+    identity: Identity | None = None
 
     @property
     def population_error(self) -> Floats:

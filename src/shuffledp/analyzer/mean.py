@@ -26,6 +26,7 @@ import numpy as np
 from shuffledp.analyzer.channel import Channel
 from shuffledp.analyzer.interval import reach
 from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
 from shuffledp.types import Floats, Mode
 
 About: TypeAlias = Literal["participants", "population"]
@@ -48,6 +49,7 @@ class MeanEstimate:
             it is unbiased.
         num_users: People in the collection.
         mode: "agnostic" or "stratified".
+        identity: Of the protocol that estimated it.
     """
 
     value: float
@@ -56,6 +58,7 @@ class MeanEstimate:
     bias_limit: float
     num_users: int
     mode: Mode
+    identity: Identity | None = None
 
     def interval(
         self, confidence: float = 0.95, *, about: About = "participants"

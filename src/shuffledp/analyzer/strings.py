@@ -40,6 +40,7 @@ from shuffledp.analyzer.bit_shares import BitShares
 from shuffledp.analyzer.interval import reach
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
 from shuffledp.randomizers.bloom import Strings, as_strings, bloom_positions
 from shuffledp.types import Floats, Mode
 
@@ -67,6 +68,7 @@ class StringEstimate:
         misfit: By which factor standard errors were enlarged, at least 1.
         num_users: People in the collection.
         mode: "agnostic" or "stratified".
+        identity: Of the protocol that estimated it.
     """
 
     candidates: tuple[str, ...]
@@ -80,6 +82,7 @@ class StringEstimate:
     misfit: float
     num_users: int
     mode: Mode
+    identity: Identity | None = None
 
     def interval(self, confidence: float = 0.95) -> Floats:
         """Returns the ends of two-sided normal confidence intervals, (candidates, 2).

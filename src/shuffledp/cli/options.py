@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.numbers import NUMBER_MECHANISMS
 from shuffledp.randomizers.unary_encoding import VARIANTS
-from shuffledp.statistics.mean import MEAN_MECHANISMS
 from shuffledp.types import Mode
 
 Command = Callable[..., Any]
@@ -75,7 +75,7 @@ _ORACLES = (
 # Which mechanisms a statistic has; the first is the default.
 _MECHANISMS: dict[str, tuple[str, ...]] = {
     "frequency": _ORACLES,
-    "mean": MEAN_MECHANISMS,
+    "mean": NUMBER_MECHANISMS,
 }
 # Which options belong to one statistic, or two, alone.
 _OPTIONS: dict[str, tuple[str, ...]] = {
@@ -96,10 +96,10 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
 _STATISTIC = (
     click.option(
         "--mechanism",
-        type=click.Choice(_ORACLES + MEAN_MECHANISMS),
+        type=click.Choice(_ORACLES + NUMBER_MECHANISMS),
         metavar="NAME",
         help=f"What the devices run. Frequency: {', '.join(_ORACLES)} [kary-response]; "
-        f"mean: {', '.join(MEAN_MECHANISMS)} [one-bit].",
+        f"mean: {', '.join(NUMBER_MECHANISMS)} [one-bit].",
     ),
     click.option(
         "--categories",

@@ -35,6 +35,7 @@ from shuffledp.datasets.table import (
 )
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
+from shuffledp.randomizers.numbers import number_randomizer
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
 from shuffledp.statistics.collection import assign_levels
@@ -92,7 +93,12 @@ def mean_rehearsal(file: Path, given: Given, settings: Settings) -> Rehearsal:
             "Expected --low A and --high B, the bounds of the values, with --statistic "
             "mean."
         )
-    protocol = Mean(low, high, given["mechanism"] or "one-bit", settings.mode)
+    protocol = Mean(
+        low,
+        high,
+        settings.mode,
+        number_randomizer(given["mechanism"] or "one-bit", low, high),
+    )
     check_spread(spread, low, high)
 
     def rehearse(stage: Stage) -> Summary:

@@ -1,6 +1,7 @@
 """What shuffled coordinates of many rounds are worth against the analyst."""
 
-from shuffledp.accounting.account import MIN_DELTA, account
+from shuffledp.accounting.account import account
+from shuffledp.accounting.asked import MIN_DELTA
 from shuffledp.cover import LocalRandomizer
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace

@@ -8,7 +8,7 @@ that a certificate speaks of is the one whose randomizer runs.
 
 from dataclasses import dataclass
 
-from shuffledp.accounting.account import check_whole
+from shuffledp.accounting.asked import check_whole
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.central_composition import is_certified
 from shuffledp.federated.frameworks import FRAMEWORKS, framework_named

@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from shuffledp.accounting.account import check_whole
+from shuffledp.accounting.asked import check_whole
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.flower_agreement import Agreement

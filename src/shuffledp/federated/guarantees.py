@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting.account import MIN_DELTA, check_whole
+from shuffledp.accounting.asked import MIN_DELTA, check_whole
 from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError

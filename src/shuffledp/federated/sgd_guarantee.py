@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting.account import check_whole
+from shuffledp.accounting.asked import check_whole
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clip_laplace_vectors import LARGEST, SMALLEST, check_clip

@@ -17,10 +17,11 @@ from shuffledp.planning.plan import (
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
-from shuffledp.statistics.mean import Mean, MeanMechanism
+from shuffledp.randomizers.numbers import number_randomizer
+from shuffledp.statistics.mean import Mean
 from shuffledp.types import Mode
 
-_MECHANISMS: tuple[MeanMechanism, ...] = ("one-bit", "laplace", "clip-laplace")
+_MECHANISMS = ("one-bit", "laplace", "clip-laplace")
 _MODES: tuple[Mode, ...] = ("agnostic", "stratified")
 _LEFT_OUT = (
     "gaussian: its levels hold with delta_local only, and cover liberal people's "
@@ -60,7 +61,9 @@ def plan_mean(
     )
     options, left_out = [], [_LEFT_OUT]
     protocols: dict[tuple[str, Mode], Mean] = {
-        (mechanism, mode): Mean(low, high, mechanism, mode)
+        (mechanism, mode): Mean(
+            low, high, mode, number_randomizer(mechanism, low, high)
+        )
         for mode in _MODES
         for mechanism in _MECHANISMS
     }
@@ -115,7 +118,7 @@ def _option(
     if math.isinf(error):
         return None
     return Option(
-        name=protocol.mechanism,
+        name=protocol.randomizer.mechanism,
         mode=protocol.mode,
         people=people,
         guarantee=guarantee,

@@ -9,7 +9,6 @@ from shuffledp.accounting.account import account
 from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.promise import Promise
-from shuffledp.cover import Accountable
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.types import Mode
@@ -65,7 +64,7 @@ class Wish:
             return replace(self, targets=one)
         return replace(self, budgets=one)
 
-    def fit(self, protocol: Accountable) -> tuple[Population, Guarantee]:
+    def fit(self, protocol: Any) -> tuple[Population, Guarantee]:
         """Returns the local budgets for a protocol, and what they are worth.
 
         Raises:

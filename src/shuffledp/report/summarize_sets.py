@@ -88,16 +88,12 @@ def summarize_strings(
             "strings.",
         )
     names = (*estimate.candidates, OTHER_STRINGS)
-    guarantee = collection.guarantee
     return build_summary(
         "strings",
         circumstances,
         rows=rows,
         mode=estimate.mode,
-        guarantees=(
-            ("one report", guarantee.one_report),
-            ("any number of reports", guarantee.any_number),
-        ),
+        guarantees=(("", collection.guarantee),),
         caveats=caveats,
         dependence=bias,
         off_by="" if bias is None else off_by_share(bias, names),

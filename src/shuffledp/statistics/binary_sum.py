@@ -5,7 +5,7 @@ sum of the messages of n people with the same p,
 
     estimate = (sum y - n p / 2) / (1 - p);
 
-the lecture notes of document 002 print p / 2 for n p / 2 in eq. (9.5). The devices' noise
+the lecture notes on local and shuffle models print p / 2 for n p / 2 in eq. (9.5). The devices' noise
 need only hide one person among all: where each level should be worth a given epsilon after
 the shuffle, `calibrate` lets the accountant choose p, instead of a formula with an unknown
 constant. The bit is binary randomized response of budget log(2 / p - 1).
@@ -15,23 +15,26 @@ shuffling", arXiv:1808.01394.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.accounting.calibration import largest_budgets
+from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.analyzer.interval import reach
 from shuffledp.arrays import float_array, one_each
 from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity, check_mode, check_same
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
-from shuffledp.shuffler.shuffle import Reports, ShuffledReports
+from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.mean import Mean
-from shuffledp.statistics.single_message import check_mode
-from shuffledp.types import Floats, Mode
+from shuffledp.statistics.tallying import Seen, checked
+from shuffledp.tally import Tally
+from shuffledp.types import Floats, Ints, Mode
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class SumEstimate:
         population_error: As n times the share in a population they were drawn from.
         num_users: People in the collection, n.
         mode: "agnostic" or "stratified".
+        identity: Of the protocol that estimated it.
     """
 
     value: float
@@ -51,6 +55,7 @@ class SumEstimate:
     population_error: float
     num_users: int
     mode: Mode
+    identity: Identity | None = None
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Returns the ends of a two-sided interval for the sum over the participants."""
@@ -61,6 +66,15 @@ class SumEstimate:
 @dataclass(frozen=True)
 class BinarySum:
     """One bit per person, a shuffle, and an unbiased sum.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> rng = np.random.default_rng(5)
+    >>> total, levels = sdp.BinarySum(), np.repeat([1.0, 2.0], 5_000)
+    >>> reports = total.randomize(rng.random(10_000) < 0.3, levels, rng=rng)
+    >>> people = sdp.Population.from_budgets(levels)
+    >>> estimate = total.estimate(sdp.shuffle(reports, rng=rng), people)
+    >>> print(f"{estimate.value:.0f} +- {estimate.standard_error:.0f}")
+    3000 +- 100
 
     Attributes:
         mode: "agnostic" unlinks levels from messages; "stratified" keeps each level with
@@ -78,8 +92,17 @@ class BinarySum:
         return OneBit(0.0, 1.0)
 
     @property
+    def identity(self) -> Identity:
+        """What it is."""
+        return Identity.of("sum", self.randomizer.mechanism, {}, self.mode)
+
+    def exposures(self, people: Population) -> tuple[Exposure, ...]:
+        """What the accountant certifies: one message."""
+        return (SingleMessages("one message", self.randomizer, self.mode, people),)
+
+    @property
     def _mean(self) -> Mean:
-        return Mean(0.0, 1.0, "one-bit", self.mode)
+        return Mean(0.0, 1.0, self.mode)
 
     def noise_share(self, levels: ArrayLike) -> Floats:
         """Returns p, the chance that a message is a fair coin, shape as `levels`.
@@ -121,18 +144,50 @@ class BinarySum:
         integers, epsilons = one_each(as_integers, levels, what="bits")
         if integers.size and (integers.min() < 0 or integers.max() > 1):
             raise InvalidInputError("Expected bits to be 0 or 1.")
-        return self._mean.randomize(integers, epsilons, rng=rng)
+        sent = self._mean.randomize(integers, epsilons, rng=rng)
+        return replace(sent, identity=self.identity)
 
-    def estimate(self, shuffled: ShuffledReports, people: Population) -> SumEstimate:
+    def tally(self, shuffled: ShuffledReports) -> Tally:
+        """Counts people and ones: additive over parts.
+
+        Raises:
+            InvalidInputError: If reports are another protocol's, or were not shuffled.
+        """
+        if not isinstance(shuffled, ShuffledReports):
+            return self._mean.tally(shuffled)  # Says what it expected.
+        check_same(shuffled.identity, self.identity, what="reports")
+        tally = self._mean.tally(replace(shuffled, identity=self._mean.identity))
+        return replace(tally, identity=self.identity)
+
+    def draw_tally(
+        self, holders: Ints, people: Population, *, rng: np.random.Generator
+    ) -> Tally:
+        """Draws the tally of a whole collection without its people: the law is the same.
+
+        Args:
+            holders: How many people of each level hold 0 and 1, shape (levels, 2).
+            people: Who takes part.
+            rng: A simulation's generator.
+        """
+        tally = self._mean.draw_tally([0.0, 1.0], holders, people, rng=rng)
+        return replace(tally, identity=self.identity)
+
+    def estimate(self, seen: Seen, people: Population) -> SumEstimate:
         """Estimates how many people hold 1, from what the shuffler let through.
+
+        Args:
+            seen: From `shuffle`, or a tally.
+            people: The population that took part.
 
         Raises:
             UnknownLevelError: If a level is not one of the population's.
-            InvalidInputError: If messages are out of range, were shuffled for the other
-                mode, or do not come from as many people per level as expected.
+            InvalidInputError: If reports are another protocol's or none of its messages,
+                or do not come from as many people per level as expected.
         """
+        tally = checked(seen, self.identity, self.tally)
+        own = replace(tally, identity=self._mean.identity)
         # Bits differ as much as numbers of their mean can: whatever is more is cut down.
-        estimate = self._mean.estimate(shuffled, people, spread=0.5)
+        estimate = self._mean.estimate(own, people, spread=0.5)
         n = people.num_users
         return SumEstimate(
             value=n * estimate.value,
@@ -140,4 +195,5 @@ class BinarySum:
             population_error=n * estimate.population_error,
             num_users=n,
             mode=self.mode,
+            identity=self.identity,
         )

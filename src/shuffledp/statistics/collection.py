@@ -20,7 +20,6 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomness import Rng
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.shuffler.shuffle_strings import shuffle_strings
 from shuffledp.statistics.binary_sum import BinarySum, SumEstimate
 from shuffledp.statistics.frequency import Frequency
 from shuffledp.statistics.mean import Mean, check_spread
@@ -28,7 +27,6 @@ from shuffledp.statistics.rehearsal import (
     dependence_of_categories,
     dependence_of_numbers,
 )
-from shuffledp.statistics.string_guarantee import StringGuarantee, certify_strings
 from shuffledp.statistics.strings import Strings
 from shuffledp.types import Floats, Ints
 
@@ -65,7 +63,7 @@ class Collection(Generic[_Estimate, _Guarantee]):
 FrequencyCollection: TypeAlias = Collection[FrequencyEstimate, Guarantee]
 MeanCollection: TypeAlias = Collection[MeanEstimate, Guarantee]
 SumCollection: TypeAlias = Collection[SumEstimate, Guarantee]
-StringCollection: TypeAlias = Collection[StringEstimate, StringGuarantee]
+StringCollection: TypeAlias = Collection[StringEstimate, Guarantee]
 
 
 def assign_levels(shares: dict[float, float], num_users: int, *, rng: Rng) -> Floats:
@@ -205,7 +203,7 @@ def collect_sum(
         on_step=on_step,
     )
     numbers = bits.astype(np.float64)
-    mean = Mean(0.0, 1.0, mode=protocol.mode)
+    mean = Mean(0.0, 1.0, protocol.mode)
     found = _of_mean(numbers, levels, float(numbers.mean()), mean, people)
     return Collection(np.array([numbers.sum()]), people, estimate, guarantee, found)
 
@@ -242,9 +240,9 @@ def collect_strings(
     )
     people = Population.from_budgets(levels)
     guarantee, estimate = _collect(
-        certify=lambda: certify_strings(protocol, people, delta=delta),
+        certify=lambda: account(protocol, people, delta=delta),
         randomize=lambda: protocol.randomize(strings, levels, rng=rng),
-        shuffle=lambda reports: shuffle_strings(reports, rng=rng),
+        shuffle=lambda reports: shuffle(reports, rng=rng),
         estimate=lambda shuffled: protocol.estimate(
             shuffled,
             people,

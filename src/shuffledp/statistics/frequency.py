@@ -1,10 +1,11 @@
 """How often each category occurs among people at different privacy levels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.analyzer.frequency import (
     FrequencyEstimate,
     agnostic_error,
@@ -14,18 +15,37 @@ from shuffledp.analyzer.frequency import (
 )
 from shuffledp.arrays import as_number, one_each
 from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity, check_mode
 from shuffledp.population import Population
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomness import Rng
-from shuffledp.shuffler.shuffle import Reports, ShuffledReports
-from shuffledp.statistics.single_message import check_mode, check_shuffled
-from shuffledp.types import Mode
+from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.tallying import (
+    Seen,
+    check_generator,
+    check_holders,
+    check_people,
+    checked,
+    drawn_tally,
+    tally_of,
+)
+from shuffledp.tally import Tally
+from shuffledp.types import Ints, Mode
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Frequency:
     """A randomizer of categories, a shuffle, and unbiased frequencies.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> rng = np.random.default_rng(3)
+    >>> frequency, levels = sdp.Frequency(3), np.repeat([1.0, 2.0], 5_000)
+    >>> reports = frequency.randomize(rng.integers(0, 3, 10_000), levels, rng=rng)
+    >>> people = sdp.Population.from_budgets(levels)
+    >>> estimate = frequency.estimate(sdp.shuffle(reports, rng=rng), people)
+    >>> estimate.value.round(2)
+    array([0.34, 0.32, 0.34])
 
     Attributes:
         num_categories: k, at least 2; values are 0, ..., k - 1.
@@ -33,43 +53,49 @@ class Frequency:
             and the estimate is unbiased if levels and values are independent.
             "stratified" keeps each level with its message: the estimate is always
             unbiased, and people hide among their own level only.
-        oracle: What the devices run, for the same k; by default k-ary response.
+        randomizer: What the devices run, for the same k; by default k-ary response.
     """
 
     num_categories: int
-    mode: Mode = "agnostic"
-    oracle: FrequencyOracle | None = None
+    mode: Mode
+    randomizer: FrequencyOracle
 
-    def __post_init__(self) -> None:
-        KRandomizedResponse(self.num_categories)
-        check_mode(self.mode)
-        if self.oracle is None:
-            return
-        if isinstance(self.oracle, type) or not isinstance(
-            self.oracle, FrequencyOracle
-        ):
+    def __init__(
+        self,
+        num_categories: int,
+        mode: Mode = "agnostic",
+        randomizer: FrequencyOracle | None = None,
+    ) -> None:
+        usual = KRandomizedResponse(num_categories)
+        check_mode(mode)
+        if randomizer is None:
+            randomizer = usual
+        if isinstance(randomizer, type) or not isinstance(randomizer, FrequencyOracle):
             raise InvalidInputError(
                 "Expected a randomizer of categories, such as SubsetSelection, got "
-                f"{getattr(self.oracle, '__name__', type(self.oracle).__name__)}."
+                f"{getattr(randomizer, '__name__', type(randomizer).__name__)}."
             )
-        if self.oracle.num_categories != self.num_categories:
+        if randomizer.num_categories != num_categories:
             raise InvalidInputError(
-                f"Expected a randomizer of {self.num_categories} categories, got one of "
-                f"{self.oracle.num_categories}."
+                f"Expected a randomizer of {num_categories} categories, got one of "
+                f"{randomizer.num_categories}."
             )
+        object.__setattr__(self, "num_categories", num_categories)
+        object.__setattr__(self, "mode", mode)
+        object.__setattr__(self, "randomizer", randomizer)
 
     @property
-    def randomizer(self) -> FrequencyOracle:
-        """What the devices run."""
-        return self.oracle or KRandomizedResponse(self.num_categories)
+    def identity(self) -> Identity:
+        """What it is."""
+        oracle = self.randomizer
+        return Identity.of("frequency", oracle.mechanism, oracle.parameters, self.mode)
 
-    @property
-    def _coordinates_apart(self) -> bool:
-        """Whether one changed value may show in several coordinates, shuffled apart."""
-        return self.randomizer.changes > 1
+    def exposures(self, people: Population) -> tuple[Exposure, ...]:
+        """What the accountant certifies: one report."""
+        return (SingleMessages("one report", self.randomizer, self.mode, people),)
 
     def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
-        """Runs on the devices: one randomized message per person.
+        """Runs on the devices: one randomized report per person.
 
         Args:
             values: Integers in [0, k), shape (n,).
@@ -81,44 +107,73 @@ class Frequency:
         """
         integers, epsilons = one_each(values, levels, what="values")
         messages = self.randomizer.randomize(integers, epsilons, rng=rng)
-        linked = self.mode == "stratified"
-        return Reports(messages, epsilons, linked, self._coordinates_apart)
+        # Where one value shows in several coordinates, they are shuffled apart.
+        apart = self.randomizer.changes > 1
+        return Reports(
+            self.identity, messages, epsilons, "columns" if apart else "rows"
+        )
 
-    def estimate(
-        self, shuffled: ShuffledReports, people: Population
-    ) -> FrequencyEstimate:
+    def tally(self, shuffled: ShuffledReports) -> Tally:
+        """Counts the messages that support each category: additive over parts.
+
+        Raises:
+            InvalidInputError: If reports are another protocol's, or were not shuffled.
+        """
+        self._check(shuffled)
+        return tally_of(shuffled, self.identity, count=self.randomizer.support_counts)
+
+    def draw_tally(
+        self, holders: Ints, people: Population, *, rng: np.random.Generator
+    ) -> Tally:
+        """Draws the tally of a whole collection without its people: the law is the same.
+
+        >>> import numpy as np, shuffledp as sdp
+        >>> people = sdp.Population.from_counts({1.0: 10**9})
+        >>> tally = sdp.Frequency(2).draw_tally(
+        ...     np.array([[3 * 10**8, 7 * 10**8]]), people, rng=np.random.default_rng(1)
+        ... )
+        >>> sdp.Frequency(2).estimate(tally, people).value.round(3)
+        array([0.3, 0.7])
+
+        Args:
+            holders: How many people of each level hold each category, (levels, k).
+            people: Who takes part.
+            rng: A simulation's generator.
+
+        Raises:
+            InvalidInputError: If holders are not those of the population, or the
+                randomizer has too many messages to draw their numbers.
+        """
+        check_generator(rng)
+        held = check_holders(holders, people, self.num_categories)
+        counts = self.randomizer.draw_support_counts(held, people.epsilons, rng=rng)
+        return drawn_tally(self.identity, people, counts)
+
+    def estimate(self, seen: Seen, people: Population) -> FrequencyEstimate:
         """Estimates how often each category occurs, from what the shuffler let through.
 
         Args:
-            shuffled: From `shuffle`.
+            seen: From `shuffle`, or a tally.
             people: The population that took part.
 
         Raises:
             UnknownLevelError: If a level is not one of the population's.
-            InvalidInputError: If messages are out of range, were shuffled for the other
-                mode, or do not come from as many people per level as expected.
+            InvalidInputError: If reports are another protocol's or none of its messages,
+                or do not come from as many people per level as expected.
         """
-        indices = check_shuffled(shuffled, people, self.mode)
-        if shuffled.coordinates_apart != self._coordinates_apart:
-            wanted = "apart" if self._coordinates_apart else "together"
-            raise InvalidInputError(
-                f"Expected reports whose coordinates were shuffled {wanted}."
-            )
-        randomizer, messages = self.randomizer, shuffled.messages
-        randomizer.check_messages(messages)
-        keep, flip = randomizer.densities(people.epsilons)
+        tally = checked(seen, self.identity, self.tally)
+        check_people(tally, people)
+        keep, flip = self.randomizer.densities(people.epsilons)
+        counts = tally.counts[0]
         if self.mode == "agnostic":
-            del indices  # As large as the collection.
-            (counts,) = randomizer.support_counts(messages, None, 1)
-            return agnostic_frequencies(
+            estimate = agnostic_frequencies(
+                counts[0], level_counts=people.counts, keep=keep, flip=flip
+            )
+        else:
+            estimate = stratified_frequencies(
                 counts, level_counts=people.counts, keep=keep, flip=flip
             )
-        return stratified_frequencies(
-            randomizer.support_counts(messages, indices, people.num_levels),
-            level_counts=people.counts,
-            keep=keep,
-            flip=flip,
-        )
+        return replace(estimate, identity=self.identity)
 
     def predicted_error(self, people: Population, *, share: float) -> float:
         """Returns the standard error to expect, before anything is collected.
@@ -142,3 +197,7 @@ class Frequency:
             np.full(shape, number), level_counts=people.counts, keep=keep, flip=flip
         )
         return float(expected)
+
+    def _check(self, shuffled: ShuffledReports) -> None:
+        if isinstance(shuffled, ShuffledReports) and shuffled.identity == self.identity:
+            self.randomizer.check_messages(shuffled.messages)

@@ -1,84 +1,113 @@
 """The mean of bounded numbers of people at different privacy levels."""
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.analyzer.channel import Channel
 from shuffledp.analyzer.mean import MeanEstimate, agnostic_mean, stratified_mean
-from shuffledp.arrays import as_number, one_number_each
+from shuffledp.arrays import as_number, float_array, one_number_each
 from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity, check_mode
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
-from shuffledp.randomizers.clip_laplace import ClipLaplace
-from shuffledp.randomizers.gaussian import Gaussian
-from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
-from shuffledp.shuffler.shuffle import Reports, ShuffledReports
-from shuffledp.statistics.single_message import check_mode, check_shuffled
+from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.moments import averages_of, power_sums
+from shuffledp.statistics.tallying import (
+    Seen,
+    check_generator,
+    check_holders,
+    check_people,
+    checked,
+    drawn_tally,
+    tally_of,
+)
+from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
 
-MeanMechanism: TypeAlias = Literal["one-bit", "laplace", "clip-laplace", "gaussian"]
-MEAN_MECHANISMS: tuple[MeanMechanism, ...] = (
-    "one-bit",
-    "laplace",
-    "clip-laplace",
-    "gaussian",
-)
 
-# Decoded messages at a time, to bound the memory of temporaries.
-_BATCH = 1 << 20
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Mean:
     """A randomizer of numbers, a shuffle, and an estimate of the mean.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> rng = np.random.default_rng(4)
+    >>> mean, levels = sdp.Mean(0, 10), np.repeat([1.0, 2.0], 5_000)
+    >>> reports = mean.randomize(rng.uniform(2, 6, 10_000), levels, rng=rng)
+    >>> people = sdp.Population.from_budgets(levels)
+    >>> estimate = mean.estimate(sdp.shuffle(reports, rng=rng), people)
+    >>> print(f"{estimate.value:.1f} +- {estimate.standard_error:.1f}")
+    4.1 +- 0.1
 
     Attributes:
         low: Smallest possible value.
         high: Largest possible value.
-        mechanism: What the devices run. "one-bit" has the smallest error and one finite set
-            of messages for all levels, hence the best cover; "laplace" is Algorithm 2 of
-            E-APES; "clip-laplace" is that of APES, whose estimate is biased where values
-            differ; "gaussian" promises each level with delta_local = 1e-6 only.
         mode: "agnostic" unlinks levels from messages: everybody hides among everybody,
             and the estimate is unbiased if levels and values are independent.
             "stratified" keeps each level with its message: the estimate does not mind
             what levels depend on, and people hide among their own level only.
+        randomizer: What the devices run. By default `OneBit`, which has the smallest error
+            and one finite set of messages for all levels, hence the best cover. `Laplace`
+            is that of Algorithm 2 of E-APES; `ClipLaplace` that of APES, whose estimate is
+            biased where values differ; `Gaussian` promises a level with delta_local only.
+            Its range must be [low, high], or as wide: values are then moved to it.
     """
 
     low: float
     high: float
-    mechanism: MeanMechanism = "one-bit"
-    mode: Mode = "agnostic"
+    mode: Mode
+    randomizer: NumberRandomizer
 
-    def __post_init__(self) -> None:
-        value_range(self.low, self.high)
-        check_mode(self.mode)
-        if self.mechanism not in MEAN_MECHANISMS:
+    def __init__(
+        self,
+        low: float,
+        high: float,
+        mode: Mode = "agnostic",
+        randomizer: NumberRandomizer | None = None,
+    ) -> None:
+        half = value_range(low, high)
+        check_mode(mode)
+        if randomizer is None:
+            randomizer = OneBit(low, high)
+        if isinstance(randomizer, type) or not isinstance(randomizer, NumberRandomizer):
             raise InvalidInputError(
-                f"Expected one of {', '.join(MEAN_MECHANISMS)}, got {self.mechanism!r}."
+                "Expected a randomizer of numbers, such as Laplace, got "
+                f"{getattr(randomizer, '__name__', repr(randomizer))}."
             )
+        if not value_range(randomizer.low, randomizer.high) == half:
+            raise InvalidInputError(
+                f"Expected a randomizer of numbers in a range as wide as [{low:g}, "
+                f"{high:g}], got one of [{randomizer.low:g}, {randomizer.high:g}]."
+            )
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        object.__setattr__(self, "mode", mode)
+        object.__setattr__(self, "randomizer", randomizer)
 
     @property
-    def randomizer(self) -> NumberRandomizer:
-        """What the devices run; Clip-Laplace on values minus the middle of the range."""
-        if self.mechanism == "one-bit":
-            return OneBit(self.low, self.high)
-        if self.mechanism == "laplace":
-            return Laplace(self.low, self.high)
-        if self.mechanism == "gaussian":
-            return Gaussian(low=self.low, high=self.high)
-        return ClipLaplace(value_range(self.low, self.high))
+    def identity(self) -> Identity:
+        """What it is."""
+        inner = self.randomizer
+        terms = {**inner.parameters, "low": float(self.low), "high": float(self.high)}
+        return Identity.of("mean", inner.mechanism, terms, self.mode)
+
+    def exposures(self, people: Population) -> tuple[Exposure, ...]:
+        """What the accountant certifies: one message."""
+        return (SingleMessages("one message", self.randomizer, self.mode, people),)
 
     @property
     def _shift(self) -> float:
         """What is taken off a value on the device, and added to the estimate."""
-        return self._middle if self.mechanism == "clip-laplace" else 0.0
+        inner = self.randomizer
+        if (inner.low, inner.high) == (self.low, self.high):
+            return 0.0
+        return self._middle - (inner.low / 2.0 + inner.high / 2.0)
 
     @property
     def _middle(self) -> float:
@@ -87,7 +116,7 @@ class Mean:
     @property
     def _unit(self) -> "Mean":
         """The same for values from -1 to 1; messages are the same."""
-        return Mean(-1.0, 1.0, self.mechanism, self.mode)
+        return Mean(-1.0, 1.0, self.mode, self.randomizer.unit)
 
     def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
         """Runs on the devices: one randomized message per person.
@@ -101,55 +130,90 @@ class Mean:
             InvalidInputError: If shapes differ, or a value or a level is out of range.
         """
         numbers, epsilons = one_number_each(values, levels)
-        # Written this way round, it refuses NaN, too.
-        if not np.all((numbers >= self.low) & (numbers <= self.high)):
-            raise InvalidInputError(
-                f"Expected values to be numbers in [{self.low:g}, {self.high:g}]."
-            )
-        randomizer = self.randomizer
-        if self._shift:
-            numbers = np.clip(numbers - self._shift, randomizer.low, randomizer.high)
-        messages = randomizer.randomize(numbers, epsilons, rng=rng)
-        return Reports(messages, epsilons, linked=self.mode == "stratified")
+        messages = self.randomizer.randomize(self._moved(numbers), epsilons, rng=rng)
+        return Reports(self.identity, messages, epsilons)
 
-    def estimate(
+    def tally(self, shuffled: ShuffledReports) -> Tally:
+        """Adds up messages and their squares, as whole numbers: additive over parts.
+
+        Raises:
+            InvalidInputError: If reports are another protocol's, or were not shuffled.
+        """
+
+        def count(
+            messages: NDArray[Any], groups: Ints | None, num_groups: int
+        ) -> NDArray[Any]:
+            self.randomizer.check_messages(messages)
+            return power_sums(messages, groups, num_groups)
+
+        return tally_of(shuffled, self.identity, count=count)
+
+    def draw_tally(
         self,
-        shuffled: ShuffledReports,
+        values: ArrayLike,
+        holders: Ints,
         people: Population,
         *,
-        spread: float | None = None,
+        rng: np.random.Generator,
+    ) -> Tally:
+        """Draws the tally of a whole collection without its people: the law is the same.
+
+        >>> import numpy as np, shuffledp as sdp
+        >>> people = sdp.Population.from_counts({1.0: 10**9})
+        >>> tally = sdp.Mean(0, 10).draw_tally(
+        ...     [2, 7], np.array([[6 * 10**8, 4 * 10**8]]), people,
+        ...     rng=np.random.default_rng(1),
+        ... )
+        >>> round(sdp.Mean(0, 10).estimate(tally, people).value, 2)
+        4.0
+
+        Args:
+            values: Different numbers in [low, high], shape (values,).
+            holders: How many people of each level hold each, shape (levels, values).
+            people: Who takes part.
+            rng: A simulation's generator.
+
+        Raises:
+            InvalidInputError: If holders are not those of the population, or the
+                randomizer has too many messages to draw their numbers.
+        """
+        check_generator(rng)
+        numbers = self._moved(float_array(values, "values"))
+        held = check_holders(holders, people, numbers.size)
+        sums = self.randomizer.draw_sums(numbers, held, people.epsilons, rng=rng)
+        return drawn_tally(self.identity, people, sums)
+
+    def estimate(
+        self, seen: Seen, people: Population, *, spread: float | None = None
     ) -> MeanEstimate:
         """Estimates the mean from what the shuffler let through.
 
         Args:
-            shuffled: From `shuffle`.
+            seen: From `shuffle`, or a tally.
             people: The population that took part.
             spread: Standard deviation of the values, where it is known: messages of one bit
                 do not show it, and the standard error is then the largest possible.
 
         Raises:
             UnknownLevelError: If a level is not one of the population's.
-            InvalidInputError: If messages are out of range, were shuffled for the other
-                mode, or do not come from as many people per level as expected.
+            InvalidInputError: If reports are another protocol's or none of its messages,
+                or do not come from as many people per level as expected.
         """
         known = check_spread(spread, self.low, self.high)
-        indices = check_shuffled(shuffled, people, self.mode)
+        tally = checked(seen, self.identity, self.tally)
+        check_people(tally, people)
         middle, half = self._middle, value_range(self.low, self.high)
         scaled = None if known is None else known / half
         # Between -1 and 1 no range is too wide, too narrow or too far from 0.
-        randomizer = self._unit.randomizer
-        randomizer.check_messages(shuffled.messages)
-        groups = indices if self.mode == "stratified" else None
-        averages, variances = _averages(
-            randomizer, shuffled.messages, groups, people.num_levels
-        )
-        channel = self._unit.channel(people)
-        if groups is None:
+        unit = self._unit
+        averages, variances = averages_of(tally.counts[0], unit.randomizer)
+        channel = unit.channel(people)
+        if self.mode == "agnostic":
             average, variance = float(averages[0]), float(variances[0])
             estimate = agnostic_mean(average, variance, channel, spread=scaled)
         else:
             estimate = stratified_mean(averages, variances, channel, spread=scaled)
-        return estimate.in_units(middle, half)
+        return replace(estimate.in_units(middle, half), identity=self.identity)
 
     def channel(self, people: Population) -> Channel:
         """Returns what messages of these people tell about their values."""
@@ -159,8 +223,20 @@ class Mean:
             return mean + self._shift, variance
 
         counts = people.counts.astype(np.float64)
-        linear = self.mechanism != "clip-laplace"
+        linear = self.randomizer.unbiased
         return Channel(moments, people.epsilons, counts, self.low, self.high, linear)
+
+    def _moved(self, numbers: Floats) -> Floats:
+        """Returns values in the range of the randomizer."""
+        # Written this way round, it refuses NaN, too.
+        if not np.all((numbers >= self.low) & (numbers <= self.high)):
+            raise InvalidInputError(
+                f"Expected values to be numbers in [{self.low:g}, {self.high:g}]."
+            )
+        if not self._shift:
+            return numbers
+        inner = self.randomizer
+        return np.clip(numbers - self._shift, inner.low, inner.high)
 
     def predicted_error(
         self, people: Population, *, mean: float | None = None, spread: float = 0.0
@@ -231,24 +307,3 @@ def check_spread(spread: float | None, low: float, high: float) -> float | None:
             f"the values; got {number:g}."
         )
     return number
-
-
-def _averages(
-    randomizer: NumberRandomizer, messages: Ints, groups: Ints | None, num_groups: int
-) -> tuple[Floats, Floats]:
-    """Returns average and variance of the decoded messages, of each group or of all."""
-    size = 1 if groups is None else num_groups
-    count, total, square = np.zeros(size), np.zeros(size), np.zeros(size)
-    for start in range(0, messages.size, _BATCH):
-        part = slice(start, start + _BATCH)
-        away = randomizer.decode(messages[part])
-        if groups is None:
-            count[0] += away.size
-            total[0] += away.sum()
-            square[0] += away @ away
-            continue
-        count += np.bincount(groups[part], minlength=size)
-        total += np.bincount(groups[part], away, minlength=size)
-        square += np.bincount(groups[part], away**2, minlength=size)
-    average = total / count
-    return average, np.maximum(square / count - average**2, 0.0)

@@ -1,19 +1,33 @@
-"""Any randomizer behind a shuffler: one message per person, for the accountant alone."""
+"""Any randomizer behind a shuffler, of which nothing is estimated."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from shuffledp.accounting.exposure import Exposure, SingleMessages, message_identity
+from shuffledp.arrays import float_array
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity, check_mode
 from shuffledp.population import Population
-from shuffledp.shuffler.shuffle import ShuffledReports
-from shuffledp.types import Ints, Mode
+from shuffledp.randomness import Rng
+from shuffledp.reports import Reports
+from shuffledp.types import Mode
 
 
 @dataclass(frozen=True)
 class SingleMessage:
-    """What `account` needs to know of a collection.
+    """One report per person, and a shuffle.
+
+    `account` takes a bare randomizer for one whose messages travel apart from levels.
+
+    >>> import shuffledp as sdp
+    >>> people = sdp.Population.from_counts({1.0: 10_000})
+    >>> stratified = sdp.SingleMessage(sdp.Laplace(0, 1), mode="stratified")
+    >>> sdp.account(stratified, people, delta=1e-6).worst.epsilon_central
+    0.0378432
 
     Attributes:
         randomizer: What the devices run.
@@ -26,39 +40,42 @@ class SingleMessage:
 
     def __post_init__(self) -> None:
         check_mode(self.mode)
+        if isinstance(self.randomizer, type) or not hasattr(self.randomizer, "covers"):
+            raise InvalidInputError(
+                "Expected a randomizer that hands over its cover, such as Laplace, got "
+                f"{getattr(self.randomizer, '__name__', type(self.randomizer).__name__)}."
+            )
 
+    @property
+    def identity(self) -> Identity:
+        """What it is."""
+        return message_identity(self.randomizer, self.mode)
 
-def check_mode(mode: str) -> None:
-    """Raises InvalidInputError unless this is one of the two modes."""
-    if mode not in ("agnostic", "stratified"):
-        raise InvalidInputError(
-            f"Expected mode 'agnostic' or 'stratified', got {mode!r}."
+    def exposures(self, people: Population) -> tuple[Exposure, ...]:
+        """What the accountant certifies: one message."""
+        about = "one message" if self.randomizer.changes == 1 else "one report"
+        return (SingleMessages(about, self.randomizer, self.mode, people),)
+
+    def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
+        """Runs on the devices: one randomized message per person.
+
+        Args:
+            values: What the randomizer takes, shape (n,).
+            levels: Each person's local budget in nats, shape (n,).
+            rng: `SystemRandom()` on real devices, a seeded generator in simulations.
+
+        Raises:
+            InvalidInputError: If the randomizer draws nothing (some only declare what is
+                certified), or refuses values or levels.
+        """
+        draw: Any = getattr(self.randomizer, "randomize", None)
+        if draw is None:
+            raise InvalidInputError(
+                f"Expected a randomizer that draws messages, got {self.randomizer!r}."
+            )
+        epsilons = float_array(levels, "privacy levels")
+        messages = np.asarray(draw(np.asarray(values), epsilons, rng=rng))
+        apart = self.randomizer.changes > 1
+        return Reports(
+            self.identity, messages, epsilons, "columns" if apart else "rows"
         )
-
-
-def check_shuffled(shuffled: ShuffledReports, people: Population, mode: Mode) -> Ints:
-    """Returns the position of each report's level in the population, shape (n,).
-
-    Raises:
-        UnknownLevelError: If a level is not one of the population's.
-        InvalidInputError: If these are not shuffled reports of this mode, or do not come
-            from as many people per level as expected.
-    """
-    if not isinstance(shuffled, ShuffledReports):
-        raise InvalidInputError(
-            f"Expected ShuffledReports, got {type(shuffled).__name__}: an analyst sees "
-            "nothing that was not shuffled."
-        )
-    if not isinstance(people, Population):
-        raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
-    if shuffled.linked != (mode == "stratified"):
-        raise InvalidInputError(
-            f"Expected reports of mode {mode!r}, got the other mode's."
-        )
-    indices = people.level_indices(shuffled.levels)
-    per_level = np.bincount(indices, minlength=people.num_levels)
-    if not np.array_equal(per_level, people.counts):
-        raise InvalidInputError(
-            "Expected as many reports per level as the population has people."
-        )
-    return indices

@@ -12,11 +12,13 @@ strings, or shares within cohorts differ and estimates are off.
 Source: Erlingsson, Pihur, Korolova (2014), "RAPPOR", arXiv:1407.6981.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.analyzer.bit_shares import (
     agnostic_bit_shares,
     ones_per_group,
@@ -30,19 +32,30 @@ from shuffledp.analyzer.strings import (
 )
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.identity import Identity, check_mode
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers import bloom
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.rappor import Rappor
 from shuffledp.randomness import Rng, check_rng
-from shuffledp.shuffler.shuffle_strings import ShuffledStringReports, StringReports
-from shuffledp.statistics.single_message import check_mode
+from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.tallying import (
+    Seen,
+    check_generator,
+    check_holders,
+    check_people,
+    checked,
+    tally_of,
+)
+from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
 
 MAX_COHORTS = 2**16
 
 # Bits are randomized in batches of about this size, to bound the memory of temporaries.
 _BATCH = 1 << 21
+# NumPy deals no more people to cohorts.
+_MOST_DEALT = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +113,30 @@ class Strings:
             one_given_zero=self.one_given_zero,
         )
 
+    @property
+    def identity(self) -> Identity:
+        """What it is."""
+        inner = self.randomizer
+        terms = {**inner.parameters, "cohorts": int(self.num_cohorts)}
+        return Identity.of("strings", inner.mechanism, terms, self.mode)
+
+    def exposures(self, people: Population) -> tuple[Exposure, ...]:
+        """What the accountant certifies: one report, and any number of them.
+
+        People hide within their cohort. Every cohort contains at least the people of
+        `smallest_cohort`, and who hides among more is covered no less: both statements
+        are made for that crowd, and hold in every cohort.
+
+        Raises:
+            PopulationError: If a cohort would be left without one of the levels.
+        """
+        crowd, inner = self.smallest_cohort(people), self.randomizer
+        always = "any number of reports from the same permanent response"
+        return (
+            SingleMessages("one report", inner, self.mode, crowd),
+            SingleMessages(always, inner.permanent, self.mode, crowd),
+        )
+
     def cohorts_of(self, levels: ArrayLike) -> NDArray[np.int64]:
         """Returns everybody's cohort, dealt evenly within each level, shape (n,).
 
@@ -148,7 +185,7 @@ class Strings:
             batch[:] = randomizer.permanent_response(batch, epsilons[part], rng=rng)
         return MemoizedStrings(bits, cohorts, epsilons)
 
-    def report(self, memoized: MemoizedStrings, *, rng: Rng) -> StringReports:
+    def report(self, memoized: MemoizedStrings, *, rng: Rng) -> Reports:
         """Runs on the devices, for every report: fresh noise on what they keep."""
         check_rng(rng)
         if not isinstance(memoized, MemoizedStrings):
@@ -159,12 +196,13 @@ class Strings:
         bits = np.empty_like(memoized.bits)
         for part in self._batches(memoized.levels.size):
             bits[part] = randomizer.instantaneous_response(memoized.bits[part], rng=rng)
-        linked = self.mode == "stratified"
-        return StringReports(bits, memoized.cohorts, memoized.levels, linked)
+        return Reports(
+            self.identity, bits, memoized.levels, "columns", memoized.cohorts
+        )
 
     def randomize(
         self, strings: bloom.Strings, levels: ArrayLike, *, rng: Rng
-    ) -> StringReports:
+    ) -> Reports:
         """Runs on the devices that report only once: `memoize`, then `report`."""
         return self.report(self.memoize(strings, levels, rng=rng), rng=rng)
 
@@ -186,9 +224,82 @@ class Strings:
             )
         return Population(people.epsilons, people.counts // self.num_cohorts)
 
+    def tally(self, shuffled: ShuffledReports) -> Tally:
+        """Counts the ones of every cohort and bit: additive over parts.
+
+        Raises:
+            InvalidInputError: If reports are another protocol's, or were not shuffled.
+        """
+
+        def count(
+            bits: NDArray[Any], groups: Ints | None, num_groups: int
+        ) -> NDArray[Any]:
+            if bits.dtype != np.bool_ or bits.shape[1:] != (self.num_bits,):
+                raise InvalidInputError(f"Expected {self.num_bits} bits per report.")
+            if groups is None:
+                groups = np.zeros(len(bits), dtype=np.uint8)
+            return ones_per_group(bits, groups, num_groups)
+
+        return tally_of(
+            shuffled, self.identity, count=count, num_cohorts=self.num_cohorts
+        )
+
+    def draw_tally(
+        self,
+        strings: bloom.Strings,
+        holders: Ints,
+        people: Population,
+        *,
+        rng: np.random.Generator,
+    ) -> Tally:
+        """Draws the tally of a whole collection without its people: the law is the same.
+
+        People arrive in an order that has nothing to do with their strings.
+
+        Args:
+            strings: Different strings.
+            holders: How many people of each level hold each, shape (levels, strings).
+            people: Who takes part.
+            rng: A simulation's generator.
+
+        Raises:
+            InvalidInputError: If holders are not those of the population.
+        """
+        check_generator(rng)
+        if people.num_users >= _MOST_DEALT:
+            raise InvalidInputError(
+                f"Expected fewer than {_MOST_DEALT:,} people to be dealt to cohorts."
+            )
+        texts = bloom.as_strings(strings)
+        left = check_holders(holders, people, len(texts))
+        one, zero = self.randomizer.effective_chances(people.epsilons)
+        dealt = self.dealt(people)
+        piles = people.num_levels if self.mode == "stratified" else 1
+        ones = np.zeros((self.num_cohorts, piles, self.num_bits), dtype=np.int64)
+        for cohort in range(self.num_cohorts):
+            positions = bloom.bloom_positions(
+                texts,
+                np.full(len(texts), cohort),
+                num_bits=self.num_bits,
+                num_hashes=self.num_hashes,
+            )
+            sets = np.zeros((len(texts), self.num_bits), dtype=np.int64)
+            np.put_along_axis(sets, positions, 1, axis=1)
+            for level in range(people.num_levels):
+                size = int(dealt[cohort, level])
+                here = rng.multivariate_hypergeometric(
+                    left[level], size, method="marginals"
+                )
+                left[level] -= here
+                held = here @ sets
+                drawn = rng.binomial(held, one[level])
+                drawn += rng.binomial(size - held, zero[level])
+                ones[cohort, level if piles > 1 else 0] += drawn
+        return Tally(self.identity, people.epsilons, dealt, ones)
+
     def estimate(
         self,
-        shuffled: ShuffledStringReports,
+        seen: Seen,
         people: Population,
         *,
         candidates: bloom.Strings,
@@ -197,7 +308,7 @@ class Strings:
         """Estimates how many people hold each candidate.
 
         Args:
-            shuffled: From `shuffle_strings`.
+            seen: From `shuffle`, or a tally.
             people: The population that took part.
             candidates: Different strings, at most num_bits num_cohorts / 1.5 of them.
             false_discovery_rate: Which share of the strings that are called found may,
@@ -215,25 +326,18 @@ class Strings:
             candidates, num_cohorts=self.num_cohorts, num_bits=self.num_bits
         )
         self.smallest_cohort(people)
-        indices, dealt = self._checked(shuffled, people)
-        groups = shuffled.cohorts * people.num_levels + indices
+        tally, dealt = checked(seen, self.identity, self.tally), self.dealt(people)
+        check_people(tally, people, dealt)
         one, zero = self.randomizer.effective_chances(people.epsilons)
         if self.mode == "agnostic":
             shares = agnostic_bit_shares(
-                ones_per_group(shuffled.bits, shuffled.cohorts, self.num_cohorts),
-                level_counts=dealt,
-                one=one,
-                zero=zero,
+                tally.counts[:, 0], level_counts=dealt, one=one, zero=zero
             )
         else:
-            ones = ones_per_group(shuffled.bits, groups, dealt.size)
             shares = stratified_bit_shares(
-                ones.reshape(*dealt.shape, self.num_bits),
-                level_counts=dealt,
-                one=one,
-                zero=zero,
+                tally.counts, level_counts=dealt, one=one, zero=zero
             )
-        return decode_strings(
+        estimate = decode_strings(
             shares,
             known,
             num_hashes=self.num_hashes,
@@ -241,39 +345,19 @@ class Strings:
             false_discovery_rate=rate,
             mode=self.mode,
         )
+        return replace(estimate, identity=self.identity)
 
-    def _checked(
-        self, shuffled: ShuffledStringReports, people: Population
-    ) -> tuple[Ints, Ints]:
-        """Returns every row's level, and the people of each cohort and level."""
-        if not isinstance(shuffled, ShuffledStringReports):
-            raise InvalidInputError(
-                f"Expected ShuffledStringReports, got {type(shuffled).__name__}: an "
-                "analyst sees nothing that was not shuffled."
-            )
-        if shuffled.linked != (self.mode == "stratified"):
-            raise InvalidInputError(
-                f"Expected reports of mode {self.mode!r}, got the other mode's."
-            )
-        if shuffled.bits.shape[1] != self.num_bits:
-            raise InvalidInputError(f"Expected {self.num_bits} bits per report.")
-        cohorts = shuffled.cohorts
-        if cohorts.size and (cohorts.min() < 0 or cohorts.max() >= self.num_cohorts):
-            raise InvalidInputError(f"Expected cohorts in [0, {self.num_cohorts}).")
-        indices = people.level_indices(shuffled.levels)
-        found = np.bincount(
-            cohorts * people.num_levels + indices,
-            minlength=self.num_cohorts * people.num_levels,
-        ).reshape(self.num_cohorts, people.num_levels)
+    def dealt(self, people: Population) -> NDArray[np.int64]:
+        """Returns the people of each cohort and level, shape (cohorts, levels).
+
+        The i-th person of a level is in cohort i mod num_cohorts: the first ones may have
+        one person more.
+        """
         last = np.arange(self.num_cohorts)[:, None]
-        # The i-th person of a level is in cohort i mod num_cohorts: the first ones may
-        # have one person more.
-        dealt = (people.counts - last + self.num_cohorts - 1) // self.num_cohorts
-        if not np.array_equal(found, dealt):
-            raise InvalidInputError(
-                "Expected as many reports per level and cohort as the population has."
-            )
-        return indices, dealt
+        counts: NDArray[np.int64] = (
+            people.counts - last + self.num_cohorts - 1
+        ) // self.num_cohorts
+        return counts
 
     def _batches(self, num_users: int) -> list[slice]:
         size = max(_BATCH // self.num_bits, 1)

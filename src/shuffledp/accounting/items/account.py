@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from shuffledp.accounting.account import check_whole
+from shuffledp.accounting.asked import check_whole
 from shuffledp.accounting.items.guarantee import ItemsGuarantee, ItemsLevelGuarantee
 from shuffledp.accounting.items.profile import ItemsProfile
 from shuffledp.accounting.solve import (

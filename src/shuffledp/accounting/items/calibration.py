@@ -8,7 +8,7 @@ certified bound, and found to keep the target.
 import math
 from collections.abc import Callable
 
-from shuffledp.accounting.account import check_whole
+from shuffledp.accounting.asked import check_whole
 from shuffledp.accounting.items.account import (
     CUT_SHARE,
     blanket_mean,

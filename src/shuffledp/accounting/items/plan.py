@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from shuffledp.accounting.account import check_whole
+from shuffledp.accounting.asked import check_whole
 from shuffledp.accounting.items.account import (
     CUT_SHARE,
     account_items,

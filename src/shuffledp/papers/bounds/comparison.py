@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shuffledp.cover import Accountable
 from shuffledp.errors import InvalidInputError, OutsidePreconditions
 from shuffledp.papers.bounds.bound import (
     PublishedBound,
@@ -14,6 +13,7 @@ from shuffledp.papers.bounds.bound import (
 )
 from shuffledp.papers.bounds.catalog import PUBLISHED, published_bound
 from shuffledp.population import Population
+from shuffledp.statistics.single_message import SingleMessage
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Claim:
 
 
 def claims(
-    protocol: Accountable,
+    protocol: SingleMessage,
     people: Population,
     *,
     delta: float | None = None,

@@ -12,6 +12,7 @@ import numpy as np
 from shuffledp.budget_distributions import draw_budgets
 from shuffledp.papers.figures.result import OnShare, Result
 from shuffledp.population import Population
+from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.report.picture import new_figure, svg
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.mean import Mean
@@ -25,7 +26,7 @@ _COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f")
 def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
     """Returns the errors for three kinds of gradients."""
     rng = np.random.default_rng(seed)
-    protocol = Mean(-CLIP, CLIP, "clip-laplace")
+    protocol = Mean(-CLIP, CLIP, randomizer=ClipLaplace(clip=CLIP))
     kinds = _gradients(rng)
     rows, histograms = [], {}
     for index, (name, values) in enumerate(kinds.items()):

@@ -22,6 +22,7 @@ from shuffledp.papers.figures.eapes import (
 from shuffledp.papers.figures.eapes_picture import two_panels
 from shuffledp.papers.figures.result import OnShare, Result
 from shuffledp.population import Population
+from shuffledp.randomizers.laplace import Laplace
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.mean import Mean
 from shuffledp.types import Floats
@@ -35,10 +36,10 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
     rows = []
     for index, setting in enumerate(SETTINGS):
         people = setting.people
-        laplace = Mean(LOW, HIGH, "laplace")
+        laplace = Mean(LOW, HIGH, randomizer=Laplace(LOW, HIGH))
         guarantee = account(laplace, people, delta=DELTA)
         central = [level.epsilon_central for level in guarantee.levels]
-        one_bit = Mean(LOW, HIGH, "one-bit")
+        one_bit = Mean(LOW, HIGH)
         counts = people.counts.tolist()
         targets = dict(zip(central, counts, strict=True))
         budgets = largest_budgets(Promise(one_bit, DELTA), targets).people

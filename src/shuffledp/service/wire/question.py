@@ -95,7 +95,7 @@ class Question:
         if self.statistic == "frequency":
             return Frequency(len(self.categories), self.mode)
         if self.statistic == "mean":
-            return Mean(self.low, self.high, "one-bit", self.mode)
+            return Mean(self.low, self.high, self.mode)
         if self.statistic == "sum":
             return BinarySum(self.mode)
         return ItemsFramework(

@@ -1,0 +1,137 @@
+"""What a protocol is, in a form that travels with everything that comes from it.
+
+Reports, shuffled reports, tallies, estimates and guarantees carry it: messages of one
+protocol mean nothing in another, and no check of shapes can tell.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.types import Mode
+
+_KEYS = {"statistic", "mechanism", "parameters", "mode"}
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A protocol by its statistic, mechanism, parameters and mode.
+
+    Build one with `Identity.of`. Equal identities have equal digests, and the reverse.
+
+    Attributes:
+        text: All of it as JSON with sorted keys and no spaces.
+    """
+
+    text: str
+
+    @classmethod
+    def of(
+        cls,
+        statistic: str,
+        mechanism: str,
+        parameters: Mapping[str, Any],
+        mode: Mode,
+    ) -> "Identity":
+        """Returns the identity of a protocol.
+
+        >>> print(Identity.of("frequency", "kary-response", {"categories": 9}, "agnostic"))
+        frequency by kary-response (categories 9), agnostic
+
+        Args:
+            statistic: What is estimated.
+            mechanism: The name of what devices run.
+            parameters: Public ones of both, of JSON's types, finite.
+            mode: "agnostic" or "stratified".
+
+        Raises:
+            InvalidInputError: If a parameter is not of JSON's types.
+        """
+        record = {
+            "statistic": statistic,
+            "mechanism": mechanism,
+            "parameters": dict(parameters),
+            "mode": mode,
+        }
+        return cls.from_record(record)
+
+    @classmethod
+    def from_record(cls, record: object) -> "Identity":
+        """Returns the identity with this `record`.
+
+        Raises:
+            InvalidInputError: If it is none.
+        """
+        if not isinstance(record, dict) or set(record) != _KEYS:
+            raise InvalidInputError(
+                f"Expected a protocol as {', '.join(sorted(_KEYS))}."
+            )
+        names = (record["statistic"], record["mechanism"])
+        if not all(isinstance(name, str) for name in names):
+            raise InvalidInputError("Expected names of a statistic and a mechanism.")
+        check_mode(record["mode"])
+        if not isinstance(record["parameters"], dict):
+            raise InvalidInputError("Expected parameters by their names.")
+        try:
+            text = json.dumps(
+                record, sort_keys=True, separators=(",", ":"), allow_nan=False
+            )
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidInputError(
+                "Expected parameters that are numbers, texts or lists of them: a "
+                "protocol must be identified by what it was made from."
+            ) from error
+        return cls(text)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Statistic, mechanism, parameters and mode, as plain values."""
+        record: dict[str, Any] = json.loads(self.text)
+        return record
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text, in hexadecimal digits."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def __str__(self) -> str:
+        record = self.record
+        parts = [
+            f"{name} {_plain(value)}" for name, value in record["parameters"].items()
+        ]
+        within = f" ({', '.join(parts)})" if parts else ""
+        return (
+            f"{record['statistic']} by {record['mechanism']}{within}, {record['mode']}"
+        )
+
+
+def check_same(found: Identity, wanted: Identity, *, what: str) -> None:
+    """Raises InvalidInputError unless both are the same protocol's.
+
+    Args:
+        found: Of what was passed.
+        wanted: Of what it was passed to.
+        what: The word for it.
+    """
+    if found != wanted:
+        raise InvalidInputError(f"Expected {what} of {wanted}; got {what} of {found}.")
+
+
+def check_mode(mode: object) -> None:
+    """Raises InvalidInputError unless this is one of the two modes."""
+    if mode not in ("agnostic", "stratified"):
+        raise InvalidInputError(
+            f"Expected mode 'agnostic' or 'stratified', got {mode!r}."
+        )
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list):
+        shown = ", ".join(_plain(entry) for entry in value[:3])
+        return f"[{shown}{', ...' if len(value) > 3 else ''}]"
+    return str(value)

@@ -1,0 +1,119 @@
+"""What people send, and what of it the analyst sees.
+
+Both say which protocol they belong to, and how much of a report stays together:
+
+    "rows"     a report is one message, of one or several numbers
+    "columns"  every number of a report is a message of its own, and mixed only with those
+               that other people sent in the same place
+    "pool"     every number of a report is a message, and all messages of all people are
+               mixed with each other
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.arrays import int_array
+from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.types import Floats, Ints
+
+Arrangement: TypeAlias = Literal["rows", "columns", "pool"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """What the devices hand to the shuffler, in the order of the people.
+
+    Attributes:
+        identity: Of the protocol that made them.
+        messages: What each person sends, shape (n,) or (n, width).
+        levels: Each person's privacy level, shape (n,); None if levels are not sent.
+        arrangement: What of a report stays together.
+        cohorts: Among whom each person is mixed, from 0, shape (n,); None for everybody.
+    """
+
+    identity: Identity
+    messages: NDArray[Any]
+    levels: Floats | None
+    arrangement: Arrangement = "rows"
+    cohorts: Ints | None = None
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def num_users(self) -> int:
+        """How many people sent a report."""
+        return len(self.messages)
+
+    @property
+    def linked(self) -> bool:
+        """Whether a message keeps its level on the way to the analyst."""
+        return _linked(self)
+
+
+@dataclass(frozen=True, eq=False)
+class ShuffledReports:
+    """What the analyst sees.
+
+    Attributes:
+        identity: Of the protocol that made the reports.
+        messages: Shape (n,) or (n, width), in random order. Only in the arrangement "rows"
+            do the numbers of a row come from the same person.
+        levels: Shape (n,), or None. If `linked`, entry i belongs to row i; otherwise
+            levels are in a random order of their own.
+        arrangement: What of a report stayed together.
+        cohorts: Of every row, ascending, shape (n,); None if there are none.
+    """
+
+    identity: Identity
+    messages: NDArray[Any]
+    levels: Floats | None
+    arrangement: Arrangement = "rows"
+    cohorts: Ints | None = None
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def num_users(self) -> int:
+        """How many people sent a report."""
+        return len(self.messages)
+
+    @property
+    def linked(self) -> bool:
+        """Whether a message kept its level."""
+        return _linked(self)
+
+
+def _linked(reports: Reports | ShuffledReports) -> bool:
+    return bool(reports.identity.record["mode"] == "stratified")
+
+
+def _check(reports: Reports | ShuffledReports) -> None:
+    if not isinstance(reports.identity, Identity):
+        raise InvalidInputError("Expected the identity of the protocol that made them.")
+    messages, levels, cohorts = reports.messages, reports.levels, reports.cohorts
+    if not isinstance(messages, np.ndarray) or messages.dtype.kind not in "biu":
+        raise InvalidInputError("Expected messages as an array of integers or bits.")
+    if messages.ndim not in (1, 2) or (messages.ndim == 2 and not messages.shape[1]):
+        raise InvalidInputError("Expected one message, or row of messages, per person.")
+    if reports.arrangement not in ("rows", "columns", "pool"):
+        raise InvalidInputError(
+            f"Expected arrangement 'rows', 'columns' or 'pool', got "
+            f"{reports.arrangement!r}."
+        )
+    if levels is not None and levels.shape != messages.shape[:1]:
+        raise InvalidInputError(
+            f"Expected as many messages as privacy levels, got {len(messages)} messages "
+            f"and {levels.size} levels."
+        )
+    if levels is None and _linked(reports):
+        raise InvalidInputError("Expected levels where messages carry them.")
+    if cohorts is not None:
+        int_array(cohorts, "cohorts")
+        if cohorts.shape != messages.shape[:1]:
+            raise InvalidInputError("Expected as many cohorts as messages.")

@@ -1,0 +1,57 @@
+"""Reports of many messages: every message of every report alone, in one order.
+
+Reports of one collection have equally many messages, dummies among them. Nobody learns
+which messages came from the same person, nor from which level.
+"""
+
+import numpy as np
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomness import Rng
+from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.types import Ints
+
+# Times 2^31, for the message, they fit into a signed word.
+_KEYS = 2**32
+
+
+def shuffled_pool(reports: Reports, *, rng: Rng) -> ShuffledReports:
+    """Puts all messages into a uniformly random order; rows then mean nothing."""
+    if reports.cohorts is not None or reports.levels is not None:
+        raise InvalidInputError(
+            "Expected messages of a pool without levels and cohorts: they travel alone."
+        )
+    # In place: the order itself would take twice the memory of the messages.
+    messages = reports.messages.flatten()
+    if isinstance(rng, np.random.Generator):
+        rng.shuffle(messages)
+    elif messages.size and messages.dtype == np.int32 and messages.min() >= 0:
+        _order_by_keys(messages, rng)
+    else:
+        messages = messages[rng.permutation(messages.size)]
+    return ShuffledReports(
+        reports.identity, messages.reshape(reports.messages.shape), None, "pool"
+    )
+
+
+def _order_by_keys(messages: Ints, rng: Rng) -> None:
+    """Orders messages of 31 bits by random keys of 32 bits, both in one sorted word.
+
+    Where keys are equal (one in 400, at ten million), the order is drawn again: all
+    orders stay equally likely. It takes a fraction of the time of sorting indices.
+    """
+    words = rng.integers(0, _KEYS, size=messages.size) << 31
+    words |= messages
+    words.sort()
+    np.bitwise_and(words, 2**31 - 1, out=messages, casting="unsafe")
+    words >>= 31
+    equal = words[1:] == words[:-1]
+    tied = np.zeros(words.size, dtype=np.bool_)
+    tied[1:] = equal
+    tied[:-1] |= equal
+    places = np.flatnonzero(tied)
+    if places.size:
+        drawn = rng.permutation(places.size)
+        # Stable: within equal keys, in the order drawn.
+        again = drawn[np.argsort(words[places[drawn]], kind="stable")]
+        messages[places] = messages[places[again]]

@@ -1,0 +1,70 @@
+"""Sums of messages that are whole numbers, exactly; and averages of what they stand for."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.randomizers.number_randomizer import NumberRandomizer
+from shuffledp.types import Floats, Ints
+
+# Messages at a time, so that no partial sum leaves 63 bits.
+_BATCH = 1 << 20
+# Messages are split at this bit: squares of either part then fit.
+_SPLIT = 20
+
+
+def power_sums(messages: Ints, groups: Ints | None, num_groups: int) -> NDArray[Any]:
+    """Returns number, sum and sum of squares of each group's messages.
+
+    Args:
+        messages: Whole numbers up to 2^41 in size, shape (n,).
+        groups: Each message's group, shape (n,); None if there is one only.
+        num_groups: How many groups there are.
+
+    Returns:
+        Python's whole numbers, of any size, shape (num_groups, 3).
+    """
+    totals = np.zeros((num_groups, 3), dtype=object)
+    for start in range(0, messages.size, _BATCH):
+        part = slice(start, start + _BATCH)
+        numbers = messages[part].astype(np.int64)
+        high = numbers >> _SPLIT
+        low = numbers - (high << _SPLIT)
+        own = None if groups is None else groups[part]
+        columns = [np.ones_like(numbers), numbers, high * high, high * low, low * low]
+        count, total, squares, mixed, small = (
+            _added(column, own, num_groups).astype(object) for column in columns
+        )
+        totals[:, 0] += count
+        totals[:, 1] += total
+        totals[:, 2] += (squares << 2 * _SPLIT) + (mixed << _SPLIT + 1) + small
+    return totals
+
+
+def averages_of(
+    sums: NDArray[Any], randomizer: NumberRandomizer
+) -> tuple[Floats, Floats]:
+    """Returns average and variance of decoded messages, both of shape (groups,).
+
+    Args:
+        sums: From `power_sums`, shape (groups, 3), of one message at least in each.
+        randomizer: Whose messages decode to start + step times the message.
+    """
+    start, end = randomizer.decode(np.array([0, 1])).tolist()
+    averages, variances = np.empty(len(sums)), np.empty(len(sums))
+    for place, (count, total, squares) in enumerate(sums.tolist()):
+        averages[place] = start + (end - start) * (total / count)
+        # In whole numbers nothing cancels.
+        spread = (count * squares - total * total) / (count * count)
+        variances[place] = (end - start) ** 2 * spread
+    return averages, variances
+
+
+def _added(numbers: Ints, groups: Ints | None, num_groups: int) -> NDArray[np.int64]:
+    """Returns the sum of each group, shape (num_groups,)."""
+    if groups is None:
+        return numbers.sum(keepdims=True)
+    sums = np.zeros(num_groups, dtype=np.int64)
+    np.add.at(sums, groups, numbers)
+    return sums

@@ -1,0 +1,174 @@
+"""From shuffled reports to a tally, and from a tally to what an estimator is told.
+
+Every protocol counts its messages in its own way; who sent how many of them is counted
+here, and checked against the population that an estimate is asked for.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity, check_same
+from shuffledp.population import Population
+from shuffledp.reports import ShuffledReports
+from shuffledp.tally import Tally
+from shuffledp.types import Ints
+
+# Returns what is counted of messages in each group, shape (groups, numbers): called with
+# the messages, each message's group (None if there is one), and how many groups there are.
+Count: TypeAlias = Callable[[NDArray[Any], Ints | None, int], NDArray[Any]]
+
+# What an estimator may be given.
+Seen: TypeAlias = ShuffledReports | Tally
+
+
+def tally_of(
+    shuffled: ShuffledReports,
+    identity: Identity,
+    *,
+    count: Count,
+    num_cohorts: int = 1,
+) -> Tally:
+    """Returns the tally of shuffled reports.
+
+    Args:
+        shuffled: Reports, or a part of them.
+        identity: Of the protocol that counts.
+        count: How it counts its messages.
+        num_cohorts: In how many cohorts people are mixed.
+
+    Raises:
+        InvalidInputError: If these were not shuffled, are reports of another protocol, or
+            messages are none of this protocol's.
+    """
+    if not isinstance(shuffled, ShuffledReports):
+        raise InvalidInputError(
+            f"Expected ShuffledReports, got {type(shuffled).__name__}: an analyst sees "
+            "nothing that was not shuffled."
+        )
+    check_same(shuffled.identity, identity, what="reports")
+    levels, places = np.zeros(0), None
+    if shuffled.levels is not None:
+        levels, places = np.unique(shuffled.levels, return_inverse=True)
+    columns = max(levels.size, 1)
+    cohorts = shuffled.cohorts
+    if cohorts is not None and cohorts.size:
+        if cohorts.min() < 0 or cohorts.max() >= num_cohorts:
+            raise InvalidInputError(f"Expected cohorts in [0, {num_cohorts}).")
+    rows = _groups(cohorts, places, columns)
+    if rows is None:
+        people = np.array([[shuffled.num_users]], dtype=np.int64)
+    else:
+        people = np.bincount(rows, minlength=num_cohorts * columns)
+    piles = columns if shuffled.linked else 1
+    groups = rows if shuffled.linked else _groups(cohorts, None, 1)
+    if num_cohorts * piles == 1:
+        groups = None
+    counts = count(shuffled.messages, groups, num_cohorts * piles)
+    return Tally(
+        identity,
+        levels,
+        people.reshape(num_cohorts, columns).astype(np.int64),
+        counts.reshape(num_cohorts, piles, -1),
+    )
+
+
+def _groups(cohorts: Ints | None, places: Ints | None, columns: int) -> Ints | None:
+    """Returns each report's place in a table of cohorts and columns, shape (n,)."""
+    if cohorts is None:
+        return places
+    rows: Ints = cohorts.astype(np.int64) * columns
+    return rows if places is None else rows + places
+
+
+def checked(
+    seen: Seen,
+    identity: Identity,
+    tally: Callable[[ShuffledReports], Tally],
+) -> Tally:
+    """Returns the tally of what an estimator was given.
+
+    Args:
+        seen: Shuffled reports, or a tally of them.
+        identity: Of the protocol that estimates.
+        tally: Its own.
+
+    Raises:
+        InvalidInputError: If it is neither, or another protocol's.
+    """
+    if not isinstance(seen, Tally):
+        return tally(seen)
+    check_same(seen.identity, identity, what="a tally")
+    return seen
+
+
+def check_people(tally: Tally, people: Population, dealt: Ints | None = None) -> None:
+    """Raises an error unless the tally is of all these people.
+
+    Args:
+        tally: With levels.
+        people: The population that took part.
+        dealt: People of each cohort and level, shape (cohorts, levels); by default there
+            is one cohort.
+
+    Raises:
+        UnknownLevelError: If somebody's level is none of the population's.
+        InvalidInputError: If levels have more or fewer reports than people.
+    """
+    if not isinstance(people, Population):
+        raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
+    people.level_indices(tally.levels)
+    expected = people.counts[None, :] if dealt is None else dealt
+    if not (
+        np.array_equal(tally.levels, people.epsilons)
+        and np.array_equal(tally.people, expected)
+    ):
+        within = "" if dealt is None else " and cohort"
+        raise InvalidInputError(
+            f"Expected as many reports per level{within} as the population has people."
+        )
+
+
+def drawn_tally(identity: Identity, people: Population, counts: NDArray[Any]) -> Tally:
+    """Returns the tally of a simulated collection without cohorts.
+
+    Args:
+        identity: Of the protocol.
+        people: Who took part.
+        counts: What was counted of each level, shape (levels, numbers).
+    """
+    if identity.record["mode"] == "agnostic":
+        counts = counts.sum(axis=0, keepdims=True)
+    return Tally(identity, people.epsilons, people.counts[None, :], counts[None, :, :])
+
+
+def check_holders(holders: Ints, people: Population, width: int) -> NDArray[np.int64]:
+    """Returns how many people of each level hold each value, shape (levels, width).
+
+    Raises:
+        InvalidInputError: If these are not counts that add up to the population's.
+    """
+    array = np.asarray(holders)
+    if array.dtype.kind not in "iu" or array.shape != (people.num_levels, width):
+        raise InvalidInputError(
+            f"Expected whole numbers of people by level and value, of shape "
+            f"({people.num_levels}, {width})."
+        )
+    counts: NDArray[np.int64] = array.astype(np.int64)
+    if np.any(counts < 0) or not np.array_equal(counts.sum(axis=1), people.counts):
+        raise InvalidInputError(
+            "Expected holders that add up to the people of each level."
+        )
+    return counts
+
+
+def check_generator(rng: object) -> None:
+    """Raises InvalidInputError unless this is a simulation's generator."""
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidInputError(
+            "Expected rng to be numpy.random.default_rng(seed) in a simulation, got "
+            f"{type(rng).__name__}."
+        )

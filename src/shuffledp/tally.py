@@ -1,0 +1,193 @@
+"""What an estimate needs of shuffled messages, and nothing else: numbers that add up.
+
+Messages are counted in piles: those of one cohort and, where messages carry their level, of
+one level. What is counted in a pile is its protocol's business. Tallies of parts of a
+collection add up to that of the whole, exactly, in whatever order; so a cluster, a service
+and a simulation may all count for the same estimator.
+"""
+
+import json
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.identity import Identity, check_same
+from shuffledp.types import Floats, Ints
+
+_FORMAT = "shuffledp-tally-1"
+_KEYS = {"format", "protocol", "levels", "people", "counts"}
+_MAGIC = b"shuffledp-tally-1\n"
+# What compressed bytes may grow to.
+_MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Counts of one collection, or of a part of it.
+
+    Attributes:
+        identity: Of the protocol whose messages were counted.
+        levels: Privacy levels of those who sent them, ascending, shape (levels,); empty
+            where levels are not sent.
+        people: Reports of each cohort and level, shape (cohorts, levels); one column
+            where levels are not sent.
+        counts: What was counted in each pile, shape (cohorts, piles, numbers): one pile
+            per level if messages carry their level, else one. Whole numbers, of 64 bits
+            or of any size (dtype object).
+    """
+
+    identity: Identity
+    levels: Floats
+    people: Ints
+    counts: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        columns = max(self.levels.size, 1)
+        cohorts, piles = len(self.people), columns if self.linked else 1
+        if self.people.shape != (cohorts, columns) or not cohorts:
+            raise InvalidInputError("Expected people by cohorts and levels.")
+        if self.counts.ndim != 3 or self.counts.shape[:2] != (cohorts, piles):
+            raise InvalidInputError("Expected counts by cohorts and piles.")
+        if self.people.dtype != np.int64 or self.counts.dtype.kind not in "iO":
+            raise InvalidInputError("Expected whole numbers in a tally.")
+        if np.any(self.people < 0) or np.any(np.diff(self.levels) <= 0):
+            raise InvalidInputError("Expected people, and levels in ascending order.")
+
+    @property
+    def linked(self) -> bool:
+        """Whether messages carry their level."""
+        return bool(self.identity.record["mode"] == "stratified")
+
+    @property
+    def num_users(self) -> int:
+        """How many reports were counted."""
+        return int(self.people.sum())
+
+    def __add__(self, other: object) -> "Tally":
+        """Returns the tally of both parts.
+
+        Raises:
+            InvalidInputError: If they are of different protocols.
+        """
+        if not isinstance(other, Tally):
+            return NotImplemented
+        check_same(other.identity, self.identity, what="a tally")
+        ours, theirs = self.counts.shape, other.counts.shape
+        sent = (self.levels.size > 0, other.levels.size > 0)
+        if (ours[0], ours[2]) != (theirs[0], theirs[2]) or sent[0] != sent[1]:
+            raise InvalidInputError(
+                "Expected tallies of equally many cohorts and numbers."
+            )
+        levels = np.union1d(self.levels, other.levels)
+        first, second = self._over(levels), other._over(levels)
+        return Tally(
+            self.identity,
+            levels,
+            first.people + second.people,
+            _sum(first.counts, second.counts),
+        )
+
+    def _over(self, levels: Floats) -> "Tally":
+        """Returns the same tally with a place for each of these levels."""
+        if levels.size == self.levels.size:
+            return self
+        places = np.searchsorted(levels, self.levels)
+        people = np.zeros((len(self.people), levels.size), dtype=np.int64)
+        people[:, places] = self.people
+        counts = self.counts
+        if self.linked:
+            shape = (counts.shape[0], levels.size, counts.shape[2])
+            counts = np.zeros(shape, dtype=self.counts.dtype)
+            counts[:, places] = self.counts
+        return Tally(self.identity, levels, people, counts)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return (
+            self.identity == other.identity
+            and np.array_equal(self.levels, other.levels)
+            and np.array_equal(self.people, other.people)
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values, for JSON; `from_dict` reads them back."""
+        return {
+            "format": _FORMAT,
+            "protocol": self.identity.record,
+            "levels": self.levels.tolist(),
+            "people": self.people.tolist(),
+            "counts": self.counts.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, record: object) -> "Tally":
+        """Reads what `to_dict` gave.
+
+        Raises:
+            DataError: If it is no tally.
+        """
+        if not isinstance(record, dict) or set(record) != _KEYS:
+            raise DataError("Expected a tally.")
+        if record["format"] != _FORMAT:
+            raise DataError(f"Expected a tally of format {_FORMAT!r}.")
+        try:
+            return cls(
+                Identity.from_record(record["protocol"]),
+                np.array(record["levels"], dtype=np.float64),
+                _whole(record["people"]).astype(np.int64),
+                _whole(record["counts"]),
+            )
+        except (InvalidInputError, TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"Expected a tally that makes sense: {error}") from error
+
+    def to_bytes(self) -> bytes:
+        """Returns a few bytes, to be stored or sent; `from_bytes` reads them back."""
+        text = json.dumps(self.to_dict(), separators=(",", ":"), allow_nan=False)
+        return _MAGIC + zlib.compress(text.encode())
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "Tally":
+        """Reads what `to_bytes` gave.
+
+        Raises:
+            DataError: If it is no tally.
+        """
+        if not isinstance(content, bytes) or not content.startswith(_MAGIC):
+            raise DataError("Expected the bytes of a tally.")
+        try:
+            reader = zlib.decompressobj()
+            text = reader.decompress(content[len(_MAGIC) :], _MOST_BYTES)
+            if not reader.eof or reader.unused_data:
+                raise DataError(
+                    "Expected the whole bytes of a tally, and nothing more."
+                )
+            return cls.from_dict(json.loads(text))
+        except (zlib.error, ValueError, RecursionError) as error:
+            raise DataError("Expected the bytes of a tally.") from error
+
+
+def _sum(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    """Returns the sum, in numbers of any size where 64 bits might not hold it."""
+    if any(part.size and np.abs(part).max() >= 1 << 61 for part in (first, second)):
+        first = first.astype(object)
+    total: NDArray[Any] = first + second
+    return total
+
+
+def _whole(values: object) -> NDArray[Any]:
+    """Returns nested lists of whole numbers as an array, of 64 bits if they fit."""
+    array = np.array(values, dtype=object)
+    if not all(type(value) is int for value in array.ravel()):
+        raise TypeError("whole numbers")
+    try:
+        return array.astype(np.int64)
+    except OverflowError:
+        return array
