@@ -10,12 +10,12 @@ import time
 
 import numpy as np
 from machine import describe, isolated
+from shuffledp.shuffler.shuffle_strings import shuffle_strings
 
 import shuffledp as sdp
 from shuffledp.analyzer.bit_shares import BitShares
 from shuffledp.analyzer.strings import decode_strings
-from shuffledp.shuffler.shuffle_strings import shuffle_strings
-from shuffledp.statistics.strings import Strings
+from shuffledp.statistics.strings.protocol import Strings
 
 RUNS = 3
 STEPS = ("randomize", "shuffle", "decode", "total")

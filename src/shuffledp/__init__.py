@@ -35,11 +35,11 @@ from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.randomness import SystemRandom
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.binary_sum import BinarySum, SumEstimate
-from shuffledp.statistics.frequency import Frequency
-from shuffledp.statistics.mean import Mean
+from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.single_message import SingleMessage
-from shuffledp.statistics.strings import Strings
+from shuffledp.statistics.strings.protocol import Strings
+from shuffledp.statistics.sum.protocol import BinarySum, SumEstimate
 from shuffledp.version import __version__
 
 __all__ = [

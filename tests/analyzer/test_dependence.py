@@ -3,7 +3,7 @@ import pytest
 
 from shuffledp import Mean, Population
 from shuffledp.analyzer.dependence import Dependence, dependence
-from shuffledp.statistics.mean import MeanMechanism
+from shuffledp.statistics.mean.protocol import MeanMechanism
 from shuffledp.types import Floats, Ints
 
 PEOPLE = Population.from_counts({0.5: 200, 1.0: 300, 3.0: 100})

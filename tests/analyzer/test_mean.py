@@ -6,7 +6,7 @@ from shuffledp import InvalidInputError, Mean, Population
 from shuffledp.analyzer.channel import _hull, _two_values
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.mean import About, MeanEstimate, agnostic_mean, stratified_mean
-from shuffledp.statistics.mean import MEAN_MECHANISMS, MeanMechanism
+from shuffledp.statistics.mean.protocol import MEAN_MECHANISMS, MeanMechanism
 
 PEOPLE = Population.from_counts({0.5: 30, 2.0: 70})
 

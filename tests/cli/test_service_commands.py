@@ -34,7 +34,7 @@ from shuffledp.service.secrets import (
 from shuffledp.service.wire.refusal import Reason
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.tokens import TokenCheck
-from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.frequency.protocol import Frequency
 
 CREATE = (
     "task", "create", "folder", "--name", "Test", "--question", "How is it?",

@@ -10,7 +10,7 @@ from shuffledp.planning import mean as planning
 from shuffledp.planning.frequency import plan_frequency
 from shuffledp.planning.mean import plan_mean
 from shuffledp.planning.plan import Option, Plan, Wish
-from shuffledp.statistics.mean import MeanMechanism
+from shuffledp.statistics.mean.protocol import MeanMechanism
 
 SMALL = {0.5: 60, 1.0: 140}
 

@@ -25,7 +25,6 @@ from shuffledp.report.summary_parts import (
     Circumstances,
 )
 from shuffledp.report.words import MAX_ROWS, decimals, rounded
-from shuffledp.statistics.binary_sum import BinarySum
 from shuffledp.statistics.collection import (
     FrequencyCollection,
     collect_frequency,
@@ -33,9 +32,10 @@ from shuffledp.statistics.collection import (
     collect_strings,
     collect_sum,
 )
-from shuffledp.statistics.frequency import Frequency
-from shuffledp.statistics.mean import Mean
-from shuffledp.statistics.strings import Strings
+from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.statistics.strings.protocol import Strings
+from shuffledp.statistics.sum.protocol import BinarySum
 
 CATEGORIES = ("a", "b & c", "d")
 CIRCUMSTANCES = Circumstances("a survey", 0.95, 11)

@@ -11,7 +11,7 @@ from shuffledp.analyzer.level_counts import LevelCounts
 from shuffledp.population import Population
 from shuffledp.service.collection.certificate import judge
 from shuffledp.service.wire.plan import PublishedPlan
-from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.items_framework import ItemsFramework
 
 NOTHING = (0.0, 0.0, 0.0)

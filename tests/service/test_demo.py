@@ -18,7 +18,7 @@ from shuffledp.population import Population
 from shuffledp.service.demo import Demo, demo
 from shuffledp.service.participant import NOT_BUILT, page_folder
 from shuffledp.service.secrets import load_task
-from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.frequency.protocol import Frequency
 
 NUM_USERS = 1500
 

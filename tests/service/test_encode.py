@@ -12,7 +12,7 @@ from shuffledp.service.wire.question import Statistic
 from shuffledp.service.wire.reports import report_size, write_reports
 from shuffledp.service.wire.sealing import Opener, Suite
 from shuffledp.service.wire.step import UNLINKED, Stage, Step
-from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.frequency.protocol import Frequency
 
 ALL = np.array(LEVELS)
 PLAN = PublishedPlan((0.1, 0.2, 0.3), 2.0, 9)

@@ -12,7 +12,7 @@ from shuffledp import (
     UnknownLevelError,
     shuffle,
 )
-from shuffledp.statistics.mean import MEAN_MECHANISMS, MeanMechanism
+from shuffledp.statistics.mean.protocol import MEAN_MECHANISMS, MeanMechanism
 from shuffledp.types import Mode
 
 PEOPLE = Population.from_counts({2.0: 200, 4.0: 200})

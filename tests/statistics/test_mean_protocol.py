@@ -5,7 +5,7 @@ import pytest
 
 from shuffledp import Mean, Population, ShuffledReports, shuffle
 from shuffledp.analyzer.mean import About
-from shuffledp.statistics.mean import MEAN_MECHANISMS, MeanMechanism
+from shuffledp.statistics.mean.protocol import MEAN_MECHANISMS, MeanMechanism
 from shuffledp.types import Floats, Ints, Mode
 
 MODES: tuple[Mode, ...] = ("agnostic", "stratified")

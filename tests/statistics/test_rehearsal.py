@@ -7,8 +7,8 @@ from shuffledp.population import Population
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics import rehearsal
 from shuffledp.statistics.collection import collect_frequency, collect_mean
-from shuffledp.statistics.frequency import Frequency
-from shuffledp.statistics.mean import Mean
+from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.rehearsal import (
     dependence_of_categories,
     dependence_of_numbers,

@@ -2,6 +2,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from shuffledp.shuffler.shuffle_strings import (
+    ShuffledStringReports,
+    StringReports,
+    shuffle_strings,
+)
+from shuffledp.statistics.string_guarantee import certify_strings
 
 from shuffledp import (
     InvalidInputError,
@@ -14,13 +20,7 @@ from shuffledp import (
 from shuffledp.accounting.promise import Promise
 from shuffledp.analyzer.strings import StringEstimate
 from shuffledp.randomness import SystemRandom
-from shuffledp.shuffler.shuffle_strings import (
-    ShuffledStringReports,
-    StringReports,
-    shuffle_strings,
-)
-from shuffledp.statistics.string_guarantee import certify_strings
-from shuffledp.statistics.strings import Strings
+from shuffledp.statistics.strings.protocol import Strings
 from shuffledp.types import Floats, Mode
 
 WORDS = [f"word {number}" for number in range(100)]

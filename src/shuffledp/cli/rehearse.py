@@ -25,19 +25,19 @@ from shuffledp.report.summarize_sets import (
     summarize_strings,
 )
 from shuffledp.report.summary import Summary
-from shuffledp.statistics.binary_sum import BinarySum
 from shuffledp.statistics.collection import (
     collect_frequency,
     collect_mean,
     collect_strings,
     collect_sum,
 )
-from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.items_collection import collect_items
 from shuffledp.statistics.items_framework import ItemsFramework
-from shuffledp.statistics.mean import Mean
+from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.rehearsal import dependence_of_sets
-from shuffledp.statistics.strings import Strings
+from shuffledp.statistics.strings.protocol import Strings
+from shuffledp.statistics.sum.protocol import BinarySum
 from shuffledp.types import Floats, Ints
 
 # A simulation keeps everybody's message in memory at once.

@@ -39,8 +39,8 @@ from shuffledp.randomizers.numbers import number_randomizer
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
 from shuffledp.statistics.collection import assign_levels
-from shuffledp.statistics.mean import Mean, check_spread
-from shuffledp.statistics.strings import Strings
+from shuffledp.statistics.mean.protocol import Mean, check_spread
+from shuffledp.statistics.strings.protocol import Strings
 from shuffledp.types import Floats
 
 Given = dict[str, Any]

@@ -25,7 +25,7 @@ from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.local_hashing import LocalHashing
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
-from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.types import Mode
 
 _MODES: tuple[Mode, ...] = ("agnostic", "stratified")

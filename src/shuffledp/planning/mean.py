@@ -18,7 +18,7 @@ from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.numbers import number_randomizer
-from shuffledp.statistics.mean import Mean
+from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Mode
 
 _MECHANISMS = ("one-bit", "laplace", "clip-laplace")

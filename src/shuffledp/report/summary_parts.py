@@ -12,7 +12,7 @@ from shuffledp.analyzer.mean import MeanEstimate
 from shuffledp.report.levels import AnyGuarantee
 from shuffledp.report.summary import Row, Statistic, Summary, Unit
 from shuffledp.report.words import shown
-from shuffledp.statistics.binary_sum import SumEstimate
+from shuffledp.statistics.sum.protocol import SumEstimate
 from shuffledp.types import Floats, Mode
 
 UNBIASED_IF = {

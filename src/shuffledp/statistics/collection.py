@@ -20,14 +20,14 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomness import Rng
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.binary_sum import BinarySum, SumEstimate
-from shuffledp.statistics.frequency import Frequency
-from shuffledp.statistics.mean import Mean, check_spread
+from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.mean.protocol import Mean, check_spread
 from shuffledp.statistics.rehearsal import (
     dependence_of_categories,
     dependence_of_numbers,
 )
-from shuffledp.statistics.strings import Strings
+from shuffledp.statistics.strings.protocol import Strings
+from shuffledp.statistics.sum.protocol import BinarySum, SumEstimate
 from shuffledp.types import Floats, Ints
 
 STEPS = ("certify", "randomize", "shuffle", "estimate")

@@ -56,7 +56,8 @@ def tally_of(
     columns = max(levels.size, 1)
     cohorts = shuffled.cohorts
     if cohorts is not None and cohorts.size:
-        if cohorts.min() < 0 or cohorts.max() >= num_cohorts:
+        inside = cohorts.min() >= 0 and cohorts.max() < num_cohorts
+        if not inside:
             raise InvalidInputError(f"Expected cohorts in [0, {num_cohorts}).")
     rows = _groups(cohorts, places, columns)
     if rows is None:

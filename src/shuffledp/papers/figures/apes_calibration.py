@@ -15,7 +15,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.report.picture import new_figure, svg
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.mean import Mean
+from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats
 
 NUM_USERS = 10_000

@@ -24,7 +24,7 @@ from shuffledp.papers.figures.result import OnShare, Result
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.mean import Mean
+from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats
 
 LOW, HIGH, CENTER, SIGMA = 20.0, 80.0, 50.0, 10.0

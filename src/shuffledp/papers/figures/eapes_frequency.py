@@ -17,7 +17,7 @@ from shuffledp.papers.figures.eapes import (
 from shuffledp.papers.figures.eapes_picture import two_panels
 from shuffledp.papers.figures.result import Cell, OnShare, Result
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.frequency.protocol import Frequency
 
 DENSITY = 0.3
 

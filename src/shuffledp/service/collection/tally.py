@@ -22,8 +22,8 @@ from shuffledp.service.wire.step import MESSAGE_SIZE, Stage, Step
 from shuffledp.service.wire.task import Task
 from shuffledp.shuffler.shuffle import ShuffledReports
 from shuffledp.shuffler.shuffle_messages import ShuffledMessages
-from shuffledp.statistics.binary_sum import SumEstimate
 from shuffledp.statistics.items_framework import ItemsFramework
+from shuffledp.statistics.sum.protocol import SumEstimate
 
 Estimate: TypeAlias = FrequencyEstimate | MeanEstimate | SumEstimate | ItemsEstimate
 

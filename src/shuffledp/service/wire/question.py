@@ -7,10 +7,10 @@ from typing import Any, Literal, TypeAlias
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.canonical import is_text, to_number
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.statistics.binary_sum import BinarySum
-from shuffledp.statistics.frequency import Frequency
+from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.items_framework import ItemsFramework
-from shuffledp.statistics.mean import Mean
+from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.statistics.sum.protocol import BinarySum
 from shuffledp.types import Mode
 
 Statistic: TypeAlias = Literal["frequency", "mean", "sum", "items"]

@@ -18,7 +18,7 @@ from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
-from shuffledp.statistics.moments import averages_of, power_sums
+from shuffledp.statistics.mean.moments import averages_of, power_sums
 from shuffledp.statistics.tallying import (
     Seen,
     check_generator,

@@ -1,0 +1,1 @@
+"""What the mean of bounded numbers is."""

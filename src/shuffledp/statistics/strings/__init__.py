@@ -1,0 +1,1 @@
+"""How many people hold each string of a list."""
