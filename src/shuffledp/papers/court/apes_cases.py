@@ -27,7 +27,7 @@ _LOCAL = "a claim of local privacy: nothing is shuffled"
 
 
 def apes_cases() -> list[Case]:
-    """Returns the cases of document 001."""
+    """Returns the cases of Liu et al. (2023), APES."""
     closed, numerical, appendix = (
         ApesClosed(),
         ApesNumerical(),

@@ -31,7 +31,7 @@ _BROKEN, _KEPT = Verdict.VIOLATED, Verdict.CONSISTENT
 
 
 def eapes_cases() -> list[Case]:
-    """Returns the cases of document 000."""
+    """Returns the cases of Chen, Cao, Ge (2023), E-APES."""
     return [*_marked(), *_response(), *_noise(), *_kept()]
 
 

@@ -28,7 +28,7 @@ _DELTA = 1e-10
 
 
 def hypothesis_testing_cases() -> list[Case]:
-    """Returns the cases of document 003."""
+    """Returns the cases of Liu et al. (2024), hypothesis testing."""
     return [*_equal(), *_lone(), *_tiny(), *_kept()]
 
 

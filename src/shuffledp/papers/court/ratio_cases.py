@@ -37,7 +37,7 @@ _ITEMS = 128
 
 
 def ratio_cases() -> list[Case]:
-    """Returns the cases of document 004."""
+    """Returns the cases of Wang et al. (2024) and (2025)."""
     return [*_matrices(), *_responses(), *_items(), *_kept_items()]
 
 

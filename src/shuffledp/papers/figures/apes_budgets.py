@@ -1,4 +1,4 @@
-"""APES (document 001), Figure 3: accuracy under six distributions of budgets."""
+"""APES (Liu et al. 2023), Figure 3: accuracy under six distributions of budgets."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""APES (document 001), Tables 3 and 4: privacy and accuracy of frameworks.
+"""APES (Liu et al. 2023), Tables 3 and 4: privacy and accuracy of frameworks.
 
 The paper's epsilons are of one round ("epoch"), in which no setting that was tried reached
 its accuracies; so guarantees stand here for one round and for all of them. All epsilons

@@ -1,4 +1,4 @@
-"""Which figures compare bounds: E-APES Fig. 4, APES Fig. 2, 7, 8, and Fig. 4 of 003."""
+"""Which figures compare bounds: E-APES 4, APES 2, 7 and 8, and 4 of Liu et al. (2024)."""
 
 from shuffledp.papers.bounds.apes import (
     ApesClosed,
@@ -77,11 +77,11 @@ EAPES_FIGURE_4 = Figure(
 def _testing(kind: str) -> Figure:
     pure = kind == "pure"
     return Figure(
-        title=f"Figure 4 of document 003, {kind} budgets",
+        title=f"Liu et al. (2024), Figure 4, {kind} budgets",
         populations=("f-dp/uniform1", "f-dp/gauss1", "f-dp/uniform2", "f-dp/gauss2"),
         sizes=(1_000, 3_000, 10_000),
         bounds={
-            "document 003": HypothesisTesting(as_printed=False),
+            "Liu 24": HypothesisTesting(as_printed=False),
             **({"Balle 19": Balle2019Blanket()} if pure else {}),
             **({"Feldm.21": Feldman2021Numerical()} if pure else {}),
         },

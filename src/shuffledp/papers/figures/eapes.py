@@ -1,4 +1,4 @@
-"""The populations of E-APES (document 000), section 4.2.
+"""The populations of E-APES (Chen, Cao, Ge 2023), section 4.2.
 
 10,000 people in three groups: conservative, moderate and liberal, with local budgets
 epsilon_c, 0.5 and 1.0 and shares f_c, 1 - f_c - 0.09 and 0.09. One figure varies f_c from

@@ -1,4 +1,4 @@
-"""E-APES (document 000), Figure 5: training with noise, one client after the other.
+"""E-APES (Chen, Cao, Ge 2023), Figure 5: training with noise, one client after the other.
 
 MNIST, 100 clients with 600 pictures each, 50 epochs, C = 2, steps of 0.05, delta = 1e-5,
 and the five budget distributions of its Table 3. Principal components are fitted on the
