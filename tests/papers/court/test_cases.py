@@ -127,7 +127,7 @@ def test_a_certificate_that_falls_is_noticed() -> None:
     bad = Case(
         name="bad",
         bound=good.bound,
-        document=good.document,
+        source=good.source,
         setting=good.setting,
         claim=good.claim,
         attack=lambda _epsilon: 0.5,

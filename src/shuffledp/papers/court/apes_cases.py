@@ -176,7 +176,7 @@ def _local_case(
     return Case(
         name=name,
         bound="apes-local",
-        document=f"{_PAPER}, {theorem}",
+        source=f"{_PAPER}, {theorem}",
         setting=setting,
         claim=lambda: Claim(None, budget),
         attack=lambda _epsilon: loss,
@@ -204,7 +204,7 @@ def _case(
     return Case(
         name=name,
         bound=bound.name,
-        document=f"{_PAPER}, {bound.source.split('), ')[-1]}",
+        source=f"{_PAPER}, {bound.source.split('), ')[-1]}",
         setting=f"Clip-Laplace noise, {words}; the most liberal one",
         claim=at_delta(bound, trial.setting, delta),
         attack=trial.attack,

@@ -70,7 +70,7 @@ class Case:
     Attributes:
         name: Such as "V8"; those of violations start with "V", the others with "C".
         bound: What the bound is called here.
-        document: Authors and theorem.
+        source: Authors, year and theorem.
         setting: Who takes part, in words.
         claim: Evaluates the published formula.
         attack: Given the claim's epsilon, what an exact attack reaches; given 0 for a
@@ -83,7 +83,7 @@ class Case:
 
     name: str
     bound: str
-    document: str
+    source: str
     setting: str
     claim: Callable[[], Claim]
     attack: Callable[[float], float]
@@ -99,7 +99,7 @@ class Ruling:
     Attributes:
         case: Its name.
         bound: What the bound is called here.
-        document: Authors and theorem.
+        source: Authors, year and theorem.
         setting: Who takes part, in words.
         epsilon: Where the claim was tried; None for a claim of pure local privacy.
         claimed: The delta of the claim, or the local budget.
@@ -112,7 +112,7 @@ class Ruling:
 
     case: str
     bound: str
-    document: str
+    source: str
     setting: str
     epsilon: float | None
     claimed: float
@@ -140,7 +140,7 @@ def judge(case: Case) -> Ruling:
     return Ruling(
         case=case.name,
         bound=case.bound,
-        document=case.document,
+        source=case.source,
         setting=case.setting,
         epsilon=claim.epsilon,
         claimed=claim.value,

@@ -57,7 +57,7 @@ def _marked_case(
     return Case(
         name=name,
         bound=_THEOREM.name,
-        document=f"{_PAPER}, Theorem 3",
+        source=f"{_PAPER}, Theorem 3",
         setting=(
             f"{people.num_users} people, budgets from {levels[0]:.2g}; "
             f"with chance {chance:g} a message is the value itself, and says so"
@@ -118,7 +118,7 @@ def _noise() -> list[Case]:
         Case(
             name="V3b",
             bound=_THEOREM.name,
-            document=f"{_PAPER}, Theorem 3",
+            source=f"{_PAPER}, Theorem 3",
             setting=(
                 "Gaussian noise, textbook calibration, delta_i = 1e-5, a victim at 0.5 "
                 "among 59999 at 2"
@@ -176,7 +176,7 @@ def _case(
     return Case(
         name=name,
         bound=_COROLLARY.name,
-        document=f"{_PAPER}, Corollaries 1 and 2",
+        source=f"{_PAPER}, Corollaries 1 and 2",
         setting=setting,
         claim=claim,
         attack=trial.attack,

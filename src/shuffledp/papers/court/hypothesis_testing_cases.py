@@ -177,7 +177,7 @@ def _case(
     return Case(
         name=name,
         bound=_BOUND.name,
-        document="Liu, Liu, Xiong, Gu, Chen (2024), Theorem 2",
+        source="Liu, Liu, Xiong, Gu, Chen (2024), Theorem 2",
         setting=f"{noise.capitalize()} noise, {_words(people, victim)}",
         claim=claim,
         attack=trial.attack,

@@ -61,7 +61,7 @@ def _matrices() -> list[Case]:
         return Case(
             name=name,
             bound=Wang2024.name,
-            document=_RATIO,
+            source=_RATIO,
             setting=f"{num_users} people, four messages, p = 3, beta = 1/4, q = 2",
             claim=claim,
             attack=partial(enumerated_divergence, worlds),
@@ -98,7 +98,7 @@ def _responses() -> list[Case]:
         return Case(
             name=name,
             bound=Wang2024.name,
-            document=_RATIO,
+            source=_RATIO,
             setting=f"{categories}-ary response, {num_users} people at {budget:g}",
             claim=at_epsilon(Wang2024(), trial.setting, epsilon),
             attack=trial.attack,
@@ -202,7 +202,7 @@ def _item_case(
     return Case(
         name=name,
         bound=SegmentedPrivacy.name,
-        document=_SETS,
+        source=_SETS,
         setting=(
             f"{num_users} people hold {items} of {_ITEMS} items, {messages} blanket "
             f"messages each; {words}"
