@@ -13,8 +13,8 @@ from shuffledp.papers.bounds.bound import PublishedBound
 from shuffledp.papers.court.case import (
     Case,
     Claim,
+    CourtVerdict,
     Printed,
-    Verdict,
     at_delta,
     uniform_quantiles,
 )
@@ -137,13 +137,13 @@ def _kept() -> list[Case]:
     uniform = dict.fromkeys(uniform_quantiles(0.05, 1.0, 100), 100)
     liberal = {0.05: 9999, 20.0: 1}
     return [
-        _case("C5", ApesClosed(), liberal, 1e-8, expected=Verdict.CONSISTENT),
+        _case("C5", ApesClosed(), liberal, 1e-8, expected=CourtVerdict.CONSISTENT),
         _case(
             "C6",
             ApesNumerical(),
             uniform,
             4.62e-9,
-            expected=Verdict.CONSISTENT,
+            expected=CourtVerdict.CONSISTENT,
         ),
     ]
 
@@ -181,7 +181,7 @@ def _local_case(
         claim=lambda: Claim(None, budget),
         attack=lambda _epsilon: loss,
         certificate=_LOCAL,
-        expected=Verdict.VIOLATED,
+        expected=CourtVerdict.VIOLATED,
         printed=printed,
     )
 
@@ -193,7 +193,7 @@ def _case(
     delta: float,
     printed: Printed | None = None,
     *,
-    expected: Verdict = Verdict.VIOLATED,
+    expected: CourtVerdict = CourtVerdict.VIOLATED,
 ) -> Case:
     crowd = Population.from_counts(people)
     victim = float(crowd.epsilons[-1])

@@ -15,7 +15,7 @@ from shuffledp.statistics.single_message import SingleMessage
 ROUNDING = 1e-9
 
 
-class Verdict(StrEnum):
+class CourtVerdict(StrEnum):
     """What an attack says about a claim."""
 
     VIOLATED = "violated"
@@ -88,7 +88,7 @@ class Case:
     claim: Callable[[], Claim]
     attack: Callable[[float], float]
     certificate: Callable[[float], Certificate] | str
-    expected: Verdict
+    expected: CourtVerdict
     printed: Printed = Printed()
 
 
@@ -119,8 +119,8 @@ class Ruling:
     exact: float
     certified: float | None
     why_not: str
-    verdict: Verdict
-    expected: Verdict
+    verdict: CourtVerdict
+    expected: CourtVerdict
 
     @property
     def certificate_holds(self) -> bool:
@@ -148,9 +148,9 @@ def judge(case: Case) -> Ruling:
         certified=certified,
         why_not=case.certificate if isinstance(case.certificate, str) else "",
         verdict=(
-            Verdict.VIOLATED
+            CourtVerdict.VIOLATED
             if exact > claim.value * (1.0 + ROUNDING)
-            else Verdict.CONSISTENT
+            else CourtVerdict.CONSISTENT
         ),
         expected=case.expected,
     )

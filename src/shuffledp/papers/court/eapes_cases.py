@@ -12,8 +12,8 @@ from shuffledp.papers.bounds.eapes import EapesCorollary, EapesTheorem
 from shuffledp.papers.court.case import (
     Case,
     Claim,
+    CourtVerdict,
     Printed,
-    Verdict,
     at_delta,
     at_epsilon,
     uniform_quantiles,
@@ -27,7 +27,7 @@ from shuffledp.randomizers.laplace import Laplace
 _THEOREM, _COROLLARY = EapesTheorem(), EapesCorollary()
 _PAPER = "Chen, Cao, Ge (2023)"
 _MARKED = "messages that are sometimes marked true are no mechanism of this library"
-_BROKEN, _KEPT = Verdict.VIOLATED, Verdict.CONSISTENT
+_BROKEN, _KEPT = CourtVerdict.VIOLATED, CourtVerdict.CONSISTENT
 
 
 def eapes_cases() -> list[Case]:
@@ -165,7 +165,7 @@ def _case(
     *,
     epsilon: float | None = None,
     delta: float = 0.0,
-    expected: Verdict = _BROKEN,
+    expected: CourtVerdict = _BROKEN,
     printed: Printed | None = None,
 ) -> Case:
     def claim() -> Claim:

@@ -12,8 +12,8 @@ from shuffledp.papers.bounds.hypothesis_testing import HypothesisTesting
 from shuffledp.papers.court.case import (
     Case,
     Claim,
+    CourtVerdict,
     Printed,
-    Verdict,
     at_delta,
     at_epsilon,
     uniform_quantiles,
@@ -144,7 +144,7 @@ def _kept() -> list[Case]:
                         people,
                         victim,
                         delta=1e-7,
-                        expected=Verdict.CONSISTENT,
+                        expected=CourtVerdict.CONSISTENT,
                     )
                 )
     return found
@@ -158,7 +158,7 @@ def _case(
     *,
     epsilon: float | None = None,
     delta: float = 0.0,
-    expected: Verdict = Verdict.VIOLATED,
+    expected: CourtVerdict = CourtVerdict.VIOLATED,
     printed: Printed | None = None,
 ) -> Case:
     crowd = Population.from_counts(people)

@@ -23,7 +23,7 @@ REFUTED = "!"
 
 
 @dataclass(frozen=True)
-class Figure:
+class BoundFigure:
     """What a figure shows.
 
     Attributes:

@@ -30,8 +30,8 @@ _USUAL_SHARE, _USUAL_BUDGET = 0.54, 0.1
 
 
 @dataclass(frozen=True)
-class Setting:
-    """One point of a figure.
+class ThreeGroups:
+    """The people at one point of a figure.
 
     Attributes:
         varied: "f_c" or "epsilon_c".
@@ -70,8 +70,8 @@ class Setting:
 
 
 SETTINGS = (
-    *(Setting("f_c", share, _USUAL_BUDGET) for share in _SHARES),
-    *(Setting("epsilon_c", _USUAL_SHARE, budget) for budget in _BUDGETS),
+    *(ThreeGroups("f_c", share, _USUAL_BUDGET) for share in _SHARES),
+    *(ThreeGroups("epsilon_c", _USUAL_SHARE, budget) for budget in _BUDGETS),
 )
 
 GUARANTEES = (
