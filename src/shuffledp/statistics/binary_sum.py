@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.analyzer.interval import reach
-from shuffledp.arrays import float_array, one_each
+from shuffledp.arrays import level_array, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers.one_bit import OneBit
@@ -87,7 +87,7 @@ class BinarySum:
         Args:
             levels: Local budgets in nats, shape (n,).
         """
-        epsilons = float_array(levels, "privacy levels")
+        epsilons = level_array(levels)
         check_budgets(epsilons)
         least, _ = self.randomizer.drawn(epsilons)
         return least
