@@ -23,7 +23,7 @@ from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.analyzer.interval import reach
-from shuffledp.arrays import float_array, one_each
+from shuffledp.arrays import level_array, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, check_same
 from shuffledp.population import Population, check_budgets
@@ -109,7 +109,7 @@ class BinarySum:
         Args:
             levels: Local budgets in nats, shape (n,).
         """
-        epsilons = float_array(levels, "privacy levels")
+        epsilons = level_array(levels)
         check_budgets(epsilons)
         least, _ = self.randomizer.drawn(epsilons)
         return least
