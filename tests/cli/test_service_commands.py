@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from conftest import Command
 
-pytest.importorskip("cryptography")
+pytest.importorskip("cryptography", reason="Needs the extra service.")
 
 from shuffledp.accounting.account import account
 from shuffledp.population import Population

@@ -18,9 +18,9 @@ import pytest
 
 from shuffledp.service.participant import PAGE_HEADERS, page_folder
 
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is missing.")
-httpx = pytest.importorskip("httpx", reason="The service extra is missing.")
-uvicorn = pytest.importorskip("uvicorn", reason="The service extra is missing.")
+playwright = pytest.importorskip("playwright.sync_api", reason="Needs the extra dev.")
+httpx = pytest.importorskip("httpx", reason="Needs the extra service.")
+uvicorn = pytest.importorskip("uvicorn", reason="Needs the extra service.")
 
 from starlette.applications import Starlette  # noqa: E402
 from starlette.requests import Request  # noqa: E402
