@@ -58,7 +58,7 @@ def serve(who: Parties, database: str, pipe: Connection) -> None:
     # The analyst is not part of it: she does not answer.
     analyst = Analyst(who, [lambda: httpx.Response(503)] * 10**6)
     config = uvicorn.Config(
-        who.app(store, analyst), log_level="error", access_log=False
+        who.app(store, analyst), log_level="error", access_log=False, ws="none"
     )
     server = uvicorn.Server(config)
 

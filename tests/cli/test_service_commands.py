@@ -17,11 +17,12 @@ from typing import Any
 import pytest
 from conftest import Command
 
-pytest.importorskip("cryptography")
+pytest.importorskip("cryptography", reason="Needs the extra service.")
 
 from shuffledp.accounting.account import account
 from shuffledp.population import Population
-from shuffledp.service import operate
+from shuffledp.service import operate, participant
+from shuffledp.service import run as service_run
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import Answer
 from shuffledp.service.device import Delivery
@@ -251,6 +252,7 @@ def test_commands_that_make_no_sense_are_refused_in_one_line(
 
 
 SERVE_ANALYST = ("serve", "analyst", "folder", "--database", "sqlite:///a.db")
+SERVE_SHUFFLER = ("serve", "shuffler", "folder", "--database", "sqlite:///s.db")
 
 
 def test_a_port_that_is_taken_is_refused(command: Command) -> None:
@@ -430,13 +432,12 @@ def test_a_service_says_where_it_is_and_ends_when_it_is_told_to(
     command: Command, tmp_path: Path
 ) -> None:
     command(*CREATE, *NAMES)
-    shuffler = ("serve", "shuffler", "folder", "--database", "sqlite:///shuffler.db")
     begun = [
         ((*SERVE_ANALYST, "--port", "0"), r"Dashboard: http://127.0.0.1:\d+/"),
         (
-            (*shuffler, "--analyst", "http://localhost:8001", "--port", "0"),
-            r"Shuffler listening on (http://127.0.0.1:\d+); take part at "
-            r"\1/tasks/.*/take-part#token=TOKEN",
+            (*SERVE_SHUFFLER, "--analyst", "http://localhost:8001", "--port", "0"),
+            r"Shuffler listening on (http://127.0.0.1:\d+)"
+            r"(; take part at \1/tasks/.*/take-part#token=TOKEN)?",
         ),
     ]
 
@@ -457,6 +458,21 @@ def test_a_service_says_where_it_is_and_ends_when_it_is_told_to(
         assert errors.removeprefix(f"{NOT_BUILT}\n") == ""
     # Closed in good order: the logs of both databases are gone.
     assert not list(tmp_path.glob("*-wal"))
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_people_are_invited_to_the_page_only_where_it_was_built(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: bool
+) -> None:
+    url = "http://127.0.0.1:9"
+    monkeypatch.setattr(service_run, "run", lambda *_, started, **__: started(url))
+    monkeypatch.setattr(participant, "page_folder", lambda: tmp_path if built else None)
+    command(*CREATE, *NAMES)
+
+    outcome = command(*SERVE_SHUFFLER, "--analyst", url)
+
+    page = rf"; take part at {url}/tasks/[\w-]+/take-part#token=TOKEN" if built else ""
+    assert re.fullmatch(f"Shuffler listening on {url}{page}\n", outcome.out)
 
 
 SEND = (

@@ -1,6 +1,5 @@
 """`shuffledp train`: tables, JSON and files, on scikit-learn's small digits."""
 
-import importlib.util
 import json
 import os
 import re
@@ -10,8 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Command
 
-if importlib.util.find_spec("sklearn") is None:
-    pytest.skip("scikit-learn is not installed", allow_module_level=True)
+pytest.importorskip("sklearn", reason="Needs the extra federated.")
 
 DIGITS = ("--dataset", "digits", "--levels", "4:0.5,6:0.5", "--seed", "1")
 # One bit per coordinate is the quickest to certify.

@@ -245,7 +245,7 @@ def test_classes_above_9_are_refused(
 
 
 def test_digits_are_split_in_a_fixed_way() -> None:
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    pytest.importorskip("sklearn", reason="Needs the extra federated.")
 
     digits = load_digits()
 

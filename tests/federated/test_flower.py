@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 if importlib.util.find_spec("flwr") is None:
-    pytest.skip("flwr is not installed", allow_module_level=True)
+    pytest.skip("Needs the extra federated.", allow_module_level=True)
 
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
@@ -646,7 +646,7 @@ def test_the_example_makes_the_same_model_as_numpy() -> None:
     for module in ("ray", "sklearn"):
         # A folder of that name on the path is found, too, but comes from no file.
         if getattr(importlib.util.find_spec(module), "origin", None) is None:
-            pytest.skip(f"{module} is not installed")
+            pytest.skip(f"Needs {module}, of the extra federated.")
     environment = {k: v for k, v in os.environ.items() if k != "SHUFFLEDP_DATA"}
     environment["ROUNDS"] = "2"
 

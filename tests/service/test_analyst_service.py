@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("starlette", reason="The service extra is not installed.")
+pytest.importorskip("starlette", reason="Needs the extra service.")
 
 from analyst_parties import (
     LEVELS,

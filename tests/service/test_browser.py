@@ -18,9 +18,9 @@ import pytest
 
 from shuffledp.service.participant import PAGE_HEADERS, page_folder
 
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is missing.")
-httpx = pytest.importorskip("httpx", reason="The service extra is missing.")
-uvicorn = pytest.importorskip("uvicorn", reason="The service extra is missing.")
+playwright = pytest.importorskip("playwright.sync_api", reason="Needs the extra dev.")
+httpx = pytest.importorskip("httpx", reason="Needs the extra service.")
+uvicorn = pytest.importorskip("uvicorn", reason="Needs the extra service.")
 
 from starlette.applications import Starlette  # noqa: E402
 from starlette.requests import Request  # noqa: E402
@@ -197,17 +197,22 @@ def running(app: Starlette) -> Iterator[str]:
     """Serves on a free port; gives the address."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_level="critical", access_log=False)
+        # As the services run it; with web sockets it would import their libraries.
+        config = uvicorn.Config(app, log_level="critical", access_log=False, ws="none")
         server = uvicorn.Server(config)
         thread = threading.Thread(
             target=server.run, kwargs={"sockets": [listener]}, daemon=True
         )
         thread.start()
         while not server.started:
+            assert thread.is_alive(), "The server ended before it began."
             time.sleep(0.01)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True
-        thread.join(10)
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+            assert thread.is_alive(), "The server ended before the test did."
+        finally:
+            server.should_exit = True
+            thread.join(10)
 
 
 @contextmanager
@@ -222,6 +227,7 @@ FLAGS = [
     "--disable-gpu",
     "--no-first-run",
     "--disable-background-networking",
+    "--disable-component-update",
     "--disable-sync",
 ]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette", reason="The service extra is not installed.")
+pytest.importorskip("starlette", reason="Needs the extra service.")
 
 import postgres_server
 from crash_points import Point, points, survive

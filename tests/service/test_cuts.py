@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette", reason="The service extra is not installed.")
+pytest.importorskip("starlette", reason="Needs the extra service.")
 
 from cutting_proxy import Cut, Proxy
 from live_collection import (

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("starlette", reason="The service extra is not installed.")
-pytest.importorskip("jinja2", reason="The service extra is not installed.")
+pytest.importorskip("starlette", reason="Needs the extra service.")
+pytest.importorskip("jinja2", reason="Needs the extra service.")
 
 from analyst_parties import (
     NAMES,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("starlette", reason="The service extra is not installed.")
+pytest.importorskip("starlette", reason="Needs the extra service.")
 
 import analyst_parties
 import postgres_server

@@ -18,7 +18,7 @@ from shuffledp.randomizers.items import stop_and_go
 from shuffledp.randomizers.set_response import drawn_blanket_probability
 from shuffledp.service import participant
 
-pytest.importorskip("cryptography", reason="The service extra is missing.")
+pytest.importorskip("cryptography", reason="Needs the extra service.")
 
 from shuffledp.service.wire.canonical import canonical, read_object, sha256
 from shuffledp.service.wire.plan import PublishedPlan
@@ -73,7 +73,9 @@ def test_texts_and_digests_are_those_of_python(case: dict[str, Any]) -> None:
 def test_what_a_shuffler_serves_keeps_the_spelling_of_numbers(
     case: dict[str, Any],
 ) -> None:
-    responses = pytest.importorskip("starlette.responses")
+    responses = pytest.importorskip(
+        "starlette.responses", reason="Needs the extra service."
+    )
 
     served = responses.JSONResponse(json.loads(case["served"])).body
 

@@ -83,6 +83,7 @@ def shuffler_command(
 
     Every FOLDER needs task.json and shuffler.json, and nothing of the analyst's.
     """
+    from shuffledp.service.participant import page_folder
     from shuffledp.service.run import run  # Needs the extra.
     from shuffledp.service.secrets import load_task
     from shuffledp.service.serve_shuffler import shuffler_app
@@ -92,7 +93,9 @@ def shuffler_command(
 
     def started(url: str) -> None:
         pages = [f"{url}/tasks/{task}/take-part#token=TOKEN" for task in tasks]
-        click.echo(f"Shuffler listening on {url}; take part at {', '.join(pages)}")
+        # Where the page was not built there is nothing to invite people to.
+        invited = f"; take part at {', '.join(pages)}" if page_folder() else ""
+        click.echo(f"Shuffler listening on {url}{invited}")
 
     run(app, host=host, port=port, started=started)
 

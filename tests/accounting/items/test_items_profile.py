@@ -6,9 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from dp_accounting.pld import (  # type: ignore[import-untyped]
-    privacy_loss_distribution as pld,
-)
 from scipy import stats
 
 from shuffledp.accounting.items.account import cut_chance
@@ -117,6 +114,9 @@ def test_reports_of_limited_size_are_paid_for() -> None:
 def test_composition_agrees_with_another_library(
     mean: float, send_chance: float
 ) -> None:
+    pld = pytest.importorskip(
+        "dp_accounting.pld.privacy_loss_distribution", reason="Needs the extra dev."
+    )
     last = int(mean + 11.0 * math.sqrt(mean) + 25.0)
     law = stats.poisson.pmf(np.arange(last), mean)
     moved = (1.0 - send_chance) * law + send_chance * np.append(0.0, law[:-1])

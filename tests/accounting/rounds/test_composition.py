@@ -109,7 +109,9 @@ def test_different_mechanisms_add_up(epsilon: float) -> None:
 def test_epsilon_lies_between_the_ends_of_another_accountant(
     rounds: int, delta: float
 ) -> None:
-    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    pld = pytest.importorskip(
+        "dp_accounting.pld.privacy_loss_distribution", reason="Needs the extra dev."
+    )
     upper, lower = (
         pld.from_gaussian_mechanism(
             2.0,
