@@ -5,9 +5,10 @@ sum of the messages of n people with the same p,
 
     estimate = (sum y - n p / 2) / (1 - p);
 
-the lecture notes by Di Wang print p / 2 for n p / 2 in eq. (9.5). The devices' noise need only hide one person among all: where each level should be worth a given
-epsilon after the shuffle, `calibrate` lets the accountant choose p, instead of a formula
-with an unknown constant. The bit is binary randomized response of budget log(2 / p - 1).
+the lecture notes by Di Wang print p / 2 for n p / 2 in eq. (9.5). The devices' noise need
+only hide one person among all: where each level should be worth a given epsilon after the
+shuffle, `calibrate` lets the accountant choose p, instead of a formula with an unknown
+constant. The bit is binary randomized response of budget log(2 / p - 1).
 
 Source: Cheu, Smith, Ullman, Zeber, Zhilyaev (2019), "Distributed differential privacy via
 shuffling", arXiv:1808.01394.
