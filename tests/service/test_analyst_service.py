@@ -25,6 +25,7 @@ from analyst_parties import (
     serve,
     usual_batch,
 )
+from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.items.account import account_items
@@ -37,7 +38,6 @@ from shuffledp.service.wire.question import Statistic
 from shuffledp.service.wire.signing import new_signing_key
 from shuffledp.service.wire.step import Stage, Step
 from shuffledp.shuffler.shuffle import Reports, shuffle
-from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
 from shuffledp.statistics.items_framework import ItemsFramework
 from shuffledp.types import Mode
 
