@@ -99,9 +99,7 @@ class Identity:
 
     def __str__(self) -> str:
         record = self.record
-        parts = [
-            f"{name} {_plain(value)}" for name, value in record["parameters"].items()
-        ]
+        parts = _parts(record["parameters"])
         within = f" ({', '.join(parts)})" if parts else ""
         return (
             f"{record['statistic']} by {record['mechanism']}{within}, {record['mode']}"
@@ -126,6 +124,15 @@ def check_mode(mode: object) -> None:
         raise InvalidInputError(
             f"Expected mode 'agnostic' or 'stratified', got {mode!r}."
         )
+
+
+def _parts(parameters: dict[str, Any]) -> list[str]:
+    """Returns every parameter in words; those of what is inside, if they differ."""
+    parts: list[str] = []
+    for name, value in parameters.items():
+        new = _parts(value) if isinstance(value, dict) else [f"{name} {_plain(value)}"]
+        parts += [part for part in new if part not in parts]
+    return parts
 
 
 def _plain(value: object) -> str:

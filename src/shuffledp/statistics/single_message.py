@@ -12,6 +12,7 @@ from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode
 from shuffledp.population import Population
+from shuffledp.randomizers.catalog import build
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports
 from shuffledp.types import Mode
@@ -45,6 +46,11 @@ class SingleMessage:
                 "Expected a randomizer that hands over its cover, such as Laplace, got "
                 f"{getattr(self.randomizer, '__name__', type(self.randomizer).__name__)}."
             )
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "SingleMessage":
+        """Returns the protocol with this identity's record."""
+        return cls(build(record["mechanism"], record["parameters"]), record["mode"])
 
     @property
     def identity(self) -> Identity:

@@ -1,6 +1,7 @@
 """How often each category occurs among people at different privacy levels."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from shuffledp.arrays import as_number, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode
 from shuffledp.population import Population
+from shuffledp.randomizers.catalog import build
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomness import Rng
@@ -83,6 +85,12 @@ class Frequency:
         object.__setattr__(self, "num_categories", num_categories)
         object.__setattr__(self, "mode", mode)
         object.__setattr__(self, "randomizer", randomizer)
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "Frequency":
+        """Returns the protocol with this identity's record."""
+        oracle: Any = build(record["mechanism"], record["parameters"])
+        return cls(oracle.num_categories, record["mode"], oracle)
 
     @property
     def identity(self) -> Identity:

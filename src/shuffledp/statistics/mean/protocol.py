@@ -13,6 +13,7 @@ from shuffledp.arrays import as_number, float_array, one_number_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode
 from shuffledp.population import Population
+from shuffledp.randomizers.catalog import build
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomizers.one_bit import OneBit
@@ -90,11 +91,25 @@ class Mean:
         object.__setattr__(self, "mode", mode)
         object.__setattr__(self, "randomizer", randomizer)
 
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "Mean":
+        """Returns the protocol with this identity's record."""
+        terms = dict(record["parameters"])
+        low, high, inner = terms.pop("low"), terms.pop("high"), terms.pop("randomizer")
+        if terms:
+            raise InvalidInputError("Expected a mean by low, high and randomizer.")
+        randomizer: Any = build(record["mechanism"], inner)
+        return cls(low, high, record["mode"], randomizer)
+
     @property
     def identity(self) -> Identity:
         """What it is."""
         inner = self.randomizer
-        terms = {**inner.parameters, "low": float(self.low), "high": float(self.high)}
+        terms = {
+            "low": float(self.low),
+            "high": float(self.high),
+            "randomizer": inner.parameters,
+        }
         return Identity.of("mean", inner.mechanism, terms, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:

@@ -113,6 +113,13 @@ class Strings:
             one_given_zero=self.one_given_zero,
         )
 
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "Strings":
+        """Returns the protocol with this identity's record."""
+        terms = dict(record["parameters"])
+        counts = {f"num_{name}": terms.pop(name) for name in ("bits", "hashes", "cohorts")}
+        return cls(**counts, **terms, mode=record["mode"])
+
     @property
     def identity(self) -> Identity:
         """What it is."""

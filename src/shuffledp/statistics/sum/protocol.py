@@ -16,6 +16,7 @@ shuffling", arXiv:1808.01394.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,6 +91,11 @@ class BinarySum:
     def randomizer(self) -> OneBit:
         """What the devices run."""
         return OneBit(0.0, 1.0)
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "BinarySum":
+        """Returns the protocol with this identity's record."""
+        return cls(record["mode"])
 
     @property
     def identity(self) -> Identity:
