@@ -103,7 +103,7 @@ class ClipLaplace(AddedNoise):
         chances: Floats = parts / parts.sum(axis=1, keepdims=True)
         return chances
 
-    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+    def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells of two-sided noise until one is within the range, shape (n,)."""
         cells = np.empty(points.size, dtype=np.int64)
         left = np.arange(points.size)

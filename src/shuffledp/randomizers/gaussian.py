@@ -15,7 +15,7 @@ pair (docs/covers.md). What lies beyond is charged to the victim whole.
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
@@ -84,15 +84,16 @@ class Gaussian(AddedNoise):
     """Public parameters only.
 
     Attributes:
-        delta_local: In [1e-100, 1): with this probability a message may tell more than
-            its level says.
         low: Smallest possible value.
         high: Largest possible value.
+        delta_local: In [1e-100, 1): with this probability a message may tell more than
+            its level says.
     """
 
-    delta_local: float = 1e-6
     low: float = 0.0
     high: float = 1.0
+    _: KW_ONLY
+    delta_local: float = 1e-6
 
     def __post_init__(self) -> None:
         value_range(self.low, self.high)
@@ -116,9 +117,9 @@ class Gaussian(AddedNoise):
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
         return {
-            "delta_local": float(self.delta_local),
             "low": float(self.low),
             "high": float(self.high),
+            "delta_local": float(self.delta_local),
         }
 
     def deviations(self, epsilons: Floats) -> Floats:
@@ -157,7 +158,7 @@ class Gaussian(AddedNoise):
         chances: Floats = np.hstack([below[:, :1], inside, above[:, -1:]])
         return chances
 
-    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+    def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws the cells of normal messages, shape (n,)."""
         levels, places = np.unique(epsilons, return_inverse=True)
         mu = sensitivity_per_deviation(levels, self.delta_local)[places]

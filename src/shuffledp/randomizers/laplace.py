@@ -97,7 +97,7 @@ class Laplace(AddedNoise):
         chances: Floats = np.hstack([first, inside, last])
         return chances
 
-    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+    def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells, farther ones with geometrically smaller chances, shape (n,)."""
         right = signs(points.size, rng=rng)
         distance = geometric_numbers(epsilons / STEPS, rng=rng)

@@ -53,7 +53,7 @@ class AddedNoise(ABC):
         """How many cells of the grid messages may be off the range of values."""
 
     @abstractmethod
-    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+    def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws the cell of the grid that each person's message falls into, shape (n,).
 
         Args:
@@ -111,7 +111,7 @@ class AddedNoise(ABC):
         messages: Ints = np.empty(numbers.size, dtype=kind)
         for people in batches(numbers.size):
             points = grid_points(numbers[people], self.low, self.high, rng=rng)
-            messages[people] = self.cells(points, budgets[people], rng=rng)
+            messages[people] = self.draw_cells(points, budgets[people], rng=rng)
         return messages
 
     def check_messages(self, messages: Ints) -> None:

@@ -19,7 +19,7 @@ Source: after S-APES of Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors",
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ class SparsifiedClipLaplace(AddedNoise):
     """
 
     clip: float = 1.0
+    _: KW_ONLY
     share: float = 0.2
 
     def __post_init__(self) -> None:
@@ -138,13 +139,13 @@ class SparsifiedClipLaplace(AddedNoise):
         result: Floats = np.where(inside, 0.0, noise) + dummy * dummies
         return result
 
-    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+    def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws Clip-Laplace cells, and once more around 0 for those not kept."""
         device = ClipLaplace()
-        cells = device.cells(points, epsilons, rng=rng)
+        cells = device.draw_cells(points, epsilons, rng=rng)
         rest = ~self.keeps(cells)
         middle = np.full(int(rest.sum()), _HALF, dtype=np.int64)
-        cells[rest] = device.cells(middle, epsilons[rest], rng=rng)
+        cells[rest] = device.draw_cells(middle, epsilons[rest], rng=rng)
         return cells
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
