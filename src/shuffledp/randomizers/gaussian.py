@@ -15,6 +15,7 @@ pair (docs/covers.md). What lies beyond is charged to the victim whole.
 
 import functools
 import math
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ from shuffledp.cover import Cell, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.drawn_cells import Sent, normal_crowd
 from shuffledp.randomizers.grid import (
     FARTHEST,
     SMALLEST_LEVEL,
@@ -109,6 +111,16 @@ class Gaussian(AddedNoise):
         return "gaussian"
 
     @property
+    def unit(self) -> "Gaussian":
+        """The same mechanism for values from -1 to 1; the messages are the same."""
+        return Gaussian(-1.0, 1.0, delta_local=self.delta_local)
+
+    @property
+    def unbiased(self) -> bool:
+        """Yes: the mean of a decoded message is the value."""
+        return True
+
+    @property
     def cells_beyond(self) -> int:
         """Noise has no bounds, but a message has."""
         return FARTHEST
@@ -163,6 +175,17 @@ class Gaussian(AddedNoise):
         levels, places = np.unique(epsilons, return_inverse=True)
         mu = sensitivity_per_deviation(levels, self.delta_local)[places]
         return within_bounds(normal_cells(points, mu / STEPS, rng=rng))
+
+    def draw_crowd(
+        self, points: Ints, level: float, *, rng: np.random.Generator
+    ) -> Iterator[Sent]:
+        """Draws which cells a crowd's messages fall into, part by part."""
+        length = _sensitivity(level, self.delta_local) / STEPS
+
+        def draw(alone: Ints) -> Ints:
+            return normal_cells(alone, np.full(alone.size, length), rng=rng)
+
+        yield from normal_crowd(points, length, draw, rng=rng)
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.
