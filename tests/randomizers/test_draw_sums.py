@@ -116,11 +116,11 @@ def cell_law(device: Grid, level: float, point: int, cells: Ints) -> Floats:
         below = ndtr(length * (cells - point))
         normal: Floats = ndtr(length * (cells + 1 - point)) - below
         return normal
-    chances = laplace_cells(level, point, cells)
+    chances: Floats = laplace_cells(level, point, cells)
     if isinstance(device, Laplace):
         return chances
     within = np.arange(STEPS)
-    chances = chances / laplace_cells(level, point, within).sum()
+    chances /= laplace_cells(level, point, within).sum()
     chances[(cells < 0) | (cells >= STEPS)] = 0.0
     if isinstance(device, SparsifiedClipLaplace):
         kept = device.keeps(cells)

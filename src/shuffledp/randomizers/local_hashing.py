@@ -185,8 +185,8 @@ class LocalHashing(SetResponse):
             Shape (levels, k).
 
         Raises:
-            InvalidInputError: If shapes differ, a count or a budget is out of range, or there
-                are too many hash functions to count messages by.
+            InvalidInputError: If shapes differ, a count or a budget is out of range, or
+                there are too many hash functions to count messages by.
         """
         k, g, digits = int(self.num_categories), int(self.num_buckets), self.num_digits
         ignoring, keeping = self.draw_ignoring(

@@ -144,8 +144,8 @@ class SubsetSelection(SetResponse):
             Shape (levels, k).
 
         Raises:
-            InvalidInputError: If shapes differ, a count or a budget is out of range, or k and
-                w are so large that it would take long.
+            InvalidInputError: If shapes differ, a count or a budget is out of range, or k
+                and w are so large that it would take long.
         """
         k, w = int(self.num_categories), int(self.subset_size)
         ignoring, keeping = self.draw_ignoring(
