@@ -82,7 +82,7 @@ def test_many_coordinates_keep_their_reference_values(
 
 
 @pytest.mark.parametrize(
-    "device", [Laplace(), Gaussian(1e-5)], ids=["laplace", "gauss"]
+    "device", [Laplace(), Gaussian(delta_local=1e-5)], ids=["laplace", "gauss"]
 )
 def test_one_cautious_person_among_liberal_ones_is_exposed(
     device: LocalRandomizer,
@@ -158,7 +158,7 @@ def test_tiny_deltas_get_a_certificate(device: LocalRandomizer) -> None:
         LocalHashing(9, 3),
         ClipLaplace(),
         Laplace(),
-        Gaussian(1e-9),
+        Gaussian(delta_local=1e-9),
     ],
     ids=repr,
 )

@@ -57,7 +57,7 @@ def test_many_levels_take_the_place_of_each_other() -> None:
     # The moments of the density differ from those of cells by eps / 10^4 of a cell.
     means, _ = ClipLaplace(1.0).moments(levels, VALUES[::16])
     np.testing.assert_allclose(found, means.mean(axis=0), rtol=0, atol=1e-5)
-    randomizer = SparsifiedClipLaplace(1.0, 1.0 - 1638 / 2048)
+    randomizer = SparsifiedClipLaplace(1.0, share=1.0 - 1638 / 2048)
     means, _ = randomizer.moments(levels, VALUES[::16])
     np.testing.assert_allclose(sparse, means.mean(axis=0), rtol=0, atol=1e-12)
 

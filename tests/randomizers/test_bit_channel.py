@@ -18,8 +18,8 @@ DEVICES: list[BitChannel] = [
     UnaryEncoding(5, "optimized"),
     Rappor(9, 1),
     Rappor(9, 4).permanent,
-    Rappor(9, 2, 0.9, 0.2),
-    Rappor(64, 20, 0.3, 0.0),
+    Rappor(9, 2, one_given_one=0.9, one_given_zero=0.2),
+    Rappor(64, 20, one_given_one=0.3, one_given_zero=0.0),
 ]
 CROWD = {0.1: 30, 0.7: 5, 2.0: 40, 6.0: 1}
 devices = st.sampled_from(DEVICES)

@@ -1,7 +1,10 @@
+from typing import Any
+
 import pytest
 
-from shuffledp import InvalidInputError
+from shuffledp import Gaussian, InvalidInputError, Laplace, OneBit, Rappor
 from shuffledp.randomizers.catalog import MECHANISMS, build
+from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 
 EXAMPLES: dict[str, dict[str, int | float | str]] = {
     "kary-response": {"categories": 17},
@@ -105,3 +108,20 @@ def test_parameters_that_make_no_sense_are_refused(
 ) -> None:
     with pytest.raises(InvalidInputError, match="Expected"):
         build(mechanism, parameters)
+
+
+@pytest.mark.parametrize("kind", [OneBit, Laplace, Gaussian])
+def test_two_numbers_are_the_range_of_values(kind: Any) -> None:
+    device = kind(0, 10)
+
+    assert (device.low, device.high) == (0, 10)
+    with pytest.raises(TypeError):
+        kind(0, 10, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "positional"), [(SparsifiedClipLaplace, 1), (Rappor, 2)]
+)
+def test_other_numbers_are_passed_by_name(kind: Any, positional: int) -> None:
+    with pytest.raises(TypeError):
+        kind(*[5] * positional, 0.5)

@@ -55,7 +55,7 @@ def test_noise_is_the_smallest_that_keeps_the_promise(
 def test_local_delta_is_the_profile_of_the_two_ends(
     level: float, delta_local: float
 ) -> None:
-    device = Gaussian(delta_local)
+    device = Gaussian(delta_local=delta_local)
     (mu,) = sensitivity_per_deviation(np.array([level]), delta_local).tolist()
 
     for epsilon in (0.0, 0.5 * level, level, 2.0 * level):
@@ -112,7 +112,7 @@ CASES = [
 def test_everybody_sends_the_blanket_whatever_she_holds(
     crowd: Population, victim: float, delta: float
 ) -> None:
-    device = Gaussian(1e-5)
+    device = Gaussian(delta_local=1e-5)
 
     cover = device.cover_of(victim, crowd, delta=delta)
 
@@ -133,7 +133,7 @@ def test_everybody_sends_the_blanket_whatever_she_holds(
 def test_losses_are_never_below_those_of_the_two_ends(
     crowd: Population, victim: float, delta: float
 ) -> None:
-    device = Gaussian(1e-5)
+    device = Gaussian(delta_local=1e-5)
 
     cover = device.cover_of(victim, crowd, delta=delta)
 
@@ -248,7 +248,7 @@ def test_no_value_rises_above_the_blanket_more_than_an_end(
 
 @pytest.mark.parametrize("value", [-1.0, 0.0, 0.3, 1.0])
 def test_bins_are_those_of_the_distribution(value: float) -> None:
-    device, levels = Gaussian(1e-5), np.array([0.05, 1.0, 6.0])
+    device, levels = Gaussian(delta_local=1e-5), np.array([0.05, 1.0, 6.0])
 
     bins = device.bins(levels, value)
 
@@ -262,7 +262,7 @@ def test_bins_are_those_of_the_distribution(value: float) -> None:
 def test_exact_divergence_is_between_attack_and_certificate(
     crowd: dict[float, int],
 ) -> None:
-    device, people = Gaussian(1e-3), Population.from_counts(crowd)
+    device, people = Gaussian(delta_local=1e-3), Population.from_counts(crowd)
 
     def sends(level: float, value: float) -> Floats:
         (deviation,) = device.deviations(np.array([level])).tolist()
@@ -298,7 +298,7 @@ def test_attack_never_exceeds_the_certificate(
     counts = {others: size, level: 1} if others != level else {level: size + 1}
 
     (answer,) = account(
-        SingleMessage(Gaussian(1e-7)),
+        SingleMessage(Gaussian(delta_local=1e-7)),
         Population.from_counts(counts),
         epsilon=0.1 * level,
         levels=[level],
@@ -310,10 +310,10 @@ def test_attack_never_exceeds_the_certificate(
 @pytest.mark.parametrize("delta_local", [0.0, 1e-101, 1.0, -0.1, math.nan])
 def test_local_deltas_that_make_no_sense_are_refused(delta_local: float) -> None:
     with pytest.raises(InvalidInputError, match="delta_local"):
-        Gaussian(delta_local)
+        Gaussian(delta_local=delta_local)
 
 
 @pytest.mark.parametrize("ends", [(0.0, 0.0), (1.0, 0.0), (math.nan, 1.0)])
 def test_ranges_that_make_no_sense_are_refused(ends: tuple[float, float]) -> None:
     with pytest.raises(InvalidInputError, match="Expected"):
-        Gaussian(1e-6, *ends)
+        Gaussian(*ends)

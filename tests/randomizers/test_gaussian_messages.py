@@ -35,7 +35,11 @@ def test_cells_of_the_two_ends_keep_the_promise(
 
 @pytest.mark.parametrize("position", [0.0, 1000.0, 2047.5, 4095.25, 4096.0])
 def test_messages_fall_into_cells_as_often_as_they_should(position: float) -> None:
-    device, size, levels = Gaussian(1e-3, -1.0, 3.0), 60_000, np.array([0.5, 5.0, 100])
+    device, size, levels = (
+        Gaussian(-1.0, 3.0, delta_local=1e-3),
+        60_000,
+        np.array([0.5, 5.0, 100]),
+    )
     values = np.full(3 * size, -1.0 + 4.0 * position / STEPS)
     # Levels are mixed, so that one batch holds them all.
     held = np.tile(levels, size)
@@ -58,7 +62,7 @@ def test_messages_fall_into_cells_as_often_as_they_should(position: float) -> No
 
 @pytest.mark.parametrize("value", [10.0, 10.3, 12.0])
 def test_decoded_messages_are_unbiased(value: float) -> None:
-    device, levels = Gaussian(1e-6, 10.0, 12.0), np.array([0.01, 1.0, 50.0])
+    device, levels = Gaussian(10.0, 12.0), np.array([0.01, 1.0, 50.0])
     size = 100_000
     held = np.tile(levels, size)
 
@@ -89,7 +93,7 @@ def test_bits_hold_all_messages_but_one_in_a_billion(level: float) -> None:
 
 
 def test_system_randomness_will_do() -> None:
-    device = Gaussian(1e-100)
+    device = Gaussian(delta_local=1e-100)
 
     messages = device.randomize([0.0, 0.5, 1.0], [1e-6, 1.0, 700], rng=SystemRandom())
 

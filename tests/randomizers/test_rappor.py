@@ -33,7 +33,8 @@ NOISES = [(1.0, 0.0), (0.75, 0.25), (0.9, 0.0), (0.5, 0.35)]
 def test_permanent_response_keeps_the_budget_and_a_report_shows_no_more(
     noise: tuple[float, float], level: float, hashes: int
 ) -> None:
-    device = Rappor(7, hashes, *noise)
+    q, p = noise
+    device = Rappor(7, hashes, one_given_one=q, one_given_zero=p)
     # Bits that no value sets say nothing: they are left out.
     patterns = [(1,) * hashes + (0,) * hashes, (0,) * hashes + (1,) * hashes]
 
@@ -55,7 +56,7 @@ def test_permanent_response_keeps_the_budget_and_a_report_shows_no_more(
 def test_two_reports_from_one_permanent_response_keep_its_budget(
     level: float, q: float, p: float
 ) -> None:
-    device = Rappor(3, 1, q, p)
+    device = Rappor(3, 1, one_given_one=q, one_given_zero=p)
     flip = mp.mpf(float(device.permanent.drawn(np.array([level])).lost[0]))
 
     def both(bits: tuple[int, ...], held: int) -> Any:
@@ -98,7 +99,7 @@ def test_exact_divergence_lies_between_attack_and_certificate(
     q: float, p: float, bits: int, hashes: int, crowd: dict[float, int]
 ) -> None:
     people = Population.from_counts(crowd)
-    device = SingleMessage(Rappor(bits, hashes, q, p))
+    device = SingleMessage(Rappor(bits, hashes, one_given_one=q, one_given_zero=p))
     chances = [bloom(level, hashes, q, p) for level in crowd]
     # The last value's hashes collide, so that there is room for a third one.
     values = sorted({*filters(bits, hashes), one_hot(bits)[-1]})
@@ -164,7 +165,7 @@ def test_certificates_never_exceed_the_budgets_of_the_reports(hashes: int) -> No
 
 @pytest.mark.parametrize(("q", "p"), NOISES)
 def test_bits_are_drawn_as_often_as_they_say(q: float, p: float) -> None:
-    device, n = Rappor(5, 2, q, p), 100_000
+    device, n = Rappor(5, 2, one_given_one=q, one_given_zero=p), 100_000
     rng = np.random.default_rng(6)
     held = np.tile(np.array([1, 0, 1, 0, 0], dtype=bool), (n, 1))
     epsilons = np.full(n, 2.0)
@@ -215,8 +216,11 @@ def test_a_permanent_response_is_repeated_where_no_noise_follows() -> None:
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters: Any) -> None:
+    bits, hashes, *noise = parameters
+    q, p = noise or (0.75, 0.25)
+
     with pytest.raises(InvalidInputError, match="Expected"):
-        Rappor(*parameters)
+        Rappor(bits, hashes, one_given_one=q, one_given_zero=p)
 
 
 @pytest.mark.parametrize(

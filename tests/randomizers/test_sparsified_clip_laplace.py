@@ -59,7 +59,7 @@ def threshold_of(device: SparsifiedClipLaplace) -> int:
 
 @pytest.mark.parametrize("share", [0.2, 0.001, 0.5, 0.9])
 def test_the_outer_share_of_cells_is_kept_at_every_level(share: float) -> None:
-    device = SparsifiedClipLaplace(2.0, share)
+    device = SparsifiedClipLaplace(2.0, share=share)
 
     thresholds = device.thresholds(np.array([0.0, 0.5, 8.0]))
 
@@ -89,7 +89,7 @@ def test_messages_fall_into_cells_as_often_as_they_should(position: float) -> No
 @pytest.mark.parametrize("share", [0.2, 0.7])
 def test_moments_are_sums_over_all_cells(level: float, share: float) -> None:
     device, middles = (
-        SparsifiedClipLaplace(3.0, share),
+        SparsifiedClipLaplace(3.0, share=share),
         3.0 * ((CELLS + 0.5) / 2048 - 1),
     )
     positions = np.array([0.0, 0.25, 1500.5, 2048.3, 3686.0, 4095.5, 4096.0])
@@ -109,7 +109,7 @@ def test_moments_are_sums_over_all_cells(level: float, share: float) -> None:
 
 @pytest.mark.parametrize("level", [0.01, 1.0, 30.0])
 def test_bins_are_sums_of_cells(level: float) -> None:
-    device = SparsifiedClipLaplace(1.0, 0.2)
+    device = SparsifiedClipLaplace(1.0, share=0.2)
 
     for value in (-1.0, 0.0, 0.5, 1.0):
         bins = device.bins(np.array([level]), value)[0]
@@ -124,7 +124,7 @@ def test_bins_are_sums_of_cells(level: float) -> None:
 
 @pytest.mark.parametrize("level", [0.05, 1.0, 8.0, 60.0])
 def test_what_is_sent_keeps_the_level_and_its_local_divergence(level: float) -> None:
-    device = SparsifiedClipLaplace(1.0, 0.2)
+    device = SparsifiedClipLaplace(1.0, share=0.2)
     kept = np.flatnonzero(is_kept(threshold_of(device)))
     with mp.workdps(30):
         laws = []
@@ -158,7 +158,10 @@ SMALL: list[dict[float, int]] = [{2.0: 2}, {0.5: 1, 3.0: 1}, {1.0: 3}, {0.5: 1, 
 def test_messages_of_few_people_never_exceed_the_certificate(
     counts: dict[float, int],
 ) -> None:
-    people, device = Population.from_counts(counts), SparsifiedClipLaplace(1.0, 0.25)
+    people, device = (
+        Population.from_counts(counts),
+        SparsifiedClipLaplace(1.0, share=0.25),
+    )
     t, size = threshold_of(device), {2: 256, 3: 32}[people.num_users]
 
     def coarse(level: float, point: int) -> Floats:
@@ -195,7 +198,7 @@ def test_attack_never_exceeds_the_certificate(
     )
 
     guarantee = account(
-        SingleMessage(SparsifiedClipLaplace(0.1, share)), people, delta=1e-6
+        SingleMessage(SparsifiedClipLaplace(0.1, share=share)), people, delta=1e-6
     )
 
     for answer in guarantee.levels:
@@ -205,7 +208,7 @@ def test_attack_never_exceeds_the_certificate(
 
 def test_attack_speaks_of_the_two_ends() -> None:
     device, people = (
-        SparsifiedClipLaplace(1.0, 0.2),
+        SparsifiedClipLaplace(1.0, share=0.2),
         Population.from_counts({1.0: 1000}),
     )
 
@@ -226,7 +229,7 @@ def test_numbers_at_ten_thousand_people() -> None:
     people = Population.from_budgets(budgets)
 
     (most_liberal,) = account(
-        SingleMessage(SparsifiedClipLaplace(0.1, 0.2)),
+        SingleMessage(SparsifiedClipLaplace(0.1, share=0.2)),
         people,
         delta=3.6e-5,
         coordinates=7850,
@@ -250,11 +253,11 @@ def test_numbers_at_ten_thousand_people() -> None:
 )
 def test_parameters_out_of_range(clip: float, share: float, match: str) -> None:
     with pytest.raises(InvalidInputError, match=match):
-        SparsifiedClipLaplace(clip, share)
+        SparsifiedClipLaplace(clip, share=share)
 
 
 def test_values_out_of_range_and_messages_that_are_none() -> None:
-    device, rng = SparsifiedClipLaplace(1.0, 0.2), np.random.default_rng(1)
+    device, rng = SparsifiedClipLaplace(1.0, share=0.2), np.random.default_rng(1)
     wrong: Ints = np.array([4096])
 
     with pytest.raises(InvalidInputError, match=r"\[-1, 1\]"):

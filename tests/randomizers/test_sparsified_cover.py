@@ -91,7 +91,7 @@ def test_random_pairs_of_values_never_exceed_the_certificate(
     points += rng.integers(0, STEPS + 1, 30).tolist()
 
     for victim in counts:
-        ((cover,),) = SparsifiedClipLaplace(1.0, share).covers(
+        ((cover,),) = SparsifiedClipLaplace(1.0, share=share).covers(
             [victim], crowd, delta=1e-6
         )
 
@@ -131,7 +131,9 @@ def test_one_end_against_the_other_loses_nearly_nothing() -> None:
 def test_extreme_levels_have_covers_made_of_numbers(level: float) -> None:
     crowd = Population.from_counts({level: 3, 1.0: 5})
 
-    ((cover,),) = SparsifiedClipLaplace(1.0, 0.2).covers([level], crowd, delta=1e-6)
+    ((cover,),) = SparsifiedClipLaplace(1.0, share=0.2).covers(
+        [level], crowd, delta=1e-6
+    )
 
     for numbers in (cover.masses, cover.differences, cover.bases):
         assert np.all(np.isfinite(numbers))

@@ -52,7 +52,7 @@ def device_of(framework: str, clip: float, share: float) -> LocalRandomizer:
     """Returns what every device runs for one coordinate."""
     plain = ClipLaplace(clip)
     if framework == "s-apes-threshold":
-        return SparsifiedClipLaplace(clip, share)
+        return SparsifiedClipLaplace(clip, share=share)
     if framework == "one-bit-apes":
         return OneBit(-clip, clip)
     if framework in ("unis", *_UNSHUFFLED):

@@ -50,7 +50,7 @@ class ThresholdVectors:
     def __post_init__(self) -> None:
         ClipLaplaceVectors(self.clip)
         _check_share(self.share)
-        SparsifiedClipLaplace(self.clip, self.share)
+        SparsifiedClipLaplace(self.clip, share=self.share)
 
     def randomize(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
@@ -62,7 +62,7 @@ class ThresholdVectors:
         noise = ClipLaplaceVectors(self.clip)
         cells = noise.randomize(updates, levels, rng=rng)
         dummies = noise.randomize(np.zeros_like(updates), levels, rng=rng)
-        kept = SparsifiedClipLaplace(self.clip, self.share).keeps(cells)
+        kept = SparsifiedClipLaplace(self.clip, share=self.share).keeps(cells)
         np.copyto(cells, dummies, where=~kept)
         return cells
 
@@ -73,7 +73,7 @@ class ThresholdVectors:
             totals: The sum of each coordinate's cells, shape (d,).
             levels: Everybody's level, in any order, shape (n,).
         """
-        rule = SparsifiedClipLaplace(self.clip, self.share)
+        rule = SparsifiedClipLaplace(self.clip, share=self.share)
         # One for all levels: with several, the response would have one for each.
         (threshold,) = rule.thresholds(np.zeros(1)).tolist()
         responses = response(levels, threshold=threshold)

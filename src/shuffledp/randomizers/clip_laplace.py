@@ -12,6 +12,7 @@ Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Definition 4 an
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from shuffledp.arrays import as_number
 from shuffledp.cover import Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
+from shuffledp.randomizers.drawn_cells import Sent, landed
 from shuffledp.randomizers.exponential_cover import exponential_cover
 from shuffledp.randomizers.grid import STEPS, cell_beside, geometric_digits, signs
 from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
@@ -69,6 +71,16 @@ class ClipLaplace(AddedNoise):
         return float(self.clip)
 
     @property
+    def unit(self) -> "ClipLaplace":
+        """The same mechanism for values from -1 to 1; the messages are the same."""
+        return ClipLaplace()
+
+    @property
+    def unbiased(self) -> bool:
+        """No: messages about values near an end are drawn toward the middle."""
+        return False
+
+    @property
     def cells_beyond(self) -> int:
         """Messages stay within the range."""
         return 0
@@ -103,7 +115,7 @@ class ClipLaplace(AddedNoise):
         chances: Floats = parts / parts.sum(axis=1, keepdims=True)
         return chances
 
-    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+    def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells of two-sided noise until one is within the range, shape (n,)."""
         cells = np.empty(points.size, dtype=np.int64)
         left = np.arange(points.size)
@@ -115,6 +127,20 @@ class ClipLaplace(AddedNoise):
             cells[left] = tried = cell_beside(points[left], right, distance)
             left = left[(tried < 0) | (tried >= STEPS)]
         return cells
+
+    def draw_crowd(
+        self, points: Ints, level: float, *, rng: np.random.Generator
+    ) -> Iterator[Sent]:
+        """Draws which cells a crowd's messages fall into, part by part."""
+        # What is proportional to the chance that noise ends within so many cells.
+        rate = max(level / STEPS, 1e-300)
+        within = -np.expm1(-rate * np.arange(STEPS + 1))
+        right = rng.binomial(points, within[::-1] / (within + within[::-1]))
+        stays = within[1] / within[:0:-1]
+        cells, left = np.arange(STEPS), (points - right)[::-1]
+        for starts, ahead in ((right, cells), (left, cells[::-1])):
+            # Nobody sets out beyond the last cell, and there everybody stays.
+            yield ahead, landed(starts[:-1], stays, rng=rng)[0]
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean (eq. (1) of the source) and variance of a decoded message.

@@ -2,6 +2,7 @@
 
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.cover import LocalRandomizer
@@ -36,6 +37,26 @@ class FrequencyOracle(LocalRandomizer, Protocol):
 
         Returns:
             Shape (num_groups, k).
+        """
+
+    def draw_support_counts(
+        self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
+    ) -> Ints:
+        """Draws the support counts of a crowd, without any people.
+
+        The law is that of `support_counts` of what people `randomize` one by one.
+
+        Args:
+            holders: How many people of each level hold each value, shape (levels, k).
+            epsilons: Local budgets in nats, shape (levels,).
+            rng: A simulation's.
+
+        Returns:
+            Shape (levels, k).
+
+        Raises:
+            InvalidInputError: If shapes differ, a count or a budget is out of range, or
+                there are too many kinds of messages to be counted.
         """
 
     def densities(self, epsilons: Floats) -> tuple[Floats, Floats]:

@@ -15,7 +15,8 @@ pair (docs/covers.md). What lies beyond is charged to the victim whole.
 
 import functools
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
@@ -25,6 +26,7 @@ from shuffledp.cover import Cell, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.drawn_cells import Sent, normal_crowd
 from shuffledp.randomizers.grid import (
     FARTHEST,
     SMALLEST_LEVEL,
@@ -84,15 +86,16 @@ class Gaussian(AddedNoise):
     """Public parameters only.
 
     Attributes:
-        delta_local: In [1e-100, 1): with this probability a message may tell more than
-            its level says.
         low: Smallest possible value.
         high: Largest possible value.
+        delta_local: In [1e-100, 1): with this probability a message may tell more than
+            its level says.
     """
 
-    delta_local: float = 1e-6
     low: float = 0.0
     high: float = 1.0
+    _: KW_ONLY
+    delta_local: float = 1e-6
 
     def __post_init__(self) -> None:
         value_range(self.low, self.high)
@@ -108,6 +111,16 @@ class Gaussian(AddedNoise):
         return "gaussian"
 
     @property
+    def unit(self) -> "Gaussian":
+        """The same mechanism for values from -1 to 1; the messages are the same."""
+        return Gaussian(-1.0, 1.0, delta_local=self.delta_local)
+
+    @property
+    def unbiased(self) -> bool:
+        """Yes: the mean of a decoded message is the value."""
+        return True
+
+    @property
     def cells_beyond(self) -> int:
         """Noise has no bounds, but a message has."""
         return FARTHEST
@@ -116,9 +129,9 @@ class Gaussian(AddedNoise):
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
         return {
-            "delta_local": float(self.delta_local),
             "low": float(self.low),
             "high": float(self.high),
+            "delta_local": float(self.delta_local),
         }
 
     def deviations(self, epsilons: Floats) -> Floats:
@@ -157,11 +170,22 @@ class Gaussian(AddedNoise):
         chances: Floats = np.hstack([below[:, :1], inside, above[:, -1:]])
         return chances
 
-    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+    def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws the cells of normal messages, shape (n,)."""
         levels, places = np.unique(epsilons, return_inverse=True)
         mu = sensitivity_per_deviation(levels, self.delta_local)[places]
         return within_bounds(normal_cells(points, mu / STEPS, rng=rng))
+
+    def draw_crowd(
+        self, points: Ints, level: float, *, rng: np.random.Generator
+    ) -> Iterator[Sent]:
+        """Draws which cells a crowd's messages fall into, part by part."""
+        length = _sensitivity(level, self.delta_local) / STEPS
+
+        def draw(alone: Ints) -> Ints:
+            return normal_cells(alone, np.full(alone.size, length), rng=rng)
+
+        yield from normal_crowd(points, length, draw, rng=rng)
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.

@@ -56,11 +56,16 @@ def on_grid(edges: Floats) -> Floats:
     return rounded
 
 
-def grid_points(values: Floats, low: float, high: float, *, rng: Rng) -> Ints:
-    """Draws one of the two grid points next to each value, unbiased, in 0, ..., 4096."""
+def positions(values: Floats, low: float, high: float) -> Floats:
+    """Returns where values lie on the grid, in [0, 4096], shape as `values`."""
     # Halves, as high - low may be more than the largest double.
     share: Floats = (values / 2.0 - low / 2.0) / value_range(low, high)
-    position = np.clip(share, 0.0, 1.0) * STEPS
+    return np.clip(share, 0.0, 1.0) * STEPS
+
+
+def grid_points(values: Floats, low: float, high: float, *, rng: Rng) -> Ints:
+    """Draws one of the two grid points next to each value, unbiased, in 0, ..., 4096."""
+    position = positions(values, low, high)
     below = np.floor(position)
     points: Ints = below.astype(np.int64) + coins(position - below, rng=rng)
     return points
@@ -84,7 +89,7 @@ def geometric_numbers(exponents: Floats, *, rng: Rng) -> Ints:
     """
     if not exponents.size:
         return np.zeros(0, dtype=np.int64)
-    num_digits = max(0, math.ceil(math.log2(_LAST / float(exponents.min()))))
+    num_digits = last_digit(float(exponents.min()))
     numbers = geometric_digits(exponents, num_digits, rng=rng)
     # What is left is a geometric number, too; nearly always 0.
     left = np.arange(exponents.size)
@@ -92,6 +97,11 @@ def geometric_numbers(exponents: Floats, *, rng: Rng) -> Ints:
         left = left[exponential_coins(exponents[left] * 2.0**num_digits, rng=rng)]
         numbers[left] += 2**num_digits
     return numbers
+
+
+def last_digit(exponent: float) -> int:
+    """Returns how many binary digits a geometric number has, nearly always."""
+    return max(0, math.ceil(math.log2(_LAST / exponent)))
 
 
 def geometric_digits(exponents: Floats, num_digits: int, *, rng: Rng) -> Ints:

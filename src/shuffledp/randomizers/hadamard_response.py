@@ -107,14 +107,45 @@ class HadamardResponse(SetResponse):
         Returns:
             Shape (num_groups, k).
         """
-        sums = tally(messages, self.order, groups, num_groups)
-        half = 1
+        return self._supported(tally(messages, self.order, groups, num_groups))
+
+    def draw_support_counts(
+        self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
+    ) -> Ints:
+        """Draws the support counts of a crowd, without any people.
+
+        Args:
+            holders: How many people of each level hold each value, shape (levels, k).
+            epsilons: Local budgets in nats, shape (levels,).
+            rng: A simulation's.
+
+        Returns:
+            Shape (levels, k).
+
+        Raises:
+            InvalidInputError: If shapes differ, or a count or a budget is out of range.
+        """
+        ignoring, keeping = self.draw_ignoring(
+            holders, epsilons, num_categories=self.num_categories, rng=rng
+        )
+        rows = np.zeros((len(keeping), self.order), dtype=np.int64)
+        # Row 0 has +1 everywhere: every column is as likely.
+        rows[:, 0], rows[:, 1 : self.num_categories + 1] = ignoring, keeping
+        return self._supported(_columns_of(rows, rng=rng))
+
+    def _supported(self, columns: Ints) -> Ints:
+        """Returns how many columns of each group have a +1 in each category's row.
+
+        Args:
+            columns: How often each was sent, shape (groups, K).
+        """
+        sums, half = columns, 1
         while half < self.order:  # The fast Walsh-Hadamard transform, in whole numbers.
-            pairs = sums.reshape(num_groups, -1, 2, half)
+            pairs = sums.reshape(len(columns), -1, 2, half)
             first, second = pairs[:, :, 0], pairs[:, :, 1]
             sums = np.stack([first + second, first - second], axis=2)
             half *= 2
-        sums = sums.reshape(num_groups, self.order)
+        sums = sums.reshape(len(columns), self.order)
         # Row 0 has +1 everywhere: its sum is the number of messages.
         counts: Ints = (sums[:, :1] + sums[:, 1 : self.num_categories + 1]) // 2
         return counts
@@ -123,6 +154,37 @@ class HadamardResponse(SetResponse):
         """The binary logarithm of the number of messages."""
         del epsilons
         return math.log2(self.order)
+
+
+def _columns_of(rows: Ints, *, rng: np.random.Generator) -> Ints:
+    """Draws how often each column is sent by people who favor given rows.
+
+    A column's bits are drawn one by one, the highest first. Each is a fair coin, but where
+    the row has its lowest one: there the bit makes the number of ones in common even. So
+    only the bits of the column so far, the rest of the row and the parity matter.
+
+    Args:
+        rows: How many people favor each row, shape (groups, K).
+        rng: A simulation's.
+
+    Returns:
+        Shape (groups, K).
+    """
+    groups = len(rows)
+    # By column so far, parity, and rest of the row.
+    states = np.stack([rows, np.zeros_like(rows)], axis=1)[:, None]
+    while (size := states.shape[-1]) > 1:
+        # Rows with a 0 and with a 1 in this bit, by the rest of their bits.
+        zeros, ones = states[..., : size // 2], states[..., size // 2 :]
+        share = np.full((2, size // 2), 0.5)
+        # Where this is the row's lowest one, the bit makes the number even for good.
+        share[:, 0] = 1.0, 0.0
+        same, even = rng.binomial(zeros, 0.5), rng.binomial(ones, share)
+        with_zero = same + even
+        with_one = zeros - same + (ones - even)[..., ::-1, :]
+        states = np.stack([with_zero, with_one], axis=2)
+        states = states.reshape(groups, -1, 2, size // 2)
+    return states[:, :, 0, 0]
 
 
 def _has_odd_ones(numbers: Ints) -> NDArray[np.bool_]:

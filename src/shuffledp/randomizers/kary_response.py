@@ -21,6 +21,7 @@ import numpy as np
 from shuffledp.arrays import check_integers_below
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import categories_and_budgets
+from shuffledp.randomizers.drawn_counts import scattered
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.tally import batches, tally
 from shuffledp.randomness import Rng
@@ -116,6 +117,27 @@ class KRandomizedResponse(SetResponse):
             Shape (num_groups, k).
         """
         return tally(messages, self.num_categories, groups, num_groups)
+
+    def draw_support_counts(
+        self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
+    ) -> Ints:
+        """Draws the support counts of a crowd, without any people.
+
+        Args:
+            holders: How many people of each level hold each value, shape (levels, k).
+            epsilons: Local budgets in nats, shape (levels,).
+            rng: A simulation's.
+
+        Returns:
+            Shape (levels, k).
+
+        Raises:
+            InvalidInputError: If shapes differ, or a count or a budget is out of range.
+        """
+        ignoring, keeping = self.draw_ignoring(
+            holders, epsilons, num_categories=self.num_categories, rng=rng
+        )
+        return keeping + scattered(ignoring, np.ones(self.num_categories), rng=rng)
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """The binary logarithm of the number of messages."""

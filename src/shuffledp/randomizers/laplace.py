@@ -12,6 +12,7 @@ Source: Dwork, McSherry, Nissim, Smith (2006), "Calibrating noise to sensitivity
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from shuffledp.cover import Cover
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.drawn_cells import Sent, geometric_crowd, landed
 from shuffledp.randomizers.exponential_cover import exponential_cover
 from shuffledp.randomizers.grid import (
     FARTHEST,
@@ -65,6 +67,16 @@ class Laplace(AddedNoise):
         return {"low": float(self.low), "high": float(self.high)}
 
     @property
+    def unit(self) -> "Laplace":
+        """The same mechanism for values from -1 to 1; the messages are the same."""
+        return Laplace(-1.0, 1.0)
+
+    @property
+    def unbiased(self) -> bool:
+        """Yes: the mean of a decoded message is the value."""
+        return True
+
+    @property
     def cells_beyond(self) -> int:
         """Noise has no bounds, but a message has."""
         return FARTHEST
@@ -97,11 +109,27 @@ class Laplace(AddedNoise):
         chances: Floats = np.hstack([first, inside, last])
         return chances
 
-    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+    def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells, farther ones with geometrically smaller chances, shape (n,)."""
         right = signs(points.size, rng=rng)
         distance = geometric_numbers(epsilons / STEPS, rng=rng)
         return within_bounds(cell_beside(points, right, distance))
+
+    def draw_crowd(
+        self, points: Ints, level: float, *, rng: np.random.Generator
+    ) -> Iterator[Sent]:
+        """Draws which cells a crowd's messages fall into, part by part."""
+        exponent, cells = level / STEPS, np.arange(STEPS)
+        stays = np.full(STEPS, -math.expm1(-exponent))
+        right = rng.binomial(points, 0.5)
+        left = (points - right)[::-1]
+        for starts, ahead in ((right, cells), (left, cells[::-1])):
+            found, beyond = landed(starts[:-1], stays, rng=rng)
+            yield ahead, found
+            beyond += int(starts[-1])
+            for distance, often in geometric_crowd(beyond, exponent, rng=rng):
+                outward = STEPS + distance
+                yield (outward if ahead is cells else STEPS - 1 - outward), often
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from shuffledp.arrays import check_integers_below
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import categories_and_budgets, whole_number
+from shuffledp.randomizers.drawn_counts import scattered
+from shuffledp.randomizers.drawn_hashes import functions_of, supported
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.tally import batches
 from shuffledp.randomness import Rng
@@ -29,6 +31,8 @@ from shuffledp.types import Floats, Ints
 
 _MOST_CATEGORIES = 2**31
 _MOST_BUCKETS = 1_000_003
+# Steps of counting hash functions one by one.
+_MOST_STEPS = 10**8
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,40 @@ class LocalHashing(SetResponse):
                     sums = np.add.reduceat(hits, starts, dtype=np.int64)
                     counts[category, present] += sums
         return counts.T
+
+    def draw_support_counts(
+        self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
+    ) -> Ints:
+        """Draws the support counts of a crowd, without any people.
+
+        Args:
+            holders: How many people of each level hold each value, shape (levels, k).
+            epsilons: Local budgets in nats, shape (levels,).
+            rng: A simulation's.
+
+        Returns:
+            Shape (levels, k).
+
+        Raises:
+            InvalidInputError: If shapes differ, a count or a budget is out of range, or
+                there are too many hash functions to count messages by.
+        """
+        k, g, digits = int(self.num_categories), int(self.num_buckets), self.num_digits
+        ignoring, keeping = self.draw_ignoring(
+            holders, epsilons, num_categories=k, rng=rng
+        )
+        if len(keeping) * g ** (digits + 2) > _MOST_STEPS:
+            raise InvalidInputError(
+                f"Expected at most {_MOST_STEPS:,} as the number of levels times {g} to "
+                f"the power of {digits + 2}: it would take too long to count messages by "
+                f"hash function; got {len(keeping)} levels."
+            )
+        values = np.zeros((len(keeping), g**digits), dtype=np.int64)
+        values[:, :k] = keeping
+        functions = functions_of(values, g, digits, rng=rng)
+        anything = scattered(ignoring, np.ones(g ** (digits + 1)), rng=rng)
+        functions += anything.reshape(functions.shape)
+        return supported(functions, g, digits)[:, :k]
 
     def _steps(self, rows: Ints) -> tuple[list[NDArray[np.uint32]], NDArray[np.uint32]]:
         """Returns what changes h(v) - bucket when v goes up by one, and its start at 0.

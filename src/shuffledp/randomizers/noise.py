@@ -2,20 +2,24 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.arrays import one_number_each
+from shuffledp.arrays import float_array, one_number_each
 from shuffledp.cover import Attack, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population, check_budgets
+from shuffledp.randomizers.drawn_cells import Sent, points_of_crowd
+from shuffledp.randomizers.drawn_counts import check_crowd, exact_sums
 from shuffledp.randomizers.grid import (
     SMALLEST_LEVEL,
     check_cells,
     grid_points,
     midpoints,
+    positions,
+    within_bounds,
 )
 from shuffledp.randomizers.noise_attack import noise_attacks
 from shuffledp.randomizers.tally import batches
@@ -53,13 +57,25 @@ class AddedNoise(ABC):
         """How many cells of the grid messages may be off the range of values."""
 
     @abstractmethod
-    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+    def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws the cell of the grid that each person's message falls into, shape (n,).
 
         Args:
             points: What people hold, as points of the grid in 0, ..., 4096, shape (n,).
             epsilons: Their local budgets, shape (n,).
             rng: The only source of randomness.
+        """
+
+    @abstractmethod
+    def draw_crowd(
+        self, points: Ints, level: float, *, rng: np.random.Generator
+    ) -> Iterator[Sent]:
+        """Draws which cells a crowd's messages fall into, part by part.
+
+        Args:
+            points: How many people are at each point of the grid, shape (4097,).
+            level: The local budget of them all.
+            rng: A simulation's.
         """
 
     @abstractmethod
@@ -96,6 +112,56 @@ class AddedNoise(ABC):
         """
         check_rng(rng)
         numbers, budgets = one_number_each(values, epsilons)
+        self._check(numbers, budgets)
+        kind = np.dtype(np.int64 if self.cells_beyond else np.uint16)
+        messages: Ints = np.empty(numbers.size, dtype=kind)
+        for people in batches(numbers.size):
+            points = grid_points(numbers[people], self.low, self.high, rng=rng)
+            messages[people] = self.draw_cells(points, budgets[people], rng=rng)
+        return messages
+
+    def draw_sums(
+        self,
+        values: Floats,
+        counts: Ints,
+        epsilons: Floats,
+        *,
+        rng: np.random.Generator,
+    ) -> NDArray[np.object_]:
+        """Draws what all messages of a crowd add up to, without any people.
+
+        Args:
+            values: Numbers in [low, high], shape (values,).
+            counts: How many people of each level hold each value, (levels, values).
+            epsilons: Local budgets in nats, shape (levels,).
+            rng: A simulation's.
+
+        Returns:
+            Number, sum and sum of squares of each level's messages, exact whole numbers
+            of Python, shape (levels, 3).
+
+        Raises:
+            InvalidInputError: If shapes differ, a value, a count or a budget is out of
+                range, or noise spreads over too many cells to be counted.
+        """
+        numbers = float_array(values, "values")
+        people, budgets = check_crowd(
+            counts, epsilons, num_values=numbers.size, rng=rng
+        )
+        self._check(numbers, budgets)
+        places = positions(numbers, self.low, self.high)
+        points = points_of_crowd(places, people, rng=rng)
+        sums = np.zeros((budgets.size, 3), dtype=np.object_)
+        for row, (level, starts) in enumerate(
+            zip(budgets.tolist(), points, strict=True)
+        ):
+            for messages, often in self.draw_crowd(starts, level, rng=rng):
+                part = exact_sums(within_bounds(messages), often)
+                sums[row] += np.array(part, dtype=np.object_)
+        return sums
+
+    def _check(self, numbers: Floats, budgets: Floats) -> None:
+        """Raises InvalidInputError unless all of them are in range."""
         # Written this way round, it refuses NaN, too.
         if not np.all((numbers >= self.low) & (numbers <= self.high)):
             raise InvalidInputError(
@@ -107,12 +173,6 @@ class AddedNoise(ABC):
                 f"Expected levels of at least {SMALLEST_LEVEL:g}: noise for smaller ones "
                 "has no bounds worth sending."
             )
-        kind = np.dtype(np.int64 if self.cells_beyond else np.uint16)
-        messages: Ints = np.empty(numbers.size, dtype=kind)
-        for people in batches(numbers.size):
-            points = grid_points(numbers[people], self.low, self.high, rng=rng)
-            messages[people] = self.cells(points, budgets[people], rng=rng)
-        return messages
 
     def check_messages(self, messages: Ints) -> None:
         """Raises InvalidInputError unless these are cells of the grid, shape (n,)."""

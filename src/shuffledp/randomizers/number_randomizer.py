@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.cover import LocalRandomizer
 from shuffledp.randomness import Rng
@@ -10,7 +11,7 @@ from shuffledp.types import Floats, Ints
 
 
 class NumberRandomizer(LocalRandomizer, Protocol):
-    """A randomizer of values in [low, high], one message per person."""
+    """A randomizer of values in [low, high], one whole number per person."""
 
     @property
     def low(self) -> float:
@@ -20,6 +21,17 @@ class NumberRandomizer(LocalRandomizer, Protocol):
     def high(self) -> float:
         """Largest possible value."""
 
+    @property
+    def unit(self) -> "NumberRandomizer":
+        """The same mechanism for values from -1 to 1; the messages are the same."""
+
+    @property
+    def unbiased(self) -> bool:
+        """Is the mean of a decoded message the value a + b, for a and b of the level?
+
+        If not, the mean of messages depends on more than the mean of the values.
+        """
+
     def randomize(self, values: ArrayLike, epsilons: ArrayLike, *, rng: Rng) -> Ints:
         """Draws one message per person, shape (n,), in the order of `values`."""
 
@@ -27,10 +39,41 @@ class NumberRandomizer(LocalRandomizer, Protocol):
         """Raises InvalidInputError unless these are messages, shape (n,)."""
 
     def decode(self, messages: Ints) -> Floats:
-        """Returns the number that each message stands for, in the units of the values."""
+        """Returns the number that each message stands for, in the units of the values.
+
+        It is affine, a + b m of the message m, so that sums of messages tell the sum of
+        what they stand for.
+        """
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message, both (levels, values)."""
+
+    def draw_sums(
+        self,
+        values: Floats,
+        counts: Ints,
+        epsilons: Floats,
+        *,
+        rng: np.random.Generator,
+    ) -> NDArray[np.object_]:
+        """Draws what all messages of a crowd add up to, without any people.
+
+        The law is that of `randomize` for people one by one.
+
+        Args:
+            values: Numbers in [low, high], shape (values,).
+            counts: How many people of each level hold each value, (levels, values).
+            epsilons: Local budgets in nats, shape (levels,).
+            rng: A simulation's.
+
+        Returns:
+            Number, sum and sum of squares of each level's messages, exact whole numbers
+            of Python, shape (levels, 3).
+
+        Raises:
+            InvalidInputError: If shapes differ, a value, a count or a budget is out of
+                range, or noise spreads over too many messages to be counted.
+        """
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """Returns how long a message must be for people of these levels."""

@@ -14,13 +14,18 @@ Source: Ding, Kulkarni, Yekhanin (2017), "Collecting telemetry data privately".
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.arrays import check_integers_below, one_number_each
+from shuffledp.arrays import check_integers_below, float_array, one_number_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
 from shuffledp.randomizers.checks import value_range
-from shuffledp.randomizers.set_response import Overlaps, SetResponse
+from shuffledp.randomizers.drawn_counts import check_crowd
+from shuffledp.randomizers.set_response import (
+    Overlaps,
+    SetResponse,
+    drawn_blanket_probability,
+)
 from shuffledp.randomizers.tally import batches
 from shuffledp.randomness import Rng, check_rng, coins
 from shuffledp.types import Floats, Ints
@@ -52,6 +57,16 @@ class OneBit(SetResponse):
         return {"low": float(self.low), "high": float(self.high)}
 
     @property
+    def unit(self) -> "OneBit":
+        """The same mechanism for values from -1 to 1; the messages are the same."""
+        return OneBit(-1.0, 1.0)
+
+    @property
+    def unbiased(self) -> bool:
+        """Yes: the chance of a 1 is a straight line."""
+        return True
+
+    @property
     def overlaps(self) -> Overlaps:
         """Two messages, and one belongs to each end."""
         return Overlaps(0.5, 0.0, None)
@@ -72,21 +87,51 @@ class OneBit(SetResponse):
         """
         check_rng(rng)
         numbers, budgets = one_number_each(values, epsilons)
-        # Written this way round, it refuses NaN, too.
-        if numbers.size and not (
-            numbers.min() >= self.low and numbers.max() <= self.high
-        ):
-            raise InvalidInputError(
-                f"Expected values to be numbers in [{self.low:g}, {self.high:g}]."
-            )
+        self._check(numbers)
         check_budgets(budgets)
         messages = np.empty(numbers.size, dtype=np.uint8)
         for people in batches(numbers.size):
-            # Whatever the rounding of t, every t in [0, 1] keeps the local budget.
-            chances = np.clip(self._shares(numbers[people]), 0.0, 1.0)
+            chances = self._shares(numbers[people])
             chances[self.ignores_value(budgets[people], rng=rng)] = 0.5
             messages[people] = coins(chances, rng=rng)
         return messages
+
+    def draw_sums(
+        self,
+        values: Floats,
+        counts: Ints,
+        epsilons: Floats,
+        *,
+        rng: np.random.Generator,
+    ) -> NDArray[np.object_]:
+        """Draws what all messages of a crowd add up to, without any people.
+
+        Args:
+            values: Numbers in [low, high], shape (values,).
+            counts: How many people of each level hold each value, (levels, values).
+            epsilons: Local budgets in nats, shape (levels,).
+            rng: A simulation's.
+
+        Returns:
+            Number, sum and sum of squares of each level's bits, exact whole numbers of
+            Python, shape (levels, 3).
+
+        Raises:
+            InvalidInputError: If shapes differ, or a value, a count or a budget is out of
+                range.
+        """
+        numbers = float_array(values, "values")
+        people, budgets = check_crowd(
+            counts, epsilons, num_values=numbers.size, rng=rng
+        )
+        self._check(numbers)
+        gamma = drawn_blanket_probability(budgets, self.overlaps.inside)
+        ignoring = rng.binomial(people, gamma[:, None])
+        ones = rng.binomial(ignoring, 0.5)
+        ones += rng.binomial(people - ignoring, self._shares(numbers))
+        # A bit is its own square.
+        total = ones.sum(axis=1)
+        return np.stack([people.sum(axis=1), total, total], axis=1).astype(np.object_)
 
     def check_messages(self, messages: Ints) -> None:
         """Raises InvalidInputError unless these are bits, shape (n,)."""
@@ -121,7 +166,15 @@ class OneBit(SetResponse):
 
     def _shares(self, values: Floats) -> Floats:
         """Returns t; halves, as the length of the range may exceed the largest number."""
-        shares: Floats = (values / 2.0 - self.low / 2.0) / value_range(
-            self.low, self.high
-        )
-        return shares
+        half = value_range(self.low, self.high)
+        # Whatever the rounding, every t in [0, 1] keeps the local budget.
+        return np.clip((values / 2.0 - self.low / 2.0) / half, 0.0, 1.0)
+
+    def _check(self, numbers: Floats) -> None:
+        # Written this way round, it refuses NaN, too.
+        if numbers.size and not (
+            numbers.min() >= self.low and numbers.max() <= self.high
+        ):
+            raise InvalidInputError(
+                f"Expected values to be numbers in [{self.low:g}, {self.high:g}]."
+            )

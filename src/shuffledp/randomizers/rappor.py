@@ -24,7 +24,7 @@ Source: Erlingsson, Pihur, Korolova (2014), "RAPPOR: Randomized aggregatable
 privacy-preserving ordinal response".
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,7 @@ class Rappor(BitChannel):
 
     num_bits: int
     num_hashes: int
+    _: KW_ONLY
     one_given_one: float = 0.75
     one_given_zero: float = 0.25
 
@@ -94,7 +95,9 @@ class Rappor(BitChannel):
     @property
     def permanent(self) -> "Rappor":
         """The same filters without later noise: certifies all reports on one value."""
-        return Rappor(self.num_bits, self.num_hashes, 1.0, 0.0)
+        return Rappor(
+            self.num_bits, self.num_hashes, one_given_one=1.0, one_given_zero=0.0
+        )
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 
 from shuffledp.cover import Attack, Cover, ScoreAttack, TwoCountAttack
 from shuffledp.population import Population
+from shuffledp.randomizers.drawn_counts import check_crowd
 from shuffledp.randomness import Rng, coins
-from shuffledp.types import Floats
+from shuffledp.types import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,36 @@ class SetResponse(ABC):
         """
         gamma = drawn_blanket_probability(epsilons, self.overlaps.inside)
         return coins(gamma, rng=rng)
+
+    def draw_ignoring(
+        self,
+        holders: Ints,
+        epsilons: Floats,
+        *,
+        num_categories: int,
+        rng: np.random.Generator,
+    ) -> tuple[Ints, Ints]:
+        """Draws how many of a crowd send a uniform message, and who one of her own set.
+
+        Args:
+            holders: How many people of each level hold each value, shape (levels, k).
+            epsilons: Local budgets in nats, shape (levels,).
+            num_categories: k.
+            rng: A simulation's.
+
+        Returns:
+            Ignoring people of each level, shape (levels,), and the others by the value
+            they hold, shape (levels, k).
+
+        Raises:
+            InvalidInputError: If shapes differ, or a count or a budget is out of range.
+        """
+        people, budgets = check_crowd(
+            holders, epsilons, num_values=num_categories, rng=rng
+        )
+        gamma = drawn_blanket_probability(budgets, self.overlaps.inside)
+        ignoring = rng.binomial(people, gamma[:, None])
+        return ignoring.sum(axis=1), people - ignoring
 
     def densities(self, epsilons: Floats) -> tuple[Floats, Floats]:
         """Returns the exact chances that a message speaks for a value.

@@ -19,7 +19,8 @@ Source: after S-APES of Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors",
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from shuffledp.cover import Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.drawn_cells import Sent
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.noise import AddedNoise
 from shuffledp.randomizers.noise_attack import INNER_EDGES
@@ -52,6 +54,7 @@ class SparsifiedClipLaplace(AddedNoise):
     """
 
     clip: float = 1.0
+    _: KW_ONLY
     share: float = 0.2
 
     def __post_init__(self) -> None:
@@ -83,6 +86,16 @@ class SparsifiedClipLaplace(AddedNoise):
     def high(self) -> float:
         """Largest possible value."""
         return float(self.clip)
+
+    @property
+    def unit(self) -> "SparsifiedClipLaplace":
+        """The same mechanism for values from -1 to 1; the messages are the same."""
+        return SparsifiedClipLaplace(1.0, share=self.share)
+
+    @property
+    def unbiased(self) -> bool:
+        """No: messages about values near 0 are replaced by noise around it."""
+        return False
 
     @property
     def cells_beyond(self) -> int:
@@ -138,14 +151,25 @@ class SparsifiedClipLaplace(AddedNoise):
         result: Floats = np.where(inside, 0.0, noise) + dummy * dummies
         return result
 
-    def cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+    def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws Clip-Laplace cells, and once more around 0 for those not kept."""
         device = ClipLaplace()
-        cells = device.cells(points, epsilons, rng=rng)
+        cells = device.draw_cells(points, epsilons, rng=rng)
         rest = ~self.keeps(cells)
         middle = np.full(int(rest.sum()), _HALF, dtype=np.int64)
-        cells[rest] = device.cells(middle, epsilons[rest], rng=rng)
+        cells[rest] = device.draw_cells(middle, epsilons[rest], rng=rng)
         return cells
+
+    def draw_crowd(
+        self, points: Ints, level: float, *, rng: np.random.Generator
+    ) -> Iterator[Sent]:
+        """Draws which cells a crowd's messages fall into, part by part."""
+        device, dummies = ClipLaplace(), np.zeros_like(points)
+        for cells, often in device.draw_crowd(points, level, rng=rng):
+            kept = self.keeps(cells)
+            dummies[_HALF] += int(often[~kept].sum())
+            yield cells[kept], often[kept]
+        yield from device.draw_crowd(dummies, level, rng=rng)
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.

@@ -16,12 +16,13 @@ from shuffledp.arrays import check_integers_below
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import categories_and_budgets, whole_number
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
-from shuffledp.randomizers.subsets import looked_at, uniform_subsets
+from shuffledp.randomizers.subsets import contained, looked_at, uniform_subsets
 from shuffledp.randomizers.tally import batches, tally
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
 _MOST = 2**31
+_MOST_DRAWS = 2 * 10**8
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,35 @@ class SubsetSelection(SetResponse):
         for column in messages.T:
             counts += tally(column, self.num_categories, groups, num_groups)
         return counts
+
+    def draw_support_counts(
+        self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
+    ) -> Ints:
+        """Draws the support counts of a crowd, without any people.
+
+        Args:
+            holders: How many people of each level hold each value, shape (levels, k).
+            epsilons: Local budgets in nats, shape (levels,).
+            rng: A simulation's.
+
+        Returns:
+            Shape (levels, k).
+
+        Raises:
+            InvalidInputError: If shapes differ, a count or a budget is out of range, or k
+                and w are so large that it would take long.
+        """
+        k, w = int(self.num_categories), int(self.subset_size)
+        ignoring, keeping = self.draw_ignoring(
+            holders, epsilons, num_categories=k, rng=rng
+        )
+        if len(keeping) * k**2 * w > _MOST_DRAWS:
+            raise InvalidInputError(
+                f"Expected at most {_MOST_DRAWS:,} as the number of levels, times that of "
+                "categories squared, times that of categories per subset: more would take "
+                f"too long; got {len(keeping)}, {k} and {w}."
+            )
+        return contained(ignoring, keeping, w, rng=rng)
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """The binary logarithm of the number of messages."""

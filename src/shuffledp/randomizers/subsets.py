@@ -41,6 +41,50 @@ def uniform_subsets(num_sets: int, size: int, num_elements: int, *, rng: Rng) ->
     return found.T
 
 
+def contained(
+    anyone: Ints, holders: Ints, size: int, *, rng: np.random.Generator
+) -> Ints:
+    """Draws how many people's uniform sets contain each of the numbers 0, ..., k - 1.
+
+    The numbers are gone through. Of m that are left, a set that lacks r contains the next
+    one with chance r / m; if it must contain a given later one, (r - 1) / (m - 1). People
+    who lack as many, and whose given number is the same or past, need not be told apart.
+
+    Args:
+        anyone: How many people's sets are any of this size, shape (groups,).
+        holders: How many people's sets must contain each number, shape (groups, k).
+        size: Of all sets, from 1 to k.
+        rng: A simulation's.
+
+    Returns:
+        Shape (groups, k).
+    """
+    groups, k = holders.shape
+    # By what the set lacks, and by the given number, if it is ahead.
+    free = np.zeros((groups, size + 1), dtype=np.int64)
+    bound = np.zeros((groups, size + 1, k), dtype=np.int64)
+    free[:, size], bound[:, size] = anyone, holders
+    lacks, found = np.arange(size + 1), np.empty((groups, k), dtype=np.int64)
+    for number in range(k):
+        left, given = k - number, bound[:, :, 0]
+        chance = np.minimum(lacks / left, 1.0)
+        chosen = rng.binomial(free, chance)
+        chance = np.clip((lacks - 1) / max(left - 1, 1), 0.0, 1.0)[:, None]
+        ahead = bound[:, :, 1:]
+        kept = rng.binomial(ahead, chance)
+        found[:, number] = (chosen + given).sum(axis=1) + kept.sum(axis=(1, 2))
+        free = free - chosen + _one_less(chosen + given)
+        bound = ahead - kept + _one_less(kept)
+    return found
+
+
+def _one_less(people: Ints) -> Ints:
+    """Returns people whose sets have got one of what they lacked, by what they lack."""
+    moved = np.zeros_like(people)
+    moved[:, :-1] = people[:, 1:]
+    return moved
+
+
 def _marks_elements(size: int, num_elements: int) -> bool:
     # Comparing with the elements so far costs size^2, marking them num_elements.
     return size * size > 4 * num_elements

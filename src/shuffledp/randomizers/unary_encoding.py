@@ -31,6 +31,7 @@ from shuffledp.randomizers.bit_channel import (
     symmetric_flips,
 )
 from shuffledp.randomizers.checks import whole_number
+from shuffledp.randomizers.drawn_counts import check_crowd
 from shuffledp.randomness import Rng, check_rng, coins
 from shuffledp.types import Floats, Ints
 
@@ -181,6 +182,31 @@ class UnaryEncoding(BitChannel):
             chosen = group[reports[:, category]]
             counts[:, category] = np.bincount(chosen, minlength=num_groups)
         return counts
+
+    def draw_support_counts(
+        self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
+    ) -> Ints:
+        """Draws the support counts of a crowd, without any people.
+
+        Args:
+            holders: How many people of each level hold each value, shape (levels, k).
+            epsilons: Local budgets in nats, shape (levels,).
+            rng: A simulation's.
+
+        Returns:
+            Shape (levels, k).
+
+        Raises:
+            InvalidInputError: If shapes differ, or a count or a budget is out of range.
+        """
+        people, budgets = check_crowd(
+            holders, epsilons, num_values=self.num_categories, rng=rng
+        )
+        chances = self.drawn(budgets)
+        lost = rng.binomial(people, chances.lost[:, None])
+        others = people.sum(axis=1, keepdims=True) - people
+        # Given everybody's values, the bits of a report are independent.
+        return people - lost + rng.binomial(others, chances.stray[:, None])
 
     def check_messages(self, messages: Any) -> NDArray[np.bool_]:
         """Returns reports as bits.

@@ -192,7 +192,10 @@ def test_extreme_budgets_have_a_value(budget: float, mechanism: Any) -> None:
     [
         (setting(1.0, 10), "a given randomizer, got any"),
         (setting(1.0, 1, sdp.OneBit()), "at least 2 people"),
-        (setting(1.0, 10, sdp.Gaussian(1e-6)), "delta_local = 0, got 1e-06"),
+        (
+            setting(1.0, 10, sdp.Gaussian(delta_local=1e-6)),
+            "delta_local = 0, got 1e-06",
+        ),
         (setting(1.0, 10, sdp.UnaryEncoding(8)), "one message per person"),
     ],
 )

@@ -116,7 +116,7 @@ def test_outside_its_preconditions_it_says_nothing() -> None:
     with pytest.raises(sdp.OutsidePreconditions, match="an epsilon that the bound"):
         CLOSED.delta(PEOPLE, 1e-4)
     with pytest.raises(sdp.OutsidePreconditions, match="pure"):
-        NUMERICAL.delta(Setting(PEOPLE.people, sdp.Gaussian(1e-6)), 0.1)
+        NUMERICAL.delta(Setting(PEOPLE.people, sdp.Gaussian(delta_local=1e-6)), 0.1)
 
 
 @pytest.mark.parametrize("budget", [0.0, 1e-12, 30.0, 700.0])

@@ -1,0 +1,163 @@
+"""Cells of the grid that many people's noise falls into, without drawing it for each.
+
+What is left of a geometric number when it exceeds a bound is geometric again. So people who
+set out to the right from different grid points need not be told apart once they have come
+to the same cell: of all who are there, each stays with the same chance, and the others go
+on to the next cell. Where nobody sets out any more, a number's binary digits are
+independent coins, and everybody is sorted by the highest digit first.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import numpy as np
+from scipy.special import ndtr
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.drawn_counts import halves, scattered
+from shuffledp.randomizers.grid import STEPS, geometric_numbers, last_digit
+from shuffledp.types import Floats, Ints
+
+# Messages, and how often each of them was sent.
+Sent: TypeAlias = tuple[Ints, Ints]
+
+# As many people as this are drawn one by one, and more if cells are very many.
+_FEW, _PER_PERSON = 1 << 12, 32
+# More people, or cells, take minutes.
+_MOST_ALONE = 1 << 21
+_MOST_DIGITS, _MOST_CELLS = 24, 1 << 26
+# Noise of so many deviations is rarer than one in 10^22.
+_DEVIATIONS = 10.0
+
+
+def points_of_crowd(
+    positions: Floats, counts: Ints, *, rng: np.random.Generator
+) -> Ints:
+    """Draws how many people are moved to each point of the grid.
+
+    Args:
+        positions: Where values lie on the grid, in [0, 4096], shape (values,).
+        counts: People who hold them, shape (levels, values).
+        rng: A simulation's.
+
+    Returns:
+        Shape (levels, 4097).
+    """
+    below = np.floor(positions)
+    up = rng.binomial(counts, positions - below)
+    points = np.zeros((len(counts), STEPS + 1), dtype=np.int64)
+    place = below.astype(np.int64)
+    for row, stay, move in zip(points, counts - up, up, strict=True):
+        np.add.at(row, place, stay)
+        # Who is at the last point has nowhere to move.
+        np.add.at(row, np.minimum(place + 1, STEPS), move)
+    return points
+
+
+def landed(
+    starts: Ints, stays: Floats, *, rng: np.random.Generator
+) -> tuple[Ints, int]:
+    """Draws in which cells people stay who go from left to right.
+
+    Args:
+        starts: How many set out at the left edge of each cell, shape (cells,).
+        stays: The chance to stay in each, whoever has come so far, shape (cells,).
+        rng: A simulation's.
+
+    Returns:
+        How many stayed in each cell, shape (cells,), and how many went beyond the last.
+    """
+    found, on_the_way = np.zeros(starts.size, dtype=np.int64), 0
+    for cell, (start, stay) in enumerate(
+        zip(starts.tolist(), stays.tolist(), strict=True)
+    ):
+        on_the_way += start
+        if on_the_way:
+            here = int(rng.binomial(on_the_way, stay))
+            found[cell] = here
+            on_the_way -= here
+    return found, on_the_way
+
+
+def geometric_crowd(
+    people: int, exponent: float, *, rng: np.random.Generator
+) -> Iterator[Sent]:
+    """Draws how many people have each geometric number, chances falling as e^(-a d).
+
+    Args:
+        people: How many there are.
+        exponent: a > 0.
+        rng: A simulation's.
+
+    Raises:
+        InvalidInputError: If chances fall so slowly that there are too many numbers.
+    """
+    num_digits = last_digit(exponent)
+    if people <= max(_FEW, 2**num_digits // _PER_PERSON):
+        if people > _MOST_ALONE:
+            raise _too_wide()
+        alone = np.full(people, exponent)
+        yield geometric_numbers(alone, rng=rng), np.ones(people, dtype=np.int64)
+        return
+    if num_digits > _MOST_DIGITS:
+        raise _too_wide()
+    numbers = np.arange(1 << num_digits, dtype=np.int64)
+    while people:
+        beyond = int(rng.binomial(people, math.exp(-exponent * numbers.size)))
+        counts: Ints = np.array([people - beyond])
+        for digit in reversed(range(num_digits)):
+            counts = halves(counts, 1.0 / (1.0 + _decay(exponent, digit)), rng=rng)
+        yield numbers, counts
+        numbers, people = numbers + numbers.size, beyond
+
+
+def normal_crowd(
+    points: Ints,
+    length: float,
+    draw: Callable[[Ints], Ints],
+    *,
+    rng: np.random.Generator,
+) -> Iterator[Sent]:
+    """Draws how many people's normal messages fall into each cell.
+
+    Noise of more than 10 deviations is left out: it is rarer than one in 10^22.
+
+    Args:
+        points: How many people are at each point of the grid, shape (4097,).
+        length: Of a cell, in deviations.
+        draw: Draws the cells of people at these points, one by one.
+        rng: A simulation's.
+
+    Raises:
+        InvalidInputError: If cells are so many, for so many points, that it would take
+            minutes.
+    """
+    num_cells = _DEVIATIONS / length
+    few = points <= num_cells / _PER_PERSON
+    many = np.flatnonzero(~few)
+    if int(points[few].sum()) > _MOST_ALONE or num_cells * many.size > _MOST_CELLS:
+        raise _too_wide()
+    alone: Ints = np.repeat(np.flatnonzero(few), points[few])
+    yield draw(alone), np.ones(alone.size, dtype=np.int64)
+    if not many.size:
+        return
+    edges = length * np.arange(math.ceil(num_cells) + 1)
+    chances = ndtr(-edges[:-1]) - ndtr(-edges[1:])
+    distance = np.arange(chances.size)
+    for point in many.tolist():
+        sides = halves(points[point : point + 1], 0.5, rng=rng)
+        left, right = scattered(sides, chances, rng=rng)
+        yield point - 1 - distance, left
+        yield point + distance, right
+
+
+def _decay(exponent: float, digit: int) -> float:
+    return math.exp(-exponent * 2.0**digit)
+
+
+def _too_wide() -> InvalidInputError:
+    return InvalidInputError(
+        "Expected larger levels, fewer people or fewer different values: the noise of so "
+        "many people spreads over more cells than can be counted in seconds."
+    )

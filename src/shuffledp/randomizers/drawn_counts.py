@@ -1,0 +1,131 @@
+"""How many of many people send what, drawn without drawing for each of them.
+
+Ten billion people take milliseconds: people who hold the same value at the same level send
+independent messages of one law, and of such people only counts matter, which are binomial
+or multinomial. Nothing is approximated; but this is for simulations: a binomial number is
+drawn from chances rounded to doubles, where a device's coins are exact.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.arrays import float_array
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import MAX_USERS, check_budgets
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats, Ints
+
+
+def check_crowd(
+    counts: Ints, epsilons: Floats, *, num_values: int, rng: Rng
+) -> tuple[NDArray[np.int64], Floats]:
+    """Returns how many people of each level hold each value, and the levels.
+
+    Args:
+        counts: What the caller passed, to be of shape (levels, values).
+        epsilons: Local budgets, shape (levels,).
+        num_values: How many values there are.
+        rng: To be a NumPy generator.
+
+    Raises:
+        InvalidInputError: If shapes differ, there are not from 0 to MAX_USERS people at
+            every level, a budget is out of range, or `rng` is no NumPy generator.
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidInputError(
+            "Expected rng to be numpy.random.default_rng(seed): crowds are drawn in "
+            f"simulations only; got {type(rng).__name__}."
+        )
+    budgets, people = float_array(epsilons, "privacy levels"), np.asarray(counts)
+    check_budgets(budgets)
+    shape = (budgets.size, num_values)
+    if people.shape != shape or people.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"Expected whole numbers of people for {shape[0]} levels and {shape[1]} "
+            f"values, got an array of shape {people.shape}, of type {people.dtype}."
+        )
+    # Sums of doubles: those of integers might be too large for one.
+    if people.size and not (
+        people.min() >= 0 and people.sum(axis=1, dtype=np.float64).max() <= MAX_USERS
+    ):
+        raise InvalidInputError(
+            f"Expected from 0 to {MAX_USERS:g} people at every level."
+        )
+    return people.astype(np.int64), budgets
+
+
+def scattered(counts: Ints, weights: Floats, *, rng: np.random.Generator) -> Ints:
+    """Draws how many people of each group are where, each independently of the others.
+
+    Groups are split in halves, and the halves again: the sums of weights that this takes
+    have all their digits, wherever weights are tiny.
+
+    Args:
+        counts: People of each group, shape (groups,).
+        weights: Chances of each place, up to a factor, shape (places,).
+        rng: A simulation's.
+
+    Returns:
+        Shape (groups, places).
+    """
+    sums = [np.append(weights, np.zeros(-weights.size % _power_of_two(weights.size)))]
+    while sums[-1].size > 1:
+        sums.append(sums[-1][::2] + sums[-1][1::2])
+    nodes: Ints = np.asarray(counts)[:, None]
+    for parts in reversed(sums[:-1]):
+        both = parts[::2] + parts[1::2]
+        share = np.divide(parts[::2], both, out=np.zeros(both.size), where=both > 0.0)
+        nodes = halves(nodes, share, rng=rng)
+    return nodes[:, : weights.size]
+
+
+def halves(
+    nodes: Ints, share: Floats | float, *, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draws who of each node goes into the first of its halves, and who into the second.
+
+    Args:
+        nodes: People in each, shape (..., nodes).
+        share: The chance of the first half, a number or of shape (nodes,).
+        rng: A simulation's.
+
+    Returns:
+        Shape (..., 2 nodes), halves beside each other.
+    """
+    first = rng.binomial(nodes, share)
+    both = np.stack([first, nodes - first], axis=-1)
+    return both.reshape(*nodes.shape[:-1], -1)
+
+
+def exact_sums(messages: Ints, counts: Ints) -> tuple[int, int, int]:
+    """Returns number, sum and sum of squares of messages that were sent so many times.
+
+    >>> exact_sums(np.array([-1, 10**12]), np.array([3, 10**9]))
+    (1000000003, 999999999999999999997, 1000000000000000000000000000000003)
+
+    Args:
+        messages: Whole numbers, shape (kinds,).
+        counts: How often each was sent, shape (kinds,); their sum is below 2^60.
+    """
+    number = int(counts.sum())
+    if not number:
+        return 0, 0, 0
+    # Digits so short that no sum of two of them, over all messages, exceeds 63 bits.
+    bits = (62 - number.bit_length()) // 2
+    least, digits = int(messages.min()), []
+    rest = messages.astype(np.int64) - least
+    while rest.any():
+        digits.append(rest & ((1 << bits) - 1))
+        rest = rest >> bits
+    total = squares = 0
+    for i, digit in enumerate(digits):
+        often = counts * digit
+        total += int(often.sum()) << bits * i
+        for j, other in enumerate(digits):
+            squares += int(often @ other) << bits * (i + j)
+    squares += 2 * least * total + least * least * number
+    return number, total + least * number, squares
+
+
+def _power_of_two(size: int) -> int:
+    return 1 << (size - 1).bit_length()
