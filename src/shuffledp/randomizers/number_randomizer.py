@@ -1,6 +1,6 @@
 """What a randomizer of numbers must offer, so that a mean can be estimated."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +10,7 @@ from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
 
+@runtime_checkable
 class NumberRandomizer(LocalRandomizer, Protocol):
     """A randomizer of values in [low, high], one whole number per person."""
 
