@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from shuffledp.report.files import html_report
-from shuffledp.report.picture import estimate_picture, guarantee_picture
 from shuffledp.report.summarize import (
     summarize_frequency,
     summarize_mean,
     summarize_sum,
 )
+
+from shuffledp.report.files import html_report
+from shuffledp.report.picture import estimate_picture, guarantee_picture
 from shuffledp.report.summarize_sets import (
     OTHER_STRINGS,
     summarize_strings,

@@ -1,23 +1,16 @@
 """From a collection of strings or of sets of items to the summary of it."""
 
-import numpy as np
-
 from shuffledp.accounting.items.guarantee import ItemsGuarantee
 from shuffledp.analyzer.dependence import Dependence
-from shuffledp.analyzer.interval import reach
-from shuffledp.analyzer.strings import StringEstimate
 from shuffledp.errors import InvalidInputError
-from shuffledp.report.summary import Row, Summary
+from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import (
     Circumstances,
     build_summary,
     estimate_rows,
     off_by_share,
 )
-from shuffledp.report.words import percent, plain
-from shuffledp.statistics.collection import (
-    StringCollection,
-)
+from shuffledp.report.words import plain
 from shuffledp.statistics.items_collection import ItemsCollection
 from shuffledp.types import Floats
 
@@ -28,76 +21,6 @@ UNBIASED_IF_ITEMS = (
 OTHER_STRINGS = "none of these"
 # More chances than these are no sentence; they stand in the table.
 _MAX_CHANCES = 5
-
-
-def _selected_intervals(estimate: StringEstimate, confidence: float) -> Floats:
-    """Returns intervals, shape (S, 2); false coverage among those found is controlled."""
-    usual = estimate.interval(confidence)
-    num_found = int(estimate.found.sum())
-    if num_found == 0:
-        return usual
-    miss = (1.0 - confidence) * num_found / estimate.found.size
-    return np.where(estimate.found[:, None], estimate.interval(1.0 - miss), usual)
-
-
-def summarize_strings(
-    collection: StringCollection, circumstances: Circumstances
-) -> Summary:
-    """Returns the summary of a collection of strings, those found first."""
-    estimate, bias = collection.estimate, collection.dependence
-    rate = percent(estimate.false_discovery_rate, 3).rstrip("0").rstrip(".")
-    details = [
-        {"p_value": p_value, "found": found}
-        for p_value, found in zip(
-            estimate.p_value.tolist(), estimate.found.tolist(), strict=True
-        )
-    ]
-    rows = estimate_rows(
-        estimate.candidates,
-        estimate.value,
-        estimate.standard_error,
-        _selected_intervals(estimate, circumstances.confidence),
-        collection.truth[:-1],
-        details,
-    )
-    rows.sort(key=lambda row: (not row.listed, -row.estimate))
-    wide = reach(circumstances.confidence) * estimate.unexplained_error
-    rows.append(
-        Row(
-            OTHER_STRINGS,
-            estimate.unexplained,
-            estimate.unexplained_error,
-            estimate.unexplained - wide,
-            estimate.unexplained + wide,
-            float(collection.truth[-1]),
-            details={"p_value": None, "found": None},
-        )
-    )
-    caveats: tuple[str, ...] = (
-        f"{int(estimate.found.sum()):,} of {len(estimate.candidates):,} candidates were "
-        f"found: of those found, in the mean, at most {rate}% are held by nobody.",
-        "Intervals of those found are widened: only large estimates are found, and their "
-        "usual intervals would hold less often (Benjamini and Yekutieli 2005).",
-        "People hide within their cohort, and arrive in an order that has nothing to do "
-        "with their strings.",
-    )
-    if estimate.misfit > 1.0:
-        caveats += (
-            f"Standard errors were multiplied by {estimate.misfit:.3g}: reports fit the "
-            "candidates worse than chance allows, as if many people shared a few other "
-            "strings.",
-        )
-    names = (*estimate.candidates, OTHER_STRINGS)
-    return build_summary(
-        "strings",
-        circumstances,
-        rows=rows,
-        mode=estimate.mode,
-        guarantees=(("", collection.guarantee),),
-        caveats=caveats,
-        dependence=bias,
-        off_by="" if bias is None else off_by_share(bias, names),
-    )
 
 
 def summarize_items(

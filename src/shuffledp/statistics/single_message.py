@@ -85,3 +85,6 @@ class SingleMessage:
         return Reports(
             self.identity, messages, epsilons, "columns" if apart else "rows"
         )
+
+
+PROTOCOL = SingleMessage

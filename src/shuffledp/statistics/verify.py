@@ -8,7 +8,7 @@ from shuffledp.accounting.certificate import read_certificate
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.verify import Verification, population_of, recompute
 from shuffledp.population import Population
-from shuffledp.statistics.rebuild import protocol_of
+from shuffledp.statistics.catalog import protocol_of
 from shuffledp.strict_json import read_json_file
 
 

@@ -34,6 +34,16 @@ from shuffledp.statistics.tallying import (
 )
 from shuffledp.tally import Tally
 from shuffledp.types import Ints, Mode
+from shuffledp.wording import Words
+
+WORDS = Words(
+    name="frequency",
+    title="Frequencies",
+    asked="How often each category occurs",
+    row="category",
+    rows="categories",
+    unit="share",
+)
 
 
 @dataclass(frozen=True, init=False)
@@ -96,7 +106,7 @@ class Frequency:
     def identity(self) -> Identity:
         """What it is."""
         oracle = self.randomizer
-        return Identity.of("frequency", oracle.mechanism, oracle.parameters, self.mode)
+        return Identity.of(WORDS.name, oracle.mechanism, oracle.parameters, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """What the accountant certifies: one report."""
@@ -209,3 +219,6 @@ class Frequency:
     def _check(self, shuffled: ShuffledReports) -> None:
         if isinstance(shuffled, ShuffledReports) and shuffled.identity == self.identity:
             self.randomizer.check_messages(shuffled.messages)
+
+
+PROTOCOL = Frequency

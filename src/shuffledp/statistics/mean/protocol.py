@@ -31,6 +31,16 @@ from shuffledp.statistics.tallying import (
 )
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
+from shuffledp.wording import Words
+
+WORDS = Words(
+    name="mean",
+    title="Mean",
+    asked="What the mean is",
+    row="about",
+    rows="means",
+    unit="number",
+)
 
 
 @dataclass(frozen=True, init=False)
@@ -110,7 +120,7 @@ class Mean:
             "high": float(self.high),
             "randomizer": inner.parameters,
         }
-        return Identity.of("mean", inner.mechanism, terms, self.mode)
+        return Identity.of(WORDS.name, inner.mechanism, terms, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """What the accountant certifies: one message."""
@@ -322,3 +332,6 @@ def check_spread(spread: float | None, low: float, high: float) -> float | None:
             f"the values; got {number:g}."
         )
     return number
+
+
+PROTOCOL = Mean

@@ -49,6 +49,16 @@ from shuffledp.statistics.tallying import (
 )
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
+from shuffledp.wording import Words
+
+WORDS = Words(
+    name="strings",
+    title="Strings",
+    asked="How many people hold each string that was found",
+    row="string",
+    rows="strings",
+    unit="share",
+)
 
 MAX_COHORTS = 2**16
 
@@ -117,7 +127,9 @@ class Strings:
     def from_record(cls, record: dict[str, Any]) -> "Strings":
         """Returns the protocol with this identity's record."""
         terms = dict(record["parameters"])
-        counts = {f"num_{name}": terms.pop(name) for name in ("bits", "hashes", "cohorts")}
+        counts = {
+            f"num_{name}": terms.pop(name) for name in ("bits", "hashes", "cohorts")
+        }
         return cls(**counts, **terms, mode=record["mode"])
 
     @property
@@ -125,7 +137,7 @@ class Strings:
         """What it is."""
         inner = self.randomizer
         terms = {**inner.parameters, "cohorts": int(self.num_cohorts)}
-        return Identity.of("strings", inner.mechanism, terms, self.mode)
+        return Identity.of(WORDS.name, inner.mechanism, terms, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """What the accountant certifies: one report, and any number of them.
@@ -369,3 +381,6 @@ class Strings:
     def _batches(self, num_users: int) -> list[slice]:
         size = max(_BATCH // self.num_bits, 1)
         return [slice(at, at + size) for at in range(0, num_users, size)]
+
+
+PROTOCOL = Strings
