@@ -22,6 +22,33 @@ def float_array(
     return floats
 
 
+def level_array(
+    levels: ArrayLike,
+    what: str = "privacy levels",
+    refusal: type[InvalidInputError] = InvalidInputError,
+) -> Floats:
+    """Returns people's privacy levels as a one-dimensional array of floats.
+
+    A level in single or half precision stands for the shortest decimal that rounds to it
+    there: float32 has no 0.1, and whoever keeps her levels in float32 means 0.1 by
+    0.10000000149. Levels in double precision are what they are, to the last bit; no two
+    of them are ever taken for the same.
+
+    >>> level_array(np.array([0.1, 0.2, 7.0], dtype=np.float32)).tolist()
+    [0.1, 0.2, 7.0]
+
+    Raises:
+        InvalidInputError: Or `refusal`, if `levels` is not a flat list of numbers.
+    """
+    array = _flat(levels, what, "fiu", "numbers", refusal)
+    if array.dtype in (np.float16, np.float32):
+        # NumPy writes each with as many digits as tell it from its neighbors.
+        distinct, places = np.unique(array, return_inverse=True)
+        array = distinct.astype(np.str_).astype(np.float64)[places]
+    floats: Floats = array.astype(np.float64, copy=False)
+    return floats
+
+
 def int_array(values: ArrayLike, what: str) -> Ints:
     """Returns a one-dimensional array of integers; floats are not rounded but refused.
 
@@ -38,7 +65,7 @@ def one_each(values: ArrayLike, levels: ArrayLike, *, what: str) -> tuple[Ints, 
     Raises:
         InvalidInputError: If either is not a flat list, or their lengths differ.
     """
-    integers, epsilons = int_array(values, what), float_array(levels, "privacy levels")
+    integers, epsilons = int_array(values, what), level_array(levels)
     _check_same_length(integers, epsilons, what)
     return integers, epsilons
 
@@ -51,7 +78,7 @@ def one_number_each(
     Raises:
         InvalidInputError: If either is not a flat list, or their lengths differ.
     """
-    numbers, epsilons = float_array(values, what), float_array(levels, "privacy levels")
+    numbers, epsilons = float_array(values, what), level_array(levels)
     _check_same_length(numbers, epsilons, what)
     return numbers, epsilons
 
@@ -61,7 +88,7 @@ def check_one_row_each(values: ArrayLike, levels: ArrayLike, *, what: str) -> No
 
     Rows may be of integers or of truth values.
     """
-    rows, epsilons = np.asarray(values), float_array(levels, "privacy levels")
+    rows, epsilons = np.asarray(values), level_array(levels)
     if rows.ndim != 2:
         rows = int_array(values, what)
     elif rows.dtype.kind not in "biu" or not rows.shape[1]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.arrays import float_array
+from shuffledp.arrays import level_array
 from shuffledp.errors import PopulationError, UnknownLevelError
 from shuffledp.types import Floats, Ints
 
@@ -73,7 +73,7 @@ class Population:
                 raise PopulationError(
                     f"Expected whole numbers of people up to {MAX_USERS:g}, got {count!r}."
                 )
-        epsilons = float_array(list(counts), "privacy levels", PopulationError)
+        epsilons = level_array(list(counts), refusal=PopulationError)
         people = np.array(list(counts.values()), dtype=np.int64)
         order = np.argsort(epsilons)
         return cls(epsilons[order], people[order])
@@ -82,7 +82,8 @@ class Population:
     def from_budgets(cls, budgets: ArrayLike) -> "Population":
         """Builds a population from one local budget per person, in any order.
 
-        Any number of distinct values is fine; a million cost as little as three.
+        Any number of distinct values is fine; a million cost as little as three. Budgets
+        in single precision are the decimals that they stand for: see `arrays.level_array`.
 
         >>> Population.from_budgets([1.0, 0.5, 1.0])
         Population(0.5: 1, 1: 2)
@@ -90,7 +91,7 @@ class Population:
         Raises:
             PopulationError: If there is nobody, or a budget is negative, NaN or infinite.
         """
-        array = float_array(budgets, "budgets", PopulationError)
+        array = level_array(budgets, "budgets", PopulationError)
         if array.size == 0:
             raise PopulationError("Expected at least one budget, got none.")
         check_budgets(array)
@@ -114,10 +115,13 @@ class Population:
     def level_indices(self, levels: ArrayLike) -> Ints:
         """Returns the position in `epsilons` of each person's level, shape as `levels`.
 
+        Levels must be equal, not only close; of those in single precision, the decimals
+        that they stand for (see `arrays.level_array`).
+
         Raises:
             UnknownLevelError: If a level is not one of this population's.
         """
-        array = float_array(levels, "privacy levels")
+        array = level_array(levels)
         indices = np.searchsorted(self.epsilons, array)
         np.minimum(indices, self.num_levels - 1, out=indices)
         if not np.array_equal(self.epsilons[indices], array):

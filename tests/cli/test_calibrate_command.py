@@ -7,8 +7,8 @@ SHARED = ("--categories", "17", "--delta", "1e-6", "--json")
 LEVELS = ("--levels", "0.5:25,1.0:50")
 
 
-def test_budgets(command: Command) -> None:
-    outcome = command("calibrate", "budgets", *SHARED, "--targets", "0.1:500,0.2:500")
+def test_levels(command: Command) -> None:
+    outcome = command("calibrate", "levels", *SHARED, "--targets", "0.1:500,0.2:500")
 
     answer = outcome.json()
     assert [level["count"] for level in answer["levels"]] == [500, 500]
@@ -28,7 +28,7 @@ def test_scale(command: Command) -> None:
 
 
 def test_level(command: Command) -> None:
-    one = ("--level", "1.0", "--target", "0.5")
+    one = ("--change", "1.0", "--target", "0.5")
 
     outcome = command("calibrate", "level", *SHARED, *LEVELS, *one)
 
@@ -56,16 +56,16 @@ def test_rounds(command: Command) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("budgets", *SHARED, "--targets", "0.1"),
-        ("budgets", *SHARED, "--targets", "0:500"),
-        ("budgets", *SHARED, "--targets", "nan:500"),
+        ("levels", *SHARED, "--targets", "0.1"),
+        ("levels", *SHARED, "--targets", "0:500"),
+        ("levels", *SHARED, "--targets", "nan:500"),
         ("scale", *SHARED, *LEVELS, "--targets", "0.1,0.2,0.3"),
         ("scale", *SHARED, *LEVELS, "--targets", "-1"),
-        ("level", *SHARED, *LEVELS, "--level", "3", "--target", "0.1"),
+        ("level", *SHARED, *LEVELS, "--change", "3", "--target", "0.1"),
         ("people", *SHARED, *LEVELS, "--targets", "0.1", "--honest-fraction", "0"),
         ("rounds", *SHARED, *LEVELS, "--targets", "1e-9"),
         ("rounds", "--delta", "1", "--categories", "3", *LEVELS, "--targets", "0.5"),
-        ("budgets", "--delta", "1e-6", "--targets", "0.1:500"),
+        ("levels", "--delta", "1e-6", "--targets", "0.1:500"),
     ],
 )
 def test_bad_input_is_refused(command: Command, arguments: tuple[str, ...]) -> None:

@@ -18,18 +18,21 @@ def test_mean_is_a_table_for_people(command: Command) -> None:
     assert outcome.err == ""
 
 
-@pytest.mark.parametrize("asked", ["budgets", "targets"])
+@pytest.mark.parametrize("asked", ["levels", "targets"])
 def test_frequency_is_json_for_machines(command: Command, asked: str) -> None:
-    wish = LEVELS if asked == "budgets" else ("--targets", "0.5:150", *LEVELS[2:])
+    wish = LEVELS if asked == "levels" else ("--targets", "0.5:150", *LEVELS[2:])
 
     answer = command(*FREQUENCY, *wish, "--json").json()
 
-    assert (answer["statistic"], answer["asked_for"]) == ("frequency", asked)
+    given = {"levels": {"0.5": 50, "1.0": 100}, "targets": {"0.5": 150}}
+    assert answer["statistic"] == "frequency"
+    assert answer[asked] == given[asked]
+    assert [name for name in given if answer[name] is not None] == [asked]
     assert answer["recommended"]["name"] == "kary-response"
     assert [y["name"] for y in answer["yardsticks"]] == [
         "trusted curator",
         "local model, no shuffler",
-        "everybody at the strictest level",
+        "everybody at the strictest choice",
     ]
 
 

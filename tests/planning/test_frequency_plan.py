@@ -12,7 +12,7 @@ from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.types import Mode
 
-BUDGETS = {0.5: 60, 2.0: 140}
+LEVELS = {0.5: 60, 2.0: 140}
 
 
 def names(plan: Plan, mode: Mode) -> list[str]:
@@ -24,14 +24,14 @@ def errors(plan: Plan) -> dict[str, float]:
 
 
 def test_two_categories_have_one_randomizer() -> None:
-    plan = plan_frequency(Wish(BUDGETS, None, 1e-4), num_categories=2)
+    plan = plan_frequency(Wish(LEVELS, None, 1e-4), num_categories=2)
 
     assert [o.name for o in plan.options] == ["kary-response"] * 2
     assert plan.recommended.mode == "agnostic"
     found = errors(plan)
     assert found["trusted curator"] <= plan.recommended.error
     assert plan.recommended.error <= found["local model, no shuffler"]
-    assert plan.recommended.error <= found["everybody at the strictest level"]
+    assert plan.recommended.error <= found["everybody at the strictest choice"]
 
 
 def test_many_categories_compare_all_randomizers() -> None:
@@ -50,7 +50,7 @@ def test_many_categories_compare_all_randomizers() -> None:
     found = errors(plan)
     assert found["trusted curator"] <= plan.recommended.error
     # One level: the strictest is everybody's.
-    assert found["everybody at the strictest level"] == pytest.approx(
+    assert found["everybody at the strictest choice"] == pytest.approx(
         plan.recommended.error, rel=1e-12
     )
 
@@ -73,11 +73,11 @@ def test_local_yardstick_takes_the_best_randomizer() -> None:
 
 
 def test_error_of_the_recommended_is_that_of_a_simulation() -> None:
-    plan = plan_frequency(Wish(BUDGETS, None, 1e-4), num_categories=2, share=0.25)
+    plan = plan_frequency(Wish(LEVELS, None, 1e-4), num_categories=2, share=0.25)
     best, runs, rng = plan.recommended, 4_000, np.random.default_rng(95)
     assert (best.name, best.mode) == ("kary-response", "agnostic")
 
-    people, oracle = Population.from_counts(BUDGETS), KRandomizedResponse(2)
+    people, oracle = Population.from_counts(LEVELS), KRandomizedResponse(2)
     held = np.tile(np.repeat([0, 1, 1, 1], 50), runs)
     levels = rng.permuted(np.tile(people.budgets(), (runs, 1)), axis=1)
     sent = oracle.randomize(held, levels.ravel(), rng=rng).reshape(runs, 200)
@@ -144,12 +144,12 @@ def test_bad_categories_and_shares_are_refused(
 ) -> None:
     with pytest.raises(InvalidInputError):
         plan_frequency(
-            Wish(BUDGETS, None, 1e-4), num_categories=num_categories, share=share
+            Wish(LEVELS, None, 1e-4), num_categories=num_categories, share=share
         )
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, np.nan])
 def test_bad_deltas_are_refused(delta: float) -> None:
-    for wish in (Wish(BUDGETS, None, delta), Wish(None, BUDGETS, delta)):
+    for wish in (Wish(LEVELS, None, delta), Wish(None, LEVELS, delta)):
         with pytest.raises(InvalidInputError, match="delta"):
             plan_frequency(wish, num_categories=3)

@@ -66,7 +66,7 @@ def test_yardsticks_are_in_order(plan: Plan) -> None:
     found = errors(plan)
 
     assert found["trusted curator"] <= plan.recommended.error
-    assert plan.recommended.error <= found["everybody at the strictest level"]
+    assert plan.recommended.error <= found["everybody at the strictest choice"]
     assert plan.recommended.error <= found["local model, no shuffler"]
 
 
@@ -78,7 +78,7 @@ def test_local_yardstick_takes_the_best_mechanism() -> None:
     # At large budgets Laplace is better than one bit, where the spread is unknown.
     assert plan.recommended.name == "laplace"
     found = errors(plan)
-    assert found["everybody at the strictest level"] == plan.recommended.error
+    assert found["everybody at the strictest choice"] == plan.recommended.error
 
 
 def test_targets_are_kept_by_every_option(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +119,7 @@ def test_people_at_level_zero_leave_some_options_out() -> None:
     record = plan.to_dict()
     # The local model: messages of budgets next to 0; JSON has no infinity.
     json.dumps(record, allow_nan=False)
-    assert errors(plan)["everybody at the strictest level"] == math.inf
+    assert errors(plan)["everybody at the strictest choice"] == math.inf
     assert record["yardsticks"][2]["standard_error"] is None
 
 
@@ -153,7 +153,7 @@ def test_record_holds_what_was_asked_and_found(plan: Plan) -> None:
     record = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
 
     assert record["levels"] == {"0.5": 60, "1.0": 140}
-    assert (record["asked_for"], record["delta"]) == ("budgets", 1e-4)
+    assert (record["targets"], record["delta"]) == (None, 1e-4)
     assert record["recommended"]["name"] == "one-bit"
     assert len(record["options"]) == 6
     assert {"name", "mode", "standard_error", "guarantee"} <= set(record["options"][0])
@@ -186,7 +186,7 @@ def test_bad_ranges_means_and_spreads_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("budgets", "targets", "delta", "absent"),
+    ("levels", "targets", "delta", "absent"),
     [
         (None, None, 1e-6, 0),
         (SMALL, SMALL, 1e-6, 0),
@@ -202,17 +202,17 @@ def test_bad_ranges_means_and_spreads_are_refused(
     ],
 )
 def test_bad_wishes_are_refused(
-    budgets: dict[float, int] | None,
+    levels: dict[float, int] | None,
     targets: dict[float, int] | None,
     delta: float,
     absent: int,
 ) -> None:
     with pytest.raises(InvalidInputError):
-        plan_mean(Wish(budgets, targets, delta, absent), low=0.0, high=1.0)
+        plan_mean(Wish(levels, targets, delta, absent), low=0.0, high=1.0)
 
 
 def test_something_else_than_a_wish_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="Expected a Wish"):
         plan_mean({1.0: 50}, low=0.0, high=1.0)  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="got list"):
-        Wish(budgets=[1, 2])  # type: ignore[arg-type]
+        Wish(levels=[1, 2])  # type: ignore[arg-type]

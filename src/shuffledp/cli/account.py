@@ -19,7 +19,7 @@ from shuffledp.cli.mechanism import (
 )
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
-from shuffledp.papers.bounds.comparison import Claim, claims
+from shuffledp.papers.bounds.comparison import PublishedClaim, claims
 from shuffledp.report.claims import claims_table
 from shuffledp.report.files import write_text
 from shuffledp.report.profile import profile_picture
@@ -152,5 +152,5 @@ def account_command(
             show(f"\nWritten: {path}")
 
 
-def _plain(compared: list[Claim]) -> list[dict[str, Any]]:
+def _plain(compared: list[PublishedClaim]) -> list[dict[str, Any]]:
     return [claim.to_dict() for claim in compared]

@@ -1,4 +1,4 @@
-"""`shuffledp calibrate`: which budgets, people or rounds keep a central promise."""
+"""`shuffledp calibrate`: which levels, people or rounds keep central targets."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ from shuffledp.statistics.single_message import SingleMessage
 
 Command = Callable[..., Any]
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-_DELTA = click.option("--delta", type=float, required=True, help="Of every promise.")
+_DELTA = click.option("--delta", type=float, required=True, help="Of every target.")
 _TARGETS = click.option(
     "--targets",
     required=True,
@@ -51,20 +51,20 @@ def _shared(command: Command) -> Command:
 
 @click.group("calibrate")
 def calibrate_command() -> None:
-    """Find the budgets, the crowd or the rounds that keep a central promise.
+    """Find the levels, the crowd or the rounds that keep central targets.
 
     Every answer is certified: the bound was evaluated for the answer itself.
 
     \b
     Examples:
-      shuffledp calibrate budgets --categories 17 --delta 1e-6 \\
+      shuffledp calibrate levels --categories 17 --delta 1e-6 \\
         --targets 0.01:2500,0.02:5000,0.05:2500
       shuffledp calibrate people --categories 17 --delta 1e-6 \\
         --levels 0.5:25,1.0:50,2.0:25 --targets 0.01,0.02,0.05
     """
 
 
-@calibrate_command.command("budgets")
+@calibrate_command.command("levels")
 @_shared
 @click.option(
     "--targets",
@@ -72,18 +72,18 @@ def calibrate_command() -> None:
     metavar=parse.LEVEL_COUNTS,
     help="Central epsilons, and how many people ask for each.",
 )
-def budgets_command(
+def levels_command(
     protocol: SingleMessage, targets: str, as_json: bool, **given: Any
 ) -> None:
-    """Largest local budgets that keep a central target per level.
+    """Largest levels that keep the central targets.
 
-    Everybody's cover depends on everybody's budget. At the answer no level alone can be
-    raised without breaking its own promise (with unbounded noise: all were scaled by the
+    Everybody's cover depends on everybody's level. At the answer no level alone can be
+    raised without breaking its own target (with unbounded noise: all were scaled by the
     largest common factor).
 
     \b
     Example: 2,500 people want 0.01 after the shuffle, 5,000 want 0.02
-      shuffledp calibrate budgets --categories 17 --delta 1e-6 --targets 0.01:2500,0.02:5000
+      shuffledp calibrate levels --categories 17 --delta 1e-6 --targets 0.01:2500,0.02:5000
     """
     wanted = parse.level_counts(targets, "--targets")
     promise = _promise(protocol, wanted.num_users, **given)
@@ -92,8 +92,8 @@ def budgets_command(
             promise,
             dict(zip(wanted.epsilons.tolist(), wanted.counts.tolist(), strict=True)),
         )
-    budgets = ", ".join(plain(epsilon) for epsilon in found.people.epsilons)
-    _show(found, f"Local budgets: {budgets}", as_json)
+    levels = ", ".join(plain(epsilon) for epsilon in found.people.epsilons)
+    _show(found, f"Levels: {levels}", as_json)
 
 
 @calibrate_command.command("scale")
@@ -103,7 +103,7 @@ def budgets_command(
 def scale_command(
     protocol: SingleMessage, levels: str, targets: str, as_json: bool, **given: Any
 ) -> None:
-    """Largest common factor of all budgets that keeps every target.
+    """Largest common factor of all levels that keeps every target.
 
     \b
     Example: shuffledp calibrate scale --categories 17 --delta 1e-6 \\
@@ -113,38 +113,39 @@ def scale_command(
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
         factor, found = largest_scale(promise, people, wanted)
-    _show(found, f"Scale all budgets by {plain(factor)}", as_json, scale=factor)
+    _show(found, f"Scale all levels by {plain(factor)}", as_json, scale=factor)
 
 
 @calibrate_command.command("level")
 @_shared
 @_LEVELS
-@click.option("--level", type=float, required=True, help="The budget to change.")
+@click.option(
+    "--change", type=float, required=True, metavar="LEVEL", help="The level to change."
+)
 @click.option("--target", type=float, required=True, help="Its central epsilon.")
 def level_command(
     protocol: SingleMessage,
     levels: str,
-    level: float,
+    change: float,
     target: float,
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Largest budget of one level that keeps its target, all others fixed.
+    """Largest that one level can be and keep its target, all others fixed.
 
-    With noise mechanisms larger budgets may keep it again: this is the first end.
+    With noise mechanisms larger ones may keep it again: this is the first end.
 
     \b
     Example: shuffledp calibrate level --categories 17 --delta 1e-6 \\
-               --levels 0.5:2500,1:5000 --level 1 --target 0.05
+               --levels 0.5:2500,1:5000 --change 1 --target 0.05
     """
     people = parse.level_counts(levels)
     promise = _promise(protocol, people.num_users, **given)
     with working("calibrate"):
-        found = largest_budget(promise, people, level, target)
-    (budget,) = set(found.people.epsilons.tolist()) - set(people.epsilons.tolist()) or {
-        level
-    }
-    _show(found, f"Level {plain(level)} may become {plain(budget)}", as_json)
+        found = largest_budget(promise, people, change, target)
+    new = set(found.people.epsilons.tolist()) - set(people.epsilons.tolist())
+    (level,) = new or {change}
+    _show(found, f"Level {plain(change)} may become {plain(level)}", as_json)
 
 
 @calibrate_command.command("people")
@@ -218,14 +219,12 @@ def _people(levels: str, targets: str) -> tuple[Population, list[float]]:
 
 def _show(found: Calibration, words: str, as_json: bool, **more: float) -> None:
     if as_json:
-        budgets = found.people.epsilons.tolist()
+        people = found.people
+        pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
         show_json(
             {
                 "levels": [
-                    {"epsilon_local": e, "count": count}
-                    for e, count in zip(
-                        budgets, found.people.counts.tolist(), strict=True
-                    )
+                    {"epsilon_local": level, "count": count} for level, count in pairs
                 ]
             }
             | more

@@ -14,7 +14,7 @@ from rich import box
 from rich.table import Table
 
 from shuffledp.cli.console import share_bar, show, show_json
-from shuffledp.papers.court.case import Ruling, Verdict
+from shuffledp.papers.court.case import CourtVerdict, Ruling
 from shuffledp.papers.court.cases import all_cases, case_named, judge_all
 from shuffledp.papers.court.search import Finding, Search, search
 from shuffledp.report.files import write_text
@@ -136,7 +136,7 @@ def _court_table(rulings: Sequence[Ruling]) -> Table:
             certified,
             verdict,
         )
-    fallen = sum(ruling.verdict is Verdict.VIOLATED for ruling in rulings)
+    fallen = sum(ruling.verdict is CourtVerdict.VIOLATED for ruling in rulings)
     table.caption = f"{fallen} of {len(rulings)} claims fall."
     return table
 
@@ -152,7 +152,7 @@ def _search_table(found: Search) -> Table:
             f"{finding.claimed:.3g}",
             f"{finding.exact:.3g}",
             f"{finding.certified:.3g}",
-            str(Verdict.VIOLATED if finding.violated else Verdict.CONSISTENT),
+            str(CourtVerdict.VIOLATED if finding.violated else CourtVerdict.CONSISTENT),
         )
     table.caption = f"{len(found.violations)} claims fall in all."
     return table

@@ -4,25 +4,71 @@ import sys
 
 import click
 
-from shuffledp.cli.account import account_command
-from shuffledp.cli.calibrate import calibrate_command
-from shuffledp.cli.court import court_command
-from shuffledp.cli.device import device_group
-from shuffledp.cli.enrol import enrol_command
-from shuffledp.cli.estimate import estimate_command
-from shuffledp.cli.plan import plan_command
-from shuffledp.cli.quickstart import quickstart_command
-from shuffledp.cli.reproduce import reproduce_command
-from shuffledp.cli.serve import serve_group
-from shuffledp.cli.task import task_group
-from shuffledp.cli.train import train_group
-from shuffledp.cli.verify import verify_command
+from shuffledp.cli.lazy_group import Entry, LazyGroup
 from shuffledp.errors import ShuffledpError
 from shuffledp.version import __version__
 
+_COMMANDS = {
+    "quickstart": Entry(
+        "shuffledp.cli.quickstart:quickstart_command",
+        "Watch a whole collection: no file, no network, a report at the end.",
+    ),
+    "account": Entry(
+        "shuffledp.cli.account:account_command",
+        "Certify what each privacy level is worth after the shuffle.",
+    ),
+    "calibrate": Entry(
+        "shuffledp.cli.calibrate:calibrate_command",
+        "Find the budgets, the crowd or the rounds that keep a central promise.",
+    ),
+    "verify": Entry(
+        "shuffledp.cli.verify:verify_command",
+        "Recompute a certificate from its inputs, and compare.",
+    ),
+    "plan": Entry(
+        "shuffledp.cli.plan:plan_command",
+        "Choose a protocol: predicted errors and certified guarantees, side by side.",
+    ),
+    "estimate": Entry(
+        "shuffledp.cli.estimate:estimate_command",
+        "Rehearse a collection on known values: categories, numbers, bits, strings or "
+        "sets.",
+    ),
+    "reproduce": Entry(
+        "shuffledp.cli.reproduce:reproduce_command",
+        "Compute a table or figure of a paper anew; without NAME, list them.",
+    ),
+    "court": Entry(
+        "shuffledp.cli.court:court_command",
+        "Try published bounds against exact attacks.",
+    ),
+    "train": Entry(
+        "shuffledp.cli.train:train_group",
+        "Train a model with personal privacy levels, in a simulation on known data.",
+    ),
+    "task": Entry(
+        "shuffledp.cli.task:task_group",
+        "A question that real people answer: create it; close and begin its epochs.",
+    ),
+    "enrol": Entry(
+        "shuffledp.cli.enrol:enrol_command",
+        "Write one token per person: each may answer once in its epoch.",
+    ),
+    "serve": Entry(
+        "shuffledp.cli.serve:serve_group",
+        "Run a shuffler or an analyst; or both, with simulated devices: serve demo.",
+    ),
+    "device": Entry(
+        "shuffledp.cli.device:device_group",
+        "Devices, simulated: randomize and seal answers, and send them to a shuffler.",
+    ),
+}
+
 
 @click.group(
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96}
+    cls=LazyGroup,
+    entries=_COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
 @click.version_option(__version__, prog_name="shuffledp")
 def app() -> None:
@@ -44,21 +90,6 @@ def app() -> None:
     Their claims:     shuffledp court
     Real people:      shuffledp serve demo; then shuffledp task --help
     """
-
-
-app.add_command(quickstart_command)
-app.add_command(account_command)
-app.add_command(calibrate_command)
-app.add_command(verify_command)
-app.add_command(plan_command)
-app.add_command(estimate_command)
-app.add_command(reproduce_command)
-app.add_command(court_command)
-app.add_command(train_group)
-app.add_command(task_group)
-app.add_command(enrol_command)
-app.add_command(serve_group)
-app.add_command(device_group)
 
 
 def main() -> None:

@@ -23,13 +23,13 @@ _SHARED = (
     click.option(
         "--levels",
         metavar=parse.LEVEL_COUNTS,
-        help="Local budgets, and people at each.",
+        help="Privacy levels (budgets on the device), and people at each.",
     ),
     click.option(
         "--targets",
         metavar=parse.LEVEL_COUNTS,
         help="Instead of --levels: central epsilons, and people at each. Every protocol "
-        "gets the largest local budgets that keep them.",
+        "gets the largest levels that keep them.",
     ),
     click.option(
         "--delta",
@@ -69,7 +69,7 @@ def _wish_options(command: Command) -> Command:
     ) -> None:
         if (levels is None) == (targets is None):
             raise InvalidInputError(
-                "Expected either --levels (local budgets) or --targets (central "
+                "Expected either --levels (on the device) or --targets (central "
                 f"epsilons), as {parse.LEVEL_COUNTS}."
             )
         option = "--levels" if targets is None else "--targets"
@@ -94,10 +94,10 @@ def _wish_options(command: Command) -> Command:
 def plan_command() -> None:
     """Choose a protocol: predicted errors and certified guarantees, side by side.
 
-    Give the people per level, and either the budgets on their devices (--levels) or what
-    each level should be worth after the shuffle (--targets). The best is recommended, with
-    the reason; a trusted curator, the local model and a single level for everybody stand
-    beside it as yardsticks.
+    Give people and their levels, which hold on the device (--levels), or people and what
+    they should get after the shuffle (--targets). The best is recommended, with the reason;
+    a trusted curator, the local model and one choice for everybody stand beside it as
+    yardsticks.
     """
 
 
@@ -205,8 +205,8 @@ def items_command(
 ) -> None:
     """Plan a collection of sets: which items do people hold?
 
-    Finds the blanket messages per person, and the chance to send an item at each level,
-    of the smallest error at which every level keeps what it asked for.
+    Finds the blanket messages per person, and the chance to send an item at each target,
+    of the smallest error at which everybody gets what she asked for.
 
     \b
     Example:

@@ -81,8 +81,8 @@ def load_msnbc_sets(
 ) -> ItemSets:
     """Loads the different pages that visitors of msnbc.com looked at.
 
-    92% of the visitors looked at fewer than 4 kinds of pages. Document 004 pads their
-    sets without saying how, and counts 17 items: that can only be `padding="items"`,
+    92% of the visitors looked at fewer than 4 kinds of pages. Wang et al. (2025) pad their
+    sets without saying how, and count 17 items: that can only be `padding="items"`,
     which raises the shares of rare pages.
 
     Args:

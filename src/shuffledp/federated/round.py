@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.arrays import float_array
+from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
 from shuffledp.randomness import Rng, check_rng
@@ -118,7 +118,7 @@ def shuffle_vectors(
         InvalidInputError: If shapes differ or `rng` is no source of randomness.
     """
     check_rng(rng)
-    budgets = float_array(levels, "privacy levels")
+    budgets = level_array(levels)
     _check_messages(messages, budgets)
     shuffled = messages.copy()
     _permute_rows(shuffled, rng=rng)
@@ -153,7 +153,7 @@ def collect_round(
     Raises:
         InvalidInputError: If levels or updates are not what was expected.
     """
-    budgets = float_array(levels, "privacy levels")
+    budgets = level_array(levels)
     check_budgets(budgets)
     if not budgets.size:
         raise InvalidInputError("Expected at least 1 person.")

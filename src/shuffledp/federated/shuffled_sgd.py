@@ -24,7 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.arrays import as_number, float_array
+from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clients import check_converges, check_examples, partition
 from shuffledp.federated.clip_laplace_vectors import SMALLEST
@@ -139,7 +139,7 @@ def train(
         InvalidInputError: If shapes differ, a parameter is out of range, or the training
             diverges: a step is not finite.
     """
-    budgets = float_array(levels, "privacy levels")
+    budgets = level_array(levels)
     people = Population.from_budgets(budgets)
     rate = as_number(learning_rate, "learning_rate")
     # A smaller one is none in single precision; a larger one than fits diverges.

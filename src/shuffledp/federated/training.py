@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.account import check_whole
-from shuffledp.arrays import as_number, float_array
+from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clients import Clients, check_converges
 from shuffledp.federated.frameworks import framework_named
@@ -124,7 +124,7 @@ def train(
             diverges: a weight or an update is not finite.
         CertificationError: If nothing can be proven about these settings.
     """
-    budgets = float_array(levels, "privacy levels")
+    budgets = level_array(levels)
     if budgets.shape != (clients.num_clients,):
         raise InvalidInputError(
             f"Expected one level for each of {clients.num_clients} clients, "

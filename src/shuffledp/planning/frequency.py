@@ -41,10 +41,10 @@ def plan_frequency(
     share: float | None = None,
     on_step: Callable[[str], None] = lambda _step: None,
 ) -> Plan:
-    """Compares all protocols for frequencies, at equal local budgets or central targets.
+    """Compares all protocols for frequencies, at equal levels or equal central targets.
 
     Args:
-        wish: Budgets or targets, people, delta.
+        wish: Levels or targets, people, delta.
         num_categories: k, at least 2.
         share: Of the category whose error is predicted; by default 1 / k.
         on_step: Called with what is computed next.
@@ -65,7 +65,7 @@ def plan_frequency(
         left_out.append(f"unary-encoding: {num_categories:,} bits per person.")
     elif wish.targets is not None and num_categories > 2:
         left_out.append(
-            "unary-encoding: its budgets for central targets take minutes to find, and "
+            "unary-encoding: its levels for central targets take minutes to find, and "
             "subset selection does what it does with a smaller error."
         )
     for mode in _MODES:
@@ -150,7 +150,7 @@ def _option(
 def _oracles(
     k: int, people: Population, mode: Mode, share: float, *, bits: bool
 ) -> Iterator[tuple[str, FrequencyOracle]]:
-    """Yields the randomizers worth a look, with the sizes that suit these budgets."""
+    """Yields the randomizers worth a look, with the sizes that suit these levels."""
     yield "kary-response", KRandomizedResponse(k)
     if k == 2:
         # With two categories all others are this one, or worse.

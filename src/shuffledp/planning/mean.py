@@ -37,10 +37,10 @@ def plan_mean(
     spread: float = 0.0,
     on_step: Callable[[str], None] = lambda _step: None,
 ) -> Plan:
-    """Compares all protocols for a mean, at equal local budgets or central targets.
+    """Compares all protocols for a mean, at equal levels or equal central targets.
 
     Args:
-        wish: Budgets or targets, people, delta.
+        wish: Levels or targets, people, delta.
         low: Smallest possible value.
         high: Largest possible value.
         mean: What the mean may be; by default the middle of the range, where errors are

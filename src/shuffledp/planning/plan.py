@@ -19,63 +19,63 @@ NO_INFORMATION = "messages of people at level 0 carry no information."
 
 @dataclass(frozen=True)
 class Wish:
-    """What the collection must keep: budgets on the device, or targets after the shuffle.
+    """What the collection must keep: levels on the device, or targets after the shuffle.
 
     Attributes:
-        budgets: {local budget: people}, or None.
+        levels: {privacy level: people}, or None.
         targets: {central epsilon: people}, or None; each protocol then gets the largest
-            local budgets that keep them.
+            levels that keep them.
         delta: At which central guarantees are stated, in (0, 1).
         absent: How many of the other people may be absent or collude.
     """
 
-    budgets: Mapping[float, int] | None = None
+    levels: Mapping[float, int] | None = None
     targets: Mapping[float, int] | None = None
     delta: float = 1e-6
     absent: int = 0
 
     def __post_init__(self) -> None:
-        for given in (self.budgets, self.targets):
+        for given in (self.levels, self.targets):
             if given is not None and not isinstance(given, Mapping):
                 raise InvalidInputError(
-                    f"Expected {{level: people}}, got {type(given).__name__}."
+                    f"Expected {{epsilon: people}}, got {type(given).__name__}."
                 )
-        if (self.budgets is None) == (self.targets is None):
+        if (self.levels is None) == (self.targets is None):
             raise InvalidInputError(
-                "Expected either local budgets or central targets, and not both."
+                "Expected either privacy levels or central targets, and not both."
             )
-        Population.from_counts(dict(self.levels))
+        Population.from_counts(dict(self.asked))
 
     @property
-    def levels(self) -> Mapping[float, int]:
-        """Whichever was given."""
-        given = self.targets if self.budgets is None else self.budgets
+    def asked(self) -> Mapping[float, int]:
+        """Levels or targets, whichever was given, and people at each."""
+        given = self.targets if self.levels is None else self.levels
         return given or {}
 
     @property
     def num_users(self) -> int:
         """How many people there are."""
-        return sum(self.levels.values())
+        return sum(self.asked.values())
 
     @property
     def strictest(self) -> "Wish":
         """The same, if everybody got what the most careful person asks for."""
-        one = {min(self.levels): self.num_users}
-        if self.budgets is None:
+        one = {min(self.asked): self.num_users}
+        if self.levels is None:
             return replace(self, targets=one)
-        return replace(self, budgets=one)
+        return replace(self, levels=one)
 
     def fit(self, protocol: Accountable) -> tuple[Population, Guarantee]:
-        """Returns the local budgets for a protocol, and what they are worth.
+        """Returns the levels for a protocol, and what they are worth.
 
         Raises:
-            CertificationError: If no budgets are found.
+            CertificationError: If no levels are found.
         """
         if self.targets is not None:
             promise = Promise(protocol, self.delta, self.absent)
             answer = largest_budgets(promise, self.targets)
             return answer.people, answer.guarantee
-        people = Population.from_counts(dict(self.levels))
+        people = Population.from_counts(dict(self.asked))
         guarantee = account(
             protocol, people, delta=self.delta, absent=self.absent, quantiles=False
         )
@@ -97,7 +97,7 @@ class Option:
     Attributes:
         name: Of the mechanism, with what was chosen for it.
         mode: "agnostic" or "stratified".
-        people: Local budgets and people.
+        people: Levels, and people at each.
         guarantee: What each level is worth after the shuffle.
         standard_error: Predicted, for the mean or share among the people who take part.
         bias_limit: How far off the average estimate can be; 0 if it is unbiased.
@@ -183,14 +183,14 @@ class Plan:
             second = min(others, key=lambda option: option.error)
             factor = second.error / best.error
             words.append(f"; that of the next, {second.name}, is {factor:.3g} times it")
-        at = "local budgets" if self.wish.targets is None else "central guarantees"
+        at = "levels" if self.wish.targets is None else "central guarantees"
         words.append(f", all at the same {at}.")
         if self.wish.targets is None:
             weakest = best.guarantee.worst.epsilon_central
             safest = min(self.options, key=lambda o: o.guarantee.worst.epsilon_central)
             if safest.guarantee.worst.epsilon_central < 0.99 * weakest:
                 words.append(
-                    f" The strongest central guarantee at these budgets is that of "
+                    f" The strongest central guarantee at these levels is that of "
                     f"{safest.name} ({safest.mode}): ask for central targets to compare "
                     "at equal guarantees."
                 )
@@ -207,11 +207,8 @@ class Plan:
             "statistic": self.statistic,
             "delta": self.wish.delta,
             "absent": self.wish.absent,
-            "asked_for": "budgets" if self.wish.targets is None else "targets",
-            "levels": {
-                f"{float(level)!r}": int(n)
-                for level, n in sorted(self.wish.levels.items())
-            },
+            "levels": _people_at(self.wish.levels),
+            "targets": _people_at(self.wish.targets),
             "recommended": {
                 "name": self.recommended.name,
                 "mode": self.recommended.mode,
@@ -238,6 +235,13 @@ class Plan:
             ],
             "left_out": list(self.left_out),
         }
+
+
+def _people_at(asked: Mapping[float, int] | None) -> dict[str, int] | None:
+    """Returns how many people asked for what, in ascending order, for JSON."""
+    if asked is None:
+        return None
+    return {f"{float(epsilon)!r}": int(n) for epsilon, n in sorted(asked.items())}
 
 
 def _finite(number: float) -> float | None:

@@ -36,9 +36,9 @@ def yardsticks(
         best: The option whose central guarantees the others must give, too.
         wish: What was asked for.
         curator: The error of a trusted curator.
-        error_of: Predicted error of the best protocol at these local budgets.
-        local_error: That of whatever is best at these local budgets.
-        fit_strictest: Local budgets that keep a wish.
+        error_of: Predicted error of the best protocol at these levels.
+        local_error: That of whatever is best at these levels.
+        fit_strictest: Levels that keep a wish.
     """
     locally: dict[float, int] = {}
     for level in best.guarantee.levels:
@@ -53,13 +53,13 @@ def yardsticks(
         Yardstick(
             "local model, no shuffler",
             predictable(local_error, Population.from_counts(locally)),
-            "the same guarantees without a shuffler: they are the budgets on the devices",
+            "the same guarantees without a shuffler: they are the levels on the devices",
         ),
         Yardstick(
-            "everybody at the strictest level",
+            "everybody at the strictest choice",
             # What keeps a target is certified for the best protocol only.
             predictable(
-                error_of if wish.budgets is None else local_error,
+                error_of if wish.levels is None else local_error,
                 fit_strictest(wish.strictest),
             ),
             "nobody chooses: all get what the most careful ask for",

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.arrays import as_number, float_array
+from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
 from shuffledp.randomizers.bit_channel import (
@@ -171,7 +171,7 @@ class Rappor(BitChannel):
         """
         check_rng(rng)
         bits = self._bits(bloom, "filters")
-        levels = float_array(epsilons, "privacy levels")
+        levels = level_array(epsilons)
         if levels.size != bits.shape[0]:
             raise InvalidInputError("Expected one privacy level for each filter.")
         if bits.size and bits.sum(axis=1).max() > self.num_hashes:

@@ -7,11 +7,13 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.papers.bounds.comparison import Claim
+from shuffledp.papers.bounds.comparison import PublishedClaim
 from shuffledp.report.words import plain
 
 
-def claims_table(guarantee: Guarantee, claims: Sequence[Claim]) -> RenderableType:
+def claims_table(
+    guarantee: Guarantee, claims: Sequence[PublishedClaim]
+) -> RenderableType:
     """Returns the certified row first, then what papers state, smallest number first."""
     at_delta = guarantee.delta is not None
     symbol = "epsilon" if at_delta else "delta"

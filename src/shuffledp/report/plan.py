@@ -26,9 +26,7 @@ def plan_tables(plan: Plan) -> RenderableType:
 
 def _options(plan: Plan) -> Table:
     asked = (
-        "the same local budgets"
-        if plan.wish.targets is None
-        else "the same central targets"
+        "the same levels" if plan.wish.targets is None else "the same central targets"
     )
     people = f"{plan.wish.num_users:,} people"
     table = Table(

@@ -5,7 +5,7 @@ sum of the messages of n people with the same p,
 
     estimate = (sum y - n p / 2) / (1 - p);
 
-the lecture notes of document 002 print p / 2 for n p / 2 in eq. (9.5). The devices' noise
+the lecture notes by Di Wang print p / 2 for n p / 2 in eq. (9.5). The devices' noise
 need only hide one person among all: where each level should be worth a given epsilon after
 the shuffle, `calibrate` lets the accountant choose p, instead of a formula with an unknown
 constant. The bit is binary randomized response of budget log(2 / p - 1).
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.analyzer.interval import reach
-from shuffledp.arrays import float_array, one_each
+from shuffledp.arrays import level_array, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers.one_bit import OneBit
@@ -87,7 +87,7 @@ class BinarySum:
         Args:
             levels: Local budgets in nats, shape (n,).
         """
-        epsilons = float_array(levels, "privacy levels")
+        epsilons = level_array(levels)
         check_budgets(epsilons)
         least, _ = self.randomizer.drawn(epsilons)
         return least

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.analyzer.items import ItemsChannel, ItemsEstimate
 from shuffledp.analyzer.level_counts import LevelCounts
-from shuffledp.arrays import as_number, float_array, int_array
+from shuffledp.arrays import as_number, float_array, int_array, level_array
 from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.population import Population
 from shuffledp.randomizers.items import ItemsRandomizer, Noise, poisson_cap
@@ -81,7 +81,7 @@ class Items:
         Raises:
             UnknownLevelError: If a level is not one of the protocol's.
         """
-        asked, known = float_array(levels, "privacy levels"), np.array(self.levels)
+        asked, known = level_array(levels), np.array(self.levels)
         indices = np.minimum(np.searchsorted(known, asked), known.size - 1)
         if not np.array_equal(known[indices], asked):
             raise UnknownLevelError("Expected every level to be one of the protocol's.")

@@ -34,7 +34,7 @@ from shuffledp.accounting.items.guarantee import ItemsGuarantee
 from shuffledp.accounting.items.plan import optimize_items
 from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.analyzer.level_counts import LevelCounts, count_levels
-from shuffledp.arrays import as_number, float_array
+from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.randomizers.checks import whole_number
@@ -97,7 +97,7 @@ class ItemsFramework:
     accounting: Accounting = "certified"
 
     def __post_init__(self) -> None:
-        values = tuple(float_array(self.levels, "levels").tolist())
+        values = tuple(level_array(self.levels, "levels").tolist())
         object.__setattr__(self, "levels", values)
         # Checks d, s, m and levels as a protocol does.
         m = 0.0 if self.blanket is None else self.blanket
@@ -244,7 +244,7 @@ class ItemsFramework:
         return plan.protocol.estimate(shuffled, plan.levels)
 
     def _indices(self, levels: ArrayLike) -> Ints:
-        asked, known = float_array(levels, "privacy levels"), np.array(self.levels)
+        asked, known = level_array(levels), np.array(self.levels)
         indices = np.minimum(np.searchsorted(known, asked), known.size - 1)
         if not np.array_equal(known[indices], asked):
             raise UnknownLevelError("Expected every level to be one that is offered.")

@@ -1,4 +1,4 @@
-"""Parameters of a collection of sets as published, from Theorem 3 of document 004.
+"""Parameters of a collection of sets as published, from Theorem 3 of Wang et al. (2025).
 
 For given blanket messages m, every level takes the largest sampling rate that the theorem
 states to keep its target; m is searched for between what the largest target needs for a

@@ -28,7 +28,7 @@ from shuffledp.analyzer.strings import (
     check_rate,
     decode_strings,
 )
-from shuffledp.arrays import float_array
+from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers import bloom
@@ -109,7 +109,7 @@ class Strings:
         Args:
             levels: Each person's privacy level, in the order of arrival, shape (n,).
         """
-        epsilons = float_array(levels, "privacy levels")
+        epsilons = level_array(levels)
         check_budgets(epsilons)
         order = np.argsort(epsilons, kind="stable")
         ordered = epsilons[order]
@@ -133,7 +133,7 @@ class Strings:
             InvalidInputError: If shapes differ, or something is no string or no level.
         """
         check_rng(rng)
-        texts, epsilons = bloom.as_strings(strings), float_array(levels, "levels")
+        texts, epsilons = bloom.as_strings(strings), level_array(levels)
         if len(texts) != epsilons.size:
             raise InvalidInputError("Expected as many strings as privacy levels.")
         cohorts = self.cohorts_of(epsilons)

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 import shuffledp as sdp
-from shuffledp.papers.court.case import ROUNDING, Case, Ruling, Verdict, judge
+from shuffledp.papers.court.case import ROUNDING, Case, CourtVerdict, Ruling, judge
 from shuffledp.papers.court.cases import all_cases, case_named, judge_all
 
 CASES = {case.name: case for case in all_cases()}
@@ -67,7 +67,7 @@ def test_violations_are_those_of_the_table(
 ) -> None:
     ruling, printed = rulings[name], CASES[name].printed
 
-    assert ruling.verdict == ruling.expected == Verdict.VIOLATED
+    assert ruling.verdict == ruling.expected == CourtVerdict.VIOLATED
     if not printed.exact:
         return
     if name in STRONGER:
@@ -83,7 +83,7 @@ def test_claims_that_stand_are_not_reached(
 ) -> None:
     ruling = rulings[name]
 
-    assert ruling.verdict == ruling.expected == Verdict.CONSISTENT
+    assert ruling.verdict == ruling.expected == CourtVerdict.CONSISTENT
     assert ruling.exact <= ruling.claimed
 
 
@@ -127,12 +127,12 @@ def test_a_certificate_that_falls_is_noticed() -> None:
     bad = Case(
         name="bad",
         bound=good.bound,
-        document=good.document,
+        source=good.source,
         setting=good.setting,
         claim=good.claim,
         attack=lambda _epsilon: 0.5,
         certificate=good.certificate,
-        expected=Verdict.VIOLATED,
+        expected=CourtVerdict.VIOLATED,
     )
 
     assert not judge(bad).certificate_holds

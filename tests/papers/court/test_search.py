@@ -8,7 +8,10 @@ from shuffledp.papers.bounds.catalog import published_bound
 from shuffledp.papers.court.search import Finding, Search, Space, search, try_once
 
 RESPONSE = Space(
-    mechanisms=("kary-response",), users=(20, 100), budgets=(2.0, 5.0), levels=1
+    mechanisms=("kary-response",),
+    users=(20, 100),
+    level_range=(2.0, 5.0),
+    most_levels=1,
 )
 
 
@@ -42,7 +45,7 @@ def test_a_finding_is_reproduced_by_seed_and_trial() -> None:
 
 
 def test_every_mechanism_is_drawn() -> None:
-    found = search(seed=2, trials=10, space=Space(users=(2, 60), levels=2))
+    found = search(seed=2, trials=10, space=Space(users=(2, 60), most_levels=2))
 
     names = {one.setting.split()[0].rstrip(";") for one in found.worst.values()}
     assert len(names) >= 3

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from shuffledp.papers.figures import bound_figures, testing_clones, testing_table
-from shuffledp.papers.figures.bound_figure import REFUTED, Figure
+from shuffledp.papers.figures.bound_figure import REFUTED, BoundFigure
 
 FIGURES = (
     bound_figures.APES_FIGURE_2,
@@ -16,13 +16,13 @@ FIGURES = (
 )
 
 
-def small(figure: Figure) -> Figure:
+def small(figure: BoundFigure) -> BoundFigure:
     return replace(figure, populations=figure.populations[:1], sizes=(300, 1_000))
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.title)
 def test_attack_is_below_certificate_and_lower_claims_are_marked(
-    figure: Figure,
+    figure: BoundFigure,
 ) -> None:
     shares: list[float] = []
 

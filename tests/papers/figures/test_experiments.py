@@ -15,7 +15,7 @@ from shuffledp.papers.figures.eapes import (
     DELTA,
     NUM_USERS,
     SETTINGS,
-    Setting,
+    ThreeGroups,
     epsilon_of,
 )
 from shuffledp.papers.figures.result import Result
@@ -112,7 +112,7 @@ def test_moments_of_clip_laplace_are_those_simulated() -> None:
 
 
 def test_settings_are_the_populations_of_the_paper() -> None:
-    usual = Setting("f_c", 0.54, 0.1)
+    usual = ThreeGroups("f_c", 0.54, 0.1)
 
     assert dict(
         zip(usual.people.epsilons.tolist(), usual.people.counts.tolist(), strict=True)
@@ -120,7 +120,7 @@ def test_settings_are_the_populations_of_the_paper() -> None:
     assert all(setting.people.num_users == NUM_USERS for setting in SETTINGS)
     hidden = 5400 / (1 + np.e**0.1) + 3700 / (1 + np.e**0.5) + 899 / (1 + np.e)
     assert usual.mu == pytest.approx((2.0 / hidden) ** 0.5, rel=1e-12)
-    assert (Setting("f_c", 0.3, 0.1).at, Setting("epsilon_c", 0.3, 0.1).at) == (
+    assert (ThreeGroups("f_c", 0.3, 0.1).at, ThreeGroups("epsilon_c", 0.3, 0.1).at) == (
         0.3,
         0.1,
     )

@@ -153,7 +153,7 @@ def test_rows_of_table_3_are_the_frameworks_in_its_order() -> None:
     result = run("apes-table3")
 
     assert [row["framework"] for row in columns(result)] == list(NAMES.values())
-    assert {row["budgets"] for row in columns(result)} == {"uniform2"}
+    assert {row["distribution"] for row in columns(result)} == {"uniform2"}
 
 
 def test_certified_is_at_most_local_and_published_is_beside_it(

@@ -1,4 +1,4 @@
-"""Document 004's figures: ours is certified and better, predictions meet simulations."""
+"""Wang et al.'s figures: ours is certified and better, predictions meet simulations."""
 
 from xml.etree import ElementTree
 
@@ -32,7 +32,7 @@ def test_certified_protocol_beats_the_published_one_at_its_best(
 ) -> None:
     ours = best(rows, panel, "ours, certified")
 
-    assert ours <= most * best(rows, panel, "document 004")
+    assert ours <= most * best(rows, panel, "Wang et al. 2025")
     assert ours <= 0.35 * best(rows, panel, "Weighted SepMM, shuffle")
 
 

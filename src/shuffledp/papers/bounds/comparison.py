@@ -17,7 +17,7 @@ from shuffledp.population import Population
 
 
 @dataclass(frozen=True)
-class Claim:
+class PublishedClaim:
     """What one published bound says.
 
     Attributes:
@@ -52,7 +52,7 @@ def claims(
     delta: float | None = None,
     epsilon: float | None = None,
     names: Sequence[str] | None = None,
-) -> list[Claim]:
+) -> list[PublishedClaim]:
     """Returns what published bounds say of the whole crowd.
 
     Args:
@@ -81,7 +81,7 @@ def claims(
 
 def _claim(
     bound: PublishedBound, setting: Setting, delta: float | None, epsilon: float | None
-) -> Claim:
+) -> PublishedClaim:
     proven = str(status_in(bound, setting))
     try:
         bound.check(setting)
@@ -91,7 +91,9 @@ def _claim(
             else bound.delta(setting, epsilon or 0.0)
         )
     except OutsidePreconditions as reason:
-        return Claim(bound.name, bound.source, proven, None, str(reason))
+        return PublishedClaim(bound.name, bound.source, proven, None, str(reason))
     if not math.isfinite(number):
-        return Claim(bound.name, bound.source, proven, None, "No finite number.")
-    return Claim(bound.name, bound.source, proven, number, bound.note)
+        return PublishedClaim(
+            bound.name, bound.source, proven, None, "No finite number."
+        )
+    return PublishedClaim(bound.name, bound.source, proven, number, bound.note)

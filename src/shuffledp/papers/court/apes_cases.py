@@ -13,8 +13,8 @@ from shuffledp.papers.bounds.bound import PublishedBound
 from shuffledp.papers.court.case import (
     Case,
     Claim,
+    CourtVerdict,
     Printed,
-    Verdict,
     at_delta,
     uniform_quantiles,
 )
@@ -27,7 +27,7 @@ _LOCAL = "a claim of local privacy: nothing is shuffled"
 
 
 def apes_cases() -> list[Case]:
-    """Returns the cases of document 001."""
+    """Returns the cases of Liu et al. (2023), APES."""
     closed, numerical, appendix = (
         ApesClosed(),
         ApesNumerical(),
@@ -137,13 +137,13 @@ def _kept() -> list[Case]:
     uniform = dict.fromkeys(uniform_quantiles(0.05, 1.0, 100), 100)
     liberal = {0.05: 9999, 20.0: 1}
     return [
-        _case("C5", ApesClosed(), liberal, 1e-8, expected=Verdict.CONSISTENT),
+        _case("C5", ApesClosed(), liberal, 1e-8, expected=CourtVerdict.CONSISTENT),
         _case(
             "C6",
             ApesNumerical(),
             uniform,
             4.62e-9,
-            expected=Verdict.CONSISTENT,
+            expected=CourtVerdict.CONSISTENT,
         ),
     ]
 
@@ -176,12 +176,12 @@ def _local_case(
     return Case(
         name=name,
         bound="apes-local",
-        document=f"{_PAPER}, {theorem}",
+        source=f"{_PAPER}, {theorem}",
         setting=setting,
         claim=lambda: Claim(None, budget),
         attack=lambda _epsilon: loss,
         certificate=_LOCAL,
-        expected=Verdict.VIOLATED,
+        expected=CourtVerdict.VIOLATED,
         printed=printed,
     )
 
@@ -193,7 +193,7 @@ def _case(
     delta: float,
     printed: Printed | None = None,
     *,
-    expected: Verdict = Verdict.VIOLATED,
+    expected: CourtVerdict = CourtVerdict.VIOLATED,
 ) -> Case:
     crowd = Population.from_counts(people)
     victim = float(crowd.epsilons[-1])
@@ -204,7 +204,7 @@ def _case(
     return Case(
         name=name,
         bound=bound.name,
-        document=f"{_PAPER}, {bound.source.split('), ')[-1]}",
+        source=f"{_PAPER}, {bound.source.split('), ')[-1]}",
         setting=f"Clip-Laplace noise, {words}; the most liberal one",
         claim=at_delta(bound, trial.setting, delta),
         attack=trial.attack,

@@ -15,7 +15,7 @@ from shuffledp.statistics.single_message import SingleMessage
 ROUNDING = 1e-9
 
 
-class Verdict(StrEnum):
+class CourtVerdict(StrEnum):
     """What an attack says about a claim."""
 
     VIOLATED = "violated"
@@ -70,7 +70,7 @@ class Case:
     Attributes:
         name: Such as "V8"; those of violations start with "V", the others with "C".
         bound: What the bound is called here.
-        document: Authors and theorem.
+        source: Authors, year and theorem.
         setting: Who takes part, in words.
         claim: Evaluates the published formula.
         attack: Given the claim's epsilon, what an exact attack reaches; given 0 for a
@@ -83,12 +83,12 @@ class Case:
 
     name: str
     bound: str
-    document: str
+    source: str
     setting: str
     claim: Callable[[], Claim]
     attack: Callable[[float], float]
     certificate: Callable[[float], Certificate] | str
-    expected: Verdict
+    expected: CourtVerdict
     printed: Printed = Printed()
 
 
@@ -99,7 +99,7 @@ class Ruling:
     Attributes:
         case: Its name.
         bound: What the bound is called here.
-        document: Authors and theorem.
+        source: Authors, year and theorem.
         setting: Who takes part, in words.
         epsilon: Where the claim was tried; None for a claim of pure local privacy.
         claimed: The delta of the claim, or the local budget.
@@ -112,15 +112,15 @@ class Ruling:
 
     case: str
     bound: str
-    document: str
+    source: str
     setting: str
     epsilon: float | None
     claimed: float
     exact: float
     certified: float | None
     why_not: str
-    verdict: Verdict
-    expected: Verdict
+    verdict: CourtVerdict
+    expected: CourtVerdict
 
     @property
     def certificate_holds(self) -> bool:
@@ -140,7 +140,7 @@ def judge(case: Case) -> Ruling:
     return Ruling(
         case=case.name,
         bound=case.bound,
-        document=case.document,
+        source=case.source,
         setting=case.setting,
         epsilon=claim.epsilon,
         claimed=claim.value,
@@ -148,9 +148,9 @@ def judge(case: Case) -> Ruling:
         certified=certified,
         why_not=case.certificate if isinstance(case.certificate, str) else "",
         verdict=(
-            Verdict.VIOLATED
+            CourtVerdict.VIOLATED
             if exact > claim.value * (1.0 + ROUNDING)
-            else Verdict.CONSISTENT
+            else CourtVerdict.CONSISTENT
         ),
         expected=case.expected,
     )

@@ -12,8 +12,8 @@ from shuffledp.papers.bounds.eapes import EapesCorollary, EapesTheorem
 from shuffledp.papers.court.case import (
     Case,
     Claim,
+    CourtVerdict,
     Printed,
-    Verdict,
     at_delta,
     at_epsilon,
     uniform_quantiles,
@@ -27,11 +27,11 @@ from shuffledp.randomizers.laplace import Laplace
 _THEOREM, _COROLLARY = EapesTheorem(), EapesCorollary()
 _PAPER = "Chen, Cao, Ge (2023)"
 _MARKED = "messages that are sometimes marked true are no mechanism of this library"
-_BROKEN, _KEPT = Verdict.VIOLATED, Verdict.CONSISTENT
+_BROKEN, _KEPT = CourtVerdict.VIOLATED, CourtVerdict.CONSISTENT
 
 
 def eapes_cases() -> list[Case]:
-    """Returns the cases of document 000."""
+    """Returns the cases of Chen, Cao, Ge (2023), E-APES."""
     return [*_marked(), *_response(), *_noise(), *_kept()]
 
 
@@ -57,7 +57,7 @@ def _marked_case(
     return Case(
         name=name,
         bound=_THEOREM.name,
-        document=f"{_PAPER}, Theorem 3",
+        source=f"{_PAPER}, Theorem 3",
         setting=(
             f"{people.num_users} people, budgets from {levels[0]:.2g}; "
             f"with chance {chance:g} a message is the value itself, and says so"
@@ -118,7 +118,7 @@ def _noise() -> list[Case]:
         Case(
             name="V3b",
             bound=_THEOREM.name,
-            document=f"{_PAPER}, Theorem 3",
+            source=f"{_PAPER}, Theorem 3",
             setting=(
                 "Gaussian noise, textbook calibration, delta_i = 1e-5, a victim at 0.5 "
                 "among 59999 at 2"
@@ -165,7 +165,7 @@ def _case(
     *,
     epsilon: float | None = None,
     delta: float = 0.0,
-    expected: Verdict = _BROKEN,
+    expected: CourtVerdict = _BROKEN,
     printed: Printed | None = None,
 ) -> Case:
     def claim() -> Claim:
@@ -176,7 +176,7 @@ def _case(
     return Case(
         name=name,
         bound=_COROLLARY.name,
-        document=f"{_PAPER}, Corollaries 1 and 2",
+        source=f"{_PAPER}, Corollaries 1 and 2",
         setting=setting,
         claim=claim,
         attack=trial.attack,

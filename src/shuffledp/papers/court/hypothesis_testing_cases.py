@@ -12,8 +12,8 @@ from shuffledp.papers.bounds.hypothesis_testing import HypothesisTesting
 from shuffledp.papers.court.case import (
     Case,
     Claim,
+    CourtVerdict,
     Printed,
-    Verdict,
     at_delta,
     at_epsilon,
     uniform_quantiles,
@@ -28,7 +28,7 @@ _DELTA = 1e-10
 
 
 def hypothesis_testing_cases() -> list[Case]:
-    """Returns the cases of document 003."""
+    """Returns the cases of Liu et al. (2024), hypothesis testing."""
     return [*_equal(), *_lone(), *_tiny(), *_kept()]
 
 
@@ -144,7 +144,7 @@ def _kept() -> list[Case]:
                         people,
                         victim,
                         delta=1e-7,
-                        expected=Verdict.CONSISTENT,
+                        expected=CourtVerdict.CONSISTENT,
                     )
                 )
     return found
@@ -158,7 +158,7 @@ def _case(
     *,
     epsilon: float | None = None,
     delta: float = 0.0,
-    expected: Verdict = Verdict.VIOLATED,
+    expected: CourtVerdict = CourtVerdict.VIOLATED,
     printed: Printed | None = None,
 ) -> Case:
     crowd = Population.from_counts(people)
@@ -177,7 +177,7 @@ def _case(
     return Case(
         name=name,
         bound=_BOUND.name,
-        document="Liu, Liu, Xiong, Gu, Chen (2024), Theorem 2",
+        source="Liu, Liu, Xiong, Gu, Chen (2024), Theorem 2",
         setting=f"{noise.capitalize()} noise, {_words(people, victim)}",
         claim=claim,
         attack=trial.attack,

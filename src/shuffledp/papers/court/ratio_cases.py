@@ -18,8 +18,8 @@ from shuffledp.papers.bounds.wang2024 import Wang2024, variation_ratio_delta
 from shuffledp.papers.court.case import (
     Case,
     Claim,
+    CourtVerdict,
     Printed,
-    Verdict,
     at_epsilon,
     certificate_of,
 )
@@ -37,7 +37,7 @@ _ITEMS = 128
 
 
 def ratio_cases() -> list[Case]:
-    """Returns the cases of document 004."""
+    """Returns the cases of Wang et al. (2024) and (2025)."""
     return [*_matrices(), *_responses(), *_items(), *_kept_items()]
 
 
@@ -61,7 +61,7 @@ def _matrices() -> list[Case]:
         return Case(
             name=name,
             bound=Wang2024.name,
-            document=_RATIO,
+            source=_RATIO,
             setting=f"{num_users} people, four messages, p = 3, beta = 1/4, q = 2",
             claim=claim,
             attack=partial(enumerated_divergence, worlds),
@@ -70,7 +70,7 @@ def _matrices() -> list[Case]:
                 Population.from_counts({budget: num_users}),
                 budget,
             ),
-            expected=Verdict.VIOLATED,
+            expected=CourtVerdict.VIOLATED,
             printed=printed,
         )
 
@@ -98,12 +98,14 @@ def _responses() -> list[Case]:
         return Case(
             name=name,
             bound=Wang2024.name,
-            document=_RATIO,
+            source=_RATIO,
             setting=f"{categories}-ary response, {num_users} people at {budget:g}",
             claim=at_epsilon(Wang2024(), trial.setting, epsilon),
             attack=trial.attack,
             certificate=trial.certificate,
-            expected=Verdict.VIOLATED if categories > 2 else Verdict.CONSISTENT,
+            expected=CourtVerdict.VIOLATED
+            if categories > 2
+            else CourtVerdict.CONSISTENT,
             printed=printed or Printed(),
         )
 
@@ -135,7 +137,7 @@ def _items() -> list[Case]:
             epsilon,
             alone.format(epsilon),
             {},
-            Verdict.VIOLATED,
+            CourtVerdict.VIOLATED,
             printed,
         )
         for name, num_users, messages, items, epsilon, printed in rows
@@ -146,7 +148,7 @@ def _kept_items() -> list[Case]:
     levels = {0.5: 1249, 1.0: 2500, 2.0: 1250}
     mixed = "1250, 2500 and 1250 people at 0.5, 1 and 2; a victim at 0.5"
     everything = "everybody at 2 and sends everything"
-    kept = Verdict.CONSISTENT
+    kept = CourtVerdict.CONSISTENT
     return [
         _item_case("C16", 5000, 1, 1, 0.5, mixed, levels, kept),
         _item_case("C17", 5000, 1, 1, 2.0, everything, {}, kept),
@@ -161,7 +163,7 @@ def _item_case(
     epsilon: float,
     words: str,
     others: dict[float, int],
-    expected: Verdict,
+    expected: CourtVerdict,
     printed: Printed | None = None,
 ) -> Case:
     def rate(budget: float) -> float:
@@ -202,7 +204,7 @@ def _item_case(
     return Case(
         name=name,
         bound=SegmentedPrivacy.name,
-        document=_SETS,
+        source=_SETS,
         setting=(
             f"{num_users} people hold {items} of {_ITEMS} items, {messages} blanket "
             f"messages each; {words}"

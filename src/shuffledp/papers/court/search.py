@@ -37,16 +37,16 @@ class Space:
     Attributes:
         mechanisms: Names of randomizers.
         users: Fewest and most people.
-        budgets: Smallest and largest budget.
-        levels: Most distinct budgets.
+        level_range: Smallest and largest level.
+        most_levels: Most of them at once.
         categories: Most categories of k-ary response.
         deltas: Smallest and largest delta asked about.
     """
 
     mechanisms: tuple[str, ...] = MECHANISMS
     users: tuple[int, int] = (2, 20_000)
-    budgets: tuple[float, float] = (0.05, 12.0)
-    levels: int = 3
+    level_range: tuple[float, float] = (0.05, 12.0)
+    most_levels: int = 3
     categories: int = 100
     deltas: tuple[float, float] = (1e-10, 1e-2)
 
@@ -198,9 +198,11 @@ def _device(space: Space, rng: np.random.Generator) -> LocalRandomizer:
 
 def _people(space: Space, rng: np.random.Generator) -> Population:
     num_users = int(math.exp(rng.uniform(*np.log(space.users))))
-    levels = int(rng.integers(1, min(space.levels, num_users) + 1))
+    levels = int(rng.integers(1, min(space.most_levels, num_users) + 1))
     budgets = np.exp(
-        rng.uniform(math.log(space.budgets[0]), math.log(space.budgets[1]), levels)
+        rng.uniform(
+            math.log(space.level_range[0]), math.log(space.level_range[1]), levels
+        )
     )
     # Sometimes one person is alone at her level.
     counts = np.ones(levels, dtype=np.int64)

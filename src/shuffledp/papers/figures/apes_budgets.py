@@ -1,4 +1,4 @@
-"""APES (document 001), Figure 3: accuracy under six distributions of budgets."""
+"""APES (Liu et al. 2023), Figure 3: accuracy under six distributions of budgets."""
 
 from collections.abc import Sequence
 
@@ -25,22 +25,32 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
     """Returns accuracies under all distributions of budgets."""
     names = tuple(name for name in NAMES if name != "pldp")
     found = accuracies(
-        [training_under(name, budgets) for budgets in DISTRIBUTIONS for name in names],
+        [
+            training_under(name, distribution)
+            for distribution in DISTRIBUTIONS
+            for name in names
+        ],
         repetitions=repetitions,
         seed=seed,
         on_share=on_share,
     )
     rows: list[tuple[Cell, ...]] = []
-    for place, budgets in enumerate(DISTRIBUTIONS):
+    for place, distribution in enumerate(DISTRIBUTIONS):
         for name in names:
-            accuracy = found[training_under(name, budgets)]
+            accuracy = found[training_under(name, distribution)]
             paper = PAPER_ACCURACY[name][place] if name in PAPER_ACCURACY else "-"
             rows.append(
-                (budgets, NAMES[name], float(accuracy.mean()), spread(accuracy), paper)
+                (
+                    distribution,
+                    NAMES[name],
+                    float(accuracy.mean()),
+                    spread(accuracy),
+                    paper,
+                )
             )
     return Result(
         title=f"APES Figure 3: accuracy and budgets, {repetitions} repetitions",
-        columns=("budgets", "framework", "accuracy", "spread", "paper's accuracy"),
+        columns=("distribution", "framework", "accuracy", "spread", "paper's accuracy"),
         rows=tuple(rows),
         notes=(
             setting_note(PAPER_SETTINGS, repetitions),

@@ -1,4 +1,4 @@
-"""APES (document 001), Figure 6: how far eq. (1) is from the average message.
+"""APES (Liu et al. 2023), Figure 6: how far eq. (1) is from the average message.
 
 10,000 people with budgets U(0.05, 1) and gradients clipped to [-0.1, 0.1]. The analyst
 solves eq. (1) for the mean, as if everybody held it. Shown are the distances between the

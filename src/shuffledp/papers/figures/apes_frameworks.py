@@ -1,4 +1,4 @@
-"""APES (document 001), Tables 3 and 4: privacy and accuracy of frameworks.
+"""APES (Liu et al. 2023), Tables 3 and 4: privacy and accuracy of frameworks.
 
 The paper's epsilons are of one round ("epoch"), in which no setting that was tried reached
 its accuracies; so guarantees stand here for one round and for all of them. All epsilons
@@ -56,7 +56,7 @@ PAPER_EPSILON: dict[str, tuple[float, ...]] = {
     "s-apes": (8.5, 8.5, 8.5, 25.6, 23.6, 23.9),
 }
 COLUMNS = (
-    "budgets",
+    "distribution",
     "framework",
     "local",
     "c publ.",
@@ -99,7 +99,7 @@ class _Row:
     accuracy: Floats
 
     @property
-    def budgets(self) -> str:
+    def distribution(self) -> str:
         return self.training.setting.distribution.split("/")[1]
 
     @property
@@ -110,8 +110,8 @@ class _Row:
         return worst.user_local_certified if central is None else central
 
     def paper(self, table: dict[str, tuple[float, ...]]) -> Cell:
-        name, budgets = self.training.framework, self.budgets
-        return table[name][DISTRIBUTIONS.index(budgets)] if name in table else "-"
+        name, place = self.training.framework, DISTRIBUTIONS.index(self.distribution)
+        return table[name][place] if name in table else "-"
 
     def cells(self) -> tuple[Cell, ...]:
         """The row of the table."""
@@ -120,7 +120,7 @@ class _Row:
         coordinate = one.worst.coordinate_central
         local: Cell = f"{first:.4g}-{last:.4g}" if last > first else last
         return (
-            self.budgets,
+            self.distribution,
             NAMES[name],
             local,
             _stated(one, "coordinate"),
@@ -152,9 +152,11 @@ def table(title: str, distributions: Sequence[str]) -> Callable[..., Result]:
     return run
 
 
-def training_under(framework: str, budgets: str) -> Training:
-    """Returns a training in the usual setting, with budgets of the paper's Table 2."""
-    return Training(framework, replace(PAPER_SETTINGS, distribution=f"apes/{budgets}"))
+def training_under(framework: str, distribution: str) -> Training:
+    """Returns a training in the usual setting, with a distribution of its Table 2."""
+    return Training(
+        framework, replace(PAPER_SETTINGS, distribution=f"apes/{distribution}")
+    )
 
 
 def _rows(
@@ -165,7 +167,9 @@ def _rows(
     on_share: OnShare,
 ) -> list[_Row]:
     trainings = [
-        training_under(name, budgets) for budgets in distributions for name in names
+        training_under(name, distribution)
+        for distribution in distributions
+        for name in names
     ]
     found = accuracies(trainings, repetitions=repetitions, seed=seed, on_share=on_share)
     return [
@@ -190,15 +194,15 @@ def _stated(guarantee: TrainingGuarantee, what: str) -> Cell:
 
 
 def _privacy_picture(title: str, rows: Sequence[_Row]) -> str:
-    budgets = list(dict.fromkeys(row.budgets for row in rows))
-    columns = min(len(budgets), 3)
-    lines = -(-len(budgets) // columns)
+    distributions = list(dict.fromkeys(row.distribution for row in rows))
+    columns = min(len(distributions), 3)
+    lines = -(-len(distributions) // columns)
     figure = new_figure(max(3.4 * columns, 7.0), 3.2 * lines + 1.2)
     panels = np.ravel(figure.subplots(lines, columns, sharey=True, squeeze=False))
-    for panel, name in zip(panels, budgets, strict=True):
+    for panel, name in zip(panels, distributions, strict=True):
         for row in rows:
             framework = row.training.framework
-            if row.budgets != name:
+            if row.distribution != name:
                 continue
             if framework == "non-private":
                 panel.axhline(

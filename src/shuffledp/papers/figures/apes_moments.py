@@ -1,4 +1,4 @@
-"""APES (document 001), Figures 9 and 10: variance and bias of Clip-Laplace over C and eps.
+"""APES (Liu et al. 2023), Figures 9 and 10: variance and bias of Clip-Laplace.
 
 The value stands at C / 2, half way to the end, since at 0 there is no bias; the paper does
 not print where its own stands. Laplace noise has scale 2 C / eps, and no bias.

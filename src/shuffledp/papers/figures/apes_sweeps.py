@@ -1,4 +1,4 @@
-"""APES (document 001), Figures 4 and 5: accuracy against C and against b / d."""
+"""APES (Liu et al. 2023), Figures 4 and 5: accuracy against C and against b / d."""
 
 from collections.abc import Sequence
 from dataclasses import replace

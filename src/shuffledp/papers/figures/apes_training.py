@@ -1,4 +1,4 @@
-"""Trainings on MNIST that tables and figures of APES (document 001) share.
+"""Trainings on MNIST that tables and figures of APES (Liu et al. 2023) share.
 
 Each is run with real messages of every coordinate of every person, once per repetition,
 whichever of its names it is asked for by: PLDP and UniS send the same messages and differ

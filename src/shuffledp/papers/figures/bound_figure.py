@@ -23,7 +23,7 @@ REFUTED = "!"
 
 
 @dataclass(frozen=True)
-class Figure:
+class BoundFigure:
     """What a figure shows.
 
     Attributes:
@@ -59,7 +59,14 @@ class Figure:
                 on_share(len(rows) / total)
         return Result(
             title=self.title,
-            columns=("budgets", "people", "delta", "attack", "certif.", *self.bounds),
+            columns=(
+                "distribution",
+                "people",
+                "delta",
+                "attack",
+                "certif.",
+                *self.bounds,
+            ),
             rows=tuple(rows),
             notes=(
                 "attack and certified: the band in which the true epsilon of the worst-off "

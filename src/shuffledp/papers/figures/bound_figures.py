@@ -1,4 +1,4 @@
-"""Which figures compare bounds: E-APES Fig. 4, APES Fig. 2, 7, 8, and Fig. 4 of 003."""
+"""Which figures compare bounds: E-APES 4, APES 2, 7 and 8, and 4 of Liu et al. (2024)."""
 
 from shuffledp.papers.bounds.apes import (
     ApesClosed,
@@ -11,7 +11,7 @@ from shuffledp.papers.bounds.erlingsson2019 import Erlingsson2019
 from shuffledp.papers.bounds.feldman2021 import Feldman2021Numerical
 from shuffledp.papers.bounds.girgis2021 import Girgis2021Sum
 from shuffledp.papers.bounds.hypothesis_testing import HypothesisTesting
-from shuffledp.papers.figures.bound_figure import Figure
+from shuffledp.papers.figures.bound_figure import BoundFigure
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.laplace import Laplace
@@ -35,8 +35,8 @@ _OF_MAXIMUM = (
 )
 
 
-def _apes(number: int, rank: int, shown: str) -> Figure:
-    return Figure(
+def _apes(number: int, rank: int, shown: str) -> BoundFigure:
+    return BoundFigure(
         title=f"APES Figure {number}: budgets {shown}",
         populations=tuple(
             f"apes/{kind}{rank}" for kind in ("uniform", "gauss", "mixgauss")
@@ -53,7 +53,7 @@ APES_FIGURE_2 = _apes(2, 2, "from 0.05 to 1")
 APES_FIGURE_7 = _apes(7, 1, "from 0.05 to 0.5")
 APES_FIGURE_8 = _apes(8, 3, "from 0.05 to 3")
 
-EAPES_FIGURE_4 = Figure(
+EAPES_FIGURE_4 = BoundFigure(
     title="E-APES Figure 4: mu-GDP as published, delta = 1 / n",
     populations=tuple(
         f"e-apes/{name}"
@@ -74,14 +74,14 @@ EAPES_FIGURE_4 = Figure(
 )
 
 
-def _testing(kind: str) -> Figure:
+def _testing(kind: str) -> BoundFigure:
     pure = kind == "pure"
-    return Figure(
-        title=f"Figure 4 of document 003, {kind} budgets",
+    return BoundFigure(
+        title=f"Liu et al. (2024), Figure 4, {kind} budgets",
         populations=("f-dp/uniform1", "f-dp/gauss1", "f-dp/uniform2", "f-dp/gauss2"),
         sizes=(1_000, 3_000, 10_000),
         bounds={
-            "document 003": HypothesisTesting(as_printed=False),
+            "Liu 24": HypothesisTesting(as_printed=False),
             **({"Balle 19": Balle2019Blanket()} if pure else {}),
             **({"Feldm.21": Feldman2021Numerical()} if pure else {}),
         },

@@ -79,36 +79,36 @@ EXPERIMENTS = {
         3,
     ),
     "testing-fig4-pure": Experiment(
-        "Document 003, Figure 4: pure budgets, Laplace noise.",
+        "Liu et al. (2024), Figure 4: pure budgets, Laplace noise.",
         bound_figures.TESTING_FIGURE_4_PURE.run,
         1,
     ),
     "testing-fig4-approximate": Experiment(
-        "Document 003, Figure 4: approximate budgets, Gaussian noise.",
+        "Liu et al. (2024), Figure 4: approximate budgets, Gaussian noise.",
         bound_figures.TESTING_FIGURE_4_APPROXIMATE.run,
         1,
     ),
     "testing-fig3": Experiment(
-        "Document 003, Figure 3: clone probabilities.", testing_clones.run, 1
+        "Liu et al. (2024), Figure 3: clone probabilities.", testing_clones.run, 1
     ),
     "testing-table2": Experiment(
-        "Document 003, Table 2: delta at fixed epsilons.", testing_table.run, 1
+        "Liu et al. (2024), Table 2: delta at fixed epsilons.", testing_table.run, 1
     ),
     "segmented-fig2": Experiment(
-        "Document 004, Figure 2: sets of MSNBC pages, S1.", segmented.FIGURE_2, 50
+        "Wang et al. (2025), Figure 2: sets of MSNBC pages, S1.", segmented.FIGURE_2, 50
     ),
     "segmented-fig3": Experiment(
-        "Document 004, Figure 3: sets of 128 items, S1.", segmented.FIGURE_3, 50
+        "Wang et al. (2025), Figure 3: sets of 128 items, S1.", segmented.FIGURE_3, 50
     ),
     "segmented-fig4": Experiment(
-        "Document 004, Figure 4: sets of MSNBC pages, S2 and S3.",
+        "Wang et al. (2025), Figure 4: sets of MSNBC pages, S2 and S3.",
         segmented.FIGURE_4,
         50,
     ),
     "segmented-fig5": Experiment(
-        "Document 004, Figure 5: sets of 128 items, S2.", segmented.FIGURE_5, 50
+        "Wang et al. (2025), Figure 5: sets of 128 items, S2.", segmented.FIGURE_5, 50
     ),
     "segmented-fig6": Experiment(
-        "Document 004, Figure 6: sets of 128 items, S3.", segmented.FIGURE_6, 50
+        "Wang et al. (2025), Figure 6: sets of 128 items, S3.", segmented.FIGURE_6, 50
     ),
 }

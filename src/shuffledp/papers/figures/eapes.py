@@ -1,4 +1,4 @@
-"""The populations of E-APES (document 000), section 4.2.
+"""The populations of E-APES (Chen, Cao, Ge 2023), section 4.2.
 
 10,000 people in three groups: conservative, moderate and liberal, with local budgets
 epsilon_c, 0.5 and 1.0 and shares f_c, 1 - f_c - 0.09 and 0.09. One figure varies f_c from
@@ -30,8 +30,8 @@ _USUAL_SHARE, _USUAL_BUDGET = 0.54, 0.1
 
 
 @dataclass(frozen=True)
-class Setting:
-    """One point of a figure.
+class ThreeGroups:
+    """The people at one point of a figure.
 
     Attributes:
         varied: "f_c" or "epsilon_c".
@@ -70,8 +70,8 @@ class Setting:
 
 
 SETTINGS = (
-    *(Setting("f_c", share, _USUAL_BUDGET) for share in _SHARES),
-    *(Setting("epsilon_c", _USUAL_SHARE, budget) for budget in _BUDGETS),
+    *(ThreeGroups("f_c", share, _USUAL_BUDGET) for share in _SHARES),
+    *(ThreeGroups("epsilon_c", _USUAL_SHARE, budget) for budget in _BUDGETS),
 )
 
 GUARANTEES = (

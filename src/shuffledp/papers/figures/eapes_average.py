@@ -16,7 +16,7 @@ from shuffledp.papers.figures.eapes import (
     GUARANTEES,
     NUM_USERS,
     SETTINGS,
-    Setting,
+    ThreeGroups,
     epsilon_of,
 )
 from shuffledp.papers.figures.eapes_picture import two_panels
@@ -41,12 +41,12 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
         one_bit = Mean(LOW, HIGH, "one-bit")
         counts = people.counts.tolist()
         targets = dict(zip(central, counts, strict=True))
-        budgets = largest_budgets(Promise(one_bit, DELTA), targets).people
+        fitted = largest_budgets(Promise(one_bit, DELTA), targets).people
         errors = np.array(
             [
                 [
                     _published(setting.people, values, rng),
-                    _one_bit(one_bit, budgets, values, rng),
+                    _one_bit(one_bit, fitted, values, rng),
                 ]
                 for values in _values(repetitions, rng)
             ]
@@ -54,7 +54,7 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
         rms = np.sqrt((errors**2).mean(axis=0))
         rows.append(
             _row(
-                setting, central, rms, laplace.predicted_error(people), budgets, one_bit
+                setting, central, rms, laplace.predicted_error(people), fitted, one_bit
             )
         )
         on_share((index + 1) / len(SETTINGS))
@@ -91,19 +91,19 @@ def _published(people: Population, values: Floats, rng: np.random.Generator) -> 
 
 
 def _one_bit(
-    protocol: Mean, budgets: Population, values: Floats, rng: np.random.Generator
+    protocol: Mean, fitted: Population, values: Floats, rng: np.random.Generator
 ) -> float:
-    levels = rng.permutation(budgets.budgets())
+    levels = rng.permutation(fitted.budgets())
     shuffled = shuffle(protocol.randomize(values, levels, rng=rng), rng=rng)
-    return protocol.estimate(shuffled, budgets).value - float(values.mean())
+    return protocol.estimate(shuffled, fitted).value - float(values.mean())
 
 
 def _row(
-    setting: Setting,
+    setting: ThreeGroups,
     central: list[float],
     rms: Floats,
     predicted: float,
-    budgets: Population,
+    fitted: Population,
     one_bit: Mean,
 ) -> tuple[str | float, ...]:
     return (
@@ -115,6 +115,6 @@ def _row(
         float(rms[0]),
         predicted,
         float(rms[1]),
-        one_bit.predicted_error(budgets, mean=CENTER, spread=SIGMA),
+        one_bit.predicted_error(fitted, mean=CENTER, spread=SIGMA),
         float((rms[1] / rms[0]) ** 2),
     )

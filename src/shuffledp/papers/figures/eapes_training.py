@@ -1,4 +1,4 @@
-"""E-APES (document 000), Figure 5: training with noise, one client after the other.
+"""E-APES (Chen, Cao, Ge 2023), Figure 5: training with noise, one client after the other.
 
 MNIST, 100 clients with 600 pictures each, 50 epochs, C = 2, steps of 0.05, delta = 1e-5,
 and the five budget distributions of its Table 3. Principal components are fitted on the
@@ -35,14 +35,14 @@ class Variant:
     """What is trained.
 
     Attributes:
-        budgets: Of E-APES's Table 3, without the name of the paper.
+        distribution: Of E-APES's Table 3, without the name of the paper.
         name: What is different.
         learning_rate: Per mean gradient of a client.
         noise: Whether there is any.
         public_components: Whether they are those of the test pictures.
     """
 
-    budgets: str
+    distribution: str
     name: str = "-"
     learning_rate: float = 0.05
     noise: bool = True
@@ -75,7 +75,7 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
     return Result(
         title=f"E-APES Figure 5: shuffled noisy SGD on MNIST, {repetitions} repetitions",
         columns=(
-            "budgets",
+            "distribution",
             "variant",
             "train % at 1",
             "at 10",
@@ -112,7 +112,7 @@ def _trained(
 ) -> tuple[Floats, Floats, SgdGuarantee]:
     """Returns mean training accuracies by epoch, the last test accuracies, in percent."""
     levels = draw_budgets(
-        f"e-apes/{variant.budgets}", NUM_CLIENTS, rng=np.random.default_rng(seed)
+        f"e-apes/{variant.distribution}", NUM_CLIENTS, rng=np.random.default_rng(seed)
     )
     public = components_of(images.test_features) if variant.public_components else None
     results = []
@@ -150,7 +150,7 @@ def _row(
         least.client_epsilon,
     )
     return (
-        variant.budgets,
+        variant.distribution,
         variant.name,
         *(float(curve[min(epoch, EPOCHS) - 1]) for epoch in (1, 10, 50)),
         float(tests.mean()),
@@ -172,7 +172,7 @@ def _picture(curves: Sequence[Floats]) -> str:
             color=color,
             linestyle="-" if plain else "--",
             linewidth=1.6 if plain else 1.0,
-            label=variant.budgets if plain else f"{variant.budgets}, {variant.name}",
+            label=variant.distribution + ("" if plain else f", {variant.name}"),
         )
     axes.axhline(
         PAPER_TEST_ACCURACY, color="#111827", linewidth=0.8, label="the paper's 96.78%"

@@ -1,4 +1,4 @@
-"""What document 004 compares its collection of sets with, each at its own accounting.
+"""What Wang et al. (2025) compare their protocol with, each at its own accounting.
 
     name                    what everybody runs                          guarantee
     Subexp, local           subset exponential mechanism at the          local: that level

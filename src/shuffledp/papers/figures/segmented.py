@@ -1,4 +1,4 @@
-"""Document 004, Figures 2 to 6: errors of segmented collections of sets.
+"""Wang et al. (2025), Figures 2 to 6: errors of segmented collections of sets.
 
 Three levels, 0.5, 1 and 2, in the shares S1 = 25/50/25%, S2 = 50/25/25%, S3 = 25/25/50%;
 delta = 0.01 / n; 5,000 and 50,000 people. Errors are sums over items of squared errors
@@ -105,12 +105,12 @@ def figure(
                 "m",
                 "predicted",
                 "simulated",
-                "of 004's best",
+                "of the paper's best",
             ),
             rows=tuple(rows),
             notes=(
-                "Sum over items of squared errors. of 004's best: divided by the published "
-                "protocol's smallest predicted error. Only ours is certified.",
+                "Sum over items of squared errors. of the paper's best: divided by the "
+                "published protocol's smallest predicted error. Only ours is certified.",
             ),
             svg=panels_picture(title, rows),
         )
@@ -127,7 +127,7 @@ def _rows(
     truth = np.bincount(sets.ravel(), minlength=num_items)[:num_items] / panel.num_users
     found: list[tuple[str, Cell, float, Cell]] = []
     for name, protocols in (
-        ("document 004", _published(panel, num_items)),
+        ("Wang et al. 2025", _published(panel, num_items)),
         ("ours, certified", _certified(panel, num_items)),
     ):
         for protocol in protocols:
@@ -143,7 +143,7 @@ def _rows(
         ]
         predicted = competitor.predicted_mse(truth)
         found.append((competitor.name, "-", predicted, float(np.mean(errors))))
-    best = min(error for name, _, error, _ in found if name == "document 004")
+    best = min(error for name, _, error, _ in found if name == "Wang et al. 2025")
     return [
         (panel.name, name, m, predicted, simulated, predicted / best)
         for name, m, predicted, simulated in found
@@ -232,19 +232,19 @@ def _both(data: str, set_size: int, *shares: str) -> list[Panel]:
     return [Panel(data, set_size, share, n) for share in shares for n in SIZES]
 
 
-FIGURE_2 = figure("Document 004, Figure 2: MSNBC, S1", _both("msnbc", 4, "S1"))
+FIGURE_2 = figure("Wang et al. (2025), Figure 2: MSNBC, S1", _both("msnbc", 4, "S1"))
 FIGURE_3 = figure(
-    "Document 004, Figure 3: 128 items, S1",
+    "Wang et al. (2025), Figure 3: 128 items, S1",
     _both("synthetic", 4, "S1") + _both("synthetic", 8, "S1"),
 )
 FIGURE_4 = figure(
-    "Document 004, Figure 4: MSNBC, S2 and S3", _both("msnbc", 4, "S2", "S3")
+    "Wang et al. (2025), Figure 4: MSNBC, S2 and S3", _both("msnbc", 4, "S2", "S3")
 )
 FIGURE_5 = figure(
-    "Document 004, Figure 5: 128 items, S2",
+    "Wang et al. (2025), Figure 5: 128 items, S2",
     _both("synthetic", 4, "S2") + _both("synthetic", 8, "S2"),
 )
 FIGURE_6 = figure(
-    "Document 004, Figure 6: 128 items, S3",
+    "Wang et al. (2025), Figure 6: 128 items, S3",
     _both("synthetic", 4, "S3") + _both("synthetic", 8, "S3"),
 )

@@ -7,7 +7,7 @@ import numpy as np
 from shuffledp.papers.figures.result import Cell
 from shuffledp.report.picture import new_figure, svg
 
-_CURVES = {"document 004": "#d9730d", "ours, certified": "#1f5fa8"}
+_CURVES = {"Wang et al. 2025": "#d9730d", "ours, certified": "#1f5fa8"}
 _COLORS = ("#57606a", "#8a3ea0", "#2e7d4f", "#a61c3c", "#b58900")
 
 

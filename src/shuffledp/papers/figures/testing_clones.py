@@ -1,4 +1,4 @@
-"""Document 003, Figure 3: the "confounding effect" p of others' messages, by budget.
+"""Liu et al. (2024), Figure 3: the "confounding effect" p of others' messages, by budget.
 
 p_i is the chance that somebody else's message is mistaken for one of the victim's, as a
 type-I error, under Laplace and Gaussian noise (delta_local = 1e-10, classical noise), for
@@ -36,7 +36,7 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
         rows += [(victim, *(float(cell) for cell in row)) for row in columns]
         on_share(len(rows) / (len(VICTIMS) * len(OTHERS)))
     return Result(
-        title="Document 003, Figure 3: clone probabilities",
+        title="Liu et al. (2024), Figure 3: clone probabilities",
         columns=("victim", "other", "Laplace p", "Gaussian p", "blanket weight"),
         rows=tuple(rows),
         notes=(
@@ -82,4 +82,6 @@ def _picture(rows: list[tuple[float, ...]]) -> str:
         panel.set_xlabel("local epsilon of the other person")
     panels[0].set_ylabel("p")
     panels[0].legend(frameon=False, fontsize=9)
-    return svg(figure, "Clone probabilities of document 003 against the other's budget")
+    return svg(
+        figure, "Clone probabilities, Liu et al. (2024), against the other's budget"
+    )

@@ -1,4 +1,4 @@
-"""Document 003, Table 2: delta after the shuffle at fixed epsilons.
+"""Liu et al. (2024), Table 2: delta after the shuffle at fixed epsilons.
 
 Gaussian noise, budgets U(0.5, 2) with delta_local = 1e-10, 10,000 people. The paper prints
 a row for its own bound and two for earlier ones; its own row does not follow from its
@@ -52,9 +52,9 @@ def run(repetitions: int, seed: int, on_share: OnShare) -> Result:
         )
         on_share(len(rows) / len(PRINTED))
     return Result(
-        title=f"Document 003, Table 2: delta of {NUM_USERS:,} people, U(0.5, 2)",
+        title=f"Liu et al. (2024), Table 2: delta of {NUM_USERS:,} people, U(0.5, 2)",
         columns=(
-            "epsilon", "attack", "certified", "Theorem 2", "printed: 003",
+            "epsilon", "attack", "certified", "Theorem 2", "printed: Liu 24",
             "printed: Chen 24", "printed: Feldman 21",
         ),
         rows=tuple(rows),
@@ -76,7 +76,7 @@ def _picture(rows: list[tuple[float, ...]]) -> str:
     axes.fill_between(at, np.maximum(lower, floor), upper, color="#1f5fa8", alpha=0.25)
     axes.plot(at, upper, color="#1f5fa8", lw=2, label="certified")
     axes.plot(
-        at, printed, color="#d9730d", marker="o", label="document 003, as printed"
+        at, printed, color="#d9730d", marker="o", label="Liu et al. 2024, as printed"
     )
     axes.plot(
         at,
@@ -90,4 +90,4 @@ def _picture(rows: list[tuple[float, ...]]) -> str:
     axes.set_xlabel("central epsilon")
     axes.set_ylabel("delta")
     axes.legend(frameon=False)
-    return svg(figure, "Delta against epsilon: attack, certificate, document 003")
+    return svg(figure, "Delta against epsilon: attack, certificate, Liu et al. (2024)")

@@ -1,0 +1,105 @@
+"""What is not used is not imported: a command that prints a line loads no table."""
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+import shuffledp
+from shuffledp.cli.main import app
+
+HEAVY = {"scipy", "polars", "matplotlib", "rich", "numpy", "jinja2", "cryptography"}
+
+
+def imported(statement: str, *arguments: str) -> set[str]:
+    """Names of all modules that a fresh interpreter has after a statement."""
+    script = (
+        "import sys\n"
+        f"try:\n    {statement}\n"
+        "except SystemExit as stop:\n    assert not stop.code\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return set(done.stderr.split())
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    names = imported("import shuffledp")
+
+    assert not (HEAVY | {"click"}) & names
+    own = {name for name in names if name.startswith("shuffledp")}
+    assert own == {"shuffledp", "shuffledp.version"}
+
+
+def test_one_public_name_does_not_import_the_others() -> None:
+    names = imported("from shuffledp import Population")
+
+    assert "shuffledp.population" in names
+    assert not (HEAVY - {"numpy"}) & names
+    assert "shuffledp.accounting" not in names
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_what_says_which_commands_there_are_imports_none(option: str) -> None:
+    names = imported("from shuffledp.cli.main import main; main()", option)
+
+    assert "click" in names
+    assert not HEAVY & names
+    own = {name for name in names if name.startswith("shuffledp.cli.")}
+    assert own == {"shuffledp.cli.main", "shuffledp.cli.lazy_group"}
+
+
+def test_every_public_name_has_one_home_that_type_checkers_see_too() -> None:
+    tree = ast.parse(Path(shuffledp.__file__).read_text(encoding="utf-8"))
+    (guarded,) = [node for node in tree.body if isinstance(node, ast.If)]
+
+    seen = {
+        alias.name: node.module
+        for node in guarded.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    homes = {name: f"shuffledp.{module}" for name, module in shuffledp._MODULES.items()}
+    assert seen == homes
+    assert set(homes) == set(shuffledp.__all__) - {"__version__"}
+
+
+@pytest.mark.parametrize("name", shuffledp.__all__)
+def test_public_names_are_listed_and_found(name: str) -> None:
+    assert name in dir(shuffledp)
+    assert getattr(shuffledp, name) is getattr(shuffledp, name)
+    if name != "__version__":
+        module = import_module(f"shuffledp.{shuffledp._MODULES[name]}")
+        assert getattr(shuffledp, name) is getattr(module, name)
+
+
+def test_other_names_are_no_attributes() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Frequencies'"):
+        shuffledp.Frequencies  # noqa: B018
+    assert not hasattr(shuffledp, "__path_of_nothing__")
+
+
+def test_the_list_of_commands_says_what_the_commands_say_themselves() -> None:
+    context = click.Context(app)
+
+    names = app.list_commands(context)
+
+    assert len(names) >= 13
+    for name in names:
+        command = app.get_command(context, name)
+        assert command is not None
+        assert command.name == name
+        # Without a limit, the first line is not cut.
+        assert app._entries[name].help == command.get_short_help_str(limit=1000)
+    assert app.get_command(context, "frequencies") is None
