@@ -184,15 +184,24 @@ def exposures_of(protocol: Any, people: Population) -> tuple[Exposure, ...]:
         raise InvalidInputError(
             f"Expected a protocol or a randomizer, got the class {protocol.__name__}."
         )
-    if hasattr(protocol, "exposures"):
+    if hasattr(protocol, "exposures") and hasattr(protocol, "identity"):
         found: tuple[Exposure, ...] = protocol.exposures(people)
-        return found
-    if hasattr(protocol, "covers") and hasattr(protocol, "attacks"):
-        return (SingleMessages("one message", protocol, "agnostic", people),)
+        if found:
+            return found
+    elif isinstance(protocol, LocalRandomizer):
+        return (alone(protocol, "agnostic", people),)
     raise InvalidInputError(
         "Expected a protocol or a randomizer that hands over its cover, got "
         f"{type(protocol).__name__}: without a cover there is no certificate."
     )
+
+
+def alone(
+    randomizer: LocalRandomizer, mode: Mode, people: Population
+) -> SingleMessages:
+    """Returns what is seen of a randomizer's messages, whatever they are used for."""
+    about = "one message" if randomizer.changes == 1 else "one report"
+    return SingleMessages(about, randomizer, mode, people)
 
 
 def single_messages(protocol: Any, people: Population) -> SingleMessages:
