@@ -41,6 +41,7 @@ from shuffledp.randomness import Rng, check_rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.tallying import (
     Seen,
+    check_counts,
     check_generator,
     check_holders,
     check_people,
@@ -260,7 +261,11 @@ class Strings:
             return ones_per_group(bits, groups, num_groups)
 
         return tally_of(
-            shuffled, self.identity, count=count, num_cohorts=self.num_cohorts
+            shuffled,
+            self.identity,
+            count=count,
+            arrangement="columns",
+            num_cohorts=self.num_cohorts,
         )
 
     def draw_tally(
@@ -347,6 +352,7 @@ class Strings:
         self.smallest_cohort(people)
         tally, dealt = checked(seen, self.identity, self.tally), self.dealt(people)
         check_people(tally, people, dealt)
+        check_counts(tally, width=self.num_bits)
         one, zero = self.randomizer.effective_chances(people.epsilons)
         if self.mode == "agnostic":
             shares = agnostic_bit_shares(
