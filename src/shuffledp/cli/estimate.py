@@ -22,7 +22,7 @@ from shuffledp.cli.sources import (
     strings_rehearsal,
     sum_rehearsal,
 )
-from shuffledp.errors import InvalidInputError
+from shuffledp.errors import DataError, InvalidInputError, MissingValueError
 from shuffledp.report.summary import STATISTICS, Statistic
 
 
@@ -47,6 +47,12 @@ from shuffledp.report.summary import STATISTICS, Statistic
     "--level: the levels that may occur, as EPSILON,...",
 )
 @click.option(
+    "--missing",
+    type=click.Choice(["refuse", "drop"]),
+    help="What to do about people without a value or level: nothing, NA, N/A, NaN, null "
+    "or None, where --categories or --candidates name no such value [refuse].",
+)
+@click.option(
     "--seed", type=int, help="Repeat a simulation; by default, fresh randomness."
 )
 @statistic_options
@@ -59,6 +65,10 @@ def estimate_command(
     Every person's value is randomized at her level, as it would be on her device; the
     messages are shuffled; the statistic is estimated and compared with the truth; and the
     guarantee of every level is certified.
+
+    FILE ends in .csv, .tsv or .txt (separated by commas, semicolons, tabs or bars), in
+    .jsonl or .ndjson (a JSON object per line), or in .parquet or .pq. White space around
+    a value does not count.
 
     \b
     Examples. How often does each category occur?
@@ -101,17 +111,32 @@ def estimate_command(
     if (file is None) == (given["dataset"] is None):
         raise InvalidInputError("Expected either FILE or --dataset, and not both.")
     if file is None:
-        names = ("value", "level", "categories", "person", "item")
-        if any(given[name] for name in names) or not given["levels"]:
-            raise InvalidInputError(
-                f"Expected --levels {parse.LEVEL_SHARES} with --dataset, and none of "
-                f"{', '.join(f'--{name}' for name in names)}."
-            )
-        run(
-            (msnbc_sets_rehearsal if statistic == "items" else msnbc_rehearsal)(given),
-            settings,
-        )
+        _rehearse_dataset(statistic, settings, given)
         return
+    try:
+        _rehearse_file(file, statistic, settings, given)
+    except MissingValueError as error:
+        raise DataError(
+            f"{error} Leave such people out with --missing drop."
+        ) from error
+
+
+def _rehearse_dataset(
+    statistic: Statistic, settings: Settings, given: dict[str, Any]
+) -> None:
+    names = ("value", "level", "missing", "categories", "person", "item")
+    if any(given[name] for name in names) or not given["levels"]:
+        raise InvalidInputError(
+            f"Expected --levels {parse.LEVEL_SHARES} with --dataset, and none of "
+            f"{', '.join(f'--{name}' for name in names)}."
+        )
+    rehearsal = msnbc_sets_rehearsal if statistic == "items" else msnbc_rehearsal
+    run(rehearsal(given), settings)
+
+
+def _rehearse_file(
+    file: Path, statistic: Statistic, settings: Settings, given: dict[str, Any]
+) -> None:
     if statistic == "items":
         run(items_rehearsal(file, given), settings)
         return

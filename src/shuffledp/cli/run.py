@@ -1,7 +1,7 @@
 """What `estimate` and `quickstart` share: rehearse a collection, show it, write it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,17 +27,38 @@ _STREAM = 20_230_417
 
 @dataclass(frozen=True)
 class Stage:
-    """Where a rehearsal draws from, and whom it tells how far it is."""
+    """Where a rehearsal draws from, and whom it tells how far it is.
+
+    Attributes:
+        rng: The only source of randomness.
+        on_bytes: Called with (bytes done, bytes in all).
+        on_step: Called with the name of a step.
+        settings: What was asked for.
+        notes: What the summary says of how the table was read, in sentences.
+        warnings: What it warns of.
+    """
 
     rng: Rng
     on_bytes: Progress
     on_step: OnStep
     settings: Settings
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def noting(self, notes: tuple[str, ...], warnings: tuple[str, ...] = ()) -> "Stage":
+        """Returns the stage on which a table was read."""
+        return replace(self, notes=notes, warnings=warnings)
 
     def circumstances(self, source: str, *caveats: str) -> Circumstances:
         """Returns what the summary says of values from there."""
         settings = self.settings
-        return Circumstances(source, settings.confidence, settings.seed, caveats)
+        return Circumstances(
+            source,
+            settings.confidence,
+            settings.seed,
+            caveats + self.notes,
+            self.warnings,
+        )
 
 
 Rehearsal: TypeAlias = Callable[[Stage], Summary]

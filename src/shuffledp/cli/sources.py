@@ -1,14 +1,11 @@
 """From the options of `estimate` to a rehearsal: where values and levels come from."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from shuffledp.cli import parse
-from shuffledp.cli.options import (
-    Settings,
-)
+from shuffledp.cli.options import Settings
 from shuffledp.cli.rehearse import (
     Categories,
     rehearse_frequency,
@@ -18,13 +15,13 @@ from shuffledp.cli.rehearse import (
     rehearse_sum,
 )
 from shuffledp.cli.run import Rehearsal, Stage
-from shuffledp.datasets.item_sets import (
-    load_msnbc_sets,
-    read_item_sets,
-    read_set_levels,
-)
+from shuffledp.datasets.item_sets import load_msnbc_sets
+from shuffledp.datasets.item_tables import read_item_sets
+from shuffledp.datasets.missing import Missing
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES, load_msnbc
+from shuffledp.datasets.spellings import spelling_warnings
 from shuffledp.datasets.table import (
+    Table,
     bits_of,
     budgets_of,
     categories_of,
@@ -71,12 +68,13 @@ def frequency_rehearsal(file: Path, given: Given, _settings: Settings) -> Rehear
 
     def rehearse(stage: Stage) -> Summary:
         names = None if text is None else parse.category_names(text)
-        frame = _read(file, given, as_text=True)
-        categories = Categories(*categories_of(frame[given["value"]], names))
+        table = _read(file, given, known=names if isinstance(names, tuple) else ())
+        categories = Categories(*categories_of(table[given["value"]], names))
+        found = categories.names if names is None else ()
         return rehearse_frequency(
-            stage,
+            stage.noting(table.notes, spelling_warnings(found, "Categories")),
             categories,
-            _levels(frame, given, stage.rng),
+            _levels(table, given, stage.rng),
             _source(file, given),
             mechanism=given["mechanism"],
             parameters=parameters,
@@ -102,11 +100,11 @@ def mean_rehearsal(file: Path, given: Given, settings: Settings) -> Rehearsal:
     check_spread(spread, low, high)
 
     def rehearse(stage: Stage) -> Summary:
-        frame = _read(file, given)
+        table = _read(file, given)
         return rehearse_mean(
-            stage,
-            numbers_of(frame[given["value"]]),
-            _levels(frame, given, stage.rng),
+            stage.noting(table.notes),
+            numbers_of(table[given["value"]]),
+            _levels(table, given, stage.rng),
             _source(file, given),
             protocol=protocol,
             spread=spread,
@@ -120,11 +118,11 @@ def sum_rehearsal(file: Path, given: Given, _settings: Settings) -> Rehearsal:
     """Returns a rehearsal of the sum of a column of bits."""
 
     def rehearse(stage: Stage) -> Summary:
-        frame, central = _read(file, given, as_text=True), given["central"]
+        table, central = _read(file, given), given["central"]
         return rehearse_sum(
-            stage,
-            bits_of(frame[given["value"]]),
-            None if central is not None else _levels(frame, given, stage.rng),
+            stage.noting(table.notes),
+            bits_of(table[given["value"]]),
+            None if central is not None else _levels(table, given, stage.rng),
             _source(file, given),
             central=central,
         )
@@ -146,11 +144,14 @@ def strings_rehearsal(file: Path, given: Given, settings: Settings) -> Rehearsal
     def rehearse(stage: Stage) -> Summary:
         path = given["candidates"]
         candidates = None if path is None else read_lines(path)
-        frame = _read(file, given, as_text=True)
+        known = candidates or ()
+        table = _read(file, given, known=known)
+        strings = strings_of(table[given["value"]], known)
+        warnings = spelling_warnings({*strings, *known}, "Strings")
         return rehearse_strings(
-            stage,
-            strings_of(frame[given["value"]]),
-            _levels(frame, given, stage.rng),
+            stage.noting(table.notes, warnings),
+            strings,
+            _levels(table, given, stage.rng),
             _source(file, given),
             protocol=protocol,
             candidates=candidates,
@@ -181,16 +182,20 @@ def items_rehearsal(file: Path, given: Given) -> Rehearsal:
             file,
             person=person,
             item=item,
+            level=level,
             set_size=given["set_size"],
             items=None if text is None else parse.category_names(text),
+            missing=_missing(given),
             rng=stage.rng,
         )
-        if level is None:
+        levels = held.levels
+        if levels is None:
             shares = parse.level_shares(given["levels"])
             levels = assign_levels(shares, held.sets.shape[0], rng=stage.rng)
         else:
-            levels = read_set_levels(file, person=person, level=level)
             _check_allowed(levels, given)
+        found = held.names[: held.num_real] if text is None else ()
+        stage = stage.noting(held.notes, spelling_warnings(found, "Items"))
         source = f"{file.name}, column {item}"
         return rehearse_items(stage, held, levels, source, *caveats)
 
@@ -225,20 +230,23 @@ def _source(file: Path, given: Given) -> str:
     return f"{file.name}, column {given['value']}"
 
 
-def _read(file: Path, given: Given, *, as_text: bool = False) -> pl.DataFrame:
+def _missing(given: Given) -> Missing:
+    return "drop" if given["missing"] == "drop" else "refuse"
+
+
+def _read(file: Path, given: Given, known: Collection[str] = ()) -> Table:
     """Reads the columns of values and levels."""
     value, level = given["value"], given["level"]
     columns = [value] if level is None else [value, level]
-    text = [value] if as_text and value != level else []
-    return read_columns(file, columns, as_text=text)
+    return read_columns(file, columns, missing=_missing(given), known=known)
 
 
-def _levels(frame: pl.DataFrame, given: Given, rng: Rng) -> Floats:
+def _levels(table: Table, given: Given, rng: Rng) -> Floats:
     """Returns everybody's level: from a column, or dealt out."""
     level, levels = given["level"], given["levels"]
     if level is None:
-        return assign_levels(parse.level_shares(levels), frame.height, rng=rng)
-    epsilons = budgets_of(frame[level])
+        return assign_levels(parse.level_shares(levels), table.num_users, rng=rng)
+    epsilons = budgets_of(table[level])
     _check_allowed(epsilons, given)
     return epsilons
 

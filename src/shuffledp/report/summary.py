@@ -139,28 +139,25 @@ class Summary:
         """Returns everything as plain values."""
         frequency = self.statistic == "frequency"
         rows = [self._plain(row) for row in self.rows]
-        said = {"caveats": list(self.caveats), "warnings": list(self.warnings)}
         records = {
             heading.replace(" ", "_"): guarantee.to_dict()
             for heading, guarantee in self.guarantees
         }
         (guarantee, *more) = records.values()
-        return (
-            {
-                "statistic": self.statistic,
-                "source": self.source,
-                "num_users": self.num_users,
-                "mode": self.mode,
-                "unbiased_if": self.unbiased_if,
-                "seed": self.seed,
-                "confidence": self.confidence,
-                "categories" if frequency else "estimates": rows,
-                "num_truths_in_interval": self.num_covered,
-            }
-            | ({} if frequency else said)
-            | {"dependence": self._dependence()}
-            | ({"guarantees": records} if more else {"guarantee": guarantee})
-        )
+        return {
+            "statistic": self.statistic,
+            "source": self.source,
+            "num_users": self.num_users,
+            "mode": self.mode,
+            "unbiased_if": self.unbiased_if,
+            "seed": self.seed,
+            "confidence": self.confidence,
+            "categories" if frequency else "estimates": rows,
+            "num_truths_in_interval": self.num_covered,
+            "caveats": list(self.caveats),
+            "warnings": list(self.warnings),
+            "dependence": self._dependence(),
+        } | ({"guarantees": records} if more else {"guarantee": guarantee})
 
     def to_csv(self) -> str:
         """Returns the table of all rows, with a header."""

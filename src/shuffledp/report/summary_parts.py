@@ -51,12 +51,14 @@ class Circumstances:
         confidence: Of the intervals, in (0, 1).
         seed: Of the simulation, or None if it drew from the operating system.
         caveats: What else to know, in sentences.
+        warnings: What should not be overlooked, in sentences.
     """
 
     source: str
     confidence: float
     seed: int | None
     caveats: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def build_summary(
@@ -75,11 +77,11 @@ def build_summary(
 ) -> Summary:
     """Returns the summary, with a warning if levels seem to depend on values."""
     title, unit = _TITLES[statistic]
-    warnings: tuple[str, ...] = ()
+    warnings = circumstances.warnings
     if dependence is not None and dependence.suspected:
         chance = max(dependence.p_value, 1e-99)
         sign = "=" if chance == dependence.p_value else "<"
-        warnings = (
+        warnings += (
             f"Levels seem to depend on values (p {sign} {chance:.1g}): the agnostic "
             f"estimate is off by about {off_by}; {remedy}.",
         )
