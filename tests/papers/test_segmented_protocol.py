@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shuffledp.shuffler.shuffle_messages import shuffle_messages
 
 from shuffledp.analyzer.level_counts import LevelCounts
 from shuffledp.datasets.item_sets import draw_uniform_sets
@@ -16,7 +17,6 @@ from shuffledp.papers.segmented_protocol import (
     published_mse,
 )
 from shuffledp.population import Population
-from shuffledp.shuffler.shuffle_messages import shuffle_messages
 from shuffledp.statistics.items_framework import ItemsFramework
 
 D, S, N = 20, 3, 4_000

@@ -115,7 +115,7 @@ def _request(
     if (file is None) == (own.get("dataset") is None):
         raise InvalidInputError("Expected either FILE or --dataset, and not both.")
     value, level, levels = given["value"], given["level"], given["levels"]
-    columns = {"value": value, "level": level} | {
+    columns = {"value": value, "level": level, "missing": given["missing"]} | {
         key: own.get(key) for key in ("categories", "person", "item")
     }
     if file is None and (any(columns.values()) or not levels):

@@ -2,7 +2,7 @@
 
 import math
 
-from shuffledp.datasets.table import MAX_TABLE_CATEGORIES
+from shuffledp.datasets.table_kinds import MAX_TABLE_CATEGORIES
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
 

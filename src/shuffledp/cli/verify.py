@@ -9,7 +9,7 @@ import click
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.verify import population_of, verify
 from shuffledp.cli.console import show, working
-from shuffledp.datasets.table import read_budgets
+from shuffledp.datasets.budgets import read_budgets
 from shuffledp.errors import DataError
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import build
