@@ -126,7 +126,7 @@ def account_command(
                     rounds=rounds,
                     coordinates=coordinates,
                 )
-                for level in dict.fromkeys(e.epsilon_local for e in guarantee.levels)
+                for level in dict.fromkeys(e.chosen for e in guarantee.levels)
             ]
             drawing = profile_picture(profiles)
         write_text(picture, drawing)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from shuffledp.datasets.fetch import Progress
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import Circumstances
@@ -33,7 +34,7 @@ class Stage:
     delta: float = 1e-6
     confidence: float = 0.95
     seed: int | None = None
-    on_bytes: Callable[[int, int], None] = lambda _done, _all: None
+    on_bytes: Progress = lambda _done, _all: None
     on_step: OnStep = lambda _step: None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -163,7 +163,7 @@ def check_counts(tally: Tally, *, width: int) -> None:
 
 def senders(tally: Tally) -> NDArray[np.int64]:
     """Returns how many people's messages are in each pile, shape (cohorts, piles)."""
-    people: NDArray[np.int64] = tally.people
+    people = tally.people.astype(np.int64, copy=False)
     return people if tally.linked else people.sum(axis=1, keepdims=True)
 
 

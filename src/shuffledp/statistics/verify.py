@@ -53,7 +53,9 @@ def read(certificate: Guarantee | Mapping[str, Any] | str | Path) -> Guarantee:
     """
     if isinstance(certificate, Guarantee):
         return certificate
+    record: Any = certificate
     if isinstance(certificate, str | Path):
-        certificate = read_json_file(Path(certificate))
-    inner = certificate.get("certificate", certificate)
-    return read_certificate(inner)
+        record = read_json_file(Path(certificate))
+    if isinstance(record, Mapping):
+        record = record.get("certificate", record)
+    return read_certificate(record)

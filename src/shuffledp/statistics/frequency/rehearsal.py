@@ -66,11 +66,11 @@ class FrequencyStatistic:
 
         def rehearse(stage: Stage) -> Summary:
             if request.file is None:
-                values = load_msnbc(progress=stage.on_bytes)
-                levels = request.dealt(values.size, rng=stage.rng)
+                visits = load_msnbc(progress=stage.on_bytes)
+                levels = request.dealt(visits.size, rng=stage.rng)
                 source = "MSNBC, first page of each visit"
                 return self._rehearse(
-                    stage, values, MSNBC_CATEGORIES, levels, source, request
+                    stage, visits, MSNBC_CATEGORIES, levels, source, request
                 )
             table = request.table(names if isinstance(names, tuple) else ())
             values, found = categories_of(table[request.value or ""], names)
