@@ -57,6 +57,10 @@ PUBLISHED: tuple[PublishedBound, ...] = (
 def published_bound(name: str) -> PublishedBound:
     """Returns the bound of this name.
 
+    >>> bound = published_bound("feldman2021-numerical")
+    >>> str(bound.proven), bound.mixed
+    ('proven', False)
+
     Raises:
         InvalidInputError: If there is none.
     """
