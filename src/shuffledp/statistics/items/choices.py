@@ -133,7 +133,7 @@ class Choices:
             found = np.bincount(messages.ravel(), minlength=size)
             return found[None, :].astype(np.int64)
 
-        return tally_of(shuffled, self.identity, count=count)
+        return tally_of(shuffled, self.identity, count=count, arrangement="pool")
 
     def estimate(self, seen: Seen) -> ChoiceCounts:
         """Estimates how many people chose each target.

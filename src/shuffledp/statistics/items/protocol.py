@@ -26,9 +26,20 @@ from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
 from shuffledp.tally import Tally
 from shuffledp.types import Ints
+from shuffledp.wording import Words
 
 # Chance that the cap cuts anybody's blanket messages, if no report size is given.
 _CUT = 1e-12
+
+
+WORDS = Words(
+    name="items",
+    title="Items",
+    asked="How many people hold each item",
+    row="item",
+    rows="items",
+    unit="share",
+)
 
 
 @dataclass(frozen=True)
@@ -36,9 +47,8 @@ class Items:
     """A randomizer of sets, a shuffle of all messages, and unbiased shares of items.
 
     >>> import numpy as np, shuffledp as sdp
-    >>> from shuffledp.statistics.items.protocol import Items
     >>> rng, people = np.random.default_rng(4), sdp.Population.from_counts({1.0: 5_000})
-    >>> items = Items(4, 1, (1.0,), (1.0,), blanket=0.1)
+    >>> items = sdp.Items(4, 1, (1.0,), (1.0,), blanket=0.1)
     >>> sets = rng.choice(4, size=(5_000, 1), p=[0.4, 0.3, 0.2, 0.1])
     >>> reports = items.randomize(sets, np.full(5_000, 1.0), rng=rng)
     >>> items.estimate(sdp.shuffle(reports, rng=rng), people).value.round(2)
@@ -166,7 +176,7 @@ class Items:
             found = np.bincount(messages.ravel(), minlength=d + 1)[:d]
             return found[None, :].astype(np.int64)
 
-        return tally_of(shuffled, self.identity, count=count)
+        return tally_of(shuffled, self.identity, count=count, arrangement="pool")
 
     def draw_tally(
         self, holders: Ints, people: Population, *, rng: np.random.Generator
@@ -284,3 +294,6 @@ class Items:
     def _tally(self, counts: Ints, num_users: int) -> Tally:
         people = np.array([[num_users]], dtype=np.int64)
         return Tally(self.identity, np.zeros(0), people, counts[None, None, :])
+
+
+PROTOCOL = Items
