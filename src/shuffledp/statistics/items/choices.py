@@ -133,7 +133,7 @@ class Choices:
             found = np.bincount(messages.ravel(), minlength=size)
             return found[None, :].astype(np.int64)
 
-        return tally_of(shuffled, self.identity, count=count)
+        return tally_of(shuffled, self.identity, count=count, arrangement="pool")
 
     def estimate(self, seen: Seen) -> ChoiceCounts:
         """Estimates how many people chose each target.
@@ -152,3 +152,6 @@ class Choices:
         if counts.sum() != tally.num_users:
             raise InvalidInputError("Expected one choice of everybody.")
         return count_choices(counts, np.array(self.targets), epsilon=self.epsilon)
+
+
+PROTOCOL = Choices

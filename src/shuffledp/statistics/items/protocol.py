@@ -26,6 +26,16 @@ from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
 from shuffledp.tally import Tally
 from shuffledp.types import Ints
+from shuffledp.wording import Words
+
+WORDS = Words(
+    name="items",
+    title="Items",
+    asked="How many people hold each item",
+    row="item",
+    rows="items",
+    unit="share",
+)
 
 # Chance that the cap cuts anybody's blanket messages, if no report size is given.
 _CUT = 1e-12
@@ -166,7 +176,7 @@ class Items:
             found = np.bincount(messages.ravel(), minlength=d + 1)[:d]
             return found[None, :].astype(np.int64)
 
-        return tally_of(shuffled, self.identity, count=count)
+        return tally_of(shuffled, self.identity, count=count, arrangement="pool")
 
     def draw_tally(
         self, holders: Ints, people: Population, *, rng: np.random.Generator
@@ -221,9 +231,11 @@ class Items:
                 f"Expected reports of {channel.num_users} people, got "
                 f"{tally.num_users}."
             )
-        counts = tally.counts[0, 0]
-        if counts.min() < 0:
-            raise InvalidInputError("Expected at least 0 messages of every item.")
+        counts, most = tally.counts[0, 0], self.randomizer.report_size
+        if counts.min() < 0 or int(counts.sum()) > most * tally.num_users:
+            raise InvalidInputError(
+                f"Expected from 0 to {most} messages of every person."
+            )
         return replace(channel.estimate(counts), identity=self.identity)
 
     def predicted_mse(
@@ -284,3 +296,6 @@ class Items:
     def _tally(self, counts: Ints, num_users: int) -> Tally:
         people = np.array([[num_users]], dtype=np.int64)
         return Tally(self.identity, np.zeros(0), people, counts[None, None, :])
+
+
+PROTOCOL = Items
