@@ -15,15 +15,15 @@ Model", section 5.2 and Algorithm 1.
 
 import numpy as np
 
-from shuffledp.analyzer.level_counts import LevelCounts
+from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.bounds.segmented import (
     largest_sampling_rate,
     smallest_blanket,
 )
 from shuffledp.population import Population
-from shuffledp.statistics.items import Items
-from shuffledp.statistics.items_framework import ItemsFramework
+from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.protocol import Items
 
 _GRID = 17
 _REFINED = 9
@@ -115,7 +115,7 @@ def published_items(
     )
 
 
-def plan_published(framework: ItemsFramework, chosen: LevelCounts) -> Items:
+def plan_published(framework: ItemsFramework, chosen: ChoiceCounts) -> Items:
     """Returns what step (b) of a framework publishes, by Theorem 3: not certified.
 
     Devices run `randomize` of it in step (c), and its `estimate` is step (d).

@@ -20,11 +20,12 @@ _PROTOCOLS = {
     "sum": "statistics.sum.protocol",
     "strings": "statistics.strings.protocol",
     "items": "statistics.items.protocol",
-    # Nothing is rehearsed of these two.
+    # Nothing is rehearsed of these.
+    "choices": "statistics.items.choices",
     "message": "statistics.single_message",
     "training": "federated.round_protocol",
 }
-STATISTICS = tuple(_PROTOCOLS)[:-2]
+STATISTICS = tuple(_PROTOCOLS)[:-3]
 
 
 def statistic_named(name: str) -> Statistic:

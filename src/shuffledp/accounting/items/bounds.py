@@ -55,8 +55,8 @@ class ItemsBounds:
         """
         if self.ideal.send_chance == 0.0:
             return 0.0
-        # Beyond, what is cut costs more than 1.
-        most = -math.log(self.cut) if self.cut > 0.0 else LARGEST_EPSILON
+        # Beyond, what is cut costs more than a twentieth.
+        most = -math.log(self.cut) - 3.0 if self.cut > 0.0 else LARGEST_EPSILON
         best, at = 1.0, max(min(epsilon, most, LARGEST_EPSILON), 0.0)
         while (bound := self.uncut(at) + self._paid(at)) < best:
             best, at = bound, 0.8 * at

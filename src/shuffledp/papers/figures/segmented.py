@@ -31,7 +31,7 @@ from shuffledp.papers.figures.result import Cell, OnShare, Result
 from shuffledp.papers.figures.segmented_picture import panels_picture
 from shuffledp.papers.segmented_protocol import published_rates
 from shuffledp.population import Population
-from shuffledp.statistics.items import Items
+from shuffledp.statistics.items.protocol import Items
 from shuffledp.types import Floats, Ints
 
 TARGETS = (0.5, 1.0, 2.0)
@@ -222,8 +222,8 @@ def _simulated(
     for _ in range(repetitions):
         chosen = np.array(TARGETS)[rng.permutation(indices)]
         holders = protocol.holders(sets, chosen)
-        counts = protocol.draw_counts(holders, num_users=people.num_users, rng=rng)
-        value = protocol.estimate_counts(counts, people).value
+        tally = protocol.draw_tally(holders, people, rng=rng)
+        value = protocol.estimate(tally, people).value
         errors.append(float(((value - truth) ** 2).sum()))
     return float(np.mean(errors))
 

@@ -152,3 +152,6 @@ class Choices:
         if counts.sum() != tally.num_users:
             raise InvalidInputError("Expected one choice of everybody.")
         return count_choices(counts, np.array(self.targets), epsilon=self.epsilon)
+
+
+PROTOCOL = Choices

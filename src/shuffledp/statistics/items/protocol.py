@@ -28,10 +28,6 @@ from shuffledp.tally import Tally
 from shuffledp.types import Ints
 from shuffledp.wording import Words
 
-# Chance that the cap cuts anybody's blanket messages, if no report size is given.
-_CUT = 1e-12
-
-
 WORDS = Words(
     name="items",
     title="Items",
@@ -40,6 +36,9 @@ WORDS = Words(
     rows="items",
     unit="share",
 )
+
+# Chance that the cap cuts anybody's blanket messages, if no report size is given.
+_CUT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -231,9 +230,11 @@ class Items:
                 f"Expected reports of {channel.num_users} people, got "
                 f"{tally.num_users}."
             )
-        counts = tally.counts[0, 0]
-        if counts.min() < 0:
-            raise InvalidInputError("Expected at least 0 messages of every item.")
+        counts, most = tally.counts[0, 0], self.randomizer.report_size
+        if counts.min() < 0 or int(counts.sum()) > most * tally.num_users:
+            raise InvalidInputError(
+                f"Expected from 0 to {most} messages of every person."
+            )
         return replace(channel.estimate(counts), identity=self.identity)
 
     def predicted_mse(

@@ -256,9 +256,10 @@ def _optimize(framework: ItemsFramework, people: Population) -> Guarantee:
         delta=framework.delta,
         absent=framework.absent,
     )
-    if people.num_users * found.parameters.report_size > MAX_MESSAGES:
+    size = found.parameters.report_size
+    if people.num_users * size > MAX_MESSAGES:
         raise InvalidInputError(
             f"Expected at most {MAX_MESSAGES:,} messages from all people together, got "
-            f"{people.num_users:,} people with {found.parameters.report_size:,} each."
+            f"{people.num_users:,} people with {size:,} each."
         )
     return found.guarantee
