@@ -17,6 +17,7 @@ BASE = {
     "budget_distributions",
     "extras",
     "cover",
+    "strict_json",
     "version",
 }
 MIDDLE = {"accounting", "analyzer", "shuffler"}
