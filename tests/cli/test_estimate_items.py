@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from conftest import Command, Outcome
 
-from shuffledp.cli import sources
+from shuffledp.statistics.items import rehearsal
 from shuffledp.datasets.item_sets import draw_uniform_sets
 from shuffledp.errors import InvalidInputError
 
@@ -169,7 +169,7 @@ def test_visits_of_a_news_site(
             NUM_PEOPLE, num_items=NUM_ITEMS, set_size=set_size, rng=rng
         )
 
-    monkeypatch.setattr(sources, "load_msnbc_sets", few)
+    monkeypatch.setattr(rehearsal, "load_msnbc_sets", few)
 
     answer = command("estimate", *MSNBC, "--seed", "1", "--json").json()
     other = command("estimate", *MSNBC, "--set-size", "2", "--json")
@@ -245,7 +245,7 @@ def test_options_that_do_not_go_together_are_refused(
 def test_more_messages_than_fit_into_memory_are_refused(
     command: Command, visits: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.cli.rehearse.MAX_MESSAGES", 1000)
+    monkeypatch.setattr("shuffledp.statistics.items.rehearsal.MAX_MESSAGES", 1000)
 
     outcome = estimate(command, visits, *ASKED, "--json")
 
