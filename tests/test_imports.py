@@ -17,8 +17,12 @@ BASE = {
     "budget_distributions",
     "extras",
     "cover",
+    "identity",
+    "reports",
     "strict_json",
+    "tally",
     "version",
+    "wording",
 }
 MIDDLE = {"accounting", "analyzer", "shuffler"}
 ALLOWED = dict.fromkeys(BASE, BASE) | {
@@ -26,8 +30,11 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "accounting": BASE | {"accounting"},
     "analyzer": BASE | {"analyzer", "randomizers"},
     "shuffler": BASE | {"shuffler", "randomizers"},
-    "statistics": BASE | MIDDLE | {"statistics", "randomizers"},
-    "planning": BASE | MIDDLE | {"statistics", "randomizers", "planning"},
+    "statistics": BASE
+    | MIDDLE
+    | {"statistics", "randomizers", "datasets", "report"},
+    "testing": BASE | {"accounting", "statistics", "randomizers", "testing"},
+    "planning": BASE | MIDDLE | {"statistics", "randomizers", "report", "planning"},
     "datasets": BASE | {"datasets"},
     "federated": BASE | MIDDLE | {"statistics", "randomizers", "federated"},
     "service": BASE | MIDDLE | {"statistics", "randomizers", "report", "service"},
@@ -35,7 +42,7 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     | MIDDLE
     | {"statistics", "randomizers", "planning", "datasets", "report", "papers"}
     | {"federated"},
-    "report": BASE | MIDDLE | {"statistics", "randomizers", "planning", "report"},
+    "report": BASE | {"accounting", "analyzer", "report"},
     "cli": BASE
     | MIDDLE
     | {"statistics", "randomizers", "planning", "papers"}

@@ -15,10 +15,10 @@ from shuffledp.errors import MissingExtraError
 
 FILES = {
     "report.html",
-    "frequencies.svg",
+    "estimates.svg",
     "guarantee.svg",
     "estimate.json",
-    "frequencies.csv",
+    "estimates.csv",
 }
 
 
@@ -59,7 +59,7 @@ def test_quickstart_is_the_same_for_the_same_seed(command: Command) -> None:
     other = command(*arguments, "8")
 
     assert first.out == again.out
-    assert first.json()["categories"] != other.json()["categories"]
+    assert first.json()["estimates"] != other.json()["estimates"]
 
 
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
@@ -73,12 +73,12 @@ def test_estimate_reads_values_and_levels(
 
     answer = outcome.json()
     assert answer["mode"] == mode
-    assert [row["category"] for row in answer["categories"]] == [
+    assert [row["category"] for row in answer["estimates"]] == [
         "<b>maybe</b>",
         "no",
         "yes",
     ]
-    for row in answer["categories"]:
+    for row in answer["estimates"]:
         # Five standard errors: a false alarm in 600,000 runs of three categories.
         assert abs(row["estimate"] - row["truth"]) < 5 * row["standard_error"]
     among = {level["hides_among"] for level in answer["guarantee"]["levels"]}
