@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from shuffledp.cli.console import progress
+from shuffledp.cli.console import progress, show
 
 
 def shown(capsys: pytest.CaptureFixture[str]) -> str:
@@ -32,3 +32,12 @@ def test_log_files_show_nothing(
     monkeypatch.delenv("FORCE_COLOR", raising=False)
 
     assert shown(capsys) == ""
+
+
+@pytest.mark.parametrize("text", ["install shuffledp[report]", "[/b]", "[red]", "\\["])
+def test_texts_are_printed_as_they_are(
+    capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    show(text)
+
+    assert capsys.readouterr().out == f"{text}\n"

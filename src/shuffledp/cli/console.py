@@ -15,12 +15,12 @@ OnBytes: TypeAlias = Callable[[int, int | None], None]
 
 
 def show(*parts: RenderableType) -> None:
-    """Prints tables and texts for people."""
+    """Prints tables and texts for people; texts as they are, with all brackets."""
     # A pipe has no width of its own; tables must not be squeezed into a guess.
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     console = Console(width=None if known else 110)
     for part in parts:
-        console.print(part)
+        console.print(part, markup=False)
 
 
 def show_json(value: dict[str, Any]) -> None:

@@ -148,13 +148,12 @@ def create_command(folder: Path, **given: Any) -> None:
         task.levels, least, task.promise, task.budget, strict=True
     ):
         table.add_row(f"{level:g}", f"{people:,}", f"{epsilon:g}", f"{budget:g}")
-    shown = Path(escape(str(folder)))
     show(
         table,
         f"Central epsilons, at delta {task.delta:g} per epoch.\n\n"
-        f"{shown / 'task.json'}      for everybody\n"
-        f"{shown / 'shuffler.json'}  secret: for whoever runs the shuffler, alone\n"
-        f"{shown / 'analyst.json'}   secret: for the analyst, alone",
+        f"{folder / 'task.json'}      for everybody\n"
+        f"{folder / 'shuffler.json'}  secret: for whoever runs the shuffler, alone\n"
+        f"{folder / 'analyst.json'}   secret: for the analyst, alone",
     )
 
 
