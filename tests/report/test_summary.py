@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from oracles.means import mean_by
 
 from shuffledp.report.files import html_report
 from shuffledp.report.picture import estimate_picture, guarantee_picture
@@ -33,7 +34,6 @@ from shuffledp.statistics.collection import (
     collect_sum,
 )
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.strings.protocol import Strings
 from shuffledp.statistics.sum.protocol import BinarySum
 
@@ -62,7 +62,7 @@ def mean() -> Summary:
     found = collect_mean(
         rng.uniform(0.0, 50.0, NUM_USERS),
         levels,
-        protocol=Mean(0.0, 100.0, "clip-laplace"),
+        protocol=mean_by("clip-laplace", 0.0, 100.0),
         delta=1e-7,
         rng=rng,
     )

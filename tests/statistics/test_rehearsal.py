@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from oracles.means import mean_by
 
 from shuffledp.population import Population
 from shuffledp.shuffler.shuffle import shuffle
@@ -166,7 +167,7 @@ def test_noise_that_follows_every_value_alike_does_not_mind() -> None:
     found = collect_mean(
         values.astype(np.float64),
         np.round(levels),
-        protocol=Mean(0.0, 2.0, "laplace"),
+        protocol=mean_by("laplace", 0.0, 2.0),
         delta=1e-6,
         rng=np.random.default_rng(108),
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from shuffledp.accounting.lower import score_attack, score_sum
-from shuffledp.accounting.lower.score_attack import ScoreIntegrand, ScoreBound
+from shuffledp.accounting.lower.score_attack import ScoreBound, ScoreIntegrand
 from shuffledp.cover import ScoreAttack
 from shuffledp.types import Complexes, Floats
 
