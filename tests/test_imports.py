@@ -30,9 +30,7 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "accounting": BASE | {"accounting"},
     "analyzer": BASE | {"analyzer", "randomizers"},
     "shuffler": BASE | {"shuffler", "randomizers"},
-    "statistics": BASE
-    | MIDDLE
-    | {"statistics", "randomizers", "datasets", "report"},
+    "statistics": BASE | MIDDLE | {"statistics", "randomizers", "datasets", "report"},
     "testing": BASE | {"accounting", "statistics", "randomizers", "testing"},
     "planning": BASE | MIDDLE | {"statistics", "randomizers", "report", "planning"},
     "datasets": BASE | {"datasets"},

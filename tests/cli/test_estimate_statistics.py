@@ -143,7 +143,7 @@ def test_strings_among_the_values_of_the_column(
     assert answer["estimates"][-1]["string"] == "none of these"
     assert any("beforehand" in caveat for caveat in answer["caveats"])
     assert "One report:" in outcome.out
-    assert "Any number of reports:" in outcome.out
+    assert "Any number of reports from" in outcome.out
 
 
 def test_strings_of_a_list(command: Command, table: Path, tmp_path: Path) -> None:
