@@ -70,6 +70,7 @@ def test_items_and_guarantee_of_everybody(command: Command, visits: Path) -> Non
         assert abs(row["estimate"] - row["truth"]) < 5 * row["standard_error"]
     assert not answer["dependence"]["suspected"]
     guarantee = answer["guarantee"]
+    parameters = guarantee["protocol"]["parameters"]
     asked = rows.unique("visitor")["epsilon"]
     assert guarantee["certified"]
     assert (parameters["items"], parameters["set_size"]) == (NUM_ITEMS, SET_SIZE)
@@ -81,7 +82,7 @@ def test_items_and_guarantee_of_everybody(command: Command, visits: Path) -> Non
         # Rounded upward in the sixth digit.
         assert level["epsilon_central"] <= level["target"] * (1 + 1.1e-5)
     said = " ".join(answer["caveats"])
-    assert f"{guarantee['report_size']} messages, m = {guarantee['blanket']} " in said
+    assert f"{parameters['report_size']} messages, m = {parameters['blanket']} " in said
     assert f"{parameters['rates'][0]} at target 0.5" in said
     assert "holds more than 3 items" in said
     assert "know hers beforehand" in said
