@@ -15,15 +15,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting.asked import check_whole
+from shuffledp.accounting.account import digest
+from shuffledp.accounting.asked import check_either, check_whole
 from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clients import Clients, check_converges
-from shuffledp.federated.frameworks import framework_named
-from shuffledp.federated.guarantees import TrainingGuarantee, certify_training
 from shuffledp.federated.local_training import LocalTraining, Model
-from shuffledp.federated.round import OnShare, collect_round
+from shuffledp.federated.round import OnShare, Updates, average_updates
+from shuffledp.federated.round_protocol import TrainingRound
+from shuffledp.federated.training_promise import TrainingPromise, promise_of
 from shuffledp.population import Population
+from shuffledp.types import Floats
 
 OnRound = Callable[[int, float], None]
 """Called with (rounds done, accuracy)."""
@@ -56,24 +58,18 @@ class TrainingResult:
     """A trained model, how well it did, and what it cost.
 
     Attributes:
-        framework: The name of what was run.
         accuracy: After each round, on the test set, shape (rounds,).
-        guarantee: What each level of people is promised after all rounds.
+        promise: What each level of people is promised after all rounds.
         weights: Of the model, shape (d,).
     """
 
-    framework: str
     accuracy: tuple[float, ...]
-    guarantee: TrainingGuarantee
+    promise: TrainingPromise
     weights: NDArray[np.float32] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all but the weights as plain numbers, lists and texts."""
-        return {
-            "framework": self.framework,
-            "accuracy": list(self.accuracy),
-            "guarantee": self.guarantee.to_dict(),
-        }
+        return {"accuracy": list(self.accuracy), **self.promise.to_dict()}
 
 
 def train(
@@ -83,22 +79,20 @@ def train(
     *,
     test_features: NDArray[np.float32],
     test_labels: NDArray[np.int64],
-    framework: str,
+    protocol: TrainingRound | None,
     rounds: int,
-    clip: float,
     server_rate: float,
     delta: float,
     rng: np.random.Generator,
-    share: float = 0.2,
     local_training: LocalTraining | None = None,
-    guarantee: TrainingGuarantee | None = None,
+    promise: TrainingPromise | None = None,
     on_round: OnRound | None = None,
     on_share: OnShare | None = None,
 ) -> TrainingResult:
-    """Simulates Algorithm 1 of APES, or another framework, round by round.
+    """Simulates Algorithm 1 of APES, with any framework, round by round.
 
-    What it guarantees is computed first: nobody trains for hours, only to hear that there
-    is no guarantee.
+    What it is worth is computed first: nobody trains for hours, only to hear that there is
+    no guarantee.
 
     Args:
         model: What is trained.
@@ -106,16 +100,15 @@ def train(
         levels: The local budget per coordinate and round of each client, shape (n,).
         test_features: Of public examples, in [0, 1], shape (N, p).
         test_labels: Their classes, shape (N,).
-        framework: A name in `FRAMEWORKS`.
+        protocol: A round, for as many coordinates as the model has weights; None if
+            updates are sent as they are, without any privacy.
         rounds: T >= 1.
-        clip: C > 0: coordinates of updates are clipped to [-C, C].
         server_rate: The model moves by this times the estimated mean update, > 0.
         delta: Of one person's guarantee for the whole training, in [1e-300, 1).
         rng: The only source of randomness; it is one of simulations.
-        share: b / d, in (0, 1), for frameworks that keep some coordinates.
         local_training: What a client does in a round; by default, one gradient.
-        guarantee: What `certify_training` gave for these settings, levels and clip, if it
-            was called before.
+        promise: What `promise_of` gave for these settings and people, if it was called
+            before.
         on_round: Called after every round.
         on_share: Called with the share of the current round that is done.
 
@@ -134,43 +127,24 @@ def train(
     if not 0.0 < rate < math.inf:
         raise InvalidInputError(f"Expected a finite server_rate > 0, got {rate:g}.")
     check_whole(rounds, "rounds", least=1)
-    chosen = framework_named(framework)
-    randomizer = chosen.build(clip, share)
+    number = as_number(delta, "delta")
+    check_either(number, None)
+    _check_protocol(protocol, model.num_parameters)
+    people = Population.from_budgets(budgets)
+    if promise is None:
+        promise = promise_of(protocol, people, delta=number, rounds=rounds)
+    _check_promise(promise, (protocol, digest(people), rounds, number))
     local = LocalTraining() if local_training is None else local_training
-    if guarantee is not None:
-        _check_guarantee(
-            guarantee,
-            (framework, budgets.size, model.num_parameters, rounds, float(delta)),
-        )
-    else:
-        guarantee = certify_training(
-            framework,
-            Population.from_budgets(budgets),
-            clip=clip,
-            coordinates=model.num_parameters,
-            rounds=rounds,
-            delta=delta,
-            share=share,
-        )
-    used = chosen.levels(budgets)
     weights = model.start()
     accuracy = []
     for done in range(rounds):
 
         def updates(
-            people: slice, sent: NDArray[np.float32] = weights
+            part: slice, sent: NDArray[np.float32] = weights
         ) -> NDArray[np.float32]:
-            return local.updates(model, sent, clients[people])
+            return local.updates(model, sent, clients[part])
 
-        shuffled = collect_round(
-            updates,
-            randomizer,
-            used,
-            num_coordinates=model.num_parameters,
-            rng=rng,
-            on_share=on_share,
-        )
-        estimate = randomizer.estimate(shuffled.totals(), shuffled.levels)
+        estimate = _mean_update(protocol, updates, budgets, model, rng, on_share)
         # What overflows is reported, once, as the training that diverged.
         with np.errstate(over="ignore", invalid="ignore"):
             weights = (weights - rate * estimate).astype(np.float32)
@@ -178,21 +152,49 @@ def train(
             accuracy.append(model.accuracy(weights, test_features, test_labels))
         if on_round is not None:
             on_round(done + 1, accuracy[-1])
-    return TrainingResult(framework, tuple(accuracy), guarantee, weights)
+    return TrainingResult(tuple(accuracy), promise, weights)
 
 
-def _check_guarantee(
-    guarantee: TrainingGuarantee, wanted: tuple[str, int, int, int, float]
+def _mean_update(
+    protocol: TrainingRound | None,
+    updates: Updates,
+    budgets: Floats,
+    model: TrainableModel,
+    rng: np.random.Generator,
+    on_share: OnShare | None,
+) -> Floats:
+    """Returns what the analyst makes of a round, shape (d,)."""
+    if protocol is None:
+        return average_updates(
+            updates,
+            num_people=budgets.size,
+            num_coordinates=model.num_parameters,
+            on_share=on_share,
+        )
+    seen = protocol.collect(updates, budgets, rng=rng, on_share=on_share)
+    return protocol.estimate(seen, Population.from_budgets(budgets)).value
+
+
+def _check_protocol(protocol: object, num_coordinates: int) -> None:
+    if protocol is None:
+        return
+    if not isinstance(protocol, TrainingRound):
+        raise InvalidInputError(
+            f"Expected a TrainingRound or None, got {type(protocol).__name__}."
+        )
+    if protocol.num_coordinates != num_coordinates:
+        raise InvalidInputError(
+            f"Expected a round of {num_coordinates} coordinates, one for each weight of "
+            f"the model, got {protocol.num_coordinates}."
+        )
+
+
+def _check_promise(
+    promise: TrainingPromise, wanted: tuple[TrainingRound | None, str, int, float]
 ) -> None:
-    stated = (
-        guarantee.framework,
-        guarantee.num_users,
-        guarantee.coordinates,
-        guarantee.rounds,
-        guarantee.delta,
-    )
+    stated = (promise.protocol, promise.people_digest, promise.rounds, promise.delta)
     if stated != wanted:
         raise InvalidInputError(
-            "Expected a guarantee of this training: (framework, people, coordinates, "
-            f"rounds, delta) = {wanted}, got {stated}."
+            "Expected the promise of this training: of its protocol, people, rounds and "
+            "delta."
         )
