@@ -13,19 +13,8 @@ from shuffledp.report.levels import AnyGuarantee
 from shuffledp.report.summary import Row, Statistic, Summary, Unit
 from shuffledp.report.words import shown
 from shuffledp.statistics.sum.protocol import SumEstimate
+from shuffledp.statistics.survey import UNBIASED_IF
 from shuffledp.types import Floats, Mode
-
-UNBIASED_IF = {
-    "agnostic": (
-        "Unbiased if values and levels are independent: levels were shuffled apart from "
-        "the messages. If certain people choose certain levels, use the stratified mode."
-    ),
-    "stratified": (
-        "Unbiased whatever the levels depend on: every message carries its level, and "
-        "people hide among their own level only."
-    ),
-}
-
 
 TWO_ERRORS = (
     "Two errors are told apart: about the participants, only the devices' noise is one; "

@@ -19,8 +19,9 @@ from shuffledp.service.wire.canonical import (
 )
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import check_signed, signed
-from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, Task
+from shuffledp.statistics.survey import Stage
 
 MAGIC = b"SDPB\x01"
 MEDIA_TYPE = "application/vnd.shuffledp.batch"
@@ -42,7 +43,7 @@ class BatchHeader:
         epoch: From 1.
         stage: Which step of it.
         batch_id: 16 random bytes, the same each time this batch is handed over.
-        people: How many people sent a report, of each level; in all, if levels are not
+        people: How many people sent a report, for each choice; in all, if choices are not
             named.
         sealed_size: Bytes of each message.
         sha256: Of all messages, 32 bytes.

@@ -117,7 +117,9 @@ class Strings:
     def from_record(cls, record: dict[str, Any]) -> "Strings":
         """Returns the protocol with this identity's record."""
         terms = dict(record["parameters"])
-        counts = {f"num_{name}": terms.pop(name) for name in ("bits", "hashes", "cohorts")}
+        counts = {
+            f"num_{name}": terms.pop(name) for name in ("bits", "hashes", "cohorts")
+        }
         return cls(**counts, **terms, mode=record["mode"])
 
     @property
