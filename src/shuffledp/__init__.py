@@ -10,8 +10,19 @@ from shuffledp.version import __version__
 
 if TYPE_CHECKING:
     from shuffledp.accounting.account import account
+    from shuffledp.accounting.calibration import (
+        largest_budget,
+        largest_budgets,
+        largest_scale,
+        most_rounds,
+        smallest_crowd,
+    )
     from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee, Statement
+    from shuffledp.accounting.profile import PrivacyProfile, privacy_profile
+    from shuffledp.accounting.promise import Calibration, Promise
+    from shuffledp.accounting.verify import Verification
     from shuffledp.analyzer.frequency import FrequencyEstimate
+    from shuffledp.analyzer.items import ItemsEstimate
     from shuffledp.analyzer.mean import MeanEstimate
     from shuffledp.analyzer.strings import StringEstimate
     from shuffledp.budget_distributions import draw_budgets
@@ -20,6 +31,7 @@ if TYPE_CHECKING:
         DataError,
         InvalidInputError,
         MissingExtraError,
+        MissingValueError,
         OutsidePreconditions,
         PopulationError,
         ShuffledpError,
@@ -50,10 +62,12 @@ if TYPE_CHECKING:
     from shuffledp.statistics.single_message import SingleMessage
     from shuffledp.statistics.strings.protocol import Strings
     from shuffledp.statistics.sum.protocol import BinarySum, SumEstimate
+    from shuffledp.statistics.verify import verify
     from shuffledp.tally import Tally
 
 __all__ = [
     "BinarySum",
+    "Calibration",
     "CertificationError",
     "ClipLaplace",
     "DataError",
@@ -66,6 +80,7 @@ __all__ = [
     "HadamardResponse",
     "Identity",
     "InvalidInputError",
+    "ItemsEstimate",
     "KRandomizedResponse",
     "Laplace",
     "LevelGuarantee",
@@ -73,10 +88,13 @@ __all__ = [
     "Mean",
     "MeanEstimate",
     "MissingExtraError",
+    "MissingValueError",
     "OneBit",
     "OutsidePreconditions",
     "Population",
     "PopulationError",
+    "PrivacyProfile",
+    "Promise",
     "Rappor",
     "Reports",
     "ShuffledReports",
@@ -91,18 +109,27 @@ __all__ = [
     "Tally",
     "UnaryEncoding",
     "UnknownLevelError",
+    "Verification",
     "Wish",
     "__version__",
     "account",
     "draw_budgets",
+    "largest_budget",
+    "largest_budgets",
+    "largest_scale",
+    "most_rounds",
     "plan_frequency",
     "plan_mean",
+    "privacy_profile",
     "shuffle",
+    "smallest_crowd",
+    "verify",
 ]
 
 # Which module of this package each name comes from.
 _MODULES = {
     "BinarySum": "statistics.sum.protocol",
+    "Calibration": "accounting.promise",
     "CertificationError": "errors",
     "ClipLaplace": "randomizers.clip_laplace",
     "DataError": "errors",
@@ -115,6 +142,7 @@ _MODULES = {
     "HadamardResponse": "randomizers.hadamard_response",
     "Identity": "identity",
     "InvalidInputError": "errors",
+    "ItemsEstimate": "analyzer.items",
     "KRandomizedResponse": "randomizers.kary_response",
     "Laplace": "randomizers.laplace",
     "LevelGuarantee": "accounting.guarantee",
@@ -122,10 +150,13 @@ _MODULES = {
     "Mean": "statistics.mean.protocol",
     "MeanEstimate": "analyzer.mean",
     "MissingExtraError": "errors",
+    "MissingValueError": "errors",
     "OneBit": "randomizers.one_bit",
     "OutsidePreconditions": "errors",
     "Population": "population",
     "PopulationError": "errors",
+    "PrivacyProfile": "accounting.profile",
+    "Promise": "accounting.promise",
     "Rappor": "randomizers.rappor",
     "Reports": "reports",
     "ShuffledReports": "reports",
@@ -140,12 +171,20 @@ _MODULES = {
     "Tally": "tally",
     "UnaryEncoding": "randomizers.unary_encoding",
     "UnknownLevelError": "errors",
+    "Verification": "accounting.verify",
     "Wish": "planning.plan",
     "account": "accounting.account",
     "draw_budgets": "budget_distributions",
+    "largest_budget": "accounting.calibration",
+    "largest_budgets": "accounting.calibration",
+    "largest_scale": "accounting.calibration",
+    "most_rounds": "accounting.calibration",
     "plan_frequency": "planning.frequency",
     "plan_mean": "planning.mean",
+    "privacy_profile": "accounting.profile",
     "shuffle": "shuffler.shuffle",
+    "smallest_crowd": "accounting.calibration",
+    "verify": "statistics.verify",
 }
 
 

@@ -95,6 +95,10 @@ BUDGET_DISTRIBUTIONS: dict[str, Uniform | ClippedNormal] = {
 def draw_budgets(name: str, num_users: int, *, rng: Rng) -> Floats:
     """Draws one local budget per person from a distribution of the literature.
 
+    >>> rng = np.random.default_rng(1)
+    >>> draw_budgets("apes/uniform2", 4, rng=rng).round(3)
+    array([0.536, 0.953, 0.187, 0.951])
+
     Args:
         name: Paper and name, such as "apes/mixgauss2"; upper case is accepted.
         num_users: How many people, >= 1.

@@ -5,7 +5,7 @@ A *cover* is the input of the certified upper bound, an *attack* that of the low
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -132,6 +132,7 @@ class ScoreAttack:
 Attack = TwoCountAttack | ScoreAttack
 
 
+@runtime_checkable
 class LocalRandomizer(Protocol):
     """What runs on a device at every privacy level, as the accountant sees it."""
 

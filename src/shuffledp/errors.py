@@ -6,6 +6,7 @@
     |   |-- UnknownLevelError                   a person's level is not in the population
     |   `-- OutsidePreconditions                a published theorem does not apply
     |-- DataError                               a file, column or checksum is wrong
+    |   `-- MissingValueError                   somebody in a table has no value
     |-- CertificationError                      a bound cannot be proven numerically
     `-- MissingExtraError (also an ImportError) an optional dependency is not installed
 
@@ -36,6 +37,10 @@ class OutsidePreconditions(InvalidInputError):  # noqa: N818
 
 class DataError(ShuffledpError):
     """A file is missing, empty, damaged, or lacks a column."""
+
+
+class MissingValueError(DataError):
+    """Somebody has no value in a column; the message says in which rows."""
 
 
 class CertificationError(ShuffledpError):

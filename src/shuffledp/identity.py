@@ -137,7 +137,8 @@ def _parts(parameters: dict[str, Any]) -> list[str]:
 
 def _plain(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:g}"
+        # All digits: two protocols that differ in the last one are not the same.
+        return repr(value).removesuffix(".0")
     if isinstance(value, list):
         shown = ", ".join(_plain(entry) for entry in value[:3])
         return f"[{shown}{', ...' if len(value) > 3 else ''}]"

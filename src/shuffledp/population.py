@@ -21,6 +21,12 @@ class Population:
     Build one with `from_counts` or `from_budgets`. Levels and counts are public: the
     analyst sees them, and every guarantee is computed from them.
 
+    >>> people = Population.from_counts({0.5: 75, 2.0: 25})
+    >>> people.num_users, people.num_levels
+    (100, 2)
+    >>> people.level_indices([2.0, 0.5])
+    array([1, 0])
+
     Attributes:
         epsilons: Local budgets in nats, strictly increasing, from 0 to 700, shape
             (levels,).

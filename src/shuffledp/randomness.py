@@ -16,7 +16,12 @@ from shuffledp.types import Floats
 
 
 class SystemRandom:
-    """The part of `numpy.random.Generator` that shuffledp uses, fed by `os.urandom`."""
+    """The part of `numpy.random.Generator` that shuffledp uses, fed by `os.urandom`.
+
+    >>> throws = SystemRandom().integers(1, 7, size=1_000)
+    >>> sorted(set(throws.tolist()))
+    [1, 2, 3, 4, 5, 6]
+    """
 
     def random(self, size: int) -> Floats:
         """Draws `size` multiples of 2**-53, uniform on [0, 1)."""

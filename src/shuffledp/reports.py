@@ -96,24 +96,34 @@ def _linked(reports: Reports | ShuffledReports) -> bool:
 def _check(reports: Reports | ShuffledReports) -> None:
     if not isinstance(reports.identity, Identity):
         raise InvalidInputError("Expected the identity of the protocol that made them.")
-    messages, levels, cohorts = reports.messages, reports.levels, reports.cohorts
-    if not isinstance(messages, np.ndarray) or messages.dtype.kind not in "biu":
-        raise InvalidInputError("Expected messages as an array of integers or bits.")
-    if messages.ndim not in (1, 2) or (messages.ndim == 2 and not messages.shape[1]):
-        raise InvalidInputError("Expected one message, or row of messages, per person.")
     if reports.arrangement not in ("rows", "columns", "pool"):
         raise InvalidInputError(
             f"Expected arrangement 'rows', 'columns' or 'pool', got "
             f"{reports.arrangement!r}."
         )
-    if levels is not None and levels.shape != messages.shape[:1]:
+    _check_messages(reports.messages)
+    num_users = len(reports.messages)
+    if reports.levels is not None:
+        _check_levels(reports.levels, num_users)
+    elif _linked(reports):
+        raise InvalidInputError("Expected levels where messages carry them.")
+    if reports.cohorts is not None:
+        if int_array(reports.cohorts, "cohorts").size != num_users:
+            raise InvalidInputError("Expected as many cohorts as messages.")
+
+
+def _check_messages(messages: NDArray[Any]) -> None:
+    if not isinstance(messages, np.ndarray) or messages.dtype.kind not in "biu":
+        raise InvalidInputError("Expected messages as an array of integers or bits.")
+    if messages.ndim not in (1, 2) or (messages.ndim == 2 and not messages.shape[1]):
+        raise InvalidInputError("Expected one message, or row of messages, per person.")
+
+
+def _check_levels(levels: Floats, num_users: int) -> None:
+    if not isinstance(levels, np.ndarray) or levels.dtype != np.float64:
+        raise InvalidInputError("Expected privacy levels as an array of floats.")
+    if levels.shape != (num_users,):
         raise InvalidInputError(
-            f"Expected as many messages as privacy levels, got {len(messages)} messages "
+            f"Expected as many messages as privacy levels, got {num_users} messages "
             f"and {levels.size} levels."
         )
-    if levels is None and _linked(reports):
-        raise InvalidInputError("Expected levels where messages carry them.")
-    if cohorts is not None:
-        int_array(cohorts, "cohorts")
-        if cohorts.shape != messages.shape[:1]:
-            raise InvalidInputError("Expected as many cohorts as messages.")

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.identity import Identity, check_same
+from shuffledp.population import MAX_USERS, check_budgets
 from shuffledp.types import Floats, Ints
 
 _FORMAT = "shuffledp-tally-1"
 _KEYS = {"format", "protocol", "levels", "people", "counts"}
 _MAGIC = b"shuffledp-tally-1\n"
-# What compressed bytes may grow to.
-_MOST_BYTES = 1 << 30
+# What compressed bytes may grow to: lists of so much text take gigabytes.
+_MOST_BYTES = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +53,16 @@ class Tally:
             raise InvalidInputError("Expected people by cohorts and levels.")
         if self.counts.ndim != 3 or self.counts.shape[:2] != (cohorts, piles):
             raise InvalidInputError("Expected counts by cohorts and piles.")
-        if self.people.dtype != np.int64 or self.counts.dtype.kind not in "iO":
+        if self.people.dtype != np.int64 or not _are_whole(self.counts):
             raise InvalidInputError("Expected whole numbers in a tally.")
-        if np.any(self.people < 0) or np.any(np.diff(self.levels) <= 0):
-            raise InvalidInputError("Expected people, and levels in ascending order.")
+        if np.any(self.people < 0) or self.people.sum(dtype=np.float64) > MAX_USERS:
+            raise InvalidInputError(f"Expected from 0 to {MAX_USERS:g} people.")
+        if self.levels.dtype != np.float64 or self.levels.ndim != 1:
+            raise InvalidInputError("Expected levels as an array of floats.")
+        if np.any(np.diff(self.levels) <= 0):
+            raise InvalidInputError("Expected levels in ascending order.")
+        if not self.num_users and np.any(self.counts != 0):
+            raise InvalidInputError("Expected nothing to be counted of nobody.")
 
     @property
     def linked(self) -> bool:
@@ -77,10 +84,17 @@ class Tally:
             return NotImplemented
         check_same(other.identity, self.identity, what="a tally")
         ours, theirs = self.counts.shape, other.counts.shape
-        sent = (self.levels.size > 0, other.levels.size > 0)
-        if (ours[0], ours[2]) != (theirs[0], theirs[2]) or sent[0] != sent[1]:
+        if (ours[0], ours[2]) != (theirs[0], theirs[2]):
             raise InvalidInputError(
                 "Expected tallies of equally many cohorts and numbers."
+            )
+        if not other.num_users and not other.levels.size:
+            return self
+        if not self.num_users and not self.levels.size:
+            return other
+        if (self.levels.size > 0) != (other.levels.size > 0):
+            raise InvalidInputError(
+                "Expected tallies of people who send their levels, or of people who don't."
             )
         levels = np.union1d(self.levels, other.levels)
         first, second = self._over(levels), other._over(levels)
@@ -141,7 +155,7 @@ class Tally:
         try:
             return cls(
                 Identity.from_record(record["protocol"]),
-                np.array(record["levels"], dtype=np.float64),
+                _levels(record["levels"]),
                 _whole(record["people"]).astype(np.int64),
                 _whole(record["counts"]),
             )
@@ -151,6 +165,10 @@ class Tally:
     def to_bytes(self) -> bytes:
         """Returns a few bytes, to be stored or sent; `from_bytes` reads them back."""
         text = json.dumps(self.to_dict(), separators=(",", ":"), allow_nan=False)
+        if len(text) > _MOST_BYTES:
+            raise InvalidInputError(
+                f"Expected a tally of at most {_MOST_BYTES:,} bytes, got {len(text):,}."
+            )
         return _MAGIC + zlib.compress(text.encode())
 
     @classmethod
@@ -176,7 +194,11 @@ class Tally:
 
 def _sum(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     """Returns the sum, in numbers of any size where 64 bits might not hold it."""
-    if any(part.size and np.abs(part).max() >= 1 << 61 for part in (first, second)):
+    # The size of the smallest number of 64 bits has none itself.
+    if any(
+        part.size and max(int(part.max()), -int(part.min())) >= 1 << 61
+        for part in (first, second)
+    ):
         first = first.astype(object)
     total: NDArray[Any] = first + second
     return total
@@ -185,9 +207,24 @@ def _sum(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
 def _whole(values: object) -> NDArray[Any]:
     """Returns nested lists of whole numbers as an array, of 64 bits if they fit."""
     array = np.array(values, dtype=object)
-    if not all(type(value) is int for value in array.ravel()):
+    if not _are_whole(array):
         raise TypeError("whole numbers")
     try:
         return array.astype(np.int64)
     except OverflowError:
         return array
+
+
+def _are_whole(numbers: NDArray[Any]) -> bool:
+    if numbers.dtype != object:
+        return numbers.dtype.kind == "i"
+    return all(type(number) is int for number in numbers.ravel())
+
+
+def _levels(values: object) -> Floats:
+    """Returns a list of budgets as an array; texts are none, nor are truth values."""
+    if not isinstance(values, list) or {type(value) for value in values} - {int, float}:
+        raise TypeError("numbers as levels")
+    levels = np.array(values, dtype=np.float64)
+    check_budgets(levels)
+    return levels

@@ -2,11 +2,9 @@
 
 import gzip
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from shuffledp.datasets import msnbc
@@ -15,8 +13,6 @@ from shuffledp.datasets.item_sets import (
     draw_uniform_sets,
     gather_sets,
     load_msnbc_sets,
-    read_item_sets,
-    read_set_levels,
 )
 from shuffledp.datasets.msnbc import load_msnbc_pages, read_pages
 from shuffledp.errors import DataError, InvalidInputError
@@ -27,8 +23,6 @@ TEXT = (
     "% Sequences:\r\n\r\n1 1 \r\n17 3 17 \r\n2\r\n9 12 4 1 10 \r\n\r\n11 1 \r\n6 "
 )
 PAGES = [{0}, {16, 2}, {1}, {8, 11, 3, 0, 9}, {10, 0}, {5}]
-
-Write = Callable[[pl.DataFrame, Path], object]
 
 
 def check_sets(found: ItemSets) -> None:
@@ -112,72 +106,9 @@ def test_drawn_sets_are_uniform(set_size: int) -> None:
     assert abs(pair - together) < 5.0 * np.sqrt(together / n)
 
 
-@pytest.mark.parametrize(
-    ("write", "name"),
-    [(pl.DataFrame.write_csv, "a.csv"), (pl.DataFrame.write_parquet, "a.parquet")],
-)
-def test_tables_have_one_row_per_person_and_item(
-    tmp_path: Path, write: Write, name: str
-) -> None:
-    rows = [("z", "b"), ("a", "c"), ("z", "a"), ("z", "b"), ("m", "c"), ("z", "c")]
-    frame = pl.DataFrame(rows, schema=["who", "what"], orient="row")
-    write(frame, tmp_path / name)
-
-    found = read_item_sets(
-        tmp_path / name, person="who", item="what", rng=np.random.default_rng(1)
-    )
-
-    check_sets(found)
-    assert [set(row) for row in found.sets.tolist()] == [
-        {0, 1, 2},
-        {2, 3, 4},
-        {2, 3, 4},
-    ]
-    assert found.names == ("a", "b", "c", "(no item 1)", "(no item 2)")
-    smaller = read_item_sets(
-        tmp_path / name,
-        person="who",
-        item="what",
-        set_size=1,
-        items=("c", "b", "a", "never"),
-        rng=np.random.default_rng(1),
-    )
-    assert smaller.sets[1:].tolist() == [[0], [0]]
-    assert smaller.names == ("c", "b", "a", "never")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "who,what\n",
-        "who,what\n1,\n",
-        "who,what\n,secret\n1,b\n",
-        "who,other\n1,secret\n",
-    ],
-)
-def test_damaged_tables_are_refused_and_not_quoted(
-    tmp_path: Path, content: str
-) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(content)
-
-    with pytest.raises(DataError) as error:
-        read_item_sets(path, person="who", item="what", rng=np.random.default_rng(1))
-
-    assert "secret" not in str(error.value)
-
-
-def test_nonsense_is_refused(tmp_path: Path) -> None:
+def test_nonsense_is_refused() -> None:
     rng = np.random.default_rng(1)
-    path = tmp_path / "a.csv"
-    path.write_text("who,what\n1,a\n1,b\n2,a\n")
 
-    with pytest.raises(InvalidInputError):
-        read_item_sets(path, person="who", item="what", items=("a", "c"), rng=rng)
-    with pytest.raises(InvalidInputError):
-        read_item_sets(path, person="who", item="what", set_size=0, rng=rng)
-    with pytest.raises(DataError):
-        read_item_sets(path, person="who", item="who", rng=rng)
     for users, items, size in ((0, 5, 2), (5, 5, 6), (5, 5, 0)):
         with pytest.raises(InvalidInputError):
             draw_uniform_sets(users, num_items=items, set_size=size, rng=rng)
@@ -210,27 +141,3 @@ def test_visitors_have_seventeen_kinds_of_pages_at_most() -> None:
             load_msnbc_sets(set_size=size, num_users=users, rng=rng)
     with pytest.raises(InvalidInputError):
         load_msnbc_sets(padding="none", rng=rng)  # type: ignore[arg-type]
-
-
-def test_levels_of_people_come_in_the_order_of_their_sets(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("who,what,level,other\nz,b,2,1\na,c,0.5,1\nm,c,1,1\nz,a,2,2\n")
-
-    found = read_set_levels(path, person="who", level="level")
-    sets = read_item_sets(path, person="who", item="what", rng=SystemRandom())
-
-    assert found.tolist() == [2.0, 0.5, 1.0]
-    assert set(sets.sets[0].tolist()) == {0, 1}
-    with pytest.raises(InvalidInputError, match="same level in all rows"):
-        read_set_levels(path, person="who", level="other")
-    with pytest.raises(DataError, match="two different columns"):
-        read_set_levels(path, person="level", level="level")
-
-
-def test_what_is_no_number_is_no_level(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    for value in ("NaN", ""):
-        path.write_text(f"who,level\nz,2\na,{value}\na,1\n")
-
-        with pytest.raises(DataError, match="Expected a number for every person"):
-            read_set_levels(path, person="who", level="level")

@@ -10,7 +10,8 @@ from shuffledp.planning import mean as planning
 from shuffledp.planning.frequency import plan_frequency
 from shuffledp.planning.mean import plan_mean
 from shuffledp.planning.plan import Option, Plan, Wish
-from shuffledp.statistics.mean.protocol import MeanMechanism
+from shuffledp.randomizers.laplace import Laplace
+from shuffledp.randomizers.numbers import number_randomizer
 
 SMALL = {0.5: 60, 1.0: 140}
 
@@ -46,10 +47,10 @@ def test_errors_of_all_options_are_those_of_a_simulation(plan: Plan) -> None:
     values = np.tile(np.repeat([40.0, 60.0], 100), (runs, 1))
     people = Population.from_counts(SMALL)
     levels = rng.permuted(np.tile(people.budgets(), (runs, 1)), axis=1)
-    names: tuple[MeanMechanism, ...] = ("one-bit", "laplace")
+    names = ("one-bit", "laplace")
 
     for name in names:
-        protocol = Mean(20.0, 80.0, name)
+        protocol = Mean(20.0, 80.0, randomizer=number_randomizer(name, 20.0, 80.0))
         sent = protocol.randomize(values.ravel(), levels.ravel(), rng=rng)
         messages = protocol.randomizer.decode(sent.messages).reshape(runs, 200)
         slope = 1.0
@@ -100,7 +101,7 @@ def test_targets_are_kept_by_every_option(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_one_bit_has_a_fifth_of_the_variance_of_algorithm_2_at_its_guarantee() -> None:
     people = Population.from_counts({0.1: 5400, 0.5: 3700, 1.0: 900})
-    laplace = Mean(20.0, 80.0, "laplace")
+    laplace = Mean(20.0, 80.0, randomizer=Laplace(20.0, 80.0))
     levels = account(laplace, people, delta=1e-6).levels
     targets = {level.epsilon_central: level.count for level in levels}
 

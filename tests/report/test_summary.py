@@ -8,9 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from shuffledp.report.files import html_report
-from shuffledp.report.picture import estimate_picture, guarantee_picture
 from shuffledp.report.summarize import (
     summarize_frequency,
     summarize_mean,
@@ -20,6 +17,9 @@ from shuffledp.report.summarize_sets import (
     OTHER_STRINGS,
     summarize_strings,
 )
+
+from shuffledp.report.files import html_report
+from shuffledp.report.picture import estimate_picture, guarantee_picture
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.summary_parts import (
     Circumstances,
@@ -123,8 +123,8 @@ def test_keys_of_frequencies_are_those_of_earlier_versions(summary: Summary) -> 
 
     assert list(record) == [
         "statistic", "source", "num_users", "mode", "unbiased_if", "seed",
-        "confidence", "categories", "num_truths_in_interval", "dependence",
-        "guarantee",
+        "confidence", "categories", "num_truths_in_interval", "caveats", "warnings",
+        "dependence", "guarantee",
     ]  # fmt: skip
     assert list(record["categories"][0]) == [
         "category", "estimate", "standard_error", "interval", "truth",

@@ -18,6 +18,7 @@ import pytest
 from live_services import Running
 from numpy.typing import NDArray
 from oracles.service_parties import LEVELS, Parties, answers, parties
+from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
 
 from shuffledp.population import Population
 from shuffledp.service.calls import UnreachableError
@@ -29,7 +30,6 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Stage, Step
 from shuffledp.service.wire.tokens import issue_tokens
 from shuffledp.shuffler.shuffle import Reports, shuffle
-from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
 from shuffledp.statistics.items_framework import ItemsFramework
 from shuffledp.types import Mode
 

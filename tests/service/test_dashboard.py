@@ -280,8 +280,12 @@ def test_pages_are_accessible_and_need_nothing_from_elsewhere(
     assert all(after <= before + 1 for before, after in pairwise(levels))
     identities = [a["id"] for _, a in page.tags if "id" in a]
     assert len(set(identities)) == len(identities)
-    named = {a["aria-labeledby"] for _, a in page.tags if "aria-labeledby" in a}
+    named = {a["aria-labelledby"] for _, a in page.tags if "aria-labelledby" in a}
     assert named <= set(identities)
+    # Names of WAI-ARIA, which spells them the British way.
+    aria = {name[5:] for _, a in page.tags for name in a if name.startswith("aria-")}
+    states = {"current", "hidden", "valuemin", "valuemax", "valuenow"}
+    assert {"labelledby"} <= aria <= {"label", "labelledby"} | states
     assert all(cell.get("scope") in ("col", "row") for cell in page.all("th"))
     assert "script" not in names
     assert not any("style" in a for _, a in page.tags)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 from oracles.service_parties import LEVELS, Parties, answers, parties
+from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
@@ -21,7 +22,6 @@ from shuffledp.service.wire.question import Statistic
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Stage, Step
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
 from shuffledp.statistics.items_framework import ItemsFramework
 from shuffledp.types import Floats, Mode
 

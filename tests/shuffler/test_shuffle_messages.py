@@ -4,15 +4,15 @@ import itertools
 
 import numpy as np
 import pytest
-
-from shuffledp.errors import InvalidInputError
-from shuffledp.randomness import Rng, SystemRandom
-from shuffledp.shuffler import shuffle_messages as module
 from shuffledp.shuffler.shuffle_messages import (
     MessageReports,
     ShuffledMessages,
     shuffle_messages,
 )
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomness import Rng, SystemRandom
+from shuffledp.shuffler import shuffle_messages as module
 from shuffledp.types import Ints
 
 

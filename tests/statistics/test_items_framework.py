@@ -4,6 +4,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
+from shuffledp.shuffler.shuffle_messages import ShuffledMessages, shuffle_messages
 
 from shuffledp.accounting.items.guarantee import ItemsGuarantee, ItemsLevelGuarantee
 from shuffledp.analyzer.level_counts import LevelCounts
@@ -13,7 +14,6 @@ from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.bounds.segmented import SegmentedPrivacy
 from shuffledp.population import Population
 from shuffledp.randomness import SystemRandom
-from shuffledp.shuffler.shuffle_messages import ShuffledMessages, shuffle_messages
 from shuffledp.statistics.items_collection import STEPS, collect_items
 from shuffledp.statistics.items_framework import (
     Accounting,

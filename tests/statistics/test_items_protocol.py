@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from shuffledp.shuffler.shuffle_messages import ShuffledMessages, shuffle_messages
 
 from shuffledp.analyzer.level_counts import LevelCounts, count_levels
 from shuffledp.datasets.item_sets import draw_uniform_sets
@@ -10,7 +11,6 @@ from shuffledp.population import Population
 from shuffledp.randomizers.items import Noise
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomness import SystemRandom
-from shuffledp.shuffler.shuffle_messages import ShuffledMessages, shuffle_messages
 from shuffledp.statistics.items import Items
 from shuffledp.types import Floats, Ints
 

@@ -2,6 +2,11 @@
 
 import numpy as np
 import pytest
+from shuffledp.statistics.rehearsal import (
+    dependence_of_categories,
+    dependence_of_numbers,
+    dependence_of_sets,
+)
 
 from shuffledp.population import Population
 from shuffledp.shuffler.shuffle import shuffle
@@ -9,11 +14,6 @@ from shuffledp.statistics import rehearsal
 from shuffledp.statistics.collection import collect_frequency, collect_mean
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.mean.protocol import Mean
-from shuffledp.statistics.rehearsal import (
-    dependence_of_categories,
-    dependence_of_numbers,
-    dependence_of_sets,
-)
 from shuffledp.types import Floats, Ints
 
 NUM_USERS = 20_000

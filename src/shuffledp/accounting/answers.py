@@ -1,7 +1,7 @@
 """Both bounds for victims of several levels of one crowd, at a delta or an epsilon."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shuffledp.accounting.profiles import (
     Profile,
@@ -44,20 +44,20 @@ class Answer:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
-    """Who is asked about.
+class Victims:
+    """Who is asked about: people of some levels of one crowd.
 
     Attributes:
         randomizer: What the devices run.
         crowd: The people among whom victims hide, themselves included.
-        victims: Positions of their levels in the crowd, distinct.
+        positions: Those of their levels in the crowd, distinct.
         absent: How many of the others may be absent or collude.
         times: In how many collections, rounds or coordinates, the same people take part.
     """
 
     randomizer: LocalRandomizer
     crowd: Population
-    victims: Sequence[int]
+    positions: Sequence[int]
     absent: int = 0
     times: int = 1
 
@@ -77,13 +77,11 @@ class Question:
     def deltas_at(self, epsilon: float) -> list[Answer]:
         """Returns the answer at this epsilon for each victim."""
         answers = []
-        for victim, lower in zip(self.victims, self._lowers(), strict=True):
+        for victim, lower in zip(self.positions, self._lowers(), strict=True):
             attacked = lower(epsilon)
             # The attack tells how small delta is, and so how little may be dropped.
             about = attacked if attacked > 0.0 else _USUAL_DELTA
-            one = Question(
-                self.randomizer, self.crowd, [victim], self.absent, self.times
-            )
+            one = replace(self, positions=[victim])
             certified, upper = one._delta(epsilon, about)
             if attacked == 0.0 and certified < about:
                 # Less than was thought: drop less, and look again.
@@ -127,7 +125,7 @@ class Question:
         return upper_profiles(
             self.randomizer,
             self.crowd,
-            self.victims,
+            self.positions,
             delta=max(delta / self.shuffles, _SMALLEST),
             absent=self.absent,
         )
@@ -136,7 +134,7 @@ class Question:
         return lower_profiles(
             self.randomizer,
             self.crowd,
-            self.victims,
+            self.positions,
             absent=self.absent,
             rounds=self.times,
         )

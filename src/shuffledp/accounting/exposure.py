@@ -4,10 +4,10 @@ A protocol hands its exposures to the accountant: they hold the randomizer that 
 so that nothing else can be certified. Every exposure answers for itself.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from shuffledp.accounting.answers import Answer, Question
+from shuffledp.accounting.answers import Answer, Victims
 from shuffledp.accounting.asked import Asked
 from shuffledp.accounting.guarantee import LevelGuarantee, Statement
 from shuffledp.accounting.rounds.composed_profile import total_budget
@@ -113,11 +113,11 @@ class SingleMessages:
         one = slice(position, position + 1)
         return Population(self.crowd.epsilons[one], self.crowd.counts[one]), 0
 
-    def question(self, position: int, *, absent: int, times: int) -> Question:
-        """Returns the question about the people of one level."""
+    def victims(self, position: int, *, absent: int, times: int) -> Victims:
+        """Returns the people of one level, as victims."""
         crowd, victim = self.crowd_of(position)
         absent = min(absent, crowd.num_users - 1)
-        return Question(self.randomizer, crowd, [victim], absent, times)
+        return Victims(self.randomizer, crowd, [victim], absent, times)
 
     def certify(self, asked: Asked) -> Statement:
         """Answers the question.
@@ -133,17 +133,17 @@ class SingleMessages:
             )
         found: dict[int, Answer] = {}
         crowds: dict[int, Population] = {}
-        for crowd, victims in self._crowds(asked.positions):
-            question = Question(
+        for crowd, places in self._crowds(asked.positions):
+            victims = Victims(
                 self.randomizer,
                 crowd,
-                list(victims.values()),
+                list(places.values()),
                 min(asked.absent, crowd.num_users - 1),
                 self.times(asked),
             )
-            answers = _answers(question, asked.delta, asked.epsilon)
-            found |= dict(zip(victims, answers, strict=True))
-            crowds |= dict.fromkeys(victims, crowd)
+            answers = _answers(victims, asked.delta, asked.epsilon)
+            found |= dict(zip(places, answers, strict=True))
+            crowds |= dict.fromkeys(places, crowd)
         levels = [
             LevelGuarantee(
                 epsilon_local=float(self.crowd.epsilons[index]),
@@ -184,15 +184,24 @@ def exposures_of(protocol: Any, people: Population) -> tuple[Exposure, ...]:
         raise InvalidInputError(
             f"Expected a protocol or a randomizer, got the class {protocol.__name__}."
         )
-    if hasattr(protocol, "exposures"):
+    if hasattr(protocol, "exposures") and hasattr(protocol, "identity"):
         found: tuple[Exposure, ...] = protocol.exposures(people)
-        return found
-    if hasattr(protocol, "covers") and hasattr(protocol, "attacks"):
-        return (SingleMessages("one message", protocol, "agnostic", people),)
+        if found:
+            return found
+    elif isinstance(protocol, LocalRandomizer):
+        return (alone(protocol, "agnostic", people),)
     raise InvalidInputError(
         "Expected a protocol or a randomizer that hands over its cover, got "
         f"{type(protocol).__name__}: without a cover there is no certificate."
     )
+
+
+def alone(
+    randomizer: LocalRandomizer, mode: Mode, people: Population
+) -> SingleMessages:
+    """Returns what is seen of a randomizer's messages, whatever they are used for."""
+    about = "one message" if randomizer.changes == 1 else "one report"
+    return SingleMessages(about, randomizer, mode, people)
 
 
 def single_messages(protocol: Any, people: Population) -> SingleMessages:
@@ -224,37 +233,31 @@ def message_identity(randomizer: LocalRandomizer, mode: Mode) -> Identity:
 
 
 def _answers(
-    question: Question, delta: float | None, epsilon: float | None
+    victims: Victims, delta: float | None, epsilon: float | None
 ) -> list[Answer]:
     """Returns the answer for each victim; those who send only noise need no bound."""
-    crowd, victims = question.crowd, question.victims
-    pure = question.randomizer.delta_local == 0.0
-    budgets = [
-        total_budget(question.times, float(crowd.epsilons[victim]))
-        for victim in victims
-    ]
+    levels, pure = victims.crowd.epsilons, victims.randomizer.delta_local == 0.0
     found: dict[int, Answer] = {}
-    for victim, budget in zip(victims, budgets, strict=True):
+    for position in victims.positions:
         if not pure:
             continue
+        budget = total_budget(victims.times, float(levels[position]))
         # Nobody's total variation exceeds half her budget, so that such a small one is
         # certified at epsilon = 0.
         if budget <= _SILENT and delta is not None and budget <= delta:
-            found[victim] = Answer((0.0, delta), (0.0, delta))
+            found[position] = Answer((0.0, delta), (0.0, delta))
         elif epsilon is not None and budget <= epsilon:
             # At her own budget and above a person's delta is 0 even without others.
-            found[victim] = Answer((epsilon, 0.0), (epsilon, 0.0))
+            found[position] = Answer((epsilon, 0.0), (epsilon, 0.0))
         elif epsilon is not None and budget <= _SILENT:
-            found[victim] = Answer((epsilon, 0.0), (epsilon, budget))
-    rest = [victim for victim in victims if victim not in found]
+            found[position] = Answer((epsilon, 0.0), (epsilon, budget))
+    rest = [position for position in victims.positions if position not in found]
     if rest:
-        asked = Question(
-            question.randomizer, crowd, rest, question.absent, question.times
-        )
+        others = replace(victims, positions=rest)
         answers = (
-            asked.epsilons_at(delta)
+            others.epsilons_at(delta)
             if delta is not None
-            else asked.deltas_at(epsilon or 0.0)
+            else others.deltas_at(epsilon or 0.0)
         )
         found |= dict(zip(rest, answers, strict=True))
-    return [found[victim] for victim in victims]
+    return [found[position] for position in victims.positions]

@@ -70,11 +70,11 @@ def privacy_profile(
     (index,) = people.level_indices([level]).tolist()
     exposure = single_messages(protocol, people)
     times = rounds * coordinates * exposure.coordinates
-    question = exposure.question(index, absent=absent, times=times)
+    victims = exposure.victims(index, absent=absent, times=times)
     epsilons = np.linspace(0.0, end.epsilon_central, num_points)
     if level == 0.0:
         return PrivacyProfile(0.0, epsilons, 0.0 * epsilons, 0.0 * epsilons)
-    ((certified, attacked),) = question.profiles(_SHOWN_DELTA)
+    ((certified, attacked),) = victims.profiles(_SHOWN_DELTA)
     return PrivacyProfile(
         float(level),
         epsilons,

@@ -1,18 +1,19 @@
-"""From shuffled items of mixed levels to shares of people, with error bars.
+"""From shuffled items, sent by chance, to shares of people, with error bars.
 
-Of n people, n_k are at level k and send each item they hold with probability lambda_k;
+Of n people, n_k chose target k and send each item they hold with probability lambda_k;
 together they send n blanket messages in the mean of b each, uniform over d items. Write D
 for n_1 lambda_1 + ... + n_K lambda_K and f_j for the share of people who hold item j:
 
     estimate_j = (count_j - n b / d) / D.
 
-It is unbiased if levels and sets are independent (levels in an order that has nothing to
-do with the sets). With means over people, and N the number of a person's blanket messages,
+It is unbiased if targets and sets are independent (targets in an order that has nothing
+to do with the sets). With means over people, and N the number of a person's blanket
+messages,
 
     variance_j = ( n f_j mean lambda (1 - lambda) + n f_j (1 - f_j) var(lambda) n / (n - 1)
                    + n (b (1 - 1/d) / d + Var[N] / d^2) + f_j^2 Var[D] ) / D^2.
 
-The terms: who sent an item; who happened to choose which level; blanket messages, for
+The terms: who sent an item; who happened to choose which target; blanket messages, for
 which N ~ Poisson(m) gives n m / d; and an estimate of D where the numbers n_k are not
 known but estimated, without bias and from messages of their own (delta method).
 
@@ -84,19 +85,18 @@ class ItemsChannel:
     Attributes:
         num_users: n.
         num_items: d.
-        level_counts: People per level, exact or estimated, shape (levels,); they add up
-            to n.
-        level_covariance: Of estimated numbers of people, shape (levels, levels); None if
+        people: People per target, exact or estimated, shape (targets,); they add up to n.
+        covariance: Of estimated numbers of people, shape (targets, targets); None if
             they are exact.
-        rates: lambda of each level, shape (levels,).
+        rates: lambda of each target, shape (targets,).
         blanket_mean: Mean of the number N of a person's blanket messages.
         blanket_variance: Its variance.
     """
 
     num_users: int
     num_items: int
-    level_counts: Floats
-    level_covariance: Floats | None
+    people: Floats
+    covariance: Floats | None
     rates: Floats
     blanket_mean: float
     blanket_variance: float
@@ -105,14 +105,14 @@ class ItemsChannel:
         # Written this way round, it refuses NaN, too.
         if not self.signal > 1e-9 * self.num_users:
             raise InvalidInputError(
-                "Expected sampling rates above 0 at levels that people chose: there is "
+                "Expected sampling rates above 0 at targets that people chose: there is "
                 "nothing but noise in their messages."
             )
 
     @property
     def signal(self) -> float:
         """D: how many people's items are sent, in the mean."""
-        return float(self.level_counts @ self.rates)
+        return float(self.people @ self.rates)
 
     @property
     def blanket_count(self) -> float:
@@ -132,7 +132,7 @@ class ItemsChannel:
         """
         n, d = self.num_users, self.num_items
         f = np.clip(shares, 0.0, 1.0)
-        weight = self.level_counts / n
+        weight = self.people / n
         mean = float(weight @ self.rates)
         # Estimated numbers of people may be negative, but no variance is.
         coins = max(float(weight @ (self.rates * (1.0 - self.rates))), 0.0)
@@ -140,8 +140,8 @@ class ItemsChannel:
         variance = n * coins * f + n * spread * n / max(n - 1, 1) * f * (1.0 - f)
         variance += n * self.blanket_mean / d * (1.0 - 1.0 / d)
         variance += n * self.blanket_variance / d**2
-        if self.level_covariance is not None:
-            variance += f**2 * float(self.rates @ self.level_covariance @ self.rates)
+        if self.covariance is not None:
+            variance += f**2 * float(self.rates @ self.covariance @ self.rates)
         error: Floats = np.sqrt(variance) / self.signal
         return error
 

@@ -19,8 +19,8 @@ from shuffledp.cli.mechanism import (
 )
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
+from shuffledp.papers.bounds.claims_table import claims_table
 from shuffledp.papers.bounds.comparison import PublishedClaim, claims
-from shuffledp.report.claims import claims_table
 from shuffledp.report.files import write_text
 from shuffledp.report.profile import profile_picture
 from shuffledp.report.terminal import guarantee_table
@@ -126,7 +126,7 @@ def account_command(
                     rounds=rounds,
                     coordinates=coordinates,
                 )
-                for level in dict.fromkeys(e.epsilon_local for e in guarantee.levels)
+                for level in dict.fromkeys(e.chosen for e in guarantee.levels)
             ]
             drawing = profile_picture(profiles)
         write_text(picture, drawing)

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from shuffledp.cli.console import share_bar
-from shuffledp.datasets.item_sets import read_item_sets, read_set_levels
+from shuffledp.datasets.item_tables import read_item_sets
 from shuffledp.datasets.table import (
     bits_of,
     budgets_of,
@@ -150,14 +150,15 @@ def _people(
             file,
             person=given["person"],
             item=given["item"],
+            level=given["level"],
             set_size=question.set_size,
             items=question.categories,
             rng=SystemRandom(),
         )
-        who = {"person": given["person"], "level": given["level"]}
-        return held.sets, read_set_levels(file, **who)
-    named = [given["value"]] if question.statistic == "frequency" else []
-    table = read_columns(file, [given["value"], given["level"]], as_text=named)
+        assert held.levels is not None  # They were asked for.
+        return held.sets, held.levels
+    named = [given["value"], given["level"]]
+    table = read_columns(file, named, known=question.categories)
     column, levels = table[given["value"]], budgets_of(table[given["level"]])
     if question.statistic == "frequency":
         return categories_of(column, question.categories)[0], levels

@@ -8,22 +8,14 @@ import click
 from shuffledp.cli import parse
 from shuffledp.cli.options import (
     Settings,
-    check_options,
     collection_options,
+    own_options,
     statistic_options,
 )
 from shuffledp.cli.run import run
-from shuffledp.cli.sources import (
-    frequency_rehearsal,
-    items_rehearsal,
-    mean_rehearsal,
-    msnbc_rehearsal,
-    msnbc_sets_rehearsal,
-    strings_rehearsal,
-    sum_rehearsal,
-)
-from shuffledp.errors import InvalidInputError
-from shuffledp.report.summary import STATISTICS, Statistic
+from shuffledp.errors import DataError, InvalidInputError, MissingValueError
+from shuffledp.statistics.catalog import STATISTICS, statistic_named
+from shuffledp.statistics.request import Request
 
 
 @click.command("estimate")
@@ -47,18 +39,28 @@ from shuffledp.report.summary import STATISTICS, Statistic
     "--level: the levels that may occur, as EPSILON,...",
 )
 @click.option(
+    "--missing",
+    type=click.Choice(["refuse", "drop"]),
+    help="What to do about people without a value or level: nothing, NA, N/A, NaN, null "
+    "or None, where --categories or --candidates name no such value [refuse].",
+)
+@click.option(
     "--seed", type=int, help="Repeat a simulation; by default, fresh randomness."
 )
 @statistic_options
 @collection_options
 def estimate_command(
-    file: Path | None, statistic: Statistic, settings: Settings, **given: Any
+    file: Path | None, statistic: str, settings: Settings, **given: Any
 ) -> None:
     """Rehearse a collection on known values: categories, numbers, bits, strings or sets.
 
     Every person's value is randomized at her level, as it would be on her device; the
     messages are shuffled; the statistic is estimated and compared with the truth; and the
     guarantee of every level is certified.
+
+    FILE ends in .csv, .tsv or .txt (separated by commas, semicolons, tabs or bars), in
+    .jsonl or .ndjson (a JSON object per line), or in .parquet or .pq. White space around
+    a value does not count.
 
     \b
     Examples. How often does each category occur?
@@ -92,44 +94,43 @@ def estimate_command(
         --level epsilon --set-size 4
       shuffledp estimate --dataset msnbc --statistic items --levels 0.5:0.5,1.0:0.5
     """
-    check_options(statistic, given)
-    if statistic == "items" and settings.mode != "agnostic":
-        raise InvalidInputError(
-            "Expected --mode agnostic with --statistic items: messages of sets never carry "
-            "a level."
-        )
-    if (file is None) == (given["dataset"] is None):
+    chosen = statistic_named(statistic)
+    request = _request(file, settings, given, own_options(chosen, given))
+    try:
+        run(chosen.rehearsal(request), settings)
+    except MissingValueError as error:
+        raise DataError(
+            f"{error} Leave such people out with --missing drop."
+        ) from error
+
+
+def _request(
+    file: Path | None, settings: Settings, given: dict[str, Any], own: dict[str, Any]
+) -> Request:
+    """Returns where values and levels are.
+
+    Raises:
+        InvalidInputError: If that is not clear.
+    """
+    if (file is None) == (own.get("dataset") is None):
         raise InvalidInputError("Expected either FILE or --dataset, and not both.")
-    if file is None:
-        names = ("value", "level", "categories", "person", "item")
-        if any(given[name] for name in names) or not given["levels"]:
-            raise InvalidInputError(
-                f"Expected --levels {parse.LEVEL_SHARES} with --dataset, and none of "
-                f"{', '.join(f'--{name}' for name in names)}."
-            )
-        run(
-            (msnbc_sets_rehearsal if statistic == "items" else msnbc_rehearsal)(given),
-            settings,
-        )
-        return
-    if statistic == "items":
-        run(items_rehearsal(file, given), settings)
-        return
-    if given["central"] is not None:
-        if not given["value"] or given["level"] or given["levels"]:
-            raise InvalidInputError(
-                "Expected --value COLUMN with --central, and neither --level nor "
-                "--levels: everybody gets the same noise."
-            )
-    elif not given["value"] or not (given["level"] or given["levels"]):
-        raise InvalidInputError(
-            "Expected --value COLUMN, and --level COLUMN or --levels "
-            f"{parse.LEVEL_SHARES}, with FILE."
-        )
-    rehearsals = {
-        "frequency": frequency_rehearsal,
-        "mean": mean_rehearsal,
-        "sum": sum_rehearsal,
-        "strings": strings_rehearsal,
+    value, level, levels = given["value"], given["level"], given["levels"]
+    columns = {"value": value, "level": level, "missing": given["missing"]} | {
+        key: own.get(key) for key in ("categories", "person", "item")
     }
-    run(rehearsals[statistic](file, given, settings), settings)
+    if file is None and (any(columns.values()) or not levels):
+        raise InvalidInputError(
+            f"Expected --levels {parse.LEVEL_SHARES} with --dataset, and none of "
+            f"{', '.join(f'--{name}' for name in columns)}."
+        )
+    dealt = level is None and levels is not None
+    return Request(
+        file=file,
+        value=value,
+        level=level,
+        shares=parse.level_shares(levels) if dealt else None,
+        allowed=tuple(parse.level_list(levels)) if levels and level else None,
+        missing="drop" if given["missing"] == "drop" else "refuse",
+        mode=settings.mode,
+        given=own,
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from shuffledp.cli import parse
-from shuffledp.datasets.table import read_budgets
+from shuffledp.datasets.budgets import read_budgets
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import MECHANISMS, build

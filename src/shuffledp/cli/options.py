@@ -1,4 +1,4 @@
-"""Options of collections, and which of them belong to which statistic."""
+"""Options of collections: those of all, and those that statistics bring along."""
 
 import functools
 from collections.abc import Callable
@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.numbers import NUMBER_MECHANISMS
-from shuffledp.randomizers.unary_encoding import VARIANTS
+from shuffledp.statistics.catalog import STATISTICS, statistic_named
+from shuffledp.statistics.statistic import Option, Statistic
 from shuffledp.types import Mode
+from shuffledp.wording import Words
 
 Command = Callable[..., Any]
 
@@ -65,130 +66,6 @@ _SHARED = (
 
 _NAMES = frozenset(Settings.__dataclass_fields__)
 
-_ORACLES = (
-    "kary-response",
-    "subset-selection",
-    "hadamard-response",
-    "local-hashing",
-    "unary-encoding",
-)
-# Which mechanisms a statistic has; the first is the default.
-_MECHANISMS: dict[str, tuple[str, ...]] = {
-    "frequency": _ORACLES,
-    "mean": NUMBER_MECHANISMS,
-}
-# Which options belong to one statistic, or two, alone.
-_OPTIONS: dict[str, tuple[str, ...]] = {
-    "frequency": (
-        "categories",
-        "dataset",
-        "mechanism",
-        "subset_size",
-        "buckets",
-        "variant",
-    ),
-    "mean": ("low", "high", "clip", "spread", "mechanism"),
-    "sum": ("central",),
-    "strings": ("candidates", "bits", "hashes", "cohorts", "false_discovery_rate"),
-    "items": ("categories", "dataset", "person", "item", "set_size"),
-}
-
-_STATISTIC = (
-    click.option(
-        "--mechanism",
-        type=click.Choice(_ORACLES + NUMBER_MECHANISMS),
-        metavar="NAME",
-        help=f"What the devices run. Frequency: {', '.join(_ORACLES)} [kary-response]; "
-        f"mean: {', '.join(NUMBER_MECHANISMS)} [one-bit].",
-    ),
-    click.option(
-        "--categories",
-        metavar="K|NAMES",
-        help="Frequency and items: how many values there are (0 to K-1), or their names; "
-        "by default those that occur in the column.",
-    ),
-    click.option(
-        "--subset-size", type=int, metavar="W", help="Frequency: of subset-selection."
-    ),
-    click.option(
-        "--buckets",
-        type=int,
-        metavar="G",
-        help="Frequency: of local-hashing, a prime number.",
-    ),
-    click.option(
-        "--variant",
-        type=click.Choice(VARIANTS),
-        help="Frequency: of unary-encoding [symmetric].",
-    ),
-    click.option(
-        "--dataset",
-        type=click.Choice(["msnbc"]),
-        help="Instead of FILE, 989,818 visits to a news site. Frequency: the first page of "
-        "each; items: all kinds of pages. Read from the folder that SHUFFLEDP_DATA names, "
-        "or downloaded once.",
-    ),
-    click.option("--low", type=float, help="Mean: smallest possible value."),
-    click.option("--high", type=float, help="Mean: largest possible value."),
-    click.option(
-        "--clip",
-        is_flag=True,
-        help="Mean: move values outside of the bounds to them, instead of refusing them.",
-    ),
-    click.option(
-        "--spread",
-        type=float,
-        metavar="S",
-        help="Mean: standard deviation of the values, where it is known beforehand.",
-    ),
-    click.option(
-        "--central",
-        type=float,
-        metavar="EPSILON",
-        help="Sum: instead of levels, the least noise that is worth this after the "
-        "shuffle, for everybody, at --delta.",
-    ),
-    click.option(
-        "--candidates",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Strings: the list, one per line, UTF-8; by default the values of the "
-        "column, up to 1,000.",
-    ),
-    click.option(
-        "--bits", type=int, metavar="M", help="Strings: length of a filter [128]."
-    ),
-    click.option(
-        "--hashes", type=int, metavar="H", help="Strings: bits that one sets [2]."
-    ),
-    click.option(
-        "--cohorts",
-        type=int,
-        metavar="C",
-        help="Strings: groups of people that hash differently [16].",
-    ),
-    click.option(
-        "--false-discovery-rate",
-        type=float,
-        metavar="RATE",
-        help="Strings: which share of those found may be held by nobody [0.05].",
-    ),
-    click.option(
-        "--person",
-        metavar="COLUMN",
-        help="Items: the column that tells people apart; FILE has a row for every person "
-        "and item.",
-    ),
-    click.option("--item", metavar="COLUMN", help="Items: the column of items."),
-    click.option(
-        "--set-size",
-        type=int,
-        metavar="S",
-        help="Items: how many a person may hold; of more, S are drawn [as many as "
-        "anybody holds; with --dataset 4].",
-    ),
-)
-
 
 def collection_options(command: Command) -> Command:
     """Adds the options of a collection, which arrive as one argument, `settings`."""
@@ -202,27 +79,67 @@ def collection_options(command: Command) -> Command:
 
 
 def statistic_options(command: Command) -> Command:
-    """Adds the options that belong to one statistic; `check_options` looks at them."""
-    return _with(_STATISTIC, command)
+    """Adds the options that belong to some statistics; `own_options` looks at them."""
+    named: dict[str, list[tuple[Words, Option]]] = {}
+    for name in STATISTICS:
+        statistic = statistic_named(name)
+        for option in statistic.options:
+            named.setdefault(option.name, []).append((statistic.words, option))
+    return _with(tuple(_shared_option(entries) for entries in named.values()), command)
 
 
-def check_options(statistic: str, given: dict[str, Any]) -> None:
-    """Raises InvalidInputError if an option belongs to another statistic."""
-    for name in dict.fromkeys(name for names in _OPTIONS.values() for name in names):
+def own_options(statistic: Statistic, given: dict[str, Any]) -> dict[str, Any]:
+    """Returns what was given for a statistic's own options, by their keys.
+
+    Raises:
+        InvalidInputError: If an option of other statistics was given, or a choice that is
+            another's.
+    """
+    own = {option.key: option for option in statistic.options}
+    others: dict[str, list[str]] = {}
+    for name in STATISTICS:
+        for option in statistic_named(name).options:
+            others.setdefault(option.key, []).append(name)
+    for key, names in others.items():
+        value = given[key]
         # 0 is given, too.
-        missing = given[name] is None or given[name] is False
-        if missing or name in _OPTIONS[statistic]:
+        if value is None or value is False:
             continue
-        where = " or ".join(of for of, names in _OPTIONS.items() if name in names)
-        raise InvalidInputError(
-            f"Expected --{name.replace('_', '-')} only with --statistic {where}."
-        )
-    mechanism = given["mechanism"]
-    if mechanism is not None and mechanism not in _MECHANISMS[statistic]:
-        raise InvalidInputError(
-            f"Expected --mechanism to be one of {', '.join(_MECHANISMS[statistic])} with "
-            f"--statistic {statistic}, got {mechanism}."
-        )
+        shown = f"--{key.replace('_', '-')}"
+        if key not in own:
+            raise InvalidInputError(
+                f"Expected {shown} only with --statistic {' or '.join(names)}."
+            )
+        choices = own[key].choices
+        if choices and value not in choices:
+            raise InvalidInputError(
+                f"Expected {shown} to be one of {', '.join(choices)} with --statistic "
+                f"{statistic.words.name}, got {value}."
+            )
+    return {key: given[key] for key in own}
+
+
+def _shared_option(entries: list[tuple[Words, Option]]) -> Callable[[Command], Command]:
+    """Returns one option of the command line for all statistics that have it."""
+    first = entries[0][1]
+    parts = []
+    for words, option in entries:
+        choices = f" One of {', '.join(option.choices)}." if option.choices else ""
+        parts.append(f"{words.name.capitalize()}: {option.help}{choices}")
+    if first.kind == "flag":
+        return click.option(f"--{first.name}", is_flag=True, help=" ".join(parts))
+    every = dict.fromkeys(name for _, option in entries for name in option.choices)
+    kinds: dict[str, Any] = {
+        "text": str,
+        "number": float,
+        "whole": int,
+        "file": click.Path(path_type=Path),
+    }
+    kind = click.Choice(tuple(every)) if every else kinds[first.kind]
+    metavar = first.metavar or ("NAME" if every else None)
+    return click.option(
+        f"--{first.name}", type=kind, metavar=metavar, help=" ".join(parts)
+    )
 
 
 def _with(

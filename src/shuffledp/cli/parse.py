@@ -2,8 +2,7 @@
 
 import math
 
-from shuffledp.datasets.table import MAX_TABLE_CATEGORIES
-from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.errors import PopulationError
 from shuffledp.population import Population
 
 LEVEL_COUNTS = "EPSILON:PEOPLE,..."
@@ -35,24 +34,6 @@ def level_list(text: str) -> list[float]:
 def number_list(text: str, option: str) -> list[float]:
     """Reads "0.5,1.0" as numbers."""
     return [_number(part, text, "EPSILON,...", option) for part in text.split(",")]
-
-
-def category_names(text: str) -> int | tuple[str, ...]:
-    """Reads "17" as a number of categories and "a,b,c" as their names."""
-    if text.strip().isdecimal():
-        number = int(text)
-        if not 2 <= number <= MAX_TABLE_CATEGORIES:
-            raise InvalidInputError(
-                f"Expected 2 to {MAX_TABLE_CATEGORIES:,} categories, got {text.strip()}."
-            )
-        return number
-    names = tuple(name.strip() for name in text.split(","))
-    if len(set(names)) != len(names) or len(names) < 2 or "" in names:
-        raise InvalidInputError(
-            "Expected --categories to be a number or at least 2 different names, "
-            f"such as 17 or yes,no; got {text!r}."
-        )
-    return names
 
 
 def _pairs(text: str, form: str, option: str = "--levels") -> list[tuple[float, float]]:

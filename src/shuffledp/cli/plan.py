@@ -14,8 +14,8 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.planning.frequency import plan_frequency
 from shuffledp.planning.mean import plan_mean
 from shuffledp.planning.plan import Plan, Wish
+from shuffledp.planning.table import plan_tables
 from shuffledp.report.items_plan import items_plan_table, items_plan_to_dict
-from shuffledp.report.plan import plan_tables
 
 Command = Callable[..., Any]
 

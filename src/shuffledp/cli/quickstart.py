@@ -4,12 +4,14 @@ import click
 
 from shuffledp.cli import parse
 from shuffledp.cli.options import Settings, collection_options
-from shuffledp.cli.rehearse import Categories, rehearse_frequency
-from shuffledp.cli.run import Stage, run
+from shuffledp.cli.run import run
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES
 from shuffledp.datasets.synthetic import draw_msnbc_like
 from shuffledp.report.summary import Summary
 from shuffledp.statistics.collection import assign_levels
+from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.frequency.rehearsal import rehearse_frequency
+from shuffledp.statistics.stage import Stage
 
 
 @click.command("quickstart")
@@ -51,12 +53,13 @@ def quickstart_command(
     def rehearse(stage: Stage) -> Summary:
         values = draw_msnbc_like(num_users, rng=stage.rng)
         shares = parse.level_shares(levels)
-        given = assign_levels(shares, num_users, rng=stage.rng)
         return rehearse_frequency(
             stage,
-            Categories(values, MSNBC_CATEGORIES),
-            given,
+            values,
+            MSNBC_CATEGORIES,
+            assign_levels(shares, num_users, rng=stage.rng),
             f"{num_users:,} made-up visitors of a news site",
+            Frequency(len(MSNBC_CATEGORIES), stage.mode),
         )
 
     run(rehearse, settings)

@@ -1,46 +1,20 @@
 """What `estimate` and `quickstart` share: rehearse a collection, show it, write it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
 from shuffledp.cli.console import progress, show, show_json
 from shuffledp.cli.options import Settings
-from shuffledp.datasets.fetch import Progress
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.randomness import Rng, SystemRandom
 from shuffledp.report.files import write_report
-from shuffledp.report.summary import Summary
-from shuffledp.report.summary_parts import (
-    Circumstances,
-)
-from shuffledp.report.terminal import estimate_table, guarantee_tables
-from shuffledp.statistics.collection import OnStep
+from shuffledp.report.terminal import estimate_table, guarantee_table
+from shuffledp.statistics.stage import Rehearsal, Stage
 
 # People who made up their data with the same seed must not meet the same random numbers.
 _STREAM = 20_230_417
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Where a rehearsal draws from, and whom it tells how far it is."""
-
-    rng: Rng
-    on_bytes: Progress
-    on_step: OnStep
-    settings: Settings
-
-    def circumstances(self, source: str, *caveats: str) -> Circumstances:
-        """Returns what the summary says of values from there."""
-        settings = self.settings
-        return Circumstances(source, settings.confidence, settings.seed, caveats)
-
-
-Rehearsal: TypeAlias = Callable[[Stage], Summary]
 
 
 def run(rehearsal: Rehearsal, settings: Settings) -> None:
@@ -63,11 +37,20 @@ def run(rehearsal: Rehearsal, settings: Settings) -> None:
         SystemRandom() if seed is None else np.random.default_rng([seed, _STREAM])
     )
     with progress("read") as (on_bytes, on_step):
-        summary = rehearsal(Stage(rng, on_bytes, on_step, settings))
+        stage = Stage(
+            rng,
+            mode=settings.mode,
+            delta=settings.delta,
+            confidence=settings.confidence,
+            seed=seed,
+            on_bytes=on_bytes,
+            on_step=on_step,
+        )
+        summary = rehearsal(stage)
     written = write_report(summary, output) if output is not None else []
     if settings.as_json:
         show_json(summary.to_dict())
         return
-    show(estimate_table(summary), guarantee_tables(summary))
+    show(estimate_table(summary), guarantee_table(summary.guarantee))
     names = ", ".join(path.name for path in written)
     show(f"\nWritten to {written[0].parent}: {names}")

@@ -53,7 +53,7 @@ def serve_group() -> None:
     The analyst:       shuffledp serve analyst commuting \\
                          --database sqlite:///analyst.db --shuffler https://shuffler.example
 
-    Two parties who do not share what they see: they should be two organisations, on two
+    Two parties who do not share what they see: they should be two organizations, on two
     machines. Services speak HTTP on the machine itself; a proxy in front speaks TLS.
     """
 

@@ -1,23 +1,16 @@
 """`shuffledp verify`: does a certificate hold?"""
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.verify import population_of, verify
-from shuffledp.cli.console import show, working
-from shuffledp.datasets.table import read_budgets
-from shuffledp.errors import DataError
+from shuffledp.accounting.verify import Verification
+from shuffledp.cli.console import show, show_json, working
+from shuffledp.datasets.budgets import read_budgets
 from shuffledp.population import Population
-from shuffledp.randomizers.catalog import build
 from shuffledp.report.terminal import guarantee_table
-from shuffledp.statistics.single_message import SingleMessage
-
-_ITEMS_FORMAT = "shuffledp-items-guarantee-1"
-_MOST_BYTES = 50_000_000
+from shuffledp.statistics.verify import read, verify
 
 
 @click.command("verify")
@@ -29,12 +22,16 @@ _MOST_BYTES = 50_000_000
     help="Everybody's epsilon, if there are too many levels to list in the certificate.",
 )
 @click.option("--column", metavar="NAME", help="The column of a CSV or Parquet file.")
-def verify_command(certificate: Path, budgets: Path | None, column: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+def verify_command(
+    certificate: Path, budgets: Path | None, column: str | None, as_json: bool
+) -> None:
     """Recompute a certificate from its inputs, and compare.
 
-    Exits with 0 if every bound in it is confirmed, with 1 if not, and with 2 if it cannot
-    be read or is not about these people. A result that an analyst's service published
-    holds its certificate, and will do, too.
+    Certificates of every statistic are read: the protocol is built again from what the
+    certificate says ran. Exits with 0 if every bound in it is confirmed, with 1 if not,
+    and with 2 if it cannot be read or is not about these people. A result that an
+    analyst's service published holds its certificate, and will do, too.
 
     \b
     Example:
@@ -42,19 +39,21 @@ def verify_command(certificate: Path, budgets: Path | None, column: str | None) 
         --certificate certificate.json
       shuffledp verify certificate.json
     """
-    guarantee = Guarantee.from_dict(_certificate_of(_read(certificate)))
-    with working("read"):
-        people = (
-            population_of(guarantee)
-            if budgets is None
-            else Population.from_budgets(read_budgets(budgets, column))
-        )
-    protocol = SingleMessage(
-        build(guarantee.mechanism, guarantee.parameters), guarantee.mode
-    )
+    guarantee = read(certificate)
+    people = None
+    if budgets is not None:
+        with working("read"):
+            people = Population.from_budgets(read_budgets(budgets, column))
     with working("certify"):
-        verification = verify(guarantee, protocol, people)
-    listed = len(guarantee.levels)
+        verification = verify(guarantee, people=people)
+    if as_json:
+        show_json(verification.to_dict())
+    else:
+        _show(verification, len(guarantee.levels))
+    sys.exit(0 if verification.holds else 1)
+
+
+def _show(verification: Verification, listed: int) -> None:
     if listed < verification.num_levels:
         show(f"It speaks of {listed} of {verification.num_levels:,} levels only.")
     if verification.holds:
@@ -68,41 +67,3 @@ def verify_command(certificate: Path, budgets: Path | None, column: str | None) 
             show(f"  - {problem}")
         show("\nWhat was recomputed instead:\n")
     show(guarantee_table(verification.recomputed))
-    sys.exit(0 if verification.holds else 1)
-
-
-def _certificate_of(record: dict[str, object]) -> dict[str, object]:
-    """Returns a certificate: the document itself, or what a published result holds.
-
-    Raises:
-        DataError: If it is one of items.
-    """
-    inner = record.get("certificate")
-    found = inner if isinstance(inner, dict) else record
-    if found.get("format") == _ITEMS_FORMAT:
-        raise DataError(
-            "Expected a certificate of single messages: those of items cannot be "
-            "recomputed by `shuffledp verify` yet."
-        )
-    return found
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)
-
-
-def _read(path: Path) -> dict[str, object]:
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise DataError(
-                f"Expected a certificate, got a file of {path.name}'s size."
-            )
-        text = path.read_text(encoding="utf-8")
-        record = json.loads(text, parse_constant=_refuse_constant)
-    except OSError as error:
-        raise DataError(f"Could not read {path}: {error.strerror}.") from error
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"Expected {path.name} to hold JSON.") from error
-    if not isinstance(record, dict):
-        raise DataError(f"Expected {path.name} to hold one certificate.")
-    return record

@@ -1,4 +1,4 @@
-"""Sets of s items per person: from visited pages, drawn at random, or from tables.
+"""Sets of s items per person: from visited pages, or drawn at random.
 
 Collections of sets need s different items from everybody. Whoever has more keeps s of
 them, drawn uniformly; whoever has fewer is given dummy items, whose numbers follow those
@@ -14,18 +14,12 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from shuffledp.datasets.fetch import Progress, no_progress
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES, load_msnbc_pages
-from shuffledp.datasets.table import (
-    MAX_TABLE_CATEGORIES,
-    budgets_of,
-    categories_of,
-    read_columns,
-)
-from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.datasets.table_kinds import MAX_TABLE_CATEGORIES
+from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
@@ -43,12 +37,16 @@ class ItemSets:
         names: Of all items, dummy items last.
         num_real: How many items are no dummies.
         num_cut: How many people had more than s items.
+        levels: Everybody's level, shape (n,), if they were read, too.
+        notes: What a reader of the results should know of how they were read.
     """
 
     sets: NDArray[np.int32]
     names: tuple[str, ...]
     num_real: int
     num_cut: int = 0
+    levels: Floats | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def num_items(self) -> int:
@@ -152,83 +150,6 @@ def draw_uniform_sets(
         sets[:, place] = np.where(taken, last, drawn)
     names = tuple(str(item) for item in range(num_items))
     return ItemSets(sets, names, num_items)
-
-
-def read_item_sets(
-    path: Path,
-    *,
-    person: str,
-    item: str,
-    set_size: int | None = None,
-    items: int | tuple[str, ...] | None = None,
-    rng: Rng,
-) -> ItemSets:
-    """Reads a CSV or Parquet file with one row per person and item.
-
-    Rows that say the same count once. People come in the order of their first rows.
-
-    Args:
-        path: The file.
-        person: The column that tells people apart.
-        item: The column of items.
-        set_size: s; by default as many items as anybody has.
-        items: How many there are, if they are whole numbers from 0; their names; or None
-            to take the distinct values of the column, sorted.
-        rng: The only source of randomness, used where people have more than s items.
-
-    Raises:
-        DataError: If the file is missing, empty, unreadable, or lacks a value.
-        InvalidInputError: If an item is not one of those named.
-    """
-    frame = read_columns(path, [person, item], as_text=[person, item])
-    if person == item:
-        raise DataError("Expected two different columns, for people and for items.")
-    whose = frame[person]
-    if whose.null_count() or isinstance(whose.dtype, pl.List | pl.Struct | pl.Array):
-        raise DataError(f"Expected a person in every row of column {person!r}.")
-    codes, names = categories_of(frame[item], items)
-    # Numbers of people in the order in which they come first.
-    _, first, people = np.unique(
-        whose.rank("dense").to_numpy(), return_index=True, return_inverse=True
-    )
-    rank = np.empty(first.size, dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(first.size)
-    pairs = np.unique(rank[people] * len(names) + codes)
-    owners, held = pairs // len(names), pairs % len(names)
-    if set_size is None:
-        set_size = int(np.bincount(owners).max())
-    return gather_sets(
-        owners, held, num_users=first.size, names=names, set_size=set_size, rng=rng
-    )
-
-
-def read_set_levels(path: Path, *, person: str, level: str) -> Floats:
-    """Reads everybody's level from the file that `read_item_sets` reads, shape (n,).
-
-    Args:
-        path: The file.
-        person: The column that tells people apart.
-        level: The column of levels, the same in all rows of a person.
-
-    Raises:
-        DataError: If the file is missing, empty, unreadable, or lacks a value.
-        InvalidInputError: If a person has different levels.
-    """
-    if person == level:
-        raise DataError("Expected two different columns, for people and for levels.")
-    frame = read_columns(path, [person, level], as_text=[person])
-    rows = pl.DataFrame({"person": frame[person], "level": budgets_of(frame[level])})
-    ends = rows.group_by("person", maintain_order=True).agg(
-        low=pl.col("level").min(), high=pl.col("level").max()
-    )
-    # NaN is no level, whoever has it; `min` and `max` may pass over it.
-    if rows["level"].is_nan().any():
-        raise DataError(f"Expected a number for every person in column {level!r}.")
-    if not (ends["low"] == ends["high"]).all():
-        raise InvalidInputError(
-            f"Expected the same level in all rows of a person in column {level!r}."
-        )
-    return ends["low"].to_numpy()
 
 
 def gather_sets(

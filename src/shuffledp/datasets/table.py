@@ -1,102 +1,131 @@
-"""Columns of people's values and levels from CSV and Parquet files."""
+"""Columns of people's values and levels, and what is made of them.
 
-from collections.abc import Sequence
+A column is a polars series. White space around its texts does not count, and a value that
+is missing - see `missing` - is refused with the rows that lack one, wherever it is used.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from shuffledp.arrays import level_array
+from shuffledp.datasets.missing import (
+    Missing,
+    check_missing,
+    cleaned,
+    cleaned_rows,
+    column_names,
+    refuse_missing,
+)
+from shuffledp.datasets.table_files import read_rows
+from shuffledp.datasets.table_kinds import MAX_TABLE_CATEGORIES
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.types import Floats, Ints
 
-# More categories than this are no table that anybody reads.
-MAX_TABLE_CATEGORIES = 100_000
-
+_NAMING_TYPES = (pl.String, pl.Boolean, pl.Date)
 _BITS = {"0": 0, "1": 1, "false": 0, "true": 1}
 
-_VALUE_TYPES = (
-    pl.String,
-    pl.Categorical,
-    pl.Enum,
-    pl.Boolean,
-    pl.Date,
-    pl.Float32,
-    pl.Float64,
-    pl.Int8,
-    pl.Int16,
-    pl.Int32,
-    pl.Int64,
-    pl.UInt8,
-    pl.UInt16,
-    pl.UInt32,
-    pl.UInt64,
-)
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """People's values: of everybody, one in each column.
+
+    Attributes:
+        frame: The columns, without missing values.
+        notes: What a reader of the results should know of how they were read: what was
+            guessed, and who was left out, in sentences.
+    """
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, column: str) -> pl.Series:
+        """Returns one column."""
+        return self.frame[column]
+
+    @property
+    def num_users(self) -> int:
+        """How many people there are."""
+        return self.frame.height
 
 
 def read_columns(
-    path: Path, columns: list[str], *, as_text: Sequence[str] = ()
-) -> pl.DataFrame:
-    """Reads some columns of a CSV (.csv, .tsv, .txt) or Parquet file.
+    path: Path,
+    columns: list[str],
+    *,
+    missing: Missing = "refuse",
+    known: Collection[str] = (),
+) -> Table:
+    """Reads some columns of separated text, JSON lines or Parquet: see `table_files`.
 
     Args:
         path: The file.
         columns: Their names.
-        as_text: Those of them that are read from a CSV as they are written: "01" is not
-            "1".
+        missing: Whether rows with a missing value are refused, or dropped.
+        known: Texts that are values, such as a category that is called "NA".
 
     Raises:
         DataError: If the file is missing, empty, unreadable, or lacks a column.
+        MissingValueError: If a value is missing, and that is refused; see `missing`.
     """
-    if not path.is_file():
-        raise DataError(f"Expected a file at {path}, found none.")
-    try:
-        text = path.suffix.lower() not in (".parquet", ".pq")
-        if not text:
-            lazy = pl.scan_parquet(path)
-        else:
-            separator = "\t" if path.suffix.lower() == ".tsv" else ","
-            lazy = pl.scan_csv(
-                path,
-                separator=separator,
-                infer_schema_length=None,
-                schema_overrides=dict.fromkeys(as_text, pl.String),
-            )
-        present = lazy.collect_schema().names()
-        for column in columns:
-            # The names themselves may be people's data, if the header is missing.
-            if present.count(column) != 1 or f"{column}_duplicated_0" in present:
-                raise DataError(
-                    f"Expected exactly one column {column!r} among the {len(present)} "
-                    f"that the first line of {path} names."
-                )
-        # Of text, all columns are read: only then are lines that are too long seen.
-        frame = (
-            lazy.collect().select(list(dict.fromkeys(columns)))
-            if text
-            else (lazy.select(list(dict.fromkeys(columns))).collect())
-        )
-    except (pl.exceptions.PolarsError, OSError) as error:
-        # The reader's own message may quote what people wrote.
-        raise DataError(
-            f"Could not read {path}: expected a Parquet file, or text with a header line "
-            "and as many values in every line."
-        ) from error
-    if frame.height == 0:
-        raise DataError(f"Expected at least one person in {path}, found none.")
-    return frame
+    check_missing(missing)
+    rows = cleaned_rows(read_rows(path, columns), known)
+    if missing == "refuse":
+        refuse_missing(rows.frame.get_columns(), rows)
+        return Table(rows.frame, rows.notes)
+    kept = rows.frame.drop_nulls()
+    if kept.height == 0:
+        raise DataError(f"Expected somebody with a value in every column of {path}.")
+    return Table(kept, rows.notes + left_out(rows.frame, kept.height))
+
+
+def left_out(
+    frame: pl.DataFrame, num_kept: int, num_users: int | None = None
+) -> tuple[str, ...]:
+    """Returns how many people were left out, in a sentence, if any were.
+
+    Args:
+        frame: Everybody, with missing values.
+        num_kept: How many people stay.
+        num_users: How many there are, if not as many as rows.
+    """
+    total = frame.height if num_users is None else num_users
+    dropped = total - num_kept
+    if not dropped:
+        return ()
+    holes = [column for column in frame if column.null_count()]
+    return (
+        f"{dropped:,} of {total:,} people {'was' if dropped == 1 else 'were'} left out, "
+        f"for want of a value in {column_names(holes)}.",
+    )
 
 
 def budgets_of(column: pl.Series) -> Floats:
     """Returns one budget per person.
 
+    Budgets in single precision are the decimals that they stand for: see `level_array`.
+
     Raises:
-        DataError: If an entry is missing or not a number.
+        MissingValueError: If somebody has none.
+        DataError: If an entry is not a number.
     """
-    if column.null_count() or not column.dtype.is_numeric():
-        raise DataError(
-            f"Expected a number for every person in column {column.name!r}."
-        )
-    return column.cast(pl.Float64).to_numpy()
+    return level_array(_numbers(column, "a number").to_numpy(), "budgets")
+
+
+def numbers_of(column: pl.Series) -> Floats:
+    """Returns one finite number per person.
+
+    Raises:
+        MissingValueError: If somebody has none.
+        DataError: If an entry is infinite or not a number.
+    """
+    numbers = _numbers(column, "a finite number").cast(pl.Float64).to_numpy()
+    if not np.all(np.isfinite(numbers)):
+        raise _expected("a finite number", column)
+    return numbers
 
 
 def categories_of(
@@ -106,33 +135,22 @@ def categories_of(
 
     Args:
         column: One value per person.
-        categories: How many there are, if values are whole numbers from 0; their names;
-            or None to take the distinct values of the column, sorted.
+        categories: How many there are, if values are whole numbers from 0; their names,
+            of which "NA" may be one; or None to take the distinct values of the column,
+            sorted.
 
     Raises:
-        DataError: If a value is missing.
+        MissingValueError: If somebody has no value.
         InvalidInputError: If a value is not one of the categories.
     """
-    if column.null_count():
-        raise DataError(f"Expected a value for every person in column {column.name!r}.")
-    if not isinstance(column.dtype, _VALUE_TYPES):
+    named = () if categories is None or isinstance(categories, int) else categories
+    column = _complete(column, named)
+    if not (column.dtype.is_numeric() or isinstance(column.dtype, _NAMING_TYPES)):
         raise DataError(
             f"Expected texts, numbers or dates in column {column.name!r}, not lists."
         )
-    if isinstance(column.dtype, pl.Float32 | pl.Float64) and column.is_nan().any():
-        raise DataError(f"Expected a value for every person in column {column.name!r}.")
     if isinstance(categories, int):
-        refusal = InvalidInputError(
-            f"Expected whole numbers from 0 to {categories - 1} in column "
-            f"{column.name!r}; name the categories if they are something else."
-        )
-        parsed = column.cast(pl.Int64, strict=False)
-        if parsed.null_count() or isinstance(column.dtype, pl.Float32 | pl.Float64):
-            raise refusal
-        numbers = parsed.to_numpy()
-        if numbers.min() < 0 or numbers.max() >= categories:
-            raise refusal
-        return numbers, tuple(str(number) for number in range(categories))
+        return _numbered(column, categories), tuple(map(str, range(categories)))
     text = column.cast(pl.String)
     if categories is None:
         categories = tuple(text.unique().sort().to_list())
@@ -142,44 +160,18 @@ def categories_of(
                 f"{column.name!r}, got {len(categories):,}; name the categories if some "
                 "do not occur."
             )
-    known = pl.Series(categories, dtype=pl.String)
-    codes = text.replace_strict(
-        known, np.arange(len(categories)), default=None, return_dtype=pl.Int64
-    )
-    if codes.null_count():
-        raise InvalidInputError(
-            f"Expected every value in column {column.name!r} to be one of the "
-            f"{len(categories)} categories."
-        )
-    return codes.to_numpy(), categories
-
-
-def numbers_of(column: pl.Series) -> Floats:
-    """Returns one finite number per person.
-
-    Raises:
-        DataError: If an entry is missing, infinite or not a number.
-    """
-    refusal = DataError(
-        f"Expected a finite number for every person in column {column.name!r}."
-    )
-    if column.null_count() or not column.dtype.is_numeric():
-        raise refusal
-    numbers = column.cast(pl.Float64).to_numpy()
-    if not np.all(np.isfinite(numbers)):
-        raise refusal
-    return numbers
+    return _coded(text, categories), categories
 
 
 def bits_of(column: pl.Series) -> Ints:
     """Returns 0 or 1 per person, of whole numbers or of true and false.
 
     Raises:
-        DataError: If an entry is missing or something else.
+        MissingValueError: If somebody has none.
+        DataError: If an entry is something else.
     """
-    refusal = DataError(
-        f"Expected 0 or 1, or true or false, for every person in column {column.name!r}."
-    )
+    column = _complete(column)
+    refusal = _expected("0 or 1, or true or false,", column)
     kinds = (pl.String, pl.Boolean)
     if not (isinstance(column.dtype, kinds) or column.dtype.is_integer()):
         raise refusal
@@ -193,23 +185,88 @@ def bits_of(column: pl.Series) -> Ints:
     return bits.to_numpy()
 
 
-def strings_of(column: pl.Series) -> list[str]:
-    """Returns one string per person, in their order.
+def strings_of(column: pl.Series, known: Collection[str] = ()) -> list[str]:
+    """Returns one string per person, in their order, without white space around it.
+
+    Args:
+        column: One text per person.
+        known: Texts that are values, such as a candidate that is called "null".
 
     Raises:
-        DataError: If an entry is missing, or the column does not hold texts.
+        MissingValueError: If somebody has none.
+        DataError: If the column does not hold texts.
     """
-    texts = (pl.String, pl.Categorical, pl.Enum)
-    if column.null_count() or not (
-        isinstance(column.dtype, texts) or column.dtype.is_integer()
-    ):
-        raise DataError(f"Expected a text for every person in column {column.name!r}.")
+    column = _complete(column, known)
+    if not (column.dtype == pl.String or column.dtype.is_integer()):
+        raise _expected("a text", column)
     strings: list[str] = column.cast(pl.String).to_list()
     return strings
 
 
+def _complete(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
+    column = cleaned(column, known)
+    refuse_missing([column])
+    return column
+
+
+def _expected(what: str, column: pl.Series) -> DataError:
+    return DataError(f"Expected {what} for every person in column {column.name!r}.")
+
+
+def _numbers(column: pl.Series, what: str) -> pl.Series:
+    """Returns a column as numbers, those of texts in double precision."""
+    column = _complete(column)
+    if column.dtype.is_numeric():
+        return column
+    if column.dtype != pl.String:
+        raise _expected(what, column)
+    numbers = _parsed(column)
+    if numbers.null_count():
+        commas = column.str.replace(",", ".", literal=True)
+        if _parsed(commas).null_count() == 0:
+            what += " with a decimal point, not a decimal comma,"
+        raise _expected(what, column)
+    return numbers
+
+
+def _parsed(texts: pl.Series) -> pl.Series:
+    return texts.cast(pl.Float64, strict=False).fill_nan(None)
+
+
+def _numbered(column: pl.Series, num_categories: int) -> Ints:
+    """Returns whole numbers from 0 as they are."""
+    numbers = column.cast(pl.Int64, strict=False)
+    whole = column.dtype.is_integer() or column.dtype == pl.String
+    if (
+        not whole
+        or numbers.null_count()
+        or not numbers.is_between(0, num_categories - 1).all()
+    ):
+        raise InvalidInputError(
+            f"Expected whole numbers from 0 to {num_categories - 1} in column "
+            f"{column.name!r}; name the categories if they are something else."
+        )
+    return numbers.to_numpy()
+
+
+def _coded(text: pl.Series, categories: tuple[str, ...]) -> Ints:
+    """Returns the place of each text among these categories."""
+    known = pl.Series(categories, dtype=pl.String).str.strip_chars()
+    if known.n_unique() < known.len():
+        raise InvalidInputError("Expected categories that are all different.")
+    codes = text.replace_strict(
+        known, np.arange(len(categories)), default=None, return_dtype=pl.Int64
+    )
+    if codes.null_count():
+        raise InvalidInputError(
+            f"Expected every value in column {text.name!r} to be one of the "
+            f"{len(categories)} categories."
+        )
+    return codes.to_numpy()
+
+
 def read_lines(path: Path) -> tuple[str, ...]:
-    """Reads a file with one string per line, UTF-8.
+    """Reads a file with one string per line, UTF-8, without white space around them.
 
     Raises:
         DataError: If it is missing, not UTF-8, or has an empty line.
@@ -221,41 +278,10 @@ def read_lines(path: Path) -> tuple[str, ...]:
     except (OSError, ValueError) as error:
         raise DataError(f"Could not read {path}: expected text in UTF-8.") from error
     # Not `splitlines`, which also splits at characters that a string may contain.
-    lines = text.removesuffix("\n").split("\n")
+    lines = [line.strip() for line in text.removesuffix("\n").split("\n")]
     if "" in lines:
         raise DataError(
             f"Expected one string in every line of {path}, found nothing in line "
             f"{lines.index('') + 1}."
         )
     return tuple(lines)
-
-
-def read_budgets(path: Path, column: str | None = None) -> Floats:
-    """Reads one budget per person from a text, .npy, CSV or Parquet file.
-
-    Args:
-        path: Text with one number per line, a one-dimensional .npy array, or a table.
-        column: Which column of a table.
-
-    Raises:
-        DataError: If the file is missing, empty or unreadable.
-    """
-    if not path.is_file():
-        raise DataError(f"Expected a file at {path}, found none.")
-    if column is not None or path.suffix.lower() in (".csv", ".tsv", ".parquet", ".pq"):
-        if column is None:
-            raise DataError(f"Expected the name of the column of {path} to read.")
-        return budgets_of(read_columns(path, [column])[column])
-    if path.stat().st_size == 0:
-        raise DataError(f"Expected at least one person in {path}, found none.")
-    try:
-        if path.suffix.lower() == ".npy":
-            loaded = np.load(path, allow_pickle=False)
-        else:
-            loaded = np.array(path.read_text().split(), dtype=np.float64)
-    except (OSError, ValueError) as error:
-        raise DataError(f"Expected one number per person in {path}.") from error
-    if loaded.ndim != 1 or loaded.size == 0 or loaded.dtype.kind not in "fiu":
-        raise DataError(f"Expected one number per person in {path}.")
-    budgets: Floats = loaded.astype(np.float64)
-    return budgets

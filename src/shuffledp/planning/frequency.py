@@ -43,6 +43,12 @@ def plan_frequency(
 ) -> Plan:
     """Compares all protocols for frequencies, at equal levels or equal central targets.
 
+    >>> wish = Wish(levels={0.5: 60, 1.0: 140}, delta=1e-4)
+    >>> plan = plan_frequency(wish, num_categories=2)
+    >>> best = plan.recommended
+    >>> print(f"{best.name}, {best.mode}: +- {best.standard_error:.3f}")
+    kary-response, agnostic: +- 0.082
+
     Args:
         wish: Levels or targets, people, delta.
         num_categories: k, at least 2.

@@ -40,6 +40,12 @@ def plan_mean(
 ) -> Plan:
     """Compares all protocols for a mean, at equal levels or equal central targets.
 
+    >>> wish = Wish(levels={0.5: 60, 1.0: 140}, delta=1e-4)
+    >>> plan = plan_mean(wish, low=20, high=80, spread=10)
+    >>> best = plan.recommended
+    >>> print(f"{best.name}, {best.mode}: +- {best.standard_error:.1f}")
+    one-bit, agnostic: +- 5.3
+
     Args:
         wish: Levels or targets, people, delta.
         low: Smallest possible value.

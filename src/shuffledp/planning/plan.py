@@ -20,6 +20,10 @@ NO_INFORMATION = "messages of people at level 0 carry no information."
 class Wish:
     """What the collection must keep: levels on the device, or targets after the shuffle.
 
+    >>> wish = Wish(targets={0.05: 3_000, 0.1: 1_000}, delta=1e-6)
+    >>> wish.num_users
+    4000
+
     Attributes:
         levels: {privacy level: people}, or None.
         targets: {central epsilon: people}, or None; each protocol then gets the largest

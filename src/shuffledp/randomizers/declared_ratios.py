@@ -11,7 +11,7 @@ other person, and the victim's loss is, in the worst case, that of three kinds o
 messages: p to 1 for x, p to 1 for x', and neutral. With a = beta / (p - 1), their
 probabilities under x are p a, a and 1 - a - p a. No smaller bound follows from p, beta
 and q alone. The numbers are those of the variation ratio of Wang et al. (2024,
-arXiv:2401.04306), whose own reduction is not an upper bound in general.
+arXiv:2304.05007), whose own reduction is not an upper bound in general.
 """
 
 import math

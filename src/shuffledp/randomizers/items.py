@@ -2,7 +2,7 @@
 
 A person holds s of d items. Her report consists of
 
-* every item she holds, with probability lambda, which her privacy level sets;
+* every item she holds, with probability lambda, which her target sets;
 * N blanket messages, each an item drawn uniformly from all d, whatever she holds;
 * dummies, up to `report_size` messages: the analyst drops them, and the number of
   messages tells nobody anything.
@@ -16,8 +16,10 @@ Where N is Poisson, an entry d of a set means "no item": less is sent, nothing e
 published, everybody must hold exactly s.
 
 Law of the draws: N is found by asking, for j = 0, 1, ..., whether it stops at j, with a
-coin of chance P(N = j) / P(N >= j). Coins are exact (`randomness.coins`); the chances, and
-their complements, are rounded by at most 1e-13 of themselves.
+coin of chance P(N = j) / P(N >= j), at most `cap` coins in all. Coins are exact
+(`randomness.coins`), and so are those of lambda; with Poisson noise, chances and their
+complements are rounded by at most 7e-16 (m + 1) of themselves, which certificates account
+for.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", Algorithm 2, for "bernoulli" noise.
@@ -111,7 +113,7 @@ class ItemsRandomizer:
         Args:
             sets: Distinct items in [0, d) in every row, and with Poisson noise any number
                 of d for "no item", shape (n, s).
-            rates: lambda of each person's level, in [0, 1], shape (n,).
+            rates: lambda of each person's target, in [0, 1], shape (n,).
             rng: The only source of randomness.
 
         Returns:

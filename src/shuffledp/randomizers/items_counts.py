@@ -1,8 +1,8 @@
 """The analyst's counts of a collection of sets, drawn without drawing any message.
 
-Given how many people of each level hold each item, the number of messages per item is
+Given how many people of each target hold each item, the number of messages per item is
 
-    sum over levels of Binomial(holders, lambda)  +  blanket messages,
+    sum over targets of Binomial(holders, lambda)  +  blanket messages,
 
 all items' binomials independent: whoever holds several items sends each of them by a coin
 of its own. The blanket messages, of n people with N each, are as many as N sums to, dealt
@@ -22,26 +22,26 @@ from shuffledp.types import Floats, Ints
 MAX_USERS = 10**10
 
 
-def holders_by_level(
-    sets: Ints, level_indices: Ints, *, num_levels: int, num_items: int
+def holders_by_target(
+    sets: Ints, places: Ints, *, num_targets: int, num_items: int
 ) -> NDArray[np.int64]:
-    """Counts the people of each level who hold each item, shape (levels, d).
+    """Counts the people of each target who hold each item, shape (targets, d).
 
     Args:
         sets: Items, d for none, shape (n, s).
-        level_indices: Each person's level, in [0, num_levels), shape (n,).
-        num_levels: How many levels there are.
+        places: Each person's target, in [0, num_targets), shape (n,).
+        num_targets: How many targets there are.
         num_items: d.
 
     Raises:
-        InvalidInputError: If there is not one level per set, or one is out of range.
+        InvalidInputError: If there is not one target per set, or one is out of range.
     """
-    indices = int_array(level_indices, "levels")
+    indices = int_array(places, "targets")
     if sets.ndim != 2 or indices.size != sets.shape[0]:
-        raise InvalidInputError("Expected one level per set.")
-    if indices.size and (indices.min() < 0 or indices.max() >= num_levels):
-        raise InvalidInputError(f"Expected levels in [0, {num_levels}).")
-    counts = np.zeros((num_levels, num_items + 1), dtype=np.int64)
+        raise InvalidInputError("Expected one target per set.")
+    if indices.size and (indices.min() < 0 or indices.max() >= num_targets):
+        raise InvalidInputError(f"Expected targets in [0, {num_targets}).")
+    counts = np.zeros((num_targets, num_items + 1), dtype=np.int64)
     rows = indices.astype(np.int64) * (num_items + 1)
     for place in range(sets.shape[1]):
         cells = np.bincount(rows + sets[:, place], minlength=counts.size)
@@ -61,8 +61,8 @@ def draw_counts(
 
     Args:
         randomizer: What the devices run.
-        holders: People of each level who hold each item, shape (levels, d).
-        rates: lambda of each level, in [0, 1], shape (levels,).
+        holders: People of each target who hold each item, shape (targets, d).
+        rates: lambda of each target, in [0, 1], shape (targets,).
         num_users: How many people send blanket messages, n.
         rng: A simulation's generator.
 

@@ -1,5 +1,7 @@
 """Randomizers of numbers by their names, for a range of values."""
 
+from typing import Any
+
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.clip_laplace import ClipLaplace
@@ -24,7 +26,11 @@ def number_randomizer(mechanism: str, low: float, high: float) -> NumberRandomiz
     """
     if mechanism == "clip-laplace":
         return ClipLaplace(clip=value_range(low, high))
-    kinds = {"one-bit": OneBit, "laplace": Laplace, "gaussian": Gaussian}
+    kinds: dict[str, Any] = {
+        "one-bit": OneBit,
+        "laplace": Laplace,
+        "gaussian": Gaussian,
+    }
     if mechanism not in kinds:
         raise InvalidInputError(
             f"Expected one of {', '.join(NUMBER_MECHANISMS)}, got {mechanism!r}."

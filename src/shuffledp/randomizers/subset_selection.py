@@ -3,8 +3,9 @@
 Sets that contain the person's value are e^eps times as likely as others. With w = 1 it is
 k-ary response; a w near k / (e^eps + 1) has the smallest error.
 
-Sources: Ye, Barg (2018), "Optimal schemes for discrete distribution estimation under
-locally differential privacy"; Wang et al. (2019), "Local private subset selection".
+Sources: Wang et al. (2016), "Mutual information optimally local private discrete
+distribution estimation", arXiv:1607.08025; Ye, Barg (2018), "Optimal schemes for discrete
+distribution estimation under locally differential privacy".
 """
 
 import math

@@ -9,17 +9,11 @@ from shuffledp.errors import DataError
 from shuffledp.extras import require
 from shuffledp.report.levels import level_table
 from shuffledp.report.picture import estimate_picture, guarantee_picture
-from shuffledp.report.summary import Statistic, Summary
+from shuffledp.report.summary import Summary
 from shuffledp.report.words import caution, decimals, percent, plain, rounded, shown
 from shuffledp.version import __version__
 
-_HEADINGS: dict[Statistic, str] = {
-    "frequency": "How often each category occurs",
-    "mean": "What the mean is",
-    "sum": "How many people say yes",
-    "strings": "How many people hold each string that was found",
-    "items": "How many people hold each item",
-}
+_STEM = "estimates"
 
 
 def html_report(summary: Summary) -> str:
@@ -33,31 +27,27 @@ def html_report(summary: Summary) -> str:
     digits = decimals(row.standard_error for row in summary.rows)
 
     def written(number: float) -> str:
-        if summary.unit == "share":
+        if summary.words.unit == "share":
             return f"{percent(number, 3)}%"
         return rounded(number, digits)
 
     environment.filters |= {"plain": plain, "shown": shown, "written": written}
     rows = summary.listed_rows()
     page: str = environment.get_template("report.html.j2").render(
-        title=f"{summary.title} from people at different privacy levels",
-        heading=_HEADINGS[summary.statistic],
+        title=f"{summary.words.title} from people at different privacy levels",
+        heading=summary.words.asked,
         version=__version__,
         summary=summary,
-        table=f"{_stem(summary)}.csv",
+        table=f"{_STEM}.csv",
         estimate_svg=estimate_picture(summary),
         rows=rows,
         num_listed=sum(row.listed for row in summary.rows),
         confidence=f"{plain(100 * summary.confidence)}%",
-        guarantees=[
-            (
-                heading,
-                guarantee,
-                level_table(guarantee),
-                caution(guarantee),
-                guarantee_picture(guarantee),
-            )
-            for heading, guarantee in summary.guarantees
+        guarantee=summary.guarantee,
+        caution=caution(summary.guarantee),
+        statements=[
+            (statement, level_table(statement), guarantee_picture(statement))
+            for statement in summary.guarantee.statements
         ],
     )
     return page
@@ -74,17 +64,15 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         DataError: If the folder cannot be written to.
         MissingExtraError: If the report extra is not installed.
     """
-    stem = _stem(summary)
     texts = {
         "report.html": html_report(summary),
-        f"{stem}.svg": estimate_picture(summary),
+        f"{_STEM}.svg": estimate_picture(summary),
     }
-    for heading, guarantee in summary.guarantees:
-        name = f"guarantee {heading}".strip().replace(" ", "-")
-        texts[f"{name}.svg"] = guarantee_picture(guarantee)
+    for statement in summary.guarantee.statements:
+        texts[f"{_file_name(statement.about)}.svg"] = guarantee_picture(statement)
     texts |= {
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
-        f"{stem}.csv": summary.to_csv(),
+        f"{_STEM}.csv": summary.to_csv(),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -95,8 +83,9 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
-def _stem(summary: Summary) -> str:
-    return "frequencies" if summary.statistic == "frequency" else "estimates"
+def _file_name(about: str) -> str:
+    """Returns where the picture of a statement goes."""
+    return f"guarantee of {about}".replace(" ", "-")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,14 +1,9 @@
-"""What a guarantee says of every level: the rows of tables and the marks of pictures."""
+"""What a statement says of every level: the rows of tables and the marks of pictures."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.guarantee import ItemsGuarantee
+from shuffledp.accounting.guarantee import LevelGuarantee, Statement
 from shuffledp.report.words import plain
-
-AnyGuarantee: TypeAlias = Guarantee | ItemsGuarantee
 
 
 @dataclass(frozen=True)
@@ -20,52 +15,48 @@ class LevelTable:
             attack shows.
         rows: One per level.
         worst: The certified (epsilon, delta) of the level protected least.
-        parameters: Public parameters, by name.
     """
 
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     worst: tuple[float, float]
-    parameters: Mapping[str, int | float | str]
 
 
-def level_table(guarantee: AnyGuarantee) -> LevelTable:
-    """Returns the table of a guarantee at a delta."""
-    ends = ("central epsilon, certified", "attack shows")
-    if isinstance(guarantee, ItemsGuarantee):
-        return LevelTable(
-            ("epsilon asked for", "people", "send chance", *ends),
-            tuple(
-                (
-                    plain(level.level),
-                    f"{level.count:,}",
-                    plain(level.send_chance),
-                    plain(level.epsilon_central),
-                    plain(level.epsilon_central_lower),
-                )
-                for level in guarantee.levels
-            ),
-            (guarantee.worst.epsilon_central, guarantee.delta),
-            {
-                "num_items": guarantee.num_items,
-                "set_size": guarantee.set_size,
-                "blanket": guarantee.blanket,
-                "report_size": guarantee.report_size,
-            },
-        )
+def level_table(statement: Statement) -> LevelTable:
+    """Returns the table of a statement."""
+    symbol = solved(statement)
+    levels = statement.levels
+    worst = max(levels, key=lambda level: (level.epsilon_central, level.delta_central))
     return LevelTable(
-        ("local epsilon", "people", "hide among", *ends),
-        tuple(
-            (
-                plain(level.epsilon_local)
-                + (f" ({level.quantile})" if level.quantile else ""),
-                f"{level.count:,}",
-                f"{level.hides_among:,}",
-                plain(level.epsilon_central),
-                plain(level.epsilon_central_lower),
-            )
-            for level in guarantee.levels
+        (
+            chosen_heading(statement),
+            "people",
+            "hide among",
+            f"central {symbol}, certified",
+            "attack shows",
         ),
-        (guarantee.worst.epsilon_central, guarantee.worst.delta_central),
-        guarantee.parameters,
+        tuple(_row(level, symbol) for level in levels),
+        (worst.epsilon_central, worst.delta_central),
+    )
+
+
+def solved(statement: Statement) -> str:
+    """Returns which parameter was solved for."""
+    return "epsilon" if statement.epsilon is None else "delta"
+
+
+def chosen_heading(statement: Statement) -> str:
+    """Returns what people's choices are, for the heading of a column."""
+    asked_for = any(level.epsilon_local is None for level in statement.levels)
+    return "central epsilon asked for" if asked_for else "local epsilon"
+
+
+def _row(level: LevelGuarantee, symbol: str) -> tuple[str, ...]:
+    lower = getattr(level, f"{symbol}_central_lower")
+    return (
+        plain(level.chosen) + (f" ({level.quantile})" if level.quantile else ""),
+        f"{level.count:,}",
+        f"{level.hides_among:,}",
+        plain(getattr(level, f"{symbol}_central")),
+        plain(lower) if lower > 0.0 else "nothing",
     )

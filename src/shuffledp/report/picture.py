@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shuffledp.accounting.items.guarantee import ItemsGuarantee
+from shuffledp.accounting.guarantee import Statement
 from shuffledp.extras import require
-from shuffledp.report.levels import AnyGuarantee
 from shuffledp.report.summary import Summary
 from shuffledp.report.words import plain, shown
 
@@ -21,7 +20,7 @@ _BLUE, _ORANGE, _GREY = "#1f5fa8", "#d9730d", "#6b7280"
 def estimate_picture(summary: Summary) -> str:
     """Returns estimates with their intervals against the truth, as SVG."""
     listed = summary.listed_rows()
-    number = summary.unit == "number"
+    number = summary.words.unit == "number"
     scale = 1.0 if number else 100.0
     figure = new_figure(7.6, (1.5 if number else 1.1) + 0.27 * len(listed))
     axes = figure.subplots()
@@ -58,31 +57,30 @@ def estimate_picture(summary: Summary) -> str:
     names = [f"about the {row.name}" if number else row.name for row in listed]
     axes.set_yticks(places, [_label(name) for name in names])
     axes.invert_yaxis()
-    axes.set_xlabel(summary.statistic if number else "share of the people (%)")
+    axes.set_xlabel(summary.words.name if number else "share of the people (%)")
     if number:
         axes.legend(
             loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False
         )
-        return svg(figure, f"Estimated and true {summary.statistic}")
+        return svg(figure, f"Estimated and true {summary.words.name}")
     axes.axvline(0, color=_GREY, linewidth=0.8)
     axes.legend(loc="lower right", frameon=False)
-    kind = "categories" if summary.statistic == "frequency" else summary.statistic
-    return svg(figure, f"Estimated and true share of {len(listed)} {kind}")
+    return svg(
+        figure, f"Estimated and true share of {len(listed)} {summary.words.rows}"
+    )
 
 
-def guarantee_picture(guarantee: AnyGuarantee) -> str:
+def guarantee_picture(statement: Statement) -> str:
     """Returns what each level is worth centrally, as SVG.
 
     Beside it stands the local budget, or the central one that was asked for.
     """
-    if isinstance(guarantee, ItemsGuarantee):
-        beside, area = "central, asked for", 110.0
-        title = "Central epsilon of each level, asked for and certified"
-        levels = [(e.level, e.epsilon_central) for e in guarantee.levels]
-    else:
-        beside, area = "local, on the device", None
-        title = "Local and certified central epsilon of each level"
-        levels = [(e.epsilon_local, e.epsilon_central) for e in guarantee.levels]
+    central_choices = any(level.epsilon_local is None for level in statement.levels)
+    beside = "central, asked for" if central_choices else "local, on the device"
+    # Larger where both marks may fall on one place.
+    area = 110.0 if central_choices else None
+    title = f"Epsilon of each level: {beside}, and certified"
+    levels = [(level.chosen, level.epsilon_central) for level in statement.levels]
     figure = new_figure(7.6, 1.2 + 0.5 * len(levels))
     axes = figure.subplots()
     for row, (level, central) in enumerate(levels):
@@ -100,7 +98,6 @@ def guarantee_picture(guarantee: AnyGuarantee) -> str:
                 fontsize=9,
                 color=_BLUE,
             )
-        # Larger where both marks may fall on one place.
         axes.scatter([level], [row], s=area, color=_ORANGE, zorder=2)
         axes.scatter([central], [row], color=_BLUE, zorder=2)
     axes.scatter([], [], color=_BLUE, label="central, certified")
@@ -111,7 +108,7 @@ def guarantee_picture(guarantee: AnyGuarantee) -> str:
         range(len(levels)), [f"level {plain(level)}" for level, _ in levels]
     )
     axes.set_ylim(len(levels) - 0.4, -0.9)
-    axes.set_xlabel(f"epsilon (central: at delta = {plain(guarantee.delta or 0.0)})")
+    axes.set_xlabel(f"epsilon (central: at delta = {plain(statement.delta or 0.0)})")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     return svg(figure, title)
 

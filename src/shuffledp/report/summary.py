@@ -4,25 +4,13 @@ import csv
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
-from shuffledp.report.levels import AnyGuarantee
 from shuffledp.report.words import MAX_ROWS, plain
 from shuffledp.types import Mode
-
-Statistic: TypeAlias = Literal["frequency", "mean", "sum", "strings", "items"]
-Unit: TypeAlias = Literal["share", "number"]
-STATISTICS: tuple[Statistic, ...] = ("frequency", "mean", "sum", "strings", "items")
-
-# What a row is about: the heading of its name in tables, CSV and JSON.
-_COLUMNS = {
-    "frequency": "category",
-    "mean": "about",
-    "sum": "about",
-    "strings": "string",
-    "items": "item",
-}
+from shuffledp.wording import Words
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,41 +48,32 @@ class Summary:
     """A rehearsal and how it is to be shown.
 
     Attributes:
-        statistic: What was estimated.
-        title: The same for people, such as "Frequencies".
+        words: What was estimated.
         source: Where the values come from, in words.
         rows: Every estimated number.
-        unit: Whether these are shares, shown in percent, or other numbers.
         mode: "agnostic" or "stratified".
         num_users: People in the collection.
         seed: Of the simulation, or None if it drew from the operating system.
         confidence: Of the intervals, in (0, 1).
         unbiased_if: When the estimate is unbiased, in words; None if it never is.
-        guarantees: (heading, guarantee), one or several.
+        guarantee: What the collection is worth.
         caveats: What else to know, in sentences.
         warnings: What should not be overlooked, in sentences.
         dependence: Of the levels on the values; None in the stratified mode.
     """
 
-    statistic: Statistic
-    title: str
+    words: Words
     source: str
     rows: tuple[Row, ...]
-    unit: Unit
     mode: Mode
     num_users: int
     seed: int | None
     confidence: float
     unbiased_if: str | None
-    guarantees: tuple[tuple[str, AnyGuarantee], ...]
+    guarantee: Guarantee
     caveats: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     dependence: Dependence | None = None
-
-    @property
-    def column(self) -> str:
-        """What the name of a row is: a category, for instance."""
-        return _COLUMNS[self.statistic]
 
     @property
     def num_covered(self) -> int:
@@ -105,12 +84,11 @@ class Summary:
     def coverage(self) -> str:
         """Do the true numbers lie inside their intervals? In one sentence."""
         interval = f"{plain(100 * self.confidence)}% interval."
-        if self.unit == "number":
+        if self.words.unit == "number":
             lies = "lies" if self.num_covered else "does not lie"
-            return f"The true {self.statistic} {lies} inside its {interval}"
-        what = "frequencies" if self.statistic == "frequency" else "shares"
+            return f"The true {self.words.name} {lies} inside its {interval}"
         return (
-            f"{self.num_covered} of {len(self.rows)} true {what} lie inside their "
+            f"{self.num_covered} of {len(self.rows)} true shares lie inside their "
             f"{interval}"
         )
 
@@ -137,30 +115,21 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as plain values."""
-        frequency = self.statistic == "frequency"
-        rows = [self._plain(row) for row in self.rows]
-        said = {"caveats": list(self.caveats), "warnings": list(self.warnings)}
-        records = {
-            heading.replace(" ", "_"): guarantee.to_dict()
-            for heading, guarantee in self.guarantees
+        return {
+            "statistic": self.words.name,
+            "source": self.source,
+            "num_users": self.num_users,
+            "mode": self.mode,
+            "unbiased_if": self.unbiased_if,
+            "seed": self.seed,
+            "confidence": self.confidence,
+            "estimates": [self._plain(row) for row in self.rows],
+            "num_truths_in_interval": self.num_covered,
+            "caveats": list(self.caveats),
+            "warnings": list(self.warnings),
+            "dependence": self._dependence(),
+            "guarantee": self.guarantee.to_dict(),
         }
-        (guarantee, *more) = records.values()
-        return (
-            {
-                "statistic": self.statistic,
-                "source": self.source,
-                "num_users": self.num_users,
-                "mode": self.mode,
-                "unbiased_if": self.unbiased_if,
-                "seed": self.seed,
-                "confidence": self.confidence,
-                "categories" if frequency else "estimates": rows,
-                "num_truths_in_interval": self.num_covered,
-            }
-            | ({} if frequency else said)
-            | {"dependence": self._dependence()}
-            | ({"guarantees": records} if more else {"guarantee": guarantee})
-        )
 
     def to_csv(self) -> str:
         """Returns the table of all rows, with a header."""
@@ -168,7 +137,7 @@ class Summary:
         writer = csv.writer(text, lineterminator="\n")
         names = ["estimate", "standard_error", "low", "high", "truth"]
         details = list(self.rows[0].details)
-        writer.writerow([self.column, *names, *details])
+        writer.writerow([self.words.row, *names, *details])
         for row in self.rows:
             numbers = [getattr(row, name) for name in names]
             writer.writerow(
@@ -178,7 +147,7 @@ class Summary:
 
     def _plain(self, row: Row) -> dict[str, Any]:
         return {
-            self.column: row.name,
+            self.words.row: row.name,
             "estimate": row.estimate,
             "standard_error": row.standard_error,
             "interval": [row.low, row.high],

@@ -2,33 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
-from shuffledp.analyzer.mean import MeanEstimate
-from shuffledp.report.levels import AnyGuarantee
-from shuffledp.report.summary import Row, Statistic, Summary, Unit
+from shuffledp.report.summary import Row, Summary
 from shuffledp.report.words import shown
-from shuffledp.statistics.sum.protocol import SumEstimate
 from shuffledp.statistics.survey import UNBIASED_IF
 from shuffledp.types import Floats, Mode
+from shuffledp.wording import Words
 
 TWO_ERRORS = (
     "Two errors are told apart: about the participants, only the devices' noise is one; "
     "about the population that they were drawn from at random, who took part is one, too."
 )
-
-
-_TITLES: dict[Statistic, tuple[str, Unit]] = {
-    "frequency": ("Frequencies", "share"),
-    "mean": ("Mean", "number"),
-    "sum": ("Sum", "number"),
-    "strings": ("Strings", "share"),
-    "items": ("Items", "share"),
-}
 
 
 @dataclass(frozen=True)
@@ -40,21 +30,39 @@ class Circumstances:
         confidence: Of the intervals, in (0, 1).
         seed: Of the simulation, or None if it drew from the operating system.
         caveats: What else to know, in sentences.
+        warnings: What should not be overlooked, in sentences.
     """
 
     source: str
     confidence: float
     seed: int | None
     caveats: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class OneNumber(Protocol):
+    """An estimate of a single number, such as a mean or a sum."""
+
+    @property
+    def value(self) -> float:
+        """The estimate."""
+
+    @property
+    def standard_error(self) -> float:
+        """About the participants."""
+
+    @property
+    def population_error(self) -> float:
+        """About the population that they come from."""
 
 
 def build_summary(
-    statistic: Statistic,
+    words: Words,
     circumstances: Circumstances,
     *,
     rows: list[Row],
     mode: Mode,
-    guarantees: tuple[tuple[str, AnyGuarantee], ...],
+    guarantee: Guarantee,
     caveats: tuple[str, ...] = (),
     dependence: Dependence | None,
     off_by: str,
@@ -63,27 +71,24 @@ def build_summary(
     remedy: str = "use --mode stratified",
 ) -> Summary:
     """Returns the summary, with a warning if levels seem to depend on values."""
-    title, unit = _TITLES[statistic]
-    warnings: tuple[str, ...] = ()
+    warnings = circumstances.warnings
     if dependence is not None and dependence.suspected:
         chance = max(dependence.p_value, 1e-99)
         sign = "=" if chance == dependence.p_value else "<"
-        warnings = (
+        warnings += (
             f"Levels seem to depend on values (p {sign} {chance:.1g}): the agnostic "
             f"estimate is off by about {off_by}; {remedy}.",
         )
     return Summary(
-        statistic=statistic,
-        title=title,
+        words=words,
         source=circumstances.source,
         rows=tuple(rows),
-        unit=unit,
         mode=mode,
-        num_users=guarantees[0][1].num_users,
+        num_users=guarantee.num_users,
         seed=circumstances.seed,
         confidence=circumstances.confidence,
         unbiased_if=(unbiased_if or UNBIASED_IF[mode]) if unbiased else None,
-        guarantees=guarantees,
+        guarantee=guarantee,
         caveats=caveats + circumstances.caveats,
         warnings=warnings,
         dependence=dependence,
@@ -115,7 +120,7 @@ def estimate_rows(
 
 
 def about_rows(
-    estimate: MeanEstimate | SumEstimate,
+    estimate: OneNumber,
     bias_limit: float,
     truth: Floats,
     circumstances: Circumstances,

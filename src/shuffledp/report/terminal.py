@@ -4,9 +4,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee
-from shuffledp.accounting.items.guarantee import ItemsGuarantee
-from shuffledp.report.levels import AnyGuarantee, level_table
+from shuffledp.accounting.guarantee import Guarantee, Statement
+from shuffledp.report.levels import chosen_heading, level_table, solved
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.words import (
     MAX_ROWS,
@@ -23,85 +22,60 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def guarantee_table(guarantee: Guarantee) -> RenderableType:
-    """Returns the guarantee per level, and under which assumptions it holds."""
-    at_delta = guarantee.delta is not None
-    symbol = "epsilon" if at_delta else "delta"
-    given = (
-        f"delta = {plain(guarantee.delta)}"
-        if guarantee.delta is not None
-        else f"epsilon = {plain(guarantee.epsilon or 0.0)}"
-    )
+    """Returns every statement per level, and under which assumptions they hold."""
     times = guarantee.rounds * guarantee.coordinates
     after = "the shuffle" if times == 1 else f"{times:,} shuffles"
+    several = len(guarantee.statements) > 1
+    parts: list[RenderableType] = []
+    for statement in guarantee.statements:
+        if several:
+            space = "\n" if parts else ""
+            parts.append(Text(f"{space}{_sentence(statement.about)}", style="bold"))
+        parts += [_statement_table(statement, after), _reading(statement)]
+    warning = caution(guarantee)
+    if warning is not None:
+        parts.append(Text(warning, style="yellow"))
+    return Group(*parts, Text("\nAssumed:"), _bullets(guarantee))
+
+
+def _statement_table(statement: Statement, after: str) -> Table:
+    """Returns the rows of one statement."""
+    symbol = solved(statement)
+    given = (
+        f"epsilon = {plain(statement.epsilon)}"
+        if statement.epsilon is not None
+        else f"delta = {plain(statement.delta or 0.0)}"
+    )
     table = Table(title=f"Guarantee after {after}, at {given}", title_justify="left")
-    if any(level.quantile for level in guarantee.levels):
-        table.add_column("budget")
-    for heading in ("local epsilon", "people", "hide among"):
+    for heading in (chosen_heading(statement), "people", "hide among"):
         table.add_column(heading, justify="right")
     table.add_column(
         f"central {symbol}\n(certified)", justify="right", style="bold green"
     )
     table.add_column(f"central {symbol}\n(attack shows)", justify="right")
-    for level in guarantee.levels:
-        upper, lower = _ends(level, at_delta)
-        table.add_row(
-            *([level.quantile] if level.quantile else []),
-            plain(level.epsilon_local),
-            f"{level.count:,}",
-            f"{level.hides_among:,}",
-            plain(upper),
-            plain(lower) if lower > 0.0 else "nothing",
-        )
-    return Group(table, _reading(guarantee), Text("\nAssumed:"), _bullets(guarantee))
-
-
-def items_guarantee_table(guarantee: ItemsGuarantee) -> RenderableType:
-    """Returns the same of a guarantee of sets, whose levels are central epsilons."""
-    levels = level_table(guarantee)
-    table = Table(
-        title=f"Guarantee after the shuffle, at delta = {plain(guarantee.delta)}",
-        title_justify="left",
-    )
-    for heading in levels.headings[:-2]:
-        table.add_column(heading, justify="right")
-    table.add_column(
-        "central epsilon\n(certified)", justify="right", style="bold green"
-    )
-    table.add_column("central epsilon\n(attack shows)", justify="right")
-    for row in levels.rows:
+    for row in level_table(statement).rows:
         table.add_row(*row)
-    theorem = Text(f"Theorem: {guarantee.theorem}.")
-    assumed = Text("\nAssumed:")
-    return Group(table, _reading(guarantee), theorem, assumed, _bullets(guarantee))
+    return table
 
 
-def guarantee_tables(summary: Summary) -> RenderableType:
-    """Returns every guarantee of a collection, under its heading if there are several."""
-    parts: list[RenderableType] = []
-    for heading, guarantee in summary.guarantees:
-        if len(summary.guarantees) > 1:
-            space = "\n" if parts else ""
-            parts.append(Text(f"{space}{heading.capitalize()}:", style="bold"))
-        if isinstance(guarantee, ItemsGuarantee):
-            parts.append(items_guarantee_table(guarantee))
-        else:
-            parts.append(guarantee_table(guarantee))
-    return Group(*parts)
+def _sentence(about: str) -> str:
+    return f"{about[:1].upper()}{about[1:]}:"
 
 
 def estimate_table(summary: Summary) -> RenderableType:
     """Returns estimates and truths with intervals; shares with bars, too."""
     rows, listed = summary.listed_rows(), sum(row.listed for row in summary.rows)
     table = Table(
-        title=Text(f"{summary.title}: {shown(summary.source)}"), title_justify="left"
+        title=Text(f"{summary.words.title}: {shown(summary.source)}"),
+        title_justify="left",
     )
-    table.add_column(summary.column)
+    table.add_column(summary.words.row)
     table.add_column("estimate", justify="right", style="bold")
-    if summary.unit == "number":
+    if summary.words.unit == "number":
         table.add_column("standard error", justify="right")
     table.add_column(f"{plain(100 * summary.confidence)}% interval", justify="right")
     table.add_column("truth", justify="right")
-    if summary.unit == "share":
+    if summary.words.unit == "share":
         table.add_column("")
         _add_shares(table, rows)
     else:
@@ -143,27 +117,17 @@ def _truth(row: Row, words: str) -> Text:
     return Text(words, style="" if row.covered else "yellow")
 
 
-def _ends(level: LevelGuarantee, at_delta: bool) -> tuple[float, float]:
-    if at_delta:
-        return level.epsilon_central, level.epsilon_central_lower
-    return level.delta_central, level.delta_central_lower
-
-
-def _reading(guarantee: AnyGuarantee) -> Text:
-    epsilon, delta = level_table(guarantee).worst
-    text = Text(
+def _reading(statement: Statement) -> Text:
+    epsilon, delta = level_table(statement).worst
+    return Text(
         f"Everything the analyst sees is ({plain(epsilon)}, "
         f"{plain(delta)})-differentially private for everybody listed, and "
         "better for those with a smaller number. Certified is a proven upper bound; what "
         "the attack shows is a proven lower bound."
     )
-    warning = caution(guarantee)
-    if warning is not None:
-        text.append(f"\n{warning}", style="yellow")
-    return text
 
 
-def _bullets(guarantee: AnyGuarantee) -> Text:
+def _bullets(guarantee: Guarantee) -> Text:
     return Text("\n".join(f"  - {assumption}" for assumption in guarantee.assumptions))
 
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.guarantee import ItemsGuarantee
 
 # More rows than this are no picture; the rest is in the CSV and JSON files.
 MAX_ROWS = 40
@@ -67,7 +66,7 @@ def shown(name: str) -> str:
     return printable if len(printable) <= 40 else printable[:39] + "…"
 
 
-def caution(guarantee: Guarantee | ItemsGuarantee) -> str | None:
+def caution(guarantee: Guarantee) -> str | None:
     """Returns a warning if delta is too large to mean anything."""
     if guarantee.delta is None or guarantee.delta * guarantee.num_users < 1.0:
         return None

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.accounting.exposure import Exposure, SingleMessages, message_identity
+from shuffledp.accounting.exposure import Exposure, alone, message_identity
 from shuffledp.arrays import float_array
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
@@ -41,10 +41,11 @@ class SingleMessage:
 
     def __post_init__(self) -> None:
         check_mode(self.mode)
-        if isinstance(self.randomizer, type) or not hasattr(self.randomizer, "covers"):
+        inner = self.randomizer
+        if isinstance(inner, type) or not isinstance(inner, LocalRandomizer):
             raise InvalidInputError(
-                "Expected a randomizer that hands over its cover, such as Laplace, got "
-                f"{getattr(self.randomizer, '__name__', type(self.randomizer).__name__)}."
+                "Expected a randomizer that hands over its cover, such as Laplace(), got "
+                f"{getattr(inner, '__name__', type(inner).__name__)}."
             )
 
     @classmethod
@@ -59,8 +60,7 @@ class SingleMessage:
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """What the accountant certifies: one message."""
-        about = "one message" if self.randomizer.changes == 1 else "one report"
-        return (SingleMessages(about, self.randomizer, self.mode, people),)
+        return (alone(self.randomizer, self.mode, people),)
 
     def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
         """Runs on the devices: one randomized message per person.
@@ -85,3 +85,6 @@ class SingleMessage:
         return Reports(
             self.identity, messages, epsilons, "columns" if apart else "rows"
         )
+
+
+PROTOCOL = SingleMessage

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_same
 from shuffledp.population import Population
-from shuffledp.reports import ShuffledReports
+from shuffledp.reports import Arrangement, ShuffledReports
 from shuffledp.tally import Tally
 from shuffledp.types import Ints
 
@@ -30,6 +30,7 @@ def tally_of(
     identity: Identity,
     *,
     count: Count,
+    arrangement: Arrangement = "rows",
     num_cohorts: int = 1,
 ) -> Tally:
     """Returns the tally of shuffled reports.
@@ -38,11 +39,12 @@ def tally_of(
         shuffled: Reports, or a part of them.
         identity: Of the protocol that counts.
         count: How it counts its messages.
+        arrangement: What of a report it wants to stay together: that is what is certified.
         num_cohorts: In how many cohorts people are mixed.
 
     Raises:
-        InvalidInputError: If these were not shuffled, are reports of another protocol, or
-            messages are none of this protocol's.
+        InvalidInputError: If these were not shuffled, or in another way, are reports of
+            another protocol, or messages are none of this protocol's.
     """
     if not isinstance(shuffled, ShuffledReports):
         raise InvalidInputError(
@@ -50,6 +52,11 @@ def tally_of(
             "nothing that was not shuffled."
         )
     check_same(shuffled.identity, identity, what="reports")
+    if shuffled.arrangement != arrangement:
+        raise InvalidInputError(
+            f"Expected reports to be shuffled as {arrangement!r}, got "
+            f"{shuffled.arrangement!r}."
+        )
     levels, places = np.zeros(0), None
     if shuffled.levels is not None:
         levels, places = np.unique(shuffled.levels, return_inverse=True)
@@ -59,6 +66,8 @@ def tally_of(
         inside = cohorts.min() >= 0 and cohorts.max() < num_cohorts
         if not inside:
             raise InvalidInputError(f"Expected cohorts in [0, {num_cohorts}).")
+    if cohorts is None and num_cohorts > 1:
+        raise InvalidInputError("Expected reports with their cohorts.")
     rows = _groups(cohorts, places, columns)
     if rows is None:
         people = np.array([[shuffled.num_users]], dtype=np.int64)
@@ -131,6 +140,31 @@ def check_people(tally: Tally, people: Population, dealt: Ints | None = None) ->
         raise InvalidInputError(
             f"Expected as many reports per level{within} as the population has people."
         )
+
+
+def check_counts(tally: Tally, *, width: int) -> None:
+    """Raises an error unless so many people can have sent what was counted.
+
+    A tally may come from elsewhere, and say anything.
+
+    Args:
+        tally: Of messages that count for each of several things once, or not at all.
+        width: For how many things.
+
+    Raises:
+        InvalidInputError: If something was counted more often than there are people.
+    """
+    counts, most = tally.counts, senders(tally)[:, :, None]
+    if counts.shape[2] != width or np.any(counts < 0) or np.any(counts > most):
+        raise InvalidInputError(
+            f"Expected {width} counts, of which none exceeds the number of people."
+        )
+
+
+def senders(tally: Tally) -> NDArray[np.int64]:
+    """Returns how many people's messages are in each pile, shape (cohorts, piles)."""
+    people = tally.people.astype(np.int64, copy=False)
+    return people if tally.linked else people.sum(axis=1, keepdims=True)
 
 
 def drawn_tally(identity: Identity, people: Population, counts: NDArray[Any]) -> Tally:

@@ -8,7 +8,7 @@ from shuffledp.accounting.certificate import read_certificate
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.verify import Verification, population_of, recompute
 from shuffledp.population import Population
-from shuffledp.statistics.rebuild import protocol_of
+from shuffledp.statistics.catalog import protocol_of
 from shuffledp.strict_json import read_json_file
 
 
@@ -53,7 +53,9 @@ def read(certificate: Guarantee | Mapping[str, Any] | str | Path) -> Guarantee:
     """
     if isinstance(certificate, Guarantee):
         return certificate
+    record: Any = certificate
     if isinstance(certificate, str | Path):
-        certificate = read_json_file(Path(certificate))
-    inner = certificate.get("certificate", certificate)
-    return read_certificate(inner)
+        record = read_json_file(Path(certificate))
+    if isinstance(record, Mapping):
+        record = record.get("certificate", record)
+    return read_certificate(record)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from shuffledp.accounting.lower import score_attack, score_sum
-from shuffledp.accounting.lower.score_attack import Integrand, ScoreBound
+from shuffledp.accounting.lower.score_attack import ScoreBound, ScoreIntegrand
 from shuffledp.cover import ScoreAttack
 from shuffledp.types import Complexes, Floats
 
@@ -259,7 +259,7 @@ def test_attack_never_exceeds_the_exact_divergence(
     assert lower <= max(exact, 0)
 
 
-def assert_below_everywhere(integrand: Integrand, exact: list[Any]) -> None:
+def assert_below_everywhere(integrand: ScoreIntegrand, exact: list[Any]) -> None:
     """At no threshold a lower bound may exceed the exact difference."""
     offsets = np.arange(len(exact), dtype=np.float64) - integrand.center
     found = integrand.differences(offsets) * math.exp(integrand.level)
@@ -278,7 +278,7 @@ def test_copies_are_paid_for_at_every_threshold(
     monkeypatch.setattr(score_attack, "_NEGLIGIBLE", negligible)
     bound = bound_of(WITHOUT_ZERO, [6, 6])
 
-    integrand = Integrand(bound, epsilon, bound._tilt(epsilon) or 0.0)
+    integrand = ScoreIntegrand(bound, epsilon, bound._tilt(epsilon) or 0.0)
 
     assert_below_everywhere(integrand, exact_differences(WITHOUT_ZERO, [6, 6], epsilon))
 
@@ -291,7 +291,7 @@ def test_skipped_points_are_paid_for_at_every_threshold(
 ) -> None:
     monkeypatch.setattr(score_attack, "_FEW_NODES", 1)
     bound = bound_of(WITHOUT_ZERO, counts)
-    integrand = Integrand(bound, epsilon, bound._tilt(epsilon) or 0.0)
+    integrand = ScoreIntegrand(bound, epsilon, bound._tilt(epsilon) or 0.0)
     all_points = integrand.z.size
 
     integrand.enough = enough - math.log(integrand.nodes)
@@ -334,7 +334,7 @@ def test_errors_of_logarithms_are_paid_for_at_every_threshold(
     monkeypatch.setattr(score_sum.ScoreSum, "log_generating", rough_others)
     monkeypatch.setattr(ScoreBound, "victim", rough_victim)
 
-    integrand = Integrand(bound, epsilon, tilt)
+    integrand = ScoreIntegrand(bound, epsilon, tilt)
 
     assert_below_everywhere(integrand, exact_differences(WITHOUT_ZERO, [6, 6], epsilon))
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shuffledp.accounting.rounds import composition
-from shuffledp.accounting.rounds.composition import Integrand, composed
+from shuffledp.accounting.rounds.composition import LossIntegrand, composed
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
     connect_dots,
@@ -285,7 +285,7 @@ def test_rounding_is_paid_for_by_the_error_bound(
     monkeypatch: pytest.MonkeyPatch, rounds: int
 ) -> None:
     part = gaussian_losses(1.0 / math.sqrt(rounds), negligible=1e-9 / rounds)
-    integrand = Integrand([(part, rounds)], 2.0)
+    integrand = LossIntegrand([(part, rounds)], 2.0)
     fine, doubt = integrand.trapezoid(integrand.step, 10_000)
     exactly = composition._turned
 
@@ -335,7 +335,7 @@ def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(
     rounds: int, epsilon: float
 ) -> None:
     part = gaussian_losses(1.0 / math.sqrt(rounds), negligible=1e-12)
-    integrand = Integrand([(part, rounds)], epsilon)
+    integrand = LossIntegrand([(part, rounds)], epsilon)
     step = 0.25 * integrand.step
     fine, doubt = integrand.trapezoid(step, 40_000)
 

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from shuffledp import Frequency, Population, account
 from shuffledp.accounting.solve import smallest_certified_epsilon
 from shuffledp.accounting.upper import contour
-from shuffledp.accounting.upper.contour import ContourBound, Integrand
+from shuffledp.accounting.upper.contour import ContourBound, ContourIntegrand
 from shuffledp.accounting.upper.counting import counting_bound
 from shuffledp.accounting.upper.cover_count import cover_count
 from shuffledp.cover import Cover, mirrored
@@ -116,7 +116,7 @@ def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(
 ) -> None:
     bound = integral_for(num_categories, {0.5: 300, 2.0: 300}, 2.0)
     unit = float(np.abs(bound.cover.differences).max())
-    integrand = Integrand(bound, unit, 2.0 * share)
+    integrand = ContourIntegrand(bound, unit, 2.0 * share)
     fine_step = 0.05 * min(integrand.saddle, 1.0 / integrand.deviation)
     fine, doubt = integrand.trapezoid(fine_step, 300_000)
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from shuffledp import Frequency, Mean, account
+from shuffledp import Frequency, Laplace, Mean, account
 from shuffledp.papers.figures import eapes_average, eapes_frequency
 from shuffledp.papers.figures.apes_moments import run_bias, run_variance
 from shuffledp.papers.figures.catalog import EXPERIMENTS
@@ -94,7 +94,8 @@ def test_average_is_as_far_off_as_predicted_at_the_guarantee_of_algorithm_2() ->
         assert column(result, name) == pytest.approx(predicted, rel=0.2)
     assert all(ratio < 0.2 for ratio in column(result, "ratio"))
     for setting, row in zip(FEW, result.rows, strict=True):
-        certified = account(Mean(20.0, 80.0, "laplace"), setting.people, delta=DELTA)
+        laplace = Mean(20.0, 80.0, randomizer=Laplace(20.0, 80.0))
+        certified = account(laplace, setting.people, delta=DELTA)
         assert list(row[4:7]) == [e.epsilon_central for e in certified.levels]
 
 

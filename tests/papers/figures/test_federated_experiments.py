@@ -14,6 +14,7 @@ from shuffledp.federated.guarantees import TrainingGuarantee, TrainingLevel
 from shuffledp.federated.local_training import LocalTraining
 from shuffledp.federated.settings import PAPER_SETTINGS
 from shuffledp.federated.softmax import SoftmaxRegression
+from shuffledp.papers.bounds.apes_training import StatedTraining
 from shuffledp.papers.figures import (
     apes_budgets,
     apes_frameworks,
@@ -174,13 +175,14 @@ def test_certified_is_at_most_local_and_published_is_beside_it(
 
 
 def test_a_statement_below_an_attack_is_marked() -> None:
-    levels = (
-        TrainingLevel(0.5, 60, None, 45.0, 9.0, 0.03, 0.027, 2.4, 1.9, 0.026, 19.7),
-    )
+    levels = (TrainingLevel(0.5, 60, None, 45.0, 9.0, 0.03, 0.027, 2.4, 1.9),)
     guarantee = TrainingGuarantee("unis", 60, 90, 1, 1e-3, levels, True, "")
+    stated = StatedTraining(coordinate=0.026, user=19.7)
 
-    assert apes_frameworks._stated(guarantee, "coordinate") == "0.026!"
-    assert apes_frameworks._stated(guarantee, "user") == 19.7
+    assert apes_frameworks._coordinate(guarantee, stated) == "0.026!"
+    assert apes_frameworks._user(guarantee, stated) == 19.7
+    nothing = StatedTraining(None, None)
+    assert apes_frameworks._user(guarantee, nothing) == "-"
 
 
 def test_no_central_guarantee_is_claimed_where_none_is_proven(

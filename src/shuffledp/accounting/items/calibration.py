@@ -1,21 +1,20 @@
 """The least blanket, or the largest chance to send, that keeps a central epsilon.
 
-A thousandth of delta is set aside for blanket messages that do not fit into reports
-(`items`). Searches start at `items_estimate`; what they return has been evaluated with the
-certified bound, and found to keep the target.
+A thousandth of delta is set aside for blanket messages that do not fit into reports, and
+what devices' coins are off is part of every bound (`bounds`). Searches start at `estimate`;
+what they return has been evaluated with the certified bound, and found to keep the target.
 """
 
 import math
 from collections.abc import Callable
 
 from shuffledp.accounting.asked import check_whole
-from shuffledp.accounting.items.account import (
-    CUT_SHARE,
-    blanket_mean,
-    check_chance,
-    check_items,
-)
+from shuffledp.accounting.items.bounds import ItemsBounds
+from shuffledp.accounting.items.coins import drift
+from shuffledp.accounting.items.cut import CUT_SHARE, smallest_report
 from shuffledp.accounting.items.estimate import estimated_mean, estimated_send_chance
+from shuffledp.accounting.items.exposure import LEAST_DELTA, blanket_mean
+from shuffledp.accounting.items.parameters import check_chance, check_sizes
 from shuffledp.accounting.items.profile import (
     LARGEST_MEAN,
     SMALLEST_MEAN,
@@ -23,7 +22,8 @@ from shuffledp.accounting.items.profile import (
 )
 from shuffledp.accounting.search import positive_targets
 from shuffledp.accounting.solve import round_down, round_up
-from shuffledp.errors import CertificationError
+from shuffledp.arrays import as_number
+from shuffledp.errors import CertificationError, InvalidInputError
 
 # A search ends when delta is kept and missed by less than this part.
 _CLOSE = 1e-3
@@ -58,7 +58,8 @@ def smallest_blanket(
         InvalidInputError: If a parameter is out of range.
         CertificationError: If nothing is found that can be proven.
     """
-    check_items(num_items, set_size, delta)
+    check_sizes(num_items, set_size)
+    check_delta(delta)
     (target,) = positive_targets([epsilon])
     chance = check_chance(send_chance)
     check_whole(honest, "honest people", least=1)
@@ -71,7 +72,10 @@ def smallest_blanket(
                 f"No blanket of up to {LARGEST_MEAN:g} messages per item keeps "
                 f"{target:g}."
             )
-        return ItemsProfile(mean, chance, set_size, num_items, delta).upper(target)
+        size = smallest_report(m, set_size, honest=honest, epsilon=target, delta=delta)
+        ideal = ItemsProfile(mean, chance, set_size, num_items, delta)
+        off = drift(m, size - set_size, honest)
+        return ItemsBounds(ideal, 0.0, off).uncut(target)
 
     goal = (1.0 - CUT_SHARE) * delta
     if delta_of(least) <= goal:
@@ -88,6 +92,7 @@ def largest_send_chance(
     set_size: int,
     honest: int,
     blanket: float,
+    report_size: int | None = None,
 ) -> float:
     """Returns a chance to send, nearly as large as any, that keeps (epsilon, delta).
 
@@ -98,6 +103,8 @@ def largest_send_chance(
         set_size: s, the most items that anybody holds.
         honest: People who really send their blanket messages, the victim included.
         blanket: m > 0, blanket messages per person in the mean.
+        report_size: Messages per person, dummies included, each of which may take a coin.
+            By default as many as this target needs.
 
     Returns:
         lambda, in (0, 1]; 1 if everything may be sent.
@@ -106,19 +113,34 @@ def largest_send_chance(
         InvalidInputError: If a parameter is out of range.
         CertificationError: If nothing is found that can be proven.
     """
-    check_items(num_items, set_size, delta)
+    check_sizes(num_items, set_size)
+    check_delta(delta)
     (target,) = positive_targets([epsilon])
     check_whole(honest, "honest people", least=1)
     mean = blanket_mean(blanket, num_items, honest)
+    if report_size is None:
+        report_size = smallest_report(
+            blanket, set_size, honest=honest, epsilon=target, delta=delta
+        )
+    off = drift(blanket, report_size - set_size, honest)
 
     def delta_of(chance: float) -> float:
-        return ItemsProfile(mean, chance, set_size, num_items, delta).upper(target)
+        ideal = ItemsProfile(mean, chance, set_size, num_items, delta)
+        return ItemsBounds(ideal, 0.0, off).uncut(target)
 
     goal = (1.0 - CUT_SHARE) * delta
     if delta_of(1.0) <= goal:
         return 1.0
     start = estimated_send_chance(mean, set_size, target, goal)
     return _search(delta_of, goal, start, rising=True)
+
+
+def check_delta(delta: float) -> None:
+    """Raises InvalidInputError unless sets can be certified at this delta."""
+    if not LEAST_DELTA <= as_number(delta, "delta") < 1.0:
+        raise InvalidInputError(
+            f"Expected {LEAST_DELTA:g} <= delta < 1, got {delta:g}."
+        )
 
 
 def _search(

@@ -1,20 +1,21 @@
 """The blanket and the chances to send that estimate shares of items best.
 
-Everybody of level k gets a central epsilon_k, certified: lambda_k is the largest chance
-that m, blanket messages per person, allow her. Small m cost signal, large m add noise.
-With D = n_1 lambda_1 + ... + n_K lambda_K, an item held by a share f of people, and levels
+Everybody who asks for the target epsilon_k gets it, certified: lambda_k is the largest
+chance that m, blanket messages per person, allow her. Small m cost signal, large m add
+noise.
+With D = n_1 lambda_1 + ... + n_K lambda_K, an item held by a share f of people, and targets
 that have nothing to do with sets, the estimate (C - n m / d) / D has the variance
 
     ( n f mean lambda (1 - lambda) + f (1 - f) var(lambda) n^2 / (n - 1) + n m / d ) / D^2
 
-(means over people): who sends, who happened to choose which level, and blanket messages.
+(means over people): who sends, who happened to choose which target, and blanket messages.
 Its mean over items is largest, whatever the data, where sets are full and all items equally
-common, f = s / d; this is what is minimized. All messages count alike: as levels come apart
-from messages, those of one level cannot be given more weight than those of another, and
-lambda_k is the only weight a level has. If m lets everybody send everything, all lambda = 1
-and levels make no difference.
+common, f = s / d; this is what is minimized. All messages count alike: as targets come
+apart from messages, those of one target cannot be given more weight than those of another,
+and lambda_k is the only weight a target has. If m lets everybody send everything, all
+lambda = 1 and targets make no difference.
 
-The minimum is searched for with `items_estimate`; the result is certified at the end.
+The minimum is searched for with `estimate`; the result is certified at the end.
 """
 
 import math
@@ -24,59 +25,62 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from shuffledp.accounting.account import account
 from shuffledp.accounting.asked import check_whole
-from shuffledp.accounting.items.account import (
-    CUT_SHARE,
-    account_items,
-    blanket_mean,
-    check_chance,
-    check_items,
-    honest_people,
-    smallest_report,
-)
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.calibration import (
+    check_delta,
     largest_send_chance,
     smallest_blanket,
 )
+from shuffledp.accounting.items.cut import CUT_SHARE, smallest_report
 from shuffledp.accounting.items.estimate import estimated_mean, estimated_send_chance
-from shuffledp.accounting.items.guarantee import ItemsGuarantee
+from shuffledp.accounting.items.exposure import blanket_mean
+from shuffledp.accounting.items.parameters import (
+    ItemsParameters,
+    check_chance,
+    check_sizes,
+)
 from shuffledp.accounting.items.profile import LARGEST_MEAN, SMALLEST_MEAN
+from shuffledp.accounting.items.sizing import kept, sized
 from shuffledp.accounting.solve import round_down
-from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import Population
 
-MAX_LEVELS = 64
+MAX_TARGETS = 64
 
 _GRID = 17
 _LOWEST = 1e-4
-# Blankets closer than this, in logarithms, to one that lets a level send all become it.
+# Blankets closer than this, in logarithms, to one that lets a target send all become it.
 _SNAP = 2e-3
 
 
 @dataclass(frozen=True)
-class ItemsPlan:
+class OptimizedItems:
     """Parameters, what they predict, and the guarantee that shows what they keep.
 
     Attributes:
-        blanket: m, blanket messages per person in the mean.
-        send_chances: lambda of each level, in the order of the guarantee's levels.
+        parameters: What devices run.
         mean_squared_error: Of the estimated share of an item about the participants', the
             mean over items, for the data that make it largest.
-        messages_per_person: Size of a report, dummies included.
-        bits_per_person: Its bits, ceil(log2(d + 1)) for every message.
-        everything_sent: Does everybody send all her items? Then levels make no difference.
         limited: Would more messages have reduced the error?
-        guarantee: Certified.
+        guarantee: Certified, of these parameters.
     """
 
-    blanket: float
-    send_chances: tuple[float, ...]
+    parameters: ItemsParameters
     mean_squared_error: float
-    messages_per_person: int
-    bits_per_person: int
-    everything_sent: bool
     limited: bool
-    guarantee: ItemsGuarantee
+    guarantee: Guarantee
+
+    @property
+    def bits_per_person(self) -> int:
+        """Bits of a report, ceil(log2(d + 1)) for every message."""
+        return self.parameters.report_size * self.parameters.num_items.bit_length()
+
+    @property
+    def everything_sent(self) -> bool:
+        """Does everybody send all her items? Then targets make no difference."""
+        return all(rate == 1.0 for rate in self.parameters.rates)
 
 
 def items_mean_squared_error(
@@ -90,8 +94,8 @@ def items_mean_squared_error(
     """Returns the predicted squared error of a share, the mean over items.
 
     Args:
-        people: Levels and counts.
-        send_chances: lambda of each level, in [0, 1].
+        people: How many people ask for each target.
+        send_chances: lambda of each target, in [0, 1].
         num_items: d.
         set_size: s.
         blanket: m.
@@ -121,7 +125,7 @@ def optimize_items(
     delta: float,
     max_messages: int | None = None,
     absent: int = 0,
-) -> ItemsPlan:
+) -> OptimizedItems:
     """Chooses m and every lambda for the smallest error at certified guarantees.
 
     Args:
@@ -139,32 +143,21 @@ def optimize_items(
     """
     if not isinstance(people, Population):
         people = Population.from_counts(people)
-    if people.num_levels > MAX_LEVELS:
+    if people.num_levels > MAX_TARGETS:
         raise InvalidInputError(
-            f"Expected at most {MAX_LEVELS} levels, got {people.num_levels}."
+            f"Expected at most {MAX_TARGETS} targets, got {people.num_levels}."
         )
-    check_items(num_items, set_size, delta)
-    honest = honest_people(people, absent)
+    check_sizes(num_items, set_size)
+    check_delta(delta)
+    honest = _honest_people(people, absent)
     search = _Search(people, int(num_items), int(set_size), float(delta), honest)
     most = math.inf
     if max_messages is not None:
         check_whole(max_messages, "messages per person", least=set_size + 1)
         most = search.blanket_for(max_messages)
     blanket, limited = search.best(most)
-    chances = [
-        0.0
-        if target == 0.0
-        else largest_send_chance(
-            target,
-            delta,
-            num_items=num_items,
-            set_size=set_size,
-            honest=honest,
-            blanket=blanket,
-        )
-        for target in people.epsilons.tolist()
-    ]
-    guarantee = account_items(
+    chances = search.send_chances(blanket)
+    parameters = sized(
         people,
         chances,
         num_items=num_items,
@@ -173,22 +166,29 @@ def optimize_items(
         delta=delta,
         absent=absent,
     )
-    if not guarantee.kept:
+    guarantee = account(parameters, people, delta=delta, quantiles=False, absent=absent)
+    if not kept(guarantee):
         raise CertificationError(
             f"No parameters found that keep all targets at delta {delta:g}."
         )
-    return ItemsPlan(
-        blanket=blanket,
-        send_chances=tuple(chances),
+    return OptimizedItems(
+        parameters=parameters,
         mean_squared_error=items_mean_squared_error(
             people, chances, num_items=num_items, set_size=set_size, blanket=blanket
         ),
-        messages_per_person=guarantee.report_size,
-        bits_per_person=guarantee.report_size * int(num_items).bit_length(),
-        everything_sent=all(chance == 1.0 for chance in chances),
         limited=limited,
         guarantee=guarantee,
     )
+
+
+def _honest_people(people: Population, absent: int) -> int:
+    """Returns how many people surely send blanket messages, the victim included."""
+    check_whole(absent, "absent people", least=0)
+    if absent > people.num_users - 1:
+        raise PopulationError(
+            f"Expected at most {people.num_users - 1} absent people, got {absent}."
+        )
+    return people.num_users - int(absent)
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class _Search:
         chances, guess = [], 1e-3
         for target in self.people.epsilons.tolist():
             if target > 0.0:
-                # Levels ascend, and so do chances.
+                # Targets ascend, and so do chances.
                 guess = estimated_send_chance(
                     mean, self.set_size, target, self.goal, guess
                 )
@@ -231,7 +231,7 @@ class _Search:
         if not targets:
             raise InvalidInputError("Expected somebody who asks for more than 0.")
         unit = math.log(self.num_items / self.honest)
-        # More blanket than lets a level send everything brings that level nothing more.
+        # More blanket than lets a target send everything brings that target nothing more.
         kinks = [
             math.log(estimated_mean(1.0, self.set_size, target, self.goal)) + unit
             for target in targets
@@ -264,6 +264,30 @@ class _Search:
                 if exact <= most:
                     return exact, False
         return round_down(math.exp(min(log, high))), limited
+
+    def send_chances(self, blanket: float) -> list[float]:
+        """Returns the largest chance that keeps each target, certified."""
+        size = smallest_report(
+            blanket,
+            self.set_size,
+            honest=self.honest,
+            epsilon=float(self.people.epsilons[-1]),
+            delta=self.delta,
+        )
+        return [
+            0.0
+            if target == 0.0
+            else largest_send_chance(
+                target,
+                self.delta,
+                num_items=self.num_items,
+                set_size=self.set_size,
+                honest=self.honest,
+                blanket=blanket,
+                report_size=size,
+            )
+            for target in self.people.epsilons.tolist()
+        ]
 
     def blanket_for(self, max_messages: int) -> float:
         """Returns about the largest blanket that fits into so many messages."""

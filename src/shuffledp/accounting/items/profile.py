@@ -14,6 +14,9 @@ see as well. Each couple is an `ItemPair`, all are independent, and less than s 
 a part of what s couples show: the s-fold composition bounds every replacement. Disjoint
 sets of s items attain it. If 2 s > d, at least min(s, d - s) couples do.
 
+In several collections, with independent randomness, all couples of all of them are
+independent, however sets change from one to the next: as many times s couples.
+
 H (m / d) is rounded down for the upper bound and up for the lower: more blanket messages
 are post-processing, too.
 """
@@ -53,6 +56,7 @@ class ItemsProfile:
         set_size: s, the most items she may hold.
         num_items: d.
         delta: About the size of the divergence that is asked for.
+        times: In how many collections the same people take part.
     """
 
     mean: float
@@ -60,6 +64,7 @@ class ItemsProfile:
     set_size: int
     num_items: int
     delta: float
+    times: int = 1
 
     def __post_init__(self) -> None:
         if not SMALLEST_MEAN <= self.mean <= LARGEST_MEAN:
@@ -72,18 +77,27 @@ class ItemsProfile:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         if self.send_chance == 0.0:
             return 0.0
-        if self.set_size == 1:
+        if self._most_couples == 1:
             return self._above.upper(epsilon)
-        return composed([(self._losses, self.set_size)]).delta(epsilon)
+        return composed([(self._losses, self._most_couples)]).delta(epsilon)
 
     def lower(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
-        times = min(self.set_size, self.num_items - self.set_size)
-        if self.send_chance == 0.0 or times == 0:
+        if self.send_chance == 0.0 or self._least_couples == 0:
             return 0.0
-        if times == 1:
+        if self._least_couples == 1:
             return self._below.lower(epsilon)
         return self._attack.delta(epsilon)
+
+    @property
+    def _most_couples(self) -> int:
+        """How many items may be replaced at most."""
+        return self.times * self.set_size
+
+    @property
+    def _least_couples(self) -> int:
+        """How many can be replaced in a full set."""
+        return self.times * min(self.set_size, self.num_items - self.set_size)
 
     @property
     def _above(self) -> ItemPair:
@@ -100,7 +114,9 @@ class ItemsProfile:
             found = loss_distribution(
                 upper,
                 ceiling=float("inf"),
-                negligible=max(_NEGLIGIBLE * self.delta / self.set_size, _SMALLEST),
+                negligible=max(
+                    _NEGLIGIBLE * self.delta / self._most_couples, _SMALLEST
+                ),
             )
             if self.mean > _SMOOTH:
                 return found
@@ -116,6 +132,4 @@ class ItemsProfile:
 
     @cached_property
     def _attack(self) -> ItemsAttack:
-        return items_attack(
-            self._below, min(self.set_size, self.num_items - self.set_size)
-        )
+        return items_attack(self._below, self._least_couples)

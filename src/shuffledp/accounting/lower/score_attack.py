@@ -84,7 +84,7 @@ class ScoreBound:
         tilt = self._tilt(epsilon)
         if tilt is None:
             return 0.0
-        integrand = Integrand(self, epsilon, tilt)
+        integrand = ScoreIntegrand(self, epsilon, tilt)
         half = integrand.half
         center, found = 0.0, 0.0
         while True:
@@ -132,7 +132,7 @@ def score_bound(attack: ScoreAttack, others: ScoreSum, rounds: int = 1) -> Score
     return ScoreBound(attack.second, attack.difference, others, rounds)
 
 
-class Integrand:
+class ScoreIntegrand:
     """The integral at one epsilon, for thresholds counted from `center`.
 
     Everything is in units of e^level, a bound of e^{-z center} G^T (p^T + e^eps q^T) on

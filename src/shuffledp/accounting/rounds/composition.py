@@ -74,7 +74,7 @@ class Composed:
         largest = math.fsum(n * float(one.losses[-1]) for one, n in self.parts)
         if epsilon >= largest * (1.0 + 1e-14):
             return infinite
-        integrand = Integrand(self.parts, epsilon)
+        integrand = LossIntegrand(self.parts, epsilon)
         if integrand.saddle - 1.0 < _NEAR_POLE:
             return 1.0
         value, error = integrand.integral()
@@ -89,7 +89,7 @@ def composed(parts: Sequence[tuple[LossDistribution, int]]) -> Composed:
     return Composed(tuple(parts))
 
 
-class Integrand:
+class LossIntegrand:
     """M(z) e^{epsilon (1 - z)} / (z (z - 1)) along the line through its saddle."""
 
     def __init__(

@@ -51,7 +51,7 @@ class UpperBound(Protocol):
         """Returns which part of the bound at `epsilon` is numerical caution."""
 
 
-class Crowd:
+class BlanketCrowd:
     """The blanket messages of everybody but one person, for victims of one crowd.
 
     Args:
@@ -138,14 +138,14 @@ def blanket_bounds(
         absent: How many of the others may be absent or collude: those who give most.
         tail: Probability that may be dropped.
     """
-    crowds: dict[int, Crowd] = {}
+    crowds: dict[int, BlanketCrowd] = {}
     bounds: list[UpperBound] = []
     for victim, pairs in zip(victims, covers, strict=True):
         found = []
         for cover in pairs:
             gammas = cover.blanket_probabilities
             if id(gammas) not in crowds:
-                crowds[id(gammas)] = Crowd(
+                crowds[id(gammas)] = BlanketCrowd(
                     gammas, counts, victims, absent=absent, tail=tail
                 )
             found.append(_bound(cover, crowds[id(gammas)], victim, tail))
@@ -153,7 +153,7 @@ def blanket_bounds(
     return bounds
 
 
-def _bound(cover: Cover, crowd: Crowd, victim: int, tail: float) -> UpperBound:
+def _bound(cover: Cover, crowd: BlanketCrowd, victim: int, tail: float) -> UpperBound:
     summable: MirroredCover | None = mirrored(cover) if tail > SMALLEST_TAIL else None
     if summable is not None and crowd.is_small(summable.telling):
         return counting_bound(summable, crowd.distribution(victim), tail=tail)

@@ -95,7 +95,7 @@ class ContourBound:
         with np.errstate(all="ignore"):
             try:
                 unit = float(np.abs(cover.differences).max())
-                integrand = Integrand(replace(self, cover=cover), unit, epsilon)
+                integrand = ContourIntegrand(replace(self, cover=cover), unit, epsilon)
                 value, error = integrand.integral()
                 level = integrand.level + math.log(unit)
                 upper = math.exp(level + math.log(max(value, 0.0) + error))
@@ -104,7 +104,7 @@ class ContourBound:
                 return math.nan, math.nan
 
 
-class Integrand:
+class ContourIntegrand:
     """phi'(z) G(phi(z)) / z at one epsilon, with losses in units of the gap."""
 
     def __init__(self, bound: ContourBound, unit: float, epsilon: float) -> None:

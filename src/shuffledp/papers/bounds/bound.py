@@ -30,6 +30,10 @@ class Status(StrEnum):
 class Setting:
     """Whose privacy a bound is asked for, and in which crowd.
 
+    >>> setting = Setting(Population.from_counts({0.5: 10, 1.0: 20}))
+    >>> setting.num_users, setting.largest_budget
+    (30, 1.0)
+
     Attributes:
         people: Local budgets and how many people have each, the victim included.
         mechanism: What the devices run; None for any randomizer with these budgets.

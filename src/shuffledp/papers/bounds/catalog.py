@@ -1,4 +1,9 @@
-"""Every published bound, by the year of its paper."""
+"""Every published bound that a setting says all about, by the year of its paper.
+
+A bound is one file beside this one and one line here. `SparsifiedApes` and
+`SegmentedPrivacy` are built with parameters that a setting does not have: b of d
+coordinates, or s of d items and blanket messages.
+"""
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.bounds.apes import (
@@ -6,7 +11,6 @@ from shuffledp.papers.bounds.apes import (
     ApesNumerical,
     UniformShuffle,
 )
-from shuffledp.papers.bounds.apes_user import SparsifiedApes
 from shuffledp.papers.bounds.balle2019 import (
     Balle2019Bennett,
     Balle2019Blanket,
@@ -26,7 +30,6 @@ from shuffledp.papers.bounds.feldman2023 import (
 )
 from shuffledp.papers.bounds.girgis2021 import Girgis2021Closed, Girgis2021Sum
 from shuffledp.papers.bounds.hypothesis_testing import HypothesisTesting
-from shuffledp.papers.bounds.segmented import SegmentedPrivacy
 from shuffledp.papers.bounds.wang2024 import Wang2024
 
 PUBLISHED: tuple[PublishedBound, ...] = (
@@ -49,13 +52,14 @@ PUBLISHED: tuple[PublishedBound, ...] = (
     Wang2024(),
     HypothesisTesting(),
 )
-# About protocols with parameters that a setting does not have: b of d coordinates, or s of
-# d items and blanket messages. They need these to be built.
-WITH_PARAMETERS: tuple[type[PublishedBound], ...] = (SparsifiedApes, SegmentedPrivacy)
 
 
 def published_bound(name: str) -> PublishedBound:
     """Returns the bound of this name.
+
+    >>> bound = published_bound("feldman2021-numerical")
+    >>> str(bound.proven), bound.mixed
+    ('proven', False)
 
     Raises:
         InvalidInputError: If there is none.

@@ -55,6 +55,13 @@ def claims(
 ) -> list[PublishedClaim]:
     """Returns what published bounds say of the whole crowd.
 
+    >>> import shuffledp as sdp
+    >>> protocol = sdp.SingleMessage(sdp.KRandomizedResponse(2))
+    >>> people = Population.from_counts({1.0: 10_000})
+    >>> (claim,) = claims(protocol, people, delta=1e-6, names=["feldman2021-closed"])
+    >>> print(f"{claim.name}: {claim.number:.3f}, {claim.proven}")
+    feldman2021-closed: 0.214, proven
+
     Args:
         protocol: What the devices run; agnostic, as no bound speaks of the other mode.
         people: Levels and counts.

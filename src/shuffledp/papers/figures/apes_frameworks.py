@@ -12,6 +12,7 @@ import numpy as np
 
 from shuffledp.federated.guarantees import TrainingGuarantee
 from shuffledp.federated.settings import PAPER_SETTINGS
+from shuffledp.papers.bounds.apes_training import StatedTraining
 from shuffledp.papers.figures.apes_training import (
     NAMES,
     Training,
@@ -21,6 +22,7 @@ from shuffledp.papers.figures.apes_training import (
     error_bar,
     setting_note,
     spread,
+    statement,
 )
 from shuffledp.papers.figures.bound_figure import REFUTED
 from shuffledp.papers.figures.result import Cell, OnShare, Result
@@ -96,6 +98,8 @@ class _Row:
     training: Training
     one: TrainingGuarantee
     whole: TrainingGuarantee
+    one_stated: StatedTraining
+    whole_stated: StatedTraining
     accuracy: Floats
 
     @property
@@ -123,12 +127,12 @@ class _Row:
             self.distribution,
             NAMES[name],
             local,
-            _stated(one, "coordinate"),
+            _coordinate(one, self.one_stated),
             "-" if coordinate is None else coordinate,
             self.paper(PAPER_EPSILON),
-            _stated(one, "user"),
+            _user(one, self.one_stated),
             certified_cell(one),
-            _stated(whole, "user"),
+            _user(whole, self.whole_stated),
             certified_cell(whole),
             float(self.accuracy.mean()),
             spread(self.accuracy),
@@ -177,16 +181,26 @@ def _rows(
             each,
             one=certificate(each, seed, 1),
             whole=certificate(each, seed, PAPER_SETTINGS.rounds),
+            one_stated=statement(each, seed, 1),
+            whole_stated=statement(each, seed, PAPER_SETTINGS.rounds),
             accuracy=found[each],
         )
         for each in trainings
     ]
 
 
-def _stated(guarantee: TrainingGuarantee, what: str) -> Cell:
-    """Returns the paper's "coordinate" or "user" epsilon, marked where it is refuted."""
-    number: float | None = getattr(guarantee.worst, f"{what}_published")
-    attacks = (getattr(level, f"{what}_central_lower") for level in guarantee.levels)
+def _coordinate(guarantee: TrainingGuarantee, stated: StatedTraining) -> Cell:
+    attacks = [level.coordinate_central_lower for level in guarantee.levels]
+    return _marked(stated.coordinate, attacks)
+
+
+def _user(guarantee: TrainingGuarantee, stated: StatedTraining) -> Cell:
+    attacks = [level.user_central_lower for level in guarantee.levels]
+    return _marked(stated.user, attacks)
+
+
+def _marked(number: float | None, attacks: Sequence[float | None]) -> Cell:
+    """Returns what the paper states, marked where an attack refutes it."""
     attack = max((found for found in attacks if found is not None), default=0.0)
     if number is None:
         return "-"

@@ -12,6 +12,7 @@ from shuffledp.papers.figures.apes_training import (
     error_bar,
     setting_note,
     spread,
+    statement,
 )
 from shuffledp.papers.figures.result import Cell, OnShare, Result
 from shuffledp.report.picture import new_figure, svg
@@ -100,7 +101,7 @@ def _row(
     share: float, kept: str, training: Training, accuracy: Floats, seed: int
 ) -> tuple[Cell, ...]:
     guarantee = certificate(training, seed, training.setting.rounds)
-    published = guarantee.worst.user_published
+    published = statement(training, seed, training.setting.rounds).user
     return (
         share,
         kept,

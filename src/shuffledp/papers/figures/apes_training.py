@@ -21,6 +21,7 @@ from shuffledp.federated.guarantees import TrainingGuarantee, certify_training
 from shuffledp.federated.settings import PAPER_SETTINGS, Settings
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import OnRound, train
+from shuffledp.papers.bounds.apes_training import StatedTraining, stated_by_apes
 from shuffledp.papers.figures.result import Cell, OnShare
 from shuffledp.population import Population
 from shuffledp.types import Floats
@@ -178,6 +179,26 @@ def _certificate(training: Training, seed: int, rounds: int) -> TrainingGuarante
         delta=setting.delta,
         share=setting.share,
     )
+
+
+def statement(training: Training, seed: int, rounds: int) -> StatedTraining:
+    """Returns what the paper states of the person whom the certificate protects least.
+
+    Args:
+        training: Whose setting counts, but for its number of rounds.
+        seed: Of the levels.
+        rounds: T.
+    """
+    setting = training.setting
+    stated = stated_by_apes(
+        training.framework,
+        Population.from_budgets(training.levels(seed)),
+        coordinates=MODEL.num_parameters,
+        rounds=rounds,
+        delta=setting.delta,
+        share=setting.share,
+    )
+    return stated(certificate(training, seed, rounds).worst.epsilon_local)
 
 
 def certified_cell(guarantee: TrainingGuarantee) -> Cell:

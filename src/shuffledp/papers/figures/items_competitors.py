@@ -41,7 +41,7 @@ from shuffledp.papers.bounds.segmented import smallest_blanket
 from shuffledp.papers.bounds.wang2024 import variation_ratio_delta
 from shuffledp.population import Population
 from shuffledp.randomizers.items import ItemsRandomizer
-from shuffledp.randomizers.items_counts import draw_counts, holders_by_level
+from shuffledp.randomizers.items_counts import draw_counts, holders_by_target
 from shuffledp.randomizers.subset_exponential import (
     SubsetExponential,
     best_subset_exponential,
@@ -133,10 +133,10 @@ class BallsIntoBins:
         """Runs a collection and returns estimated shares, shape (d,)."""
         _check_people(sets, level_indices, int(self.counts.sum()))
         groups = self.counts.size
-        held = holders_by_level(
+        held = holders_by_target(
             sets,
             level_indices if groups > 1 else np.zeros_like(level_indices),
-            num_levels=groups,
+            num_targets=groups,
             num_items=self.num_items,
         )
         value = np.zeros(self.num_items)

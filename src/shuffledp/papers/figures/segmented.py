@@ -1,6 +1,6 @@
 """Wang et al. (2025), Figures 2 to 6: errors of segmented collections of sets.
 
-Three levels, 0.5, 1 and 2, in the shares S1 = 25/50/25%, S2 = 50/25/25%, S3 = 25/25/50%;
+Three targets, 0.5, 1 and 2, in the shares S1 = 25/50/25%, S2 = 50/25/25%, S3 = 25/25/50%;
 delta = 0.01 / n; 5,000 and 50,000 people. Errors are sums over items of squared errors
 about the participants. Against the number m of blanket messages stand the published
 protocol, at the sampling rates that its Theorem 3 states, and ours, at the largest rates
@@ -29,12 +29,12 @@ from shuffledp.papers.figures.items_competitors import (
 )
 from shuffledp.papers.figures.result import Cell, OnShare, Result
 from shuffledp.papers.figures.segmented_picture import panels_picture
+from shuffledp.papers.segmented_protocol import published_rates
 from shuffledp.population import Population
-from shuffledp.statistics.items import Items
-from shuffledp.statistics.items_published import published_rates
+from shuffledp.statistics.items.protocol import Items
 from shuffledp.types import Floats, Ints
 
-LEVELS = (0.5, 1.0, 2.0)
+TARGETS = (0.5, 1.0, 2.0)
 SHARES = {"S1": (0.25, 0.5, 0.25), "S2": (0.5, 0.25, 0.25), "S3": (0.25, 0.25, 0.5)}
 BLANKETS = (0.1, 0.2, 0.35, 0.6, 1.0, 1.7, 3.0, 5.5, 10.0)
 SIZES = (5_000, 50_000)
@@ -65,11 +65,11 @@ class Panel:
     def people(self) -> Population:
         """Targets and people."""
         counts = np.rint(np.array(SHARES[self.shares]) * self.num_users).astype(int)
-        return Population.from_counts(dict(zip(LEVELS, counts.tolist(), strict=True)))
+        return Population.from_counts(dict(zip(TARGETS, counts.tolist(), strict=True)))
 
     @property
     def delta(self) -> float:
-        """At which every level is promised."""
+        """At which targets are stated."""
         return 0.01 / self.num_users
 
     def sets(self, rng: np.random.Generator) -> tuple[Ints, int]:
@@ -165,7 +165,7 @@ def _published(panel: Panel, num_items: int) -> list[Items]:
                 Items(
                     num_items,
                     panel.set_size,
-                    LEVELS,
+                    TARGETS,
                     rates,
                     blanket,
                     noise="bernoulli",
@@ -181,16 +181,16 @@ def _certified(panel: Panel, num_items: int) -> list[Items]:
     for blanket in BLANKETS:
         rates = tuple(
             largest_send_chance(
-                level,
+                target,
                 panel.delta,
                 num_items=num_items,
                 set_size=panel.set_size,
                 honest=panel.num_users,
                 blanket=blanket,
             )
-            for level in LEVELS
+            for target in TARGETS
         )
-        protocols.append(Items(num_items, panel.set_size, LEVELS, rates, blanket))
+        protocols.append(Items(num_items, panel.set_size, TARGETS, rates, blanket))
     return protocols
 
 
@@ -220,10 +220,10 @@ def _simulated(
 ) -> float:
     errors = []
     for _ in range(repetitions):
-        levels = np.array(LEVELS)[rng.permutation(indices)]
-        holders = protocol.holders(sets, levels)
-        counts = protocol.draw_counts(holders, num_users=people.num_users, rng=rng)
-        value = protocol.estimate_counts(counts, people).value
+        chosen = np.array(TARGETS)[rng.permutation(indices)]
+        holders = protocol.holders(sets, chosen)
+        tally = protocol.draw_tally(holders, people, rng=rng)
+        value = protocol.estimate(tally, people).value
         errors.append(float(((value - truth) ** 2).sum()))
     return float(np.mean(errors))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.analyzer.frequency import (
@@ -22,9 +22,10 @@ from shuffledp.randomizers.catalog import build
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomness import Rng
-from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.reports import Arrangement, Reports, ShuffledReports
 from shuffledp.statistics.tallying import (
     Seen,
+    check_counts,
     check_generator,
     check_holders,
     check_people,
@@ -34,6 +35,16 @@ from shuffledp.statistics.tallying import (
 )
 from shuffledp.tally import Tally
 from shuffledp.types import Ints, Mode
+from shuffledp.wording import Words
+
+WORDS = Words(
+    name="frequency",
+    title="Frequencies",
+    asked="How often each category occurs",
+    row="category",
+    rows="categories",
+    unit="share",
+)
 
 
 @dataclass(frozen=True, init=False)
@@ -96,11 +107,16 @@ class Frequency:
     def identity(self) -> Identity:
         """What it is."""
         oracle = self.randomizer
-        return Identity.of("frequency", oracle.mechanism, oracle.parameters, self.mode)
+        return Identity.of(WORDS.name, oracle.mechanism, oracle.parameters, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """What the accountant certifies: one report."""
         return (SingleMessages("one report", self.randomizer, self.mode, people),)
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """Where one value shows in several coordinates, they are shuffled apart."""
+        return "columns" if self.randomizer.changes > 1 else "rows"
 
     def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
         """Runs on the devices: one randomized report per person.
@@ -115,11 +131,7 @@ class Frequency:
         """
         integers, epsilons = one_each(values, levels, what="values")
         messages = self.randomizer.randomize(integers, epsilons, rng=rng)
-        # Where one value shows in several coordinates, they are shuffled apart.
-        apart = self.randomizer.changes > 1
-        return Reports(
-            self.identity, messages, epsilons, "columns" if apart else "rows"
-        )
+        return Reports(self.identity, messages, epsilons, self.arrangement)
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
         """Counts the messages that support each category: additive over parts.
@@ -127,8 +139,16 @@ class Frequency:
         Raises:
             InvalidInputError: If reports are another protocol's, or were not shuffled.
         """
-        self._check(shuffled)
-        return tally_of(shuffled, self.identity, count=self.randomizer.support_counts)
+
+        def count(
+            messages: NDArray[Any], groups: Ints | None, num_groups: int
+        ) -> NDArray[Any]:
+            self.randomizer.check_messages(messages)
+            return self.randomizer.support_counts(messages, groups, num_groups)
+
+        return tally_of(
+            shuffled, self.identity, count=count, arrangement=self.arrangement
+        )
 
     def draw_tally(
         self, holders: Ints, people: Population, *, rng: np.random.Generator
@@ -171,6 +191,7 @@ class Frequency:
         """
         tally = checked(seen, self.identity, self.tally)
         check_people(tally, people)
+        check_counts(tally, width=self.num_categories)
         keep, flip = self.randomizer.densities(people.epsilons)
         counts = tally.counts[0]
         if self.mode == "agnostic":
@@ -206,6 +227,5 @@ class Frequency:
         )
         return float(expected)
 
-    def _check(self, shuffled: ShuffledReports) -> None:
-        if isinstance(shuffled, ShuffledReports) and shuffled.identity == self.identity:
-            self.randomizer.check_messages(shuffled.messages)
+
+PROTOCOL = Frequency

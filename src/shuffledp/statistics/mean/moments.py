@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.types import Floats, Ints
 
@@ -42,6 +43,33 @@ def power_sums(messages: Ints, groups: Ints | None, num_groups: int) -> NDArray[
     return totals
 
 
+def check_sums(
+    sums: NDArray[Any], senders: NDArray[np.int64], randomizer: NumberRandomizer
+) -> None:
+    """Raises an error unless so many people can have sent what was added up.
+
+    A tally may come from elsewhere, and say anything.
+
+    Args:
+        sums: From `power_sums`, shape (groups, 3).
+        senders: People in each group, shape (groups,), each >= 1.
+        randomizer: What they run; its messages are all whole numbers of a range.
+
+    Raises:
+        InvalidInputError: If they are no sums of so many messages.
+    """
+    if sums.shape != (senders.size, 3) or not np.array_equal(sums[:, 0], senders):
+        raise InvalidInputError("Expected number, sum and sum of squares of messages.")
+    for number, total, squares in sums.tolist():
+        around = [total // number, -(-total // number)]
+        if max(around) >= 1 << 63 or min(around) < -(1 << 63):
+            raise InvalidInputError("Expected sums of the protocol's messages.")
+        # Their average lies between messages that can be sent.
+        randomizer.check_messages(np.array(around, dtype=np.int64))
+        if squares * number < total * total:
+            raise InvalidInputError("Expected sums of squares that numbers can have.")
+
+
 def averages_of(
     sums: NDArray[Any], randomizer: NumberRandomizer
 ) -> tuple[Floats, Floats]:
@@ -63,8 +91,9 @@ def averages_of(
 
 def _added(numbers: Ints, groups: Ints | None, num_groups: int) -> NDArray[np.int64]:
     """Returns the sum of each group, shape (num_groups,)."""
-    if groups is None:
-        return numbers.sum(keepdims=True)
     sums = np.zeros(num_groups, dtype=np.int64)
-    np.add.at(sums, groups, numbers)
+    if groups is None:
+        sums[0] = numbers.sum()
+    else:
+        np.add.at(sums, groups, numbers)
     return sums

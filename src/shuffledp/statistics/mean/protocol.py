@@ -19,7 +19,7 @@ from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
-from shuffledp.statistics.mean.moments import averages_of, power_sums
+from shuffledp.statistics.mean.moments import averages_of, check_sums, power_sums
 from shuffledp.statistics.tallying import (
     Seen,
     check_generator,
@@ -27,10 +27,21 @@ from shuffledp.statistics.tallying import (
     check_people,
     checked,
     drawn_tally,
+    senders,
     tally_of,
 )
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
+from shuffledp.wording import Words
+
+WORDS = Words(
+    name="mean",
+    title="Mean",
+    asked="What the mean is",
+    row="about",
+    rows="means",
+    unit="number",
+)
 
 
 @dataclass(frozen=True, init=False)
@@ -110,7 +121,7 @@ class Mean:
             "high": float(self.high),
             "randomizer": inner.parameters,
         }
-        return Identity.of("mean", inner.mechanism, terms, self.mode)
+        return Identity.of(WORDS.name, inner.mechanism, terms, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """What the accountant certifies: one message."""
@@ -217,6 +228,7 @@ class Mean:
         known = check_spread(spread, self.low, self.high)
         tally = checked(seen, self.identity, self.tally)
         check_people(tally, people)
+        check_sums(tally.counts[0], senders(tally)[0], self.randomizer)
         middle, half = self._middle, value_range(self.low, self.high)
         scaled = None if known is None else known / half
         # Between -1 and 1 no range is too wide, too narrow or too far from 0.
@@ -322,3 +334,6 @@ def check_spread(spread: float | None, low: float, high: float) -> float | None:
             f"the values; got {number:g}."
         )
     return number
+
+
+PROTOCOL = Mean

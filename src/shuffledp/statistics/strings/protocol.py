@@ -41,6 +41,7 @@ from shuffledp.randomness import Rng, check_rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.tallying import (
     Seen,
+    check_counts,
     check_generator,
     check_holders,
     check_people,
@@ -49,6 +50,16 @@ from shuffledp.statistics.tallying import (
 )
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
+from shuffledp.wording import Words
+
+WORDS = Words(
+    name="strings",
+    title="Strings",
+    asked="How many people hold each string that was found",
+    row="string",
+    rows="strings",
+    unit="share",
+)
 
 MAX_COHORTS = 2**16
 
@@ -127,7 +138,7 @@ class Strings:
         """What it is."""
         inner = self.randomizer
         terms = {**inner.parameters, "cohorts": int(self.num_cohorts)}
-        return Identity.of("strings", inner.mechanism, terms, self.mode)
+        return Identity.of(WORDS.name, inner.mechanism, terms, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """What the accountant certifies: one report, and any number of them.
@@ -250,7 +261,11 @@ class Strings:
             return ones_per_group(bits, groups, num_groups)
 
         return tally_of(
-            shuffled, self.identity, count=count, num_cohorts=self.num_cohorts
+            shuffled,
+            self.identity,
+            count=count,
+            arrangement="columns",
+            num_cohorts=self.num_cohorts,
         )
 
     def draw_tally(
@@ -337,6 +352,7 @@ class Strings:
         self.smallest_cohort(people)
         tally, dealt = checked(seen, self.identity, self.tally), self.dealt(people)
         check_people(tally, people, dealt)
+        check_counts(tally, width=self.num_bits)
         one, zero = self.randomizer.effective_chances(people.epsilons)
         if self.mode == "agnostic":
             shares = agnostic_bit_shares(
@@ -371,3 +387,6 @@ class Strings:
     def _batches(self, num_users: int) -> list[slice]:
         size = max(_BATCH // self.num_bits, 1)
         return [slice(at, at + size) for at in range(0, num_users, size)]
+
+
+PROTOCOL = Strings

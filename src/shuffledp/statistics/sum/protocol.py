@@ -36,6 +36,16 @@ from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.tallying import Seen, checked
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
+from shuffledp.wording import Words
+
+WORDS = Words(
+    name="sum",
+    title="Sum",
+    asked="How many people say yes",
+    row="about",
+    rows="sums",
+    unit="number",
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +110,7 @@ class BinarySum:
     @property
     def identity(self) -> Identity:
         """What it is."""
-        return Identity.of("sum", self.randomizer.mechanism, {}, self.mode)
+        return Identity.of(WORDS.name, self.randomizer.mechanism, {}, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """What the accountant certifies: one message."""
@@ -203,3 +213,6 @@ class BinarySum:
             mode=self.mode,
             identity=self.identity,
         )
+
+
+PROTOCOL = BinarySum

@@ -233,7 +233,7 @@ function whoSees(survey, level) {
     {},
     el("dt", {}, "The server that collects"),
     el("dd", {}, `your code${named}, your network address; the message only sealed`),
-    el("dt", {}, "Who analyses"),
+    el("dt", {}, "Who analyzes"),
     el(
       "dd",
       {},

@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 
 from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.randomness import Rng
-from shuffledp.shuffler.shuffle_messages import shuffle_messages
-from shuffledp.statistics.items_framework import ItemsFramework, ItemsPlan, Optimize
+from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics.items.framework import ItemsFramework, ItemsPlan, Optimize
 from shuffledp.types import Ints
 
 OnStep: TypeAlias = Callable[[str], None]
 
-STEPS = ("report levels", "plan", "report items", "estimate")
+STEPS = ("report choices", "plan", "report items", "estimate")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class ItemsCollection:
 
 def collect_items(
     sets: Ints,
-    levels: ArrayLike,
+    targets: ArrayLike,
     *,
     framework: ItemsFramework,
     rng: Rng,
@@ -43,7 +43,7 @@ def collect_items(
 
     Args:
         sets: What everybody holds, shape (n, s).
-        levels: Each person's level, shape (n,).
+        targets: Each person's target, shape (n,).
         framework: What is run.
         rng: The only source of randomness.
         optimize: As for `ItemsFramework.plan`.
@@ -53,13 +53,13 @@ def collect_items(
         InvalidInputError: If anything is out of range.
     """
     on_step(STEPS[0])
-    level_reports = framework.report_levels(levels, rng=rng)
-    counted = framework.count_levels(shuffle_messages(level_reports, rng=rng))
+    reported = framework.report_choices(targets, rng=rng)
+    chosen = framework.count_choices(shuffle(reported, rng=rng))
     on_step(STEPS[1])
-    plan = framework.plan(counted, optimize=optimize)
+    plan = framework.plan(chosen, optimize=optimize)
     on_step(STEPS[2])
-    sent = plan.protocol.randomize(sets, levels, rng=rng)
+    sent = plan.protocol.randomize(sets, targets, rng=rng)
     on_step(STEPS[3])
-    seen = shuffle_messages(sent, rng=rng)
+    seen = shuffle(sent, rng=rng)
     del sent
     return ItemsCollection(plan, framework.estimate(plan, seen))

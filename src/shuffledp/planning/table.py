@@ -53,7 +53,7 @@ def _options(plan: Plan) -> Table:
             option.mode,
             short(option.standard_error),
             f"{option.bits:.3g}",
-            "\n".join(_few([level.epsilon_local for level in _levels(option)])),
+            "\n".join(_few([level.chosen for level in _levels(option)])),
             "\n".join(_few([level.epsilon_central for level in _levels(option)])),
         ]
         if biased:

@@ -1,26 +1,29 @@
-"""Parameters of a collection of sets as published, from Theorem 3 of Wang et al. (2025).
+"""The collection of sets of Wang et al. (2025) with the parameters that they publish.
 
-For given blanket messages m, every level takes the largest sampling rate that the theorem
-states to keep its target; m is searched for between what the largest target needs for a
-rate of 1 and what the smallest one needs, such that the bound
+For given blanket messages m, every target takes the largest sampling rate that Theorem 3
+states to keep it; m is searched for between what the largest target needs for a rate of 1
+and what the smallest one needs, such that the bound
 
     (n m + s sum_k n_k lambda_k) / (sum_k n_k lambda_k)^2
 
-on the sum of squared errors is least. Nothing of this is certified: see
-`accounting.published.segmented`.
+on the sum of squared errors is least. Nothing of this is certified, and Theorem 3 is false
+as stated: see `papers.bounds.segmented`. All other steps are those of `ItemsFramework`.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
-Model", section 5.2.
+Model", section 5.2 and Algorithm 1.
 """
 
 import numpy as np
 
+from shuffledp.analyzer.choice_counts import ChoiceCounts
+from shuffledp.errors import InvalidInputError
 from shuffledp.papers.bounds.segmented import (
     largest_sampling_rate,
     smallest_blanket,
 )
 from shuffledp.population import Population
-from shuffledp.statistics.items import Items
+from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.protocol import Items
 
 _GRID = 17
 _REFINED = 9
@@ -29,10 +32,10 @@ _REFINED = 9
 def published_rates(
     people: Population, *, num_items: int, set_size: int, blanket: float, delta: float
 ) -> tuple[float, ...]:
-    """Returns the sampling rate of every level that Theorem 3 states.
+    """Returns the sampling rate that Theorem 3 states for every target.
 
     Args:
-        people: Targets, as levels, and how many people chose each.
+        people: Central targets, and how many people ask for each.
         num_items: d.
         set_size: s.
         blanket: m, above 0.
@@ -43,11 +46,11 @@ def published_rates(
             people.num_users,
             num_items=num_items,
             blanket_messages=blanket,
-            epsilon=level,
+            epsilon=target,
             delta=delta,
             items_per_user=set_size,
         )
-        for level in people.epsilons.tolist()
+        for target in people.epsilons.tolist()
     )
 
 
@@ -70,7 +73,7 @@ def published_items(
     """Returns the protocol with the parameters of least error bound.
 
     Args:
-        people: Targets, as levels, and how many people chose each.
+        people: Central targets, and how many people ask for each.
         num_items: d.
         set_size: s.
         delta: At which targets are stated.
@@ -109,4 +112,27 @@ def published_items(
         rates(blanket),
         blanket,
         noise="bernoulli",
+    )
+
+
+def plan_published(framework: ItemsFramework, chosen: ChoiceCounts) -> Items:
+    """Returns what step (b) of a framework publishes, by Theorem 3: not certified.
+
+    Devices run `randomize` of it in step (c), and its `estimate` is step (d).
+
+    Args:
+        framework: Items, set size, targets, delta and, if it is given, the blanket.
+        chosen: How many people chose each target, as counted in step (a).
+
+    Raises:
+        InvalidInputError: If somebody may be absent: Theorem 3 counts everybody.
+    """
+    if framework.absent:
+        raise InvalidInputError("Expected nobody absent: Theorem 3 counts everybody.")
+    return published_items(
+        chosen.people(),
+        num_items=framework.num_items,
+        set_size=framework.set_size,
+        delta=framework.delta,
+        blanket=framework.blanket,
     )

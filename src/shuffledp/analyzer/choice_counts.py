@@ -1,0 +1,150 @@
+"""How many people chose each of a few numbers on offer, from how often each was reported.
+
+Reports name the choice as it is, or are k-ary responses over the K choices at a local
+budget of their own. A response names the one held with probability `keep`, another one with
+`flip`; from r_k responses that name choice k,
+
+    value_k = (r_k - n flip) / (keep - flip)
+
+is unbiased, adds up to n, and may come out below 0. Given who chose what, its covariance is
+
+    sum over choices l of n_l (diag(P_l) - P_l P_l') / (keep - flip)^2,
+
+P_l being the distribution of the responses of people who chose l.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.population import Population, check_budgets
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceCounts:
+    """How many people made each choice, known or estimated.
+
+    Attributes:
+        choices: Central targets on offer, strictly increasing, shape (choices,).
+        value: Unbiased numbers of people, which add up to `num_users`, shape (choices,);
+            estimates may be below 0.
+        covariance: Of estimates, shape (choices, choices); None if numbers are exact.
+        num_users: People in all.
+    """
+
+    choices: Floats
+    value: Floats
+    covariance: Floats | None
+    num_users: int
+
+    def __post_init__(self) -> None:
+        choices, value = self.choices, self.value
+        if choices.ndim != 1 or choices.shape != value.shape or not choices.size:
+            raise PopulationError("Expected one number of people for each choice.")
+        check_budgets(choices)
+        if not np.all(np.diff(choices) > 0):
+            raise PopulationError("Expected distinct choices in ascending order.")
+        if self.num_users < 1:
+            raise PopulationError("Expected at least one person, got none.")
+        # Written this way round, it refuses NaN, too.
+        if not abs(value.sum() - self.num_users) <= 1e-6 * self.num_users:
+            raise PopulationError("Expected numbers of people that add up to all.")
+        if self.covariance is None and not np.all(value >= 0):
+            raise PopulationError("Expected at least 0 people for every choice.")
+        if self.covariance is not None and self.covariance.shape != choices.shape * 2:
+            raise PopulationError("Expected a covariance for every pair of choices.")
+
+    @classmethod
+    def of(cls, people: Population) -> "ChoiceCounts":
+        """Returns the exact numbers of a population, whose levels are choices."""
+        counts = people.counts.astype(np.float64)
+        return cls(people.epsilons, counts, None, people.num_users)
+
+    @property
+    def standard_error(self) -> Floats:
+        """Of each number of people, shape (choices,); 0 if it is exact."""
+        if self.covariance is None:
+            return np.zeros(self.choices.size)
+        error: Floats = np.sqrt(np.diag(self.covariance))
+        return error
+
+    @property
+    def projected(self) -> Floats:
+        """The nearest numbers >= 0 that add up to `num_users`, shape (choices,).
+
+        They are better estimates, and biased: shares of items are computed from `value`.
+        """
+        return project(self.value, float(self.num_users))
+
+    def people(self) -> Population:
+        """Returns whole numbers of people to plan with, at least 1 for every choice.
+
+        Raises:
+            PopulationError: If there are fewer people than choices.
+        """
+        spare = self.num_users - self.choices.size
+        if spare < 0:
+            raise PopulationError(
+                f"Expected at least {self.choices.size} people, one for each choice, got "
+                f"{self.num_users}."
+            )
+        real = project(self.value - 1.0, float(spare))
+        counts: NDArray[np.int64] = np.floor(real).astype(np.int64)
+        # Those with the largest fractions get the people who are left.
+        order = np.argsort(counts - real, kind="stable")
+        counts[order[: spare - int(counts.sum())]] += 1
+        return Population(self.choices, counts + 1)
+
+
+def project(values: Floats, total: float) -> Floats:
+    """Returns the nearest point of the simplex {x >= 0, sum x = total}, shape as `values`.
+
+    >>> project(np.array([5.0, -1.0, 2.0]), 6.0)
+    array([4.5, 0. , 1.5])
+    """
+    ordered = np.sort(values)[::-1]
+    excess = (np.cumsum(ordered) - total) / np.arange(1.0, values.size + 1.0)
+    last = int(np.flatnonzero(ordered >= excess)[-1])
+    nearest: Floats = np.maximum(values - excess[last], 0.0)
+    return nearest
+
+
+def count_choices(
+    reports: Ints, choices: Floats, *, epsilon: float | None
+) -> ChoiceCounts:
+    """Estimates how many people made each choice.
+
+    Args:
+        reports: How many reports name each choice, shape (K,).
+        choices: What was on offer, shape (K,).
+        epsilon: Local budget of the responses, above 0; None if choices came as they are.
+
+    Raises:
+        InvalidInputError: If these are no numbers of reports, or responses carry no
+            information.
+    """
+    K, n = choices.size, int(reports.sum())  # noqa: N806
+    if reports.shape != (K,) or reports.dtype.kind not in "iu":
+        raise InvalidInputError("Expected one number of reports for each choice.")
+    if n < 1 or reports.min() < 0:
+        raise InvalidInputError("Expected at least one report.")
+    counts = reports.astype(np.float64)
+    if epsilon is None or K == 1:
+        return ChoiceCounts(choices, counts, None, n)
+    (keep,), (flip,) = KRandomizedResponse(K).densities(np.array([epsilon]))
+    gap = float(keep - flip)
+    if not gap > 1e-9:
+        raise InvalidInputError(
+            "Expected a budget for choices well above 0: otherwise nothing is known of "
+            "them."
+        )
+    value = (counts - n * flip) / gap
+    law = np.full((K, K), float(flip)) + gap * np.eye(K)
+    # Variances of people there are: from numbers that are not negative.
+    weight = project(value, float(n))
+    covariance = np.diag(weight @ law) - (law.T * weight) @ law
+    return ChoiceCounts(choices, value, covariance / gap**2, n)

@@ -1,0 +1,124 @@
+"""Sets of s items per person, from a table with one row per person and item."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from shuffledp.datasets.item_sets import ItemSets, gather_sets
+from shuffledp.datasets.missing import (
+    Missing,
+    check_missing,
+    cleaned_rows,
+    refuse_missing,
+)
+from shuffledp.datasets.table import budgets_of, categories_of, left_out
+from shuffledp.datasets.table_files import read_rows
+from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats, Ints
+
+
+def read_item_sets(
+    path: Path,
+    *,
+    person: str,
+    item: str,
+    level: str | None = None,
+    set_size: int | None = None,
+    items: int | tuple[str, ...] | None = None,
+    missing: Missing = "refuse",
+    rng: Rng,
+) -> ItemSets:
+    """Reads a table with one row per person and item.
+
+    Rows that say the same count once. People come in the order of their first rows.
+
+    Args:
+        path: The file: see `table_files`.
+        person: The column that tells people apart.
+        item: The column of items.
+        level: The column of levels, the same in all rows of a person; None to read none.
+        set_size: s; by default as many items as anybody has.
+        items: How many there are, if they are whole numbers from 0; their names; or None
+            to take the distinct values of the column, sorted.
+        missing: Whether missing values are refused, or everybody with one is left out.
+        rng: The only source of randomness, used where people have more than s items.
+
+    Raises:
+        DataError: If the file is missing, empty or unreadable.
+        MissingValueError: If a value is missing, and that is refused; see `missing`.
+        InvalidInputError: If an item is not one of those named, or a person has different
+            levels.
+    """
+    check_missing(missing)
+    columns = [person, item] if level is None else [person, item, level]
+    if len(set(columns)) < len(columns):
+        raise DataError("Expected different columns for people, items and levels.")
+    known = items if isinstance(items, tuple) else ()
+    rows = cleaned_rows(read_rows(path, columns), known)
+    if rows.frame[person].dtype.is_nested():
+        raise DataError(f"Expected a person in every row of column {person!r}.")
+    if missing == "refuse":
+        refuse_missing(rows.frame.get_columns(), rows)
+    frame, left = _without_missing(rows.frame, person)
+    codes, names = categories_of(frame[item], items)
+    people, first = _numbered_people(frame[person])
+    pairs = np.unique(people * len(names) + codes)
+    owners, held = pairs // len(names), pairs % len(names)
+    if set_size is None:
+        set_size = int(np.bincount(owners).max())
+    gathered = gather_sets(
+        owners, held, num_users=first.size, names=names, set_size=set_size, rng=rng
+    )
+    levels = None if level is None else _levels(frame[level], people, first)
+    return replace(gathered, levels=levels, notes=rows.notes + left)
+
+
+def _without_missing(
+    frame: pl.DataFrame, person: str
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Leaves out all rows of everybody with a missing value, and says how many people.
+
+    A person with one item missing would otherwise count as somebody who holds the others.
+    Of rows that name nobody, each counts as a person.
+    """
+    holes = frame.select(pl.any_horizontal(pl.all().is_null())).to_series()
+    whose = frame.filter(holes)[person]
+    dropped = whose.drop_nulls().unique().to_list()
+    kept = frame.filter(frame[person].is_not_null() & ~frame[person].is_in(dropped))
+    if kept.height == 0:
+        raise DataError("Expected somebody with a value in every column.")
+    num_kept = kept[person].n_unique()
+    num_users = num_kept + len(dropped) + whose.null_count()
+    return kept, left_out(frame, num_kept, num_users)
+
+
+def _numbered_people(column: pl.Series) -> tuple[Ints, Ints]:
+    """Numbers people in the order in which they come first.
+
+    Returns:
+        Everybody's number in each row, and the first row of each person, shape (n,).
+    """
+    _, first, people = np.unique(
+        column.rank("dense").to_numpy(), return_index=True, return_inverse=True
+    )
+    rank = np.empty(first.size, dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[people], np.sort(first)
+
+
+def _levels(column: pl.Series, people: Ints, first: Ints) -> Floats:
+    """Returns everybody's level, shape (n,).
+
+    Raises:
+        InvalidInputError: If a person has different levels.
+    """
+    budgets = budgets_of(column)
+    levels: Floats = budgets[first]
+    if not np.array_equal(levels[people], budgets):
+        raise InvalidInputError(
+            f"Expected the same level in all rows of a person in column {column.name!r}."
+        )
+    return levels

@@ -1,0 +1,98 @@
+"""Which values are missing, and what becomes of people without one.
+
+A value is missing if it is not there, or is written as nothing, NA, N/A, NaN, null or
+None, in any case and with any white space around it. White space around values is not part
+of them.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from shuffledp.datasets.table_files import Rows
+from shuffledp.errors import InvalidInputError, MissingValueError
+
+# What to do about people without a value.
+Missing: TypeAlias = Literal["refuse", "drop"]
+
+_MISSING = ["", "na", "n/a", "nan", "null", "none"]
+# So many rows an error names.
+_MOST_ROWS = 5
+
+
+def cleaned(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
+    """Returns a column with null where a value is missing, and texts without margins.
+
+    Args:
+        column: Texts, numbers, dates, ...
+        known: Texts that are values, such as a category that is called "NA".
+    """
+    if column.dtype.is_float():
+        return column.fill_nan(None)
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        return column
+    text = column.cast(pl.String).str.strip_chars()
+    missing = text.str.to_lowercase().is_in(_MISSING) & ~text.is_in(list(known))
+    return pl.select(pl.when(~missing).then(text)).to_series().alias(column.name)
+
+
+def cleaned_rows(rows: Rows, known: Collection[str] = ()) -> Rows:
+    """Returns cleaned columns, and a note if white space was removed."""
+    columns = [cleaned(column, known) for column in rows.frame]
+    trimmed = sum(
+        int((after != before.cast(pl.String)).sum())
+        for before, after in zip(rows.frame, columns, strict=True)
+        if after.dtype == pl.String
+    )
+    notes = rows.notes
+    if trimmed:
+        values = "value" if trimmed == 1 else "values"
+        notes += (f"White space around {trimmed:,} {values} was removed.",)
+    return replace(rows, frame=pl.DataFrame(columns), notes=notes)
+
+
+def check_missing(missing: Missing) -> None:
+    """Raises InvalidInputError unless it says what to do about missing values."""
+    if missing not in ("refuse", "drop"):
+        raise InvalidInputError(
+            f"Expected missing to be 'refuse' or 'drop', got {missing!r}."
+        )
+
+
+def refuse_missing(columns: Sequence[pl.Series], rows: Rows | None = None) -> None:
+    """Raises MissingValueError if a value is missing; it says in which rows.
+
+    Args:
+        columns: Cleaned.
+        rows: The file that they come from, if they do.
+    """
+    holes = [column for column in columns if column.null_count()]
+    if not holes:
+        return
+    first = 1 if rows is None else rows.first
+    empty = np.any([column.is_null().to_numpy() for column in holes], axis=0)
+    numbers = [f"{row:,}" for row in (np.flatnonzero(empty) + first)[:_MOST_ROWS]]
+    count = int(empty.sum())
+    if count > len(numbers):
+        where = f"{count:,} rows, the first of which are {_and(numbers)}"
+    else:
+        where = f"row{'s' if count > 1 else ''} {_and(numbers)}"
+    counted = f"the header is row {first - 1}" if first > 1 else "the first is row 1"
+    source = "" if rows is None else f" of {rows.name}"
+    raise MissingValueError(
+        f"Expected a value in every row of {column_names(holes)}{source}, found none in "
+        f"{where} ({counted})."
+    )
+
+
+def column_names(columns: Sequence[pl.Series]) -> str:
+    """Returns "column 'a'", or "columns 'a' and 'b'"."""
+    names = [repr(column.name) for column in columns]
+    return f"column{'s' if len(names) > 1 else ''} {_and(names)}"
+
+
+def _and(words: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -1,0 +1,167 @@
+"""Columns of a file, as they are written there: separated text, JSON lines, Parquet.
+
+Text is read as text, whatever it looks like: "01" is not "1", and what is a number is for
+whoever needs numbers to say. What separates its columns is guessed from the first line: a
+comma, a semicolon, a tab or a bar, whichever makes the most columns of it.
+"""
+
+import csv
+import difflib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from shuffledp.datasets.table_kinds import JSON_LINES, PARQUET, SEPARATED, TABLES
+from shuffledp.errors import DataError
+
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_FORMS = (
+    dict.fromkeys(
+        SEPARATED, "text with a header line and as many values in every line, in UTF-8"
+    )
+    | dict.fromkeys(JSON_LINES, "a JSON object in every line, in UTF-8")
+    | dict.fromkeys(PARQUET, "a Parquet file")
+)
+# Of so many columns, and so much of their names, an error speaks.
+_MOST_COLUMNS = 20
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Columns of a file.
+
+    Attributes:
+        frame: Those that were asked for.
+        name: Of the file.
+        first: The number of the first row in the file: 2, if a header line is row 1.
+        notes: What was guessed or changed, in sentences.
+    """
+
+    frame: pl.DataFrame
+    name: str
+    first: int
+    notes: tuple[str, ...] = ()
+
+
+def read_rows(path: Path, columns: list[str]) -> Rows:
+    """Reads some columns of a file.
+
+    Args:
+        path: One that ends in .csv, .tsv, .txt, .jsonl, .ndjson, .parquet or .pq.
+        columns: Their names. White space around names in a header line does not count.
+
+    Raises:
+        DataError: If the file is missing, empty, unreadable, of another kind, or lacks a
+            column.
+    """
+    if not path.is_file():
+        raise DataError(f"Expected a file at {path}, found none.")
+    kind = path.suffix.lower()
+    if kind not in TABLES:
+        raise DataError(
+            f"Expected a table in a file that ends in {', '.join(TABLES[:-1])} or "
+            f"{TABLES[-1]}, got {path.name}."
+        )
+    wanted = list(dict.fromkeys(columns))
+    try:
+        rows = (_separated if kind in SEPARATED else _typed)(path, wanted)
+    except (pl.exceptions.PolarsError, OSError, UnicodeError, csv.Error) as error:
+        # The reader's own message may quote what people wrote.
+        raise DataError(f"Could not read {path}: expected {_FORMS[kind]}.") from error
+    if rows.frame.height == 0:
+        raise DataError(f"Expected at least one person in {path}, found none.")
+    return rows
+
+
+def _separated(path: Path, wanted: list[str]) -> Rows:
+    usual = "\t" if path.suffix.lower() == ".tsv" else ","
+    # The first of those that make the most columns: commas, if all make one.
+    separator = max(
+        sorted(_SEPARATORS, key=lambda separator: separator != usual),
+        key=lambda separator: len(_header(path, separator)[0]),
+    )
+    names, row = _header(path, separator)
+    places = [_find(name, names, path, from_line=True) for name in wanted]
+    # All columns are read: only then are lines that are too long seen.
+    frame = pl.scan_csv(path, separator=separator, infer_schema=False).collect()
+    if frame.width != len(names):
+        raise DataError(f"Could not read {path}: expected {_FORMS['.csv']}.")
+    columns = [
+        frame.to_series(place).alias(name)
+        for place, name in zip(places, wanted, strict=True)
+    ]
+    notes: tuple[str, ...] = ()
+    if separator != usual:
+        notes = (
+            f"The columns of {path.name} are separated by {_SEPARATORS[separator]}.",
+        )
+    return Rows(pl.DataFrame(columns), path.name, row + 1, notes)
+
+
+def _header(path: Path, separator: str) -> tuple[list[str], int]:
+    """Returns the names in the first row that is not blank, and its number."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for row, names in enumerate(csv.reader(file, delimiter=separator), start=1):
+            if names:
+                return [name.strip() for name in names], row
+    raise DataError(f"Expected a header line in {path}, found an empty file.")
+
+
+def _typed(path: Path, wanted: list[str]) -> Rows:
+    if path.suffix.lower() in PARQUET:
+        lazy = pl.scan_parquet(path)
+    elif path.stat().st_size == 0:
+        raise DataError(f"Expected at least one person in {path}, found none.")
+    else:
+        lazy = pl.scan_ndjson(path, infer_schema_length=None)
+    names = lazy.collect_schema().names()
+    for name in wanted:
+        _find(name, names, path, from_line=False)
+    return Rows(lazy.select(wanted).collect(), path.name, first=1)
+
+
+def _find(name: str, names: list[str], path: Path, *, from_line: bool) -> int:
+    """Returns the place of a column.
+
+    Raises:
+        DataError: If there is none or several; it says which columns there are.
+    """
+    if names.count(name) == 1:
+        return names.index(name)
+    if name in names:
+        raise DataError(
+            f"Expected exactly one column {name!r} in {path}, found {names.count(name)}."
+        )
+    if from_line and any(map(_is_number, names)):
+        # Where the header line is missing, this one holds what somebody answered.
+        raise DataError(
+            f"Expected a column {name!r} in {path}, whose first line should name the "
+            "columns, and holds numbers."
+        )
+    raise DataError(
+        f"Expected a column {name!r} in {path}, found {_listed(names)}."
+        f"{_near(name, names)}"
+    )
+
+
+def _listed(names: list[str]) -> str:
+    quoted = [repr(name[:_LONGEST_NAME]) for name in names[:_MOST_COLUMNS]]
+    if len(names) > _MOST_COLUMNS:
+        quoted.append(f"{len(names) - _MOST_COLUMNS:,} more")
+    return ", ".join(quoted)
+
+
+def _near(name: str, names: list[str]) -> str:
+    folded = {other.strip().casefold(): other for other in reversed(names)}
+    close = difflib.get_close_matches(name.strip().casefold(), folded, n=1)
+    return f" Did you mean {folded[close[0]][:_LONGEST_NAME]!r}?" if close else ""
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return not math.isnan(float(name))
+    except ValueError:
+        return False

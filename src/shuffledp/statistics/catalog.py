@@ -1,0 +1,76 @@
+"""Every statistic by its name, with a line each; nothing is imported before it is used.
+
+A statistic has a folder: `protocol.py` with its `PROTOCOL`, `rehearsal.py` with what a
+command line and a report need (`STATISTIC`), and `survey.py` with what services need
+(`SURVEY`), if people can be asked about it.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from shuffledp.accounting.exposure import Certifiable
+from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.statistics.statistic import Statistic
+
+# Where the protocol of each is.
+_PROTOCOLS = {
+    "frequency": "statistics.frequency.protocol",
+    "mean": "statistics.mean.protocol",
+    "sum": "statistics.sum.protocol",
+    "strings": "statistics.strings.protocol",
+    "items": "statistics.items.protocol",
+    # Nothing is rehearsed of these.
+    "choices": "statistics.items.choices",
+    "message": "statistics.single_message",
+    "training": "federated.round_protocol",
+}
+STATISTICS = tuple(_PROTOCOLS)[:-3]
+
+
+def statistic_named(name: str) -> Statistic:
+    """Returns what a command line and a report need to know of a statistic.
+
+    >>> statistic_named("mean").words.title
+    'Mean'
+
+    Raises:
+        InvalidInputError: If there is none of this name.
+    """
+    if name not in STATISTICS:
+        raise InvalidInputError(
+            f"Expected one of {', '.join(STATISTICS)}, got {name!r}."
+        )
+    found: Statistic = _module(f"statistics.{name}.rehearsal").STATISTIC
+    return found
+
+
+def protocol_of(identity: Identity) -> Certifiable:
+    """Returns the protocol with this identity: what ran, made again from what it is.
+
+    >>> import shuffledp as sdp
+    >>> protocol_of(sdp.Frequency(9).identity).num_categories
+    9
+
+    Raises:
+        DataError: If it is none that this library can build: a custom randomizer is known
+            to its author alone.
+    """
+    record = identity.record
+    name = record["statistic"]
+    if name not in _PROTOCOLS:
+        raise DataError(f"Expected one of {', '.join(_PROTOCOLS)}, got {name!r}.")
+    try:
+        protocol: Certifiable = _module(_PROTOCOLS[name]).PROTOCOL.from_record(record)
+    except (InvalidInputError, TypeError, KeyError) as error:
+        raise DataError(
+            f"Expected a protocol that this library can build, got {identity}: pass the "
+            f"protocol itself. ({error})"
+        ) from error
+    if protocol.identity != identity:
+        raise DataError(f"Expected a complete protocol, got {identity}.")
+    return protocol
+
+
+def _module(name: str) -> Any:
+    return import_module(f"shuffledp.{name}")

@@ -1,0 +1,200 @@
+"""Frequencies rehearsed on known values: options, truth, and what is shown."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from shuffledp.analyzer.frequency import FrequencyEstimate
+from shuffledp.datasets.msnbc import MSNBC_CATEGORIES, load_msnbc
+from shuffledp.datasets.spellings import spelling_warnings
+from shuffledp.datasets.table import categories_of
+from shuffledp.datasets.table_kinds import category_names
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.catalog import build
+from shuffledp.randomizers.frequency_oracle import FrequencyOracle
+from shuffledp.randomizers.unary_encoding import VARIANTS, UnaryEncoding
+from shuffledp.randomness import Rng
+from shuffledp.report.summary import Summary
+from shuffledp.report.summary_parts import build_summary, estimate_rows, off_by_share
+from shuffledp.statistics.collection import Collection, collect
+from shuffledp.statistics.dependence import dependence_of_categories
+from shuffledp.statistics.frequency.protocol import WORDS, Frequency
+from shuffledp.statistics.request import Request
+from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
+from shuffledp.statistics.statistic import Option
+from shuffledp.types import Floats, Ints
+
+# A simulation keeps everybody's message in memory at once.
+MAX_UNARY_BITS = 10**8
+
+_ORACLES = (
+    "kary-response",
+    "subset-selection",
+    "hadamard-response",
+    "local-hashing",
+    "unary-encoding",
+)
+_PARAMETERS = ("subset_size", "buckets", "variant")
+
+
+class FrequencyStatistic:
+    """How often each category occurs."""
+
+    words = WORDS
+    options = (
+        Option("mechanism", "text", "What the devices run.", "NAME", _ORACLES),
+        Option(
+            "categories",
+            "text",
+            "How many values there are (0 to K-1), or their names; by default those that "
+            "occur in the column.",
+            "K|NAMES",
+        ),
+        Option("subset-size", "whole", "Of subset-selection.", "W"),
+        Option("buckets", "whole", "Of local-hashing, a prime number.", "G"),
+        Option("variant", "text", "Of unary-encoding.", None, VARIANTS),
+        Option("dataset", "text", "The first page of each visit.", None, ("msnbc",)),
+    )
+
+    def rehearsal(self, request: Request) -> Rehearsal:
+        """Returns a rehearsal of a column of categories, or of real visits."""
+        text = request.option("categories")
+        names = None if text is None else category_names(text)
+        if request.file is not None:
+            request.need_columns()
+
+        def rehearse(stage: Stage) -> Summary:
+            if request.file is None:
+                visits = load_msnbc(progress=stage.on_bytes)
+                levels = request.dealt(visits.size, rng=stage.rng)
+                source = "MSNBC, first page of each visit"
+                return self._rehearse(
+                    stage, visits, MSNBC_CATEGORIES, levels, source, request
+                )
+            table = request.table(names if isinstance(names, tuple) else ())
+            values, found = categories_of(table[request.value or ""], names)
+            warnings = spelling_warnings(found if names is None else (), "Categories")
+            stage = stage.noting(table.notes, warnings)
+            levels = request.levels(table, rng=stage.rng)
+            return self._rehearse(stage, values, found, levels, request.source, request)
+
+        return rehearse
+
+    def _rehearse(
+        self,
+        stage: Stage,
+        values: Ints,
+        names: tuple[str, ...],
+        levels: Floats,
+        source: str,
+        request: Request,
+    ) -> Summary:
+        parameters = {
+            key: request.given[key]
+            for key in _PARAMETERS
+            if request.given.get(key) is not None
+        }
+        mechanism = request.option("mechanism", "kary-response")
+        oracle = _oracle(mechanism, parameters, len(names), levels.size)
+        protocol = Frequency(len(names), stage.mode, oracle)
+        return rehearse_frequency(stage, values, names, levels, source, protocol)
+
+
+STATISTIC = FrequencyStatistic()
+
+
+def rehearse_frequency(
+    stage: Stage,
+    values: Ints,
+    names: tuple[str, ...],
+    levels: Floats,
+    source: str,
+    protocol: Frequency,
+) -> Summary:
+    """Rehearses how often each category occurs, and sums it up.
+
+    Args:
+        stage: How.
+        values: Integers in [0, k), shape (n,).
+        names: Of the k categories.
+        levels: Each person's local budget in nats, shape (n,).
+        source: Where values come from, in words.
+        protocol: What is run.
+    """
+    collection = collect_frequency(
+        values,
+        levels,
+        protocol=protocol,
+        delta=stage.delta,
+        rng=stage.rng,
+        on_step=stage.on_step,
+    )
+    estimate, bias = collection.estimate, collection.dependence
+    rows = estimate_rows(
+        names,
+        estimate.value,
+        estimate.standard_error,
+        estimate.interval(stage.confidence),
+        collection.truth,
+    )
+    return build_summary(
+        WORDS,
+        stage.circumstances(source),
+        rows=rows,
+        mode=estimate.mode,
+        guarantee=collection.guarantee,
+        dependence=bias,
+        off_by="" if bias is None else off_by_share(bias, names),
+    )
+
+
+def collect_frequency(
+    values: Ints,
+    levels: Floats,
+    *,
+    protocol: Frequency,
+    delta: float,
+    rng: Rng,
+    on_step: OnStep = lambda _step: None,
+) -> Collection[FrequencyEstimate]:
+    """Runs a collection of one category per person, start to end.
+
+    Args:
+        values: Integers in [0, k), shape (n,).
+        levels: Each person's local budget in nats, shape (n,).
+        protocol: For k categories.
+        delta: At which the guarantee is stated, in (0, 1).
+        rng: The only source of randomness.
+        on_step: Called with the name of each step before it begins.
+
+    Raises:
+        InvalidInputError: If anything is out of range.
+    """
+    people, guarantee, estimate = collect(
+        protocol, values, levels, delta=delta, rng=rng, on_step=on_step
+    )
+    k, found = protocol.num_categories, None
+    if protocol.mode == "agnostic":
+        keep, flip = protocol.randomizer.densities(people.epsilons)
+        found = dependence_of_categories(
+            values, levels, num_categories=k, people=people, slopes=keep - flip
+        )
+    truth = np.bincount(values, minlength=k) / people.num_users
+    return Collection(truth, people, estimate, guarantee, found)
+
+
+def _oracle(
+    mechanism: str, parameters: Mapping[str, Any], num_categories: int, num_users: int
+) -> FrequencyOracle:
+    built = build(mechanism, {"categories": num_categories, **parameters})
+    if not isinstance(built, FrequencyOracle):
+        raise InvalidInputError(f"Expected no {mechanism} with categories.")
+    bits = num_users * num_categories
+    if isinstance(built, UnaryEncoding) and bits > MAX_UNARY_BITS:
+        raise InvalidInputError(
+            f"Expected at most {MAX_UNARY_BITS:,} bits of unary-encoding from all people "
+            f"together, got {num_users:,} people with {num_categories:,} bits each: "
+            "hadamard-response and local-hashing send a few."
+        )
+    return built

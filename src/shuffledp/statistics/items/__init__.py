@@ -1,0 +1,1 @@
+"""How many people hold each item, of a set each."""

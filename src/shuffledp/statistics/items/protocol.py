@@ -1,0 +1,301 @@
+"""Which items people hold: a set each, at central targets that the analyst never sees.
+
+Everybody sends each of her items with a probability that her target sets, and blanket
+messages, uniform items that hide everybody's. All messages of all people are shuffled
+together; targets come apart from them (`ItemsFramework`), as how many people chose each.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.accounting.exposure import Exposure
+from shuffledp.accounting.items.parameters import ItemsParameters, positions_of
+from shuffledp.analyzer.choice_counts import ChoiceCounts
+from shuffledp.analyzer.items import ItemsChannel, ItemsEstimate
+from shuffledp.arrays import float_array
+from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.population import Population
+from shuffledp.randomizers.items import ItemsRandomizer, Noise, poisson_cap
+from shuffledp.randomizers.items_counts import draw_counts, holders_by_target
+from shuffledp.randomness import Rng
+from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
+from shuffledp.tally import Tally
+from shuffledp.types import Ints
+from shuffledp.wording import Words
+
+WORDS = Words(
+    name="items",
+    title="Items",
+    asked="How many people hold each item",
+    row="item",
+    rows="items",
+    unit="share",
+)
+
+# Chance that the cap cuts anybody's blanket messages, if no report size is given.
+_CUT = 1e-12
+
+
+@dataclass(frozen=True)
+class Items:
+    """A randomizer of sets, a shuffle of all messages, and unbiased shares of items.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> from shuffledp.statistics.items.protocol import Items
+    >>> rng, people = np.random.default_rng(4), sdp.Population.from_counts({1.0: 5_000})
+    >>> items = Items(4, 1, (1.0,), (1.0,), blanket=0.1)
+    >>> sets = rng.choice(4, size=(5_000, 1), p=[0.4, 0.3, 0.2, 0.1])
+    >>> reports = items.randomize(sets, np.full(5_000, 1.0), rng=rng)
+    >>> items.estimate(sdp.shuffle(reports, rng=rng), people).value.round(2)
+    array([0.4, 0.3, 0.2, 0.1])
+
+    Attributes:
+        num_items: d, at least 2; items are 0, ..., d - 1.
+        set_size: s, from 1 to d: how many items everybody holds.
+        targets: Central epsilons that people may choose from, strictly increasing.
+        rates: Chance to send an item, of each target, in [0, 1].
+        blanket: m >= 0, blanket messages per person in the mean.
+        report_size: Messages per person, dummies included. By default s and as many as
+            one person in 10^12 would send with Poisson noise, ceil(m) as published.
+        noise: "poisson", where a set may hold fewer than s items (entries d are no
+            items), or "bernoulli", as published, which nothing certifies.
+    """
+
+    num_items: int
+    set_size: int
+    targets: tuple[float, ...]
+    rates: tuple[float, ...]
+    blanket: float
+    report_size: int | None = None
+    noise: Noise = "poisson"
+
+    def __post_init__(self) -> None:
+        _ = self.randomizer
+        known = self.parameters
+        object.__setattr__(self, "targets", known.targets)
+        object.__setattr__(self, "rates", known.rates)
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "Items":
+        """Returns the protocol with this identity's record."""
+        terms = dict(record["parameters"])
+        noise = record["mechanism"].removesuffix("-items")
+        return cls(terms.pop("items"), **terms, noise=noise)
+
+    @classmethod
+    def of(cls, parameters: ItemsParameters) -> "Items":
+        """Returns the protocol that runs with these parameters."""
+        return cls.from_record(parameters.identity.record)
+
+    @property
+    def parameters(self) -> ItemsParameters:
+        """What everybody's device must know, and what is certified."""
+        return ItemsParameters(
+            num_items=self.num_items,
+            set_size=self.set_size,
+            targets=self.targets,
+            rates=self.rates,
+            blanket=self.blanket,
+            report_size=self.randomizer.report_size,
+            noise=self.noise,
+        )
+
+    @property
+    def randomizer(self) -> ItemsRandomizer:
+        """What the devices run."""
+        size = self.report_size
+        if size is None:
+            size = self.set_size + poisson_cap(self.blanket, _CUT, noise=self.noise)
+        return ItemsRandomizer(
+            self.num_items, self.set_size, self.blanket, size, self.noise
+        )
+
+    @property
+    def identity(self) -> Identity:
+        """What it is."""
+        return self.parameters.identity
+
+    def exposures(self, people: Population) -> tuple[Exposure, ...]:
+        """What the accountant certifies: one report.
+
+        Args:
+            people: How many people chose each target.
+
+        Raises:
+            UnknownLevelError: If somebody's target is none of the protocol's.
+            InvalidInputError: If noise is "bernoulli", for which there is no certificate.
+        """
+        return self.parameters.exposures(people)
+
+    def target_indices(self, targets: ArrayLike) -> Ints:
+        """Returns the position of each person's target, shape as `targets`.
+
+        Raises:
+            UnknownLevelError: If a target is not one of the protocol's.
+        """
+        return positions_of(targets, self.targets)
+
+    def randomize(self, sets: Ints, targets: ArrayLike, *, rng: Rng) -> Reports:
+        """Runs on the devices: one report of constant size per person.
+
+        Args:
+            sets: What everybody holds, different items in each row, shape (n, s).
+            targets: Each person's target, shape (n,).
+            rng: `SystemRandom()` on real devices, a seeded generator in simulations.
+
+        Raises:
+            UnknownLevelError: If a target is not one of the protocol's.
+            InvalidInputError: If shapes differ, items are out of range, or a set holds an
+                item twice.
+        """
+        rates = np.array(self.rates)[self.target_indices(targets)]
+        messages = self.randomizer.randomize(sets, rates, rng=rng)
+        return Reports(self.identity, messages, None, "pool")
+
+    def tally(self, shuffled: ShuffledReports) -> Tally:
+        """Counts messages per item, dummies left out: additive over parts.
+
+        Raises:
+            InvalidInputError: If reports are another protocol's, or were not shuffled.
+        """
+        d, size = self.num_items, self.randomizer.report_size
+
+        def count(
+            messages: NDArray[Any], groups: Ints | None, num_groups: int
+        ) -> NDArray[np.int64]:
+            del groups, num_groups
+            if messages.ndim != 2 or messages.shape[1] != size:
+                raise InvalidInputError(f"Expected reports of {size} messages.")
+            if messages.size and not 0 <= messages.min() <= messages.max() <= d:
+                raise InvalidInputError(f"Expected messages in [0, {d}].")
+            found = np.bincount(messages.ravel(), minlength=d + 1)[:d]
+            return found[None, :].astype(np.int64)
+
+        return tally_of(shuffled, self.identity, count=count, arrangement="pool")
+
+    def draw_tally(
+        self, holders: Ints, people: Population, *, rng: np.random.Generator
+    ) -> Tally:
+        """Draws the tally of a whole collection without its people: the law is the same.
+
+        Args:
+            holders: How many people of each target hold each item, shape
+                (people.num_levels, d).
+            people: How many people chose each target.
+            rng: A simulation's generator.
+
+        Raises:
+            UnknownLevelError: If a target is not one of the protocol's.
+            InvalidInputError: If holders are not those of these people.
+        """
+        check_generator(rng)
+        rates = np.array(self.rates)[self.target_indices(people.epsilons)]
+        held = np.asarray(holders)
+        if held.shape != (people.num_levels, self.num_items):
+            raise InvalidInputError(
+                f"Expected whole numbers of people by target and item, of shape "
+                f"({people.num_levels}, {self.num_items})."
+            )
+        if np.any(held > people.counts[:, None]):
+            raise InvalidInputError("Expected no more holders than people.")
+        counts = draw_counts(
+            self.randomizer, held, rates, num_users=people.num_users, rng=rng
+        )
+        return self._tally(counts, people.num_users)
+
+    def estimate(self, seen: Seen, people: Population | ChoiceCounts) -> ItemsEstimate:
+        """Estimates the share of people who hold each item.
+
+        Args:
+            seen: From `shuffle`, or a tally.
+            people: How many people chose each target, known or estimated.
+
+        Raises:
+            UnknownLevelError: If a target is not one of the protocol's.
+            InvalidInputError: If messages are not this protocol's, or do not come from as
+                many people as expected.
+        """
+        tally = checked(seen, self.identity, self.tally)
+        channel = self.channel(people)
+        if tally.counts.shape != (1, 1, self.num_items) or tally.levels.size:
+            raise InvalidInputError(
+                f"Expected a tally of {self.num_items} items, without targets."
+            )
+        if channel.num_users != tally.num_users:
+            raise InvalidInputError(
+                f"Expected reports of {channel.num_users} people, got "
+                f"{tally.num_users}."
+            )
+        counts, most = tally.counts[0, 0], self.randomizer.report_size
+        if counts.min() < 0 or int(counts.sum()) > most * tally.num_users:
+            raise InvalidInputError(
+                f"Expected from 0 to {most} messages of every person."
+            )
+        return replace(channel.estimate(counts), identity=self.identity)
+
+    def predicted_mse(
+        self,
+        people: Population | ChoiceCounts,
+        shares: ArrayLike,
+        *,
+        about: Literal["participants", "population"] = "participants",
+    ) -> float:
+        """Returns the sum over items of the squared errors to expect.
+
+        Args:
+            people: Who will take part.
+            shares: The share of people who hold each item, shape (d,).
+            about: Against whose shares errors are measured.
+        """
+        f = float_array(shares, "shares")
+        if f.size != self.num_items or not np.all((f >= 0.0) & (f <= 1.0)):
+            raise InvalidInputError(f"Expected {self.num_items} shares from 0 to 1.")
+        if about not in ("participants", "population"):
+            raise InvalidInputError(
+                f"Expected 'participants' or 'population', got {about!r}."
+            )
+        return self.channel(people).predicted_mse(f, about=about)
+
+    def channel(self, people: Population | ChoiceCounts) -> ItemsChannel:
+        """Returns how counts of messages depend on shares of these people.
+
+        Raises:
+            UnknownLevelError: If a target is not one of the protocol's.
+        """
+        counts = ChoiceCounts.of(people) if isinstance(people, Population) else people
+        if not isinstance(counts, ChoiceCounts):
+            raise InvalidInputError(
+                f"Expected a Population or ChoiceCounts, got {type(people).__name__}."
+            )
+        rates = np.array(self.rates)[self.target_indices(counts.choices)]
+        mean, variance = self.randomizer.blanket_moments()
+        return ItemsChannel(
+            num_users=counts.num_users,
+            num_items=self.num_items,
+            people=counts.value,
+            covariance=counts.covariance,
+            rates=rates,
+            blanket_mean=mean,
+            blanket_variance=variance,
+        )
+
+    def holders(self, sets: Ints, targets: ArrayLike) -> NDArray[np.int64]:
+        """Counts the people of each target who hold each item, shape (targets, d)."""
+        return holders_by_target(
+            self.randomizer.check_sets(sets),
+            self.target_indices(targets),
+            num_targets=len(self.targets),
+            num_items=self.num_items,
+        )
+
+    def _tally(self, counts: Ints, num_users: int) -> Tally:
+        people = np.array([[num_users]], dtype=np.int64)
+        return Tally(self.identity, np.zeros(0), people, counts[None, None, :])
+
+
+PROTOCOL = Items

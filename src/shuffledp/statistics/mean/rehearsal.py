@@ -1,0 +1,180 @@
+"""A mean rehearsed on known values: options, truth, and what is shown."""
+
+import numpy as np
+
+from shuffledp.analyzer.dependence import Dependence
+from shuffledp.analyzer.mean import MeanEstimate
+from shuffledp.datasets.table import numbers_of
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.randomizers.numbers import NUMBER_MECHANISMS, number_randomizer
+from shuffledp.randomness import Rng
+from shuffledp.report.summary import Summary
+from shuffledp.report.summary_parts import (
+    TWO_ERRORS,
+    about_rows,
+    build_summary,
+    signed,
+)
+from shuffledp.statistics.collection import Collection, collect
+from shuffledp.statistics.dependence import dependence_of_numbers
+from shuffledp.statistics.mean.protocol import WORDS, Mean, check_spread
+from shuffledp.statistics.request import Request
+from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
+from shuffledp.statistics.statistic import Option
+from shuffledp.types import Floats
+
+
+class MeanStatistic:
+    """What the mean of bounded numbers is."""
+
+    words = WORDS
+    options = (
+        Option("mechanism", "text", "What the devices run.", "NAME", NUMBER_MECHANISMS),
+        Option("low", "number", "Smallest possible value."),
+        Option("high", "number", "Largest possible value."),
+        Option(
+            "clip",
+            "flag",
+            "Move values outside of the bounds to them, instead of refusing them.",
+        ),
+        Option(
+            "spread",
+            "number",
+            "Standard deviation of the values, where it is known beforehand.",
+            "S",
+        ),
+    )
+
+    def rehearsal(self, request: Request) -> Rehearsal:
+        """Returns a rehearsal of the mean of a column."""
+        low, high = request.option("low"), request.option("high")
+        spread, clip = request.option("spread"), bool(request.option("clip"))
+        if low is None or high is None:
+            raise InvalidInputError(
+                "Expected --low A and --high B, the bounds of the values, with "
+                "--statistic mean."
+            )
+        mechanism = request.option("mechanism", NUMBER_MECHANISMS[0])
+        randomizer = number_randomizer(mechanism, low, high)
+        protocol = Mean(low, high, request.mode, randomizer)
+        check_spread(spread, low, high)
+        request.need_columns()
+
+        def rehearse(stage: Stage) -> Summary:
+            table = request.table()
+            values = numbers_of(table[request.value or ""])
+            levels = request.levels(table, rng=stage.rng)
+            stage = stage.noting(table.notes)
+            inside = np.all((values >= low) & (values <= high))
+            if not inside and not clip:
+                raise InvalidInputError(
+                    f"Expected values from {low:g} to {high:g}, but some are outside: "
+                    "widen --low and --high, or move them to the ends with --clip."
+                )
+            collection = collect_mean(
+                np.clip(values, low, high),
+                levels,
+                protocol=protocol,
+                delta=stage.delta,
+                rng=stage.rng,
+                spread=spread,
+                on_step=stage.on_step,
+            )
+            return summarize_mean(collection, stage, request.source, clipped=clip)
+
+        return rehearse
+
+
+STATISTIC = MeanStatistic()
+
+
+def summarize_mean(
+    collection: Collection[MeanEstimate],
+    stage: Stage,
+    source: str,
+    *,
+    clipped: bool = False,
+) -> Summary:
+    """Returns the summary of a collection of numbers.
+
+    Args:
+        collection: Of them.
+        stage: How it was run.
+        source: Where values come from, in words.
+        clipped: Whether values outside the range were moved to its ends.
+    """
+    estimate, bias = collection.estimate, collection.dependence
+    caveats: tuple[str, ...] = (TWO_ERRORS,)
+    if estimate.bias_limit:
+        caveats += (
+            "The estimate is biased where values differ, by at most "
+            f"{estimate.bias_limit:.3g}; intervals are wider by as much.",
+        )
+        if estimate.mode == "agnostic":
+            caveats += ("It is biased further if levels depend on values.",)
+    told = stage.circumstances(
+        source,
+        *(
+            (
+                "Values outside the range were moved to its ends: estimated is the mean "
+                "of the clipped values.",
+            )
+            if clipped
+            else ()
+        ),
+    )
+    return build_summary(
+        WORDS,
+        told,
+        rows=about_rows(estimate, estimate.bias_limit, collection.truth, told),
+        mode=estimate.mode,
+        guarantee=collection.guarantee,
+        caveats=caveats,
+        dependence=bias,
+        off_by="" if bias is None else signed(bias.largest_bias),
+        unbiased=not estimate.bias_limit,
+    )
+
+
+def collect_mean(
+    values: Floats,
+    levels: Floats,
+    *,
+    protocol: Mean,
+    delta: float,
+    rng: Rng,
+    spread: float | None = None,
+    on_step: OnStep = lambda _step: None,
+) -> Collection[MeanEstimate]:
+    """Runs a collection of one number per person, start to end.
+
+    Args:
+        values: Numbers in the protocol's range, shape (n,).
+        levels: Each person's local budget in nats, shape (n,).
+        protocol: What is run.
+        delta: At which the guarantee is stated, in (0, 1).
+        rng: The only source of randomness.
+        spread: Standard deviation of the values, where it is known beforehand.
+        on_step: Called with the name of each step before it begins.
+
+    Raises:
+        InvalidInputError: If anything is out of range.
+    """
+    check_spread(spread, protocol.low, protocol.high)
+    people, guarantee, estimate = collect(
+        protocol, values, levels, delta=delta, rng=rng, on_step=on_step, spread=spread
+    )
+    mean = float(values.mean())
+    found = dependence_of_mean(values, levels, mean, protocol, people)
+    return Collection(np.array([mean]), people, estimate, guarantee, found)
+
+
+def dependence_of_mean(
+    values: Floats, levels: Floats, mean: float, protocol: Mean, people: Population
+) -> Dependence | None:
+    """Returns how far off levels put the estimate; None in the stratified mode."""
+    if protocol.mode == "stratified":
+        return None
+    slopes = protocol.channel(people).slopes(mean)
+    return dependence_of_numbers(values, levels, people=people, slopes=slopes)

@@ -1,0 +1,99 @@
+"""What was asked of a rehearsal: where values and levels are, and a statistic's options."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shuffledp.datasets.missing import Missing
+from shuffledp.datasets.table import Table, budgets_of, read_columns
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.randomness import Rng
+from shuffledp.statistics.collection import assign_levels
+from shuffledp.types import Floats, Mode
+
+
+@dataclass(frozen=True)
+class Request:
+    """People in a table, one row each, or in a data set.
+
+    Attributes:
+        file: The table; None for a data set.
+        value: The column of values.
+        level: The column of levels.
+        shares: Levels and the share of people at each, to be dealt out at random.
+        allowed: The levels that may occur in the column.
+        missing: Whether rows with a missing value are refused, or dropped.
+        mode: Of the collection.
+        given: The statistic's own options, by their keys; None or False if not given.
+    """
+
+    file: Path | None = None
+    value: str | None = None
+    level: str | None = None
+    shares: Mapping[float, float] | None = None
+    allowed: tuple[float, ...] | None = None
+    missing: Missing = "refuse"
+    mode: Mode = "agnostic"
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    def option(self, key: str, default: Any = None) -> Any:
+        """Returns what was given for an option."""
+        value = self.given.get(key)
+        return default if value is None else value
+
+    @property
+    def path(self) -> Path:
+        """The table.
+
+        Raises:
+            InvalidInputError: If a data set was asked for instead.
+        """
+        if self.file is None:
+            raise InvalidInputError("Expected a table with people's values.")
+        return self.file
+
+    @property
+    def source(self) -> str:
+        """Where values come from, in words."""
+        return f"{self.path.name}, column {self.value}"
+
+    def need_columns(self) -> None:
+        """Raises InvalidInputError unless values and levels are known."""
+        if not self.value or not (self.level or self.shares):
+            raise InvalidInputError(
+                "Expected --value COLUMN, and --level COLUMN or --levels "
+                "EPSILON:SHARE,..., with FILE."
+            )
+
+    def table(self, known: Collection[str] = ()) -> Table:
+        """Reads the columns of values and levels.
+
+        Args:
+            known: Texts that are values, such as a category that is called "NA".
+        """
+        columns = [name for name in (self.value, self.level) if name is not None]
+        return read_columns(self.path, columns, missing=self.missing, known=known)
+
+    def levels(self, table: Table, *, rng: Rng) -> Floats:
+        """Returns everybody's level: from a column, or dealt out, shape (n,)."""
+        if self.level is None:
+            return self.dealt(table.num_users, rng=rng)
+        return self.checked(budgets_of(table[self.level]))
+
+    def dealt(self, num_users: int, *, rng: Rng) -> Floats:
+        """Returns levels in the shares asked for, in random order, shape (n,)."""
+        if self.shares is None:
+            raise InvalidInputError("Expected --levels EPSILON:SHARE,...")
+        return assign_levels(dict(self.shares), num_users, rng=rng)
+
+    def checked(self, levels: Floats) -> Floats:
+        """Returns levels that are among those allowed.
+
+        Raises:
+            UnknownLevelError: If one is not.
+        """
+        if self.allowed is not None:
+            Population.from_budgets(self.allowed).level_indices(levels)
+        return levels

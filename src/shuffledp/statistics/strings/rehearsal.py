@@ -1,0 +1,232 @@
+"""Strings rehearsed on known ones: options, truth, and what is shown."""
+
+import numpy as np
+
+from shuffledp.analyzer.interval import reach
+from shuffledp.analyzer.strings import StringEstimate, check_candidates, check_rate
+from shuffledp.datasets.spellings import spelling_warnings
+from shuffledp.datasets.table import read_lines, strings_of
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomness import Rng
+from shuffledp.report.summary import Row, Summary
+from shuffledp.report.summary_parts import build_summary, estimate_rows, off_by_share
+from shuffledp.report.words import percent
+from shuffledp.statistics.collection import Collection, collect
+from shuffledp.statistics.dependence import dependence_of_categories
+from shuffledp.statistics.request import Request
+from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
+from shuffledp.statistics.statistic import Option
+from shuffledp.statistics.strings.protocol import WORDS, Strings
+from shuffledp.types import Floats
+
+OTHER_STRINGS = "none of these"
+# More candidates than this are better listed on purpose.
+MAX_DEFAULT_CANDIDATES = 1_000
+_USUAL_RATE = 0.05
+
+
+class StringsStatistic:
+    """How many people hold each string of a list."""
+
+    words = WORDS
+    options = (
+        Option(
+            "candidates",
+            "file",
+            "The list, one per line, UTF-8; by default the values of the column, up to "
+            f"{MAX_DEFAULT_CANDIDATES:,}.",
+            "FILE",
+        ),
+        Option("bits", "whole", "Length of a filter [128].", "M"),
+        Option("hashes", "whole", "Bits that one sets [2].", "H"),
+        Option("cohorts", "whole", "Groups of people that hash differently [16].", "C"),
+        Option(
+            "false-discovery-rate",
+            "number",
+            "Which share of those found may be held by nobody [0.05].",
+            "RATE",
+        ),
+    )
+
+    def rehearsal(self, request: Request) -> Rehearsal:
+        """Returns a rehearsal of the strings of a column."""
+        chosen = {
+            f"num_{key}": request.given[key]
+            for key in ("bits", "hashes", "cohorts")
+            if request.given.get(key) is not None
+        }
+        protocol = Strings(mode=request.mode, **chosen)
+        rate = request.option("false_discovery_rate", _USUAL_RATE)
+        path = request.option("candidates")
+        request.need_columns()
+
+        def rehearse(stage: Stage) -> Summary:
+            known = () if path is None else read_lines(path)
+            table = request.table(known)
+            strings = strings_of(table[request.value or ""], known)
+            warnings = spelling_warnings({*strings, *known}, "Strings")
+            stage = stage.noting(table.notes, warnings)
+            caveats: tuple[str, ...] = ()
+            candidates = known
+            if path is None:
+                candidates = _candidates_of(strings)
+                caveats = (
+                    "Candidates are the values of the column: a real analyst must know "
+                    "hers beforehand.",
+                )
+            collection = collect_strings(
+                strings,
+                request.levels(table, rng=stage.rng),
+                protocol=protocol,
+                candidates=candidates,
+                false_discovery_rate=rate,
+                delta=stage.delta,
+                rng=stage.rng,
+                on_step=stage.on_step,
+            )
+            return summarize_strings(collection, stage, request.source, *caveats)
+
+        return rehearse
+
+
+STATISTIC = StringsStatistic()
+
+
+def _candidates_of(strings: list[str]) -> tuple[str, ...]:
+    candidates = tuple(sorted(set(strings)))
+    if len(candidates) > MAX_DEFAULT_CANDIDATES:
+        raise InvalidInputError(
+            "Expected --candidates FILE where a column has more than "
+            f"{MAX_DEFAULT_CANDIDATES:,} different values."
+        )
+    return candidates
+
+
+def summarize_strings(
+    collection: Collection[StringEstimate], stage: Stage, source: str, *caveats: str
+) -> Summary:
+    """Returns the summary of a collection of strings, those found first."""
+    estimate, bias = collection.estimate, collection.dependence
+    told = stage.circumstances(source, *caveats)
+    details = [
+        {"p_value": p_value, "found": found}
+        for p_value, found in zip(
+            estimate.p_value.tolist(), estimate.found.tolist(), strict=True
+        )
+    ]
+    rows = estimate_rows(
+        estimate.candidates,
+        estimate.value,
+        estimate.standard_error,
+        _selected_intervals(estimate, stage.confidence),
+        collection.truth[:-1],
+        details,
+    )
+    rows.sort(key=lambda row: (not row.listed, -row.estimate))
+    wide = reach(stage.confidence) * estimate.unexplained_error
+    rows.append(
+        Row(
+            OTHER_STRINGS,
+            estimate.unexplained,
+            estimate.unexplained_error,
+            estimate.unexplained - wide,
+            estimate.unexplained + wide,
+            float(collection.truth[-1]),
+            details={"p_value": None, "found": None},
+        )
+    )
+    names = (*estimate.candidates, OTHER_STRINGS)
+    return build_summary(
+        WORDS,
+        told,
+        rows=rows,
+        mode=estimate.mode,
+        guarantee=collection.guarantee,
+        caveats=_caveats(estimate),
+        dependence=bias,
+        off_by="" if bias is None else off_by_share(bias, names),
+    )
+
+
+def collect_strings(
+    strings: list[str],
+    levels: Floats,
+    *,
+    protocol: Strings,
+    candidates: tuple[str, ...],
+    false_discovery_rate: float = _USUAL_RATE,
+    delta: float,
+    rng: Rng,
+    on_step: OnStep = lambda _step: None,
+) -> Collection[StringEstimate]:
+    """Runs a collection of one string per person, start to end.
+
+    Args:
+        strings: One per person, in the order of arrival, shape (n,).
+        levels: Each person's local budget in nats, shape (n,).
+        protocol: What is run.
+        candidates: Which strings the analyst asks for.
+        false_discovery_rate: Which share of those found may be held by nobody.
+        delta: At which the guarantee is stated, in (0, 1).
+        rng: The only source of randomness.
+        on_step: Called with the name of each step before it begins.
+
+    Raises:
+        InvalidInputError: If anything is out of range; or if candidates are too many, or
+            not different.
+    """
+    check_rate(false_discovery_rate)
+    check_candidates(
+        candidates, num_cohorts=protocol.num_cohorts, num_bits=protocol.num_bits
+    )
+    people, guarantee, estimate = collect(
+        protocol,
+        strings,
+        levels,
+        delta=delta,
+        rng=rng,
+        on_step=on_step,
+        candidates=candidates,
+        false_discovery_rate=false_discovery_rate,
+    )
+    # Whoever holds another string has the number after the last candidate.
+    numbers = {string: number for number, string in enumerate(candidates)}
+    other = len(candidates)
+    held = np.array([numbers.get(string, other) for string in strings], dtype=np.int64)
+    found = None
+    if protocol.mode == "agnostic":
+        one, zero = protocol.randomizer.effective_chances(people.epsilons)
+        found = dependence_of_categories(
+            held, levels, num_categories=other + 1, people=people, slopes=one - zero
+        )
+    truth = np.bincount(held, minlength=other + 1) / people.num_users
+    return Collection(truth, people, estimate, guarantee, found)
+
+
+def _selected_intervals(estimate: StringEstimate, confidence: float) -> Floats:
+    """Returns intervals, shape (S, 2); false coverage among those found is controlled."""
+    usual = estimate.interval(confidence)
+    num_found = int(estimate.found.sum())
+    if num_found == 0:
+        return usual
+    miss = (1.0 - confidence) * num_found / estimate.found.size
+    return np.where(estimate.found[:, None], estimate.interval(1.0 - miss), usual)
+
+
+def _caveats(estimate: StringEstimate) -> tuple[str, ...]:
+    rate = percent(estimate.false_discovery_rate, 3).rstrip("0").rstrip(".")
+    caveats: tuple[str, ...] = (
+        f"{int(estimate.found.sum()):,} of {len(estimate.candidates):,} candidates were "
+        f"found: of those found, in the mean, at most {rate}% are held by nobody.",
+        "Intervals of those found are widened: only large estimates are found, and their "
+        "usual intervals would hold less often (Benjamini and Yekutieli 2005).",
+        "People hide within their cohort, and arrive in an order that has nothing to do "
+        "with their strings.",
+    )
+    if estimate.misfit > 1.0:
+        caveats += (
+            f"Standard errors were multiplied by {estimate.misfit:.3g}: reports fit the "
+            "candidates worse than chance allows, as if many people shared a few other "
+            "strings.",
+        )
+    return caveats

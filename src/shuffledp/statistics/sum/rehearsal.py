@@ -1,0 +1,139 @@
+"""A sum rehearsed on known bits: options, truth, and what is shown."""
+
+import numpy as np
+
+from shuffledp.analyzer.dependence import Dependence
+from shuffledp.datasets.table import bits_of
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomness import Rng
+from shuffledp.report.summary import Summary
+from shuffledp.report.summary_parts import (
+    TWO_ERRORS,
+    about_rows,
+    build_summary,
+    signed,
+)
+from shuffledp.statistics.collection import Collection, collect
+from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.statistics.mean.rehearsal import dependence_of_mean
+from shuffledp.statistics.request import Request
+from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
+from shuffledp.statistics.statistic import Option
+from shuffledp.statistics.sum.protocol import WORDS, BinarySum, SumEstimate
+from shuffledp.types import Floats, Ints
+
+
+class SumStatistic:
+    """How many people hold a 1."""
+
+    words = WORDS
+    options = (
+        Option(
+            "central",
+            "number",
+            "Instead of levels, the least noise that is worth this after the shuffle, for "
+            "everybody, at --delta.",
+            "EPSILON",
+        ),
+    )
+
+    def rehearsal(self, request: Request) -> Rehearsal:
+        """Returns a rehearsal of the sum of a column of bits."""
+        central = request.option("central")
+        if central is None:
+            request.need_columns()
+        elif not request.value or request.level or request.shares:
+            raise InvalidInputError(
+                "Expected --value COLUMN with --central, and neither --level nor "
+                "--levels: everybody gets the same noise."
+            )
+
+        def rehearse(stage: Stage) -> Summary:
+            table = request.table()
+            bits = bits_of(table[request.value or ""])
+            stage, protocol = stage.noting(table.notes), BinarySum(stage.mode)
+            caveats: tuple[str, ...] = ()
+            if central is None:
+                levels = request.levels(table, rng=stage.rng)
+            else:
+                stage.on_step("certify")
+                levels, caveats = _calibrated(protocol, central, bits.size, stage.delta)
+            collection = collect_sum(
+                bits,
+                levels,
+                protocol=protocol,
+                delta=stage.delta,
+                rng=stage.rng,
+                on_step=stage.on_step,
+            )
+            return summarize_sum(collection, stage, request.source, *caveats)
+
+        return rehearse
+
+
+STATISTIC = SumStatistic()
+
+
+def _calibrated(
+    protocol: BinarySum, central: float, num_users: int, delta: float
+) -> tuple[Floats, tuple[str, ...]]:
+    """Returns everybody's level, and what is said of it."""
+    found = protocol.calibrate({central: num_users}, delta=delta)
+    levels = np.full(num_users, found.people.epsilons[0])
+    (share,) = protocol.noise_share(levels[:1])
+    return levels, (
+        f"Each message is a fair coin with chance p = {share:.6g}: the least noise "
+        f"found for a certified central epsilon of {central:g}.",
+    )
+
+
+def summarize_sum(
+    collection: Collection[SumEstimate], stage: Stage, source: str, *caveats: str
+) -> Summary:
+    """Returns the summary of a collection of bits."""
+    estimate, bias = collection.estimate, collection.dependence
+    if bias is not None:
+        # What was measured is the bias of the mean.
+        bias = Dependence(bias.bias * estimate.num_users, bias.p_value)
+    told = stage.circumstances(source, *caveats)
+    return build_summary(
+        WORDS,
+        told,
+        rows=about_rows(estimate, 0.0, collection.truth, told),
+        mode=estimate.mode,
+        guarantee=collection.guarantee,
+        caveats=(TWO_ERRORS,),
+        dependence=bias,
+        off_by="" if bias is None else f"{signed(bias.largest_bias)} people",
+    )
+
+
+def collect_sum(
+    bits: Ints,
+    levels: Floats,
+    *,
+    protocol: BinarySum,
+    delta: float,
+    rng: Rng,
+    on_step: OnStep = lambda _step: None,
+) -> Collection[SumEstimate]:
+    """Runs a collection of one bit per person, start to end.
+
+    Args:
+        bits: 0 or 1, shape (n,).
+        levels: Each person's local budget in nats, shape (n,).
+        protocol: What is run.
+        delta: At which the guarantee is stated, in (0, 1).
+        rng: The only source of randomness.
+        on_step: Called with the name of each step before it begins.
+
+    Raises:
+        InvalidInputError: If anything is out of range.
+    """
+    people, guarantee, estimate = collect(
+        protocol, bits, levels, delta=delta, rng=rng, on_step=on_step
+    )
+    numbers = bits.astype(np.float64)
+    mean = Mean(0.0, 1.0, protocol.mode)
+    found = dependence_of_mean(numbers, levels, float(numbers.mean()), mean, people)
+    return Collection(np.array([numbers.sum()]), people, estimate, guarantee, found)

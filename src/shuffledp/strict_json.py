@@ -1,0 +1,113 @@
+"""JSON as certificates need it: what two programs could read differently is refused.
+
+JSON leaves open what a key means that stands twice, whether NaN is a number, and how deep
+values may be nested; the reader of the standard library takes the last of two keys, and
+whoever looks into the file sees the first. Here all of that is no JSON.
+"""
+
+import json
+import math
+from pathlib import Path
+from typing import Any, NoReturn
+
+from shuffledp.errors import DataError
+
+MAX_BYTES = 50_000_000
+MAX_DEPTH = 64
+
+# So much of a file an error repeats.
+_LONGEST = 40
+
+
+def read_json_file(path: Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+    """Reads a file that holds one JSON object.
+
+    Args:
+        path: The file.
+        max_bytes: The largest size that is read.
+
+    Raises:
+        DataError: If it cannot be read, is larger, or holds anything else.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(max_bytes + 1)
+    except OSError as error:
+        raise DataError(f"Could not read {path}: {error.strerror}.") from error
+    if len(content) > max_bytes:
+        raise DataError(
+            f"Expected at most {max_bytes:,} bytes in {path.name}, got more."
+        )
+    return read_json(content, path.name)
+
+
+def read_json(content: bytes | str, what: str) -> dict[str, Any]:
+    """Reads one JSON object, of plain values.
+
+    >>> read_json('{"level": 1.5}', "a text")
+    {'level': 1.5}
+
+    Args:
+        content: In UTF-8.
+        what: The word for it in errors.
+
+    Raises:
+        DataError: If it is anything else, has a key twice, a number that is not finite or
+            half a character, or nests deeper than `MAX_DEPTH`.
+    """
+    try:
+        text = content if isinstance(content, str) else content.decode()
+        value = json.loads(
+            text,
+            object_pairs_hook=_once,
+            parse_constant=_not_finite,
+            parse_float=_finite,
+        )
+        # Half a character can be written as an escape, and nowhere else.
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError:
+        raise _too_deep(what) from None
+    except ValueError as error:
+        raise DataError(f"Expected {what} to hold JSON.") from error
+    if not isinstance(value, dict):
+        raise DataError(f"Expected {what} to hold one JSON object.")
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _check_depth(value, what)
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise DataError(f"Expected every key once, got {twice[:_LONGEST]!r} twice.")
+    return members
+
+
+def _not_finite(name: str) -> NoReturn:
+    raise DataError(f"Expected finite numbers, got {name[:_LONGEST]}.")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        _not_finite(text)
+    return number
+
+
+def _check_depth(value: dict[str, Any], what: str) -> None:
+    """Raises DataError if values nest deeper than `MAX_DEPTH`; itself, it does not nest."""
+    layer: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        held = [each.values() if isinstance(each, dict) else each for each in layer]
+        layer = [
+            inner for some in held for inner in some if isinstance(inner, dict | list)
+        ]
+    if layer:
+        raise _too_deep(what)
+
+
+def _too_deep(what: str) -> DataError:
+    return DataError(f"Expected values nested at most {MAX_DEPTH} deep in {what}.")

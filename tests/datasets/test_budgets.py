@@ -1,0 +1,85 @@
+"""One budget per person, from numbers or a column."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shuffledp.datasets.budgets import read_budgets
+from shuffledp.errors import DataError, MissingValueError
+
+BUDGETS = [0.1, 0.2, 3.0]
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "name", ["a.txt", "a", "a.npy", "a.csv", "a.jsonl", "a.parquet"]
+)
+def test_budgets_are_read_from_files_of_all_kinds(
+    tmp_path: Path, name: str, kind: type[np.floating]
+) -> None:
+    path, budgets = tmp_path / name, np.array(BUDGETS, dtype=kind)
+    frame, column = pl.DataFrame({"b": budgets}), "b"
+    match path.suffix:
+        case ".csv":
+            frame.write_csv(path)
+        case ".jsonl":
+            frame.write_ndjson(path)
+        case ".parquet":
+            frame.write_parquet(path)
+        case ".npy":
+            np.save(path, budgets)
+            column = ""
+        case _:
+            path.write_text("\n".join(budgets.astype(str)))
+            column = ""
+
+    assert read_budgets(path, column or None).tolist() == BUDGETS
+
+
+def test_a_column_of_text_is_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("person;b\nx;0.5\ny;2\n")
+
+    assert read_budgets(path, "b").tolist() == [0.5, 2.0]
+    with pytest.raises(DataError, match="one number per person"):
+        read_budgets(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "column", "words"),
+    [
+        ("a.txt", b"", None, "at least one person"),
+        ("a.txt", b"1\nsecret\n", None, "one number per person"),
+        ("a.txt", b"1\n\xff\n", None, "one number per person"),
+        ("a.npy", b"secret", None, "one number per person"),
+        ("a.csv", b"b\n1\n", None, "the name of the column"),
+        ("a.ndjson", b'{"b":1}', None, "the name of the column"),
+        ("a.csv", b"b\n1\n", "c", "found 'b'"),
+        ("a.csv", b"b\n1\nsecret\n", "b", "a number for every person"),
+        ("a.dat", b"b\n1\n", "b", "a table in a file that ends in"),
+    ],
+)
+def test_other_files_are_refused_and_not_quoted(
+    tmp_path: Path, name: str, content: bytes, column: str | None, words: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+
+    with pytest.raises(DataError, match=words) as error:
+        read_budgets(path, column)
+
+    assert "secret" not in str(error.value)
+    with pytest.raises(DataError, match="Expected a file at"):
+        read_budgets(tmp_path / "absent", column)
+
+
+def test_whoever_has_no_budget_is_named_by_her_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("b,c\n1,1\n,1\nNA,1\n")
+
+    with pytest.raises(
+        MissingValueError, match=r"rows 3 and 4 \(the header is row 1\)"
+    ):
+        read_budgets(path, "b")
