@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from shuffledp.reports import Reports, ShuffledReports
     from shuffledp.shuffler.shuffle import shuffle
     from shuffledp.statistics.frequency.protocol import Frequency
+    from shuffledp.statistics.items.framework import ItemsFramework
+    from shuffledp.statistics.items.protocol import Items
     from shuffledp.statistics.mean.protocol import Mean
     from shuffledp.statistics.single_message import SingleMessage
     from shuffledp.statistics.strings.protocol import Strings
@@ -80,7 +82,9 @@ __all__ = [
     "HadamardResponse",
     "Identity",
     "InvalidInputError",
+    "Items",
     "ItemsEstimate",
+    "ItemsFramework",
     "KRandomizedResponse",
     "Laplace",
     "LevelGuarantee",
@@ -142,7 +146,9 @@ _MODULES = {
     "HadamardResponse": "randomizers.hadamard_response",
     "Identity": "identity",
     "InvalidInputError": "errors",
+    "Items": "statistics.items.protocol",
     "ItemsEstimate": "analyzer.items",
+    "ItemsFramework": "statistics.items.framework",
     "KRandomizedResponse": "randomizers.kary_response",
     "Laplace": "randomizers.laplace",
     "LevelGuarantee": "accounting.guarantee",

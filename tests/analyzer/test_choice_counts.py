@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
 from shuffledp.analyzer.level_counts import LevelCounts, count_levels, project
+
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
 from shuffledp.randomizers.kary_response import KRandomizedResponse

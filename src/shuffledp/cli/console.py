@@ -11,8 +11,8 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp.datasets import fetch
-from shuffledp.statistics import items_collection
 from shuffledp.statistics.collection import STEPS
+from shuffledp.statistics.items import collection as items_collection
 
 # How many steps of a collection were taken before this one.
 _TAKEN = {

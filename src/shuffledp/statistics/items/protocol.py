@@ -46,9 +46,8 @@ class Items:
     """A randomizer of sets, a shuffle of all messages, and unbiased shares of items.
 
     >>> import numpy as np, shuffledp as sdp
-    >>> from shuffledp.statistics.items.protocol import Items
     >>> rng, people = np.random.default_rng(4), sdp.Population.from_counts({1.0: 5_000})
-    >>> items = Items(4, 1, (1.0,), (1.0,), blanket=0.1)
+    >>> items = sdp.Items(4, 1, (1.0,), (1.0,), blanket=0.1)
     >>> sets = rng.choice(4, size=(5_000, 1), p=[0.4, 0.3, 0.2, 0.1])
     >>> reports = items.randomize(sets, np.full(5_000, 1.0), rng=rng)
     >>> items.estimate(sdp.shuffle(reports, rng=rng), people).value.round(2)
