@@ -11,9 +11,8 @@ from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.words import shown
-from shuffledp.statistics.survey import UNBIASED_IF
 from shuffledp.types import Floats, Mode
-from shuffledp.wording import Words
+from shuffledp.wording import UNBIASED_IF, Words
 
 TWO_ERRORS = (
     "Two errors are told apart: about the participants, only the devices' noise is one; "

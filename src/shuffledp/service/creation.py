@@ -26,7 +26,7 @@ from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import verify_key_of
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, MAX_PEOPLE, Task
-from shuffledp.statistics.survey import Stage
+from shuffledp.statistics.survey import EpochStage
 
 # Of those who reported a target, how many may send no answer.
 STAY_AWAY = 0.1
@@ -162,9 +162,9 @@ def _planned(task: Task, planned: int, people: int) -> Verdict:
     """Judges answers of so many people, under a plan for as many choices."""
     number = len(task.choices)
     each, more = divmod(planned, number)
-    choosing = Step(task, 1, Stage.CHOICE).choosing
+    choosing = Step(task, 1, EpochStage.CHOICE).choosing
     chosen = choosing.exact([each + (place < more) for place in range(number)])
-    step = Step(task, 1, Stage.ANSWER, choosing.plan(chosen))
+    step = Step(task, 1, EpochStage.ANSWER, choosing.plan(chosen))
     return judge(step, (people,), chosen=chosen, spent_before=(0.0,) * number)
 
 

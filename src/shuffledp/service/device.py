@@ -14,7 +14,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
@@ -29,7 +28,7 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import MEDIA_TYPE, max_reports, write_reports
 from shuffledp.service.wire.step import MAX_EPOCH, Step
 from shuffledp.service.wire.task import Task
-from shuffledp.statistics.survey import Stage
+from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Floats, Ints
 
 require("httpx", extra="service", what="A simulated device")
@@ -104,7 +103,7 @@ class Now:
             Refusal: If it is another task, or no task at all.
         """
         value, plan = document.get("task"), document.get("plan")
-        epoch, stages = document.get("epoch"), {s.name.lower(): s for s in Stage}
+        epoch, stages = document.get("epoch"), {s.name.lower(): s for s in EpochStage}
         stage = stages.get(str(document.get("stage")))
         if not isinstance(value, dict) or type(epoch) is not int or stage is None:
             raise Refusal(Reason.MALFORMED, "Expected a task, its epoch and its step.")

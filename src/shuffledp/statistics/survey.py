@@ -11,7 +11,7 @@ epoch of a task has one stage or two:
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
@@ -25,24 +25,14 @@ from shuffledp.population import Population
 from shuffledp.randomness import Rng
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
+from shuffledp.wording import Words
 
-# What a person is asked: for one of several texts, up to so many of them, a number, a yes.
+# One of several texts, up to so many of them, a number, or a yes.
 AnswerKind: TypeAlias = Literal["one of", "some of", "number", "yes or no"]
 TermKind: TypeAlias = Literal["texts", "number", "whole number"]
 
-UNBIASED_IF: dict[Mode, str] = {
-    "agnostic": (
-        "Unbiased if values and levels are independent: levels were shuffled apart from "
-        "the messages. If certain people choose certain levels, use the stratified mode."
-    ),
-    "stratified": (
-        "Unbiased whatever the levels depend on: every message carries its level, and "
-        "people hide among their own level only."
-    ),
-}
 
-
-class Stage(IntEnum):
+class EpochStage(IntEnum):
     """Which stage of an epoch; the number is that of the wire."""
 
     ANSWER = 0
@@ -153,6 +143,21 @@ class Scale:
 
 
 SHARES = Scale(100.0, "%")
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a form, or a column of a table, holds of a person.
+
+    Attributes:
+        kind: What she is asked for.
+        options: The texts she picks from, if she picks any.
+        most: How many of them.
+    """
+
+    kind: AnswerKind
+    options: tuple[str, ...] = ()
+    most: int = 1
 
 
 class Estimate(Protocol):
@@ -284,25 +289,26 @@ class Survey(Protocol):
     """A statistic, asked in certain terms: one frozen dataclass with them as attributes.
 
     Attributes:
-        statistic: Its name.
+        words: What people are told it is.
         asks: What people are asked for, as a part of a list.
-        heading: What is published, as a title.
-        answer: What a form or a column of a table holds.
         terms: What a question has to say.
         central: Whether choices are central targets. No report then names its choice to
             the shuffler: choices are collected in a stage of their own.
     """
 
-    statistic: ClassVar[str]
+    words: ClassVar[Words]
     asks: ClassVar[str]
-    heading: ClassVar[str]
-    answer: ClassVar[AnswerKind]
     terms: ClassVar[tuple[Term, ...]]
     central: ClassVar[bool]
 
     @property
     def mode(self) -> Mode:
         """Whether choices travel apart from answers or with them."""
+        ...
+
+    @property
+    def form(self) -> Form:
+        """What a person is asked for."""
         ...
 
     @property
@@ -342,3 +348,32 @@ class Survey(Protocol):
             InvalidInputError: If it is no plan for this survey and offer.
         """
         ...
+
+
+def survey_in(kind: type[Survey], terms: Mapping[str, Any], mode: Mode) -> Survey:
+    """Returns a statistic as it is asked in certain terms.
+
+    Args:
+        kind: From `catalog.survey_named`.
+        terms: A value for each of its terms.
+        mode: "agnostic" or "stratified".
+
+    Raises:
+        InvalidInputError: If a term is missing, unknown or out of range.
+    """
+    names = {term.name for term in kind.terms}
+    if set(terms) != names:
+        said = ", ".join(sorted(names)) or "nothing"
+        raise InvalidInputError(
+            f"Expected a question for {kind.words.name} to say {said}."
+        )
+    make: Any = kind
+    survey: Survey = make(
+        **{term.name: term.checked(terms[term.name]) for term in kind.terms}, mode=mode
+    )
+    return survey
+
+
+def terms_of(survey: Survey) -> dict[str, Any]:
+    """Returns the values of all terms."""
+    return {term.name: getattr(survey, term.name) for term in survey.terms}

@@ -20,7 +20,7 @@ from shuffledp.service.problems import HideCrashes, handlers
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
-from shuffledp.statistics.survey import Stage
+from shuffledp.statistics.survey import EpochStage
 
 require("starlette", extra="service", what="A service")
 
@@ -114,7 +114,7 @@ class _Analyst:
         except ClientDisconnect:
             raise Refusal(Reason.MALFORMED, "Expected the whole batch.") from None
         counting = self._running_worker.submit(hosted)
-        if header.stage is Stage.CHOICE and known is None:
+        if header.stage is EpochStage.CHOICE and known is None:
             # Whoever hangs up finds the plan when she asks again.
             await asyncio.shield(asyncio.wrap_future(counting))
         acknowledged = await run_in_threadpool(self._store.acknowledgement, *batch)
@@ -211,7 +211,7 @@ class _Analyst:
     ) -> None:
         """Puts a batch on the disk; nothing is left of one that is not accepted."""
         path = self._store.incoming()
-        answered = header.stage is Stage.ANSWER
+        answered = header.stage is EpochStage.ANSWER
         acknowledged = acknowledge(hosted, header.batch_id) if answered else None
         try:
             await intake.save(header, path)

@@ -56,7 +56,7 @@ class Pages:
         cards = [
             {
                 "task": state.task,
-                "asked": state.task.question.survey.heading,
+                "asked": state.task.question.survey.words.asked,
                 "status": status_of(state),
             }
             for state in states
@@ -87,7 +87,7 @@ class Pages:
         return self._render(
             "task.html.j2",
             task=task,
-            asked=task.question.survey.heading,
+            asked=task.question.survey.words.asked,
             mode=_MODES[task.question.survey.mode],
             status=status_of(state),
             refresh=_COUNTING

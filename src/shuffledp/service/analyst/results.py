@@ -43,7 +43,7 @@ def result_of(
     return {
         "task": state.task.identity,
         "epoch": state.epoch,
-        "statistic": survey.statistic,
+        "statistic": survey.words.name,
         "mode": survey.mode,
         "protocol_digest": tally.identity.digest,
         "people": list(people),

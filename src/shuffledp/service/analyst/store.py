@@ -17,7 +17,7 @@ from shuffledp.service.wire.canonical import from_text, to_text
 from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import ID_SIZE, Task
-from shuffledp.statistics.survey import Stage
+from shuffledp.statistics.survey import EpochStage
 from shuffledp.tally import Tally
 
 
@@ -126,7 +126,7 @@ def read_state(text: str, task: Task) -> AnalystState:
         return AnalystState(
             task,
             value["epoch"],
-            Stage(value["stage"]),
+            EpochStage(value["stage"]),
             AnalystPhase(value["phase"]),
             tuple(value["spent"]),
             None if batch_id is None else from_text(batch_id, ID_SIZE, "a batch id"),

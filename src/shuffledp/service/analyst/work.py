@@ -22,7 +22,7 @@ from shuffledp.service.wire.plan import Acknowledgement, read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step
-from shuffledp.statistics.survey import Stage
+from shuffledp.statistics.survey import EpochStage
 
 # Messages that are in memory at a time.
 CHUNK = 4096
@@ -57,7 +57,7 @@ class Work:
         if state.phase is not AnalystPhase.RECEIVED:
             return
         people, path = self._store.sealed(self._task)
-        if state.stage is Stage.CHOICE:
+        if state.stage is EpochStage.CHOICE:
             self._plan(state, people, path)
         else:
             self._publish(state, people, path)
@@ -76,7 +76,7 @@ class Work:
             self._withhold(state, people, (_said("No plan can be made", error),))
             return
         # Nobody should answer under a plan that is known not to keep its promises.
-        step = Step(self._task, state.epoch, Stage.ANSWER, plan)
+        step = Step(self._task, state.epoch, EpochStage.ANSWER, plan)
         verdict = judge(step, people, chosen=chosen, spent_before=state.spent)
         if verdict.failures:
             self._withhold(state, people, verdict.failures, verdict)

@@ -16,7 +16,7 @@ from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
-from shuffledp.statistics.survey import Stage
+from shuffledp.statistics.survey import EpochStage
 from shuffledp.tally import Tally
 
 
@@ -46,7 +46,7 @@ class AnalystState:
 
     task: Task
     epoch: int
-    stage: Stage
+    stage: EpochStage
     phase: AnalystPhase
     spent: tuple[float, ...]
     batch_id: bytes | None = None
@@ -121,10 +121,10 @@ class AnalystState:
 
     def publish_plan(self, plan: Identity, chosen: Tally) -> "AnalystState":
         """Returns the state in which answers are waited for."""
-        self._expect(Stage.CHOICE)
+        self._expect(EpochStage.CHOICE)
         return replace(
             self,
-            stage=Stage.ANSWER,
+            stage=EpochStage.ANSWER,
             phase=AnalystPhase.WAITING,
             plan=plan,
             chosen=chosen,
@@ -138,12 +138,12 @@ class AnalystState:
                 never opened.
             published: Whether every promise was kept.
         """
-        self._expect(Stage.ANSWER if published else self.stage)
+        self._expect(EpochStage.ANSWER if published else self.stage)
         total = tuple(a + b for a, b in zip(self.spent, spent, strict=True))
         phase = AnalystPhase.PUBLISHED if published else AnalystPhase.WITHHELD
         return replace(self, phase=phase, spent=total)
 
-    def _expect(self, stage: Stage) -> None:
+    def _expect(self, stage: EpochStage) -> None:
         if self.phase is not AnalystPhase.RECEIVED or self.stage is not stage:
             raise Refusal(
                 Reason.WRONG_STAGE, "Expected a batch of this step, received."

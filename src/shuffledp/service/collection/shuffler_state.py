@@ -23,7 +23,7 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import Header
 from shuffledp.service.wire.step import MAX_EPOCH, Step
 from shuffledp.service.wire.task import Task
-from shuffledp.statistics.survey import Stage
+from shuffledp.statistics.survey import EpochStage
 
 
 class ShufflerPhase(StrEnum):
@@ -49,7 +49,7 @@ class ShufflerState:
 
     task: Task
     epoch: int
-    stage: Stage
+    stage: EpochStage
     phase: ShufflerPhase = ShufflerPhase.OPEN
     plan: Identity | None = None
     batch_id: bytes | None = None
@@ -117,10 +117,10 @@ class ShufflerState:
             raise Refusal(
                 Reason.MALFORMED, "Expected the closed batch's acknowledgement."
             )
-        if self.stage is Stage.ANSWER or acknowledgement.plan is None:
+        if self.stage is EpochStage.ANSWER or acknowledgement.plan is None:
             return replace(self, phase=ShufflerPhase.DELIVERED, batch_id=None)
         return ShufflerState(
-            self.task, self.epoch, Stage.ANSWER, plan=acknowledgement.plan
+            self.task, self.epoch, EpochStage.ANSWER, plan=acknowledgement.plan
         )
 
     def abandon(self, reason: Reason) -> "ShufflerState":

@@ -30,7 +30,7 @@ from shuffledp.service.wire.canonical import (
 from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import ID_SIZE, Task
-from shuffledp.statistics.survey import Stage
+from shuffledp.statistics.survey import EpochStage
 
 CHUNK = 1 << 20
 """Bytes of a batch that are stored, read and sent at once."""
@@ -164,7 +164,7 @@ def read_state(text: str, task: Task) -> ShufflerState:
         return ShufflerState(
             task,
             value["epoch"],
-            Stage(value["stage"]),
+            EpochStage(value["stage"]),
             ShufflerPhase(value["phase"]),
             plan and read_plan(plan, task),
             batch_id and from_text(batch_id, ID_SIZE, "a batch id"),

@@ -21,7 +21,7 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import check_signed, signed
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, Task
-from shuffledp.statistics.survey import Stage
+from shuffledp.statistics.survey import EpochStage
 
 MAGIC = b"SDPB\x01"
 MEDIA_TYPE = "application/vnd.shuffledp.batch"
@@ -52,7 +52,7 @@ class BatchHeader:
 
     task_id: bytes
     epoch: int
-    stage: Stage
+    stage: EpochStage
     batch_id: bytes
     people: tuple[int, ...]
     sealed_size: int
@@ -159,14 +159,14 @@ def _header(value: dict[str, Any]) -> BatchHeader:
     if set(value) != _NAMES:
         raise Refusal(Reason.MALFORMED, f"Expected a header of {sorted(_NAMES)}.")
     people, whole = value["people"], [value[name] for name in _WHOLE]
-    if not isinstance(people, list) or value["stage"] not in list(Stage):
+    if not isinstance(people, list) or value["stage"] not in list(EpochStage):
         raise Refusal(Reason.MALFORMED, "Expected numbers of people, and a stage.")
     if any(type(number) is not int or number < 0 for number in (*people, *whole)):
         raise Refusal(Reason.MALFORMED, "Expected whole numbers from 0.")
     return BatchHeader(
         task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
         epoch=value["epoch"],
-        stage=Stage(value["stage"]),
+        stage=EpochStage(value["stage"]),
         batch_id=from_text(value["batch_id"], ID_SIZE, "a batch id"),
         people=tuple(people),
         sealed_size=value["sealed_size"],

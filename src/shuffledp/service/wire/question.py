@@ -6,8 +6,8 @@ from typing import Any
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.canonical import is_text
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.statistics.survey import Survey
-from shuffledp.statistics.surveys import survey_of, terms_of
+from shuffledp.statistics.catalog import survey_named
+from shuffledp.statistics.survey import Survey, survey_in, terms_of
 
 _NAMES = frozenset({"statistic", "text", "mode", "terms"})
 
@@ -48,7 +48,7 @@ class Question:
         """Returns plain values, for JSON."""
         terms = terms_of(self.survey)
         return {
-            "statistic": self.survey.statistic,
+            "statistic": self.survey.words.name,
             "text": self.text,
             "mode": self.survey.mode,
             "terms": {
@@ -69,5 +69,5 @@ class Question:
             raise Refusal(Reason.MALFORMED, f"Expected a question of {sorted(_NAMES)}.")
         if not isinstance(value["terms"], dict):
             raise Refusal(Reason.MALFORMED, "Expected terms by their names.")
-        survey = survey_of(value["statistic"], value["terms"], value["mode"])
-        return cls(value["text"], survey)
+        kind = survey_named(value["statistic"])
+        return cls(value["text"], survey_in(kind, value["terms"], value["mode"]))

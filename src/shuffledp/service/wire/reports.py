@@ -19,7 +19,7 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import MESSAGE_SIZE, UNLINKED, Step
 from shuffledp.service.wire.task import ID_SIZE
 from shuffledp.service.wire.tokens import TOKEN_SIZE
-from shuffledp.statistics.survey import Stage
+from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Ints
 
 MAGIC = b"SDPR"
@@ -37,7 +37,7 @@ class Header:
 
     task_id: bytes
     epoch: int
-    stage: Stage
+    stage: EpochStage
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,12 @@ def read_header(body: bytes | memoryview) -> Header:
     """
     begin = bytes(body[:HEADER_SIZE])
     known = begin[:4] == MAGIC and begin[4:5] == bytes([VERSION])
-    if len(begin) < HEADER_SIZE or not known or begin[5] not in list(Stage):
+    if len(begin) < HEADER_SIZE or not known or begin[5] not in list(EpochStage):
         raise Refusal(
             Reason.MALFORMED, f"Expected reports of version {VERSION} behind a header."
         )
     epoch = int.from_bytes(begin[6:10], "big")
-    return Header(begin[10:], epoch, Stage(begin[5]))
+    return Header(begin[10:], epoch, EpochStage(begin[5]))
 
 
 def write_reports(step: Step, reports: list[Report]) -> bytes:

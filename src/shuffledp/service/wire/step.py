@@ -9,7 +9,7 @@ from functools import cached_property
 
 from shuffledp.identity import Identity
 from shuffledp.service.wire.task import Task
-from shuffledp.statistics.survey import AnswerRun, ChoiceRun, Stage, StageRun
+from shuffledp.statistics.survey import AnswerRun, ChoiceRun, EpochStage, StageRun
 
 UNLINKED = 0xFFFF
 MAX_EPOCH = 2**32 - 1
@@ -31,7 +31,7 @@ class Step:
 
     task: Task
     epoch: int
-    stage: Stage = Stage.ANSWER
+    stage: EpochStage = EpochStage.ANSWER
     plan: Identity | None = None
 
     @cached_property
@@ -47,7 +47,7 @@ class Step:
     @property
     def run(self) -> StageRun:
         """What runs in this step."""
-        return self.choosing if self.stage is Stage.CHOICE else self.answering
+        return self.choosing if self.stage is EpochStage.CHOICE else self.answering
 
     @property
     def messages_per_report(self) -> int:
@@ -62,7 +62,7 @@ class Step:
     @property
     def linked(self) -> bool:
         """Whether messages stay with their levels."""
-        return self.task.question.linked and self.stage is Stage.ANSWER
+        return self.task.question.linked and self.stage is EpochStage.ANSWER
 
     @property
     def groups(self) -> int:

@@ -21,7 +21,7 @@ from shuffledp.service.wire.canonical import (
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.sealing import Suite
-from shuffledp.statistics.survey import Offer, Stage
+from shuffledp.statistics.survey import EpochStage, Offer
 
 VERSION = 2
 ID_SIZE = 16
@@ -135,9 +135,13 @@ class Task:
         return not self.question.survey.central
 
     @property
-    def stages(self) -> tuple[Stage, ...]:
+    def stages(self) -> tuple[EpochStage, ...]:
         """The steps of an epoch, in their order."""
-        return (Stage.ANSWER,) if self.names_choices else (Stage.CHOICE, Stage.ANSWER)
+        return (
+            (EpochStage.ANSWER,)
+            if self.names_choices
+            else (EpochStage.CHOICE, EpochStage.ANSWER)
+        )
 
     @property
     def choice_word(self) -> str:

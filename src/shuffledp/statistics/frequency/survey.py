@@ -4,19 +4,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shuffledp.identity import Identity
-from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.survey import (
     CATEGORIES,
     SHARES,
-    UNBIASED_IF,
-    AnswerKind,
     ChoiceRun,
+    Form,
     Offer,
     Scale,
     Term,
 )
 from shuffledp.types import Mode
+from shuffledp.wording import UNBIASED_IF, Words
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,8 @@ class FrequencySurvey:
         mode: "agnostic" or "stratified".
     """
 
-    statistic: ClassVar[str] = "frequency"
+    words: ClassVar[Words] = WORDS
     asks: ClassVar[str] = "which --category"
-    heading: ClassVar[str] = "How often each answer occurs"
-    answer: ClassVar[AnswerKind] = "one of"
     terms: ClassVar[tuple[Term, ...]] = (CATEGORIES,)
     central: ClassVar[bool] = False
 
@@ -46,6 +44,11 @@ class FrequencySurvey:
     def protocol(self) -> Frequency:
         """What runs."""
         return Frequency(len(self.categories), self.mode)
+
+    @property
+    def form(self) -> Form:
+        """See `Survey`."""
+        return Form("one of", self.categories)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -72,3 +75,6 @@ class FrequencySurvey:
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         """See `Survey`."""
         return only_stage(self.protocol, offer, plan, len(self.categories))
+
+
+SURVEY = FrequencySurvey

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shuffledp.identity import Identity
-from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.statistics.mean.protocol import WORDS, Mean
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.survey import (
-    UNBIASED_IF,
-    AnswerKind,
     ChoiceRun,
+    Form,
     Offer,
     Scale,
     Term,
 )
 from shuffledp.types import Mode
+from shuffledp.wording import UNBIASED_IF, Words
 
 LOW = Term("low", "number", "low", "smallest possible number")
 HIGH = Term("high", "number", "high", "largest possible number")
@@ -30,10 +30,8 @@ class MeanSurvey:
         mode: "agnostic" or "stratified".
     """
 
-    statistic: ClassVar[str] = "mean"
+    words: ClassVar[Words] = WORDS
     asks: ClassVar[str] = "which number from --low to --high"
-    heading: ClassVar[str] = "What the mean is"
-    answer: ClassVar[AnswerKind] = "number"
     terms: ClassVar[tuple[Term, ...]] = (LOW, HIGH)
     central: ClassVar[bool] = False
 
@@ -48,6 +46,11 @@ class MeanSurvey:
     def protocol(self) -> Mean:
         """What runs."""
         return Mean(self.low, self.high, self.mode)
+
+    @property
+    def form(self) -> Form:
+        """See `Survey`."""
+        return Form("number")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -74,3 +77,6 @@ class MeanSurvey:
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         """See `Survey`."""
         return only_stage(self.protocol, offer, plan, 2)
+
+
+SURVEY = MeanSurvey

@@ -5,16 +5,16 @@ from typing import ClassVar
 
 from shuffledp.identity import Identity
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
-from shuffledp.statistics.sum.protocol import BinarySum
+from shuffledp.statistics.sum.protocol import WORDS, BinarySum
 from shuffledp.statistics.survey import (
-    UNBIASED_IF,
-    AnswerKind,
     ChoiceRun,
+    Form,
     Offer,
     Scale,
     Term,
 )
 from shuffledp.types import Mode
+from shuffledp.wording import UNBIASED_IF, Words
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,8 @@ class SumSurvey:
         mode: "agnostic" or "stratified".
     """
 
-    statistic: ClassVar[str] = "sum"
+    words: ClassVar[Words] = WORDS
     asks: ClassVar[str] = "yes or no"
-    heading: ClassVar[str] = "How many people say yes"
-    answer: ClassVar[AnswerKind] = "yes or no"
     terms: ClassVar[tuple[Term, ...]] = ()
     central: ClassVar[bool] = False
 
@@ -41,6 +39,11 @@ class SumSurvey:
     def protocol(self) -> BinarySum:
         """What runs."""
         return BinarySum(self.mode)
+
+    @property
+    def form(self) -> Form:
+        """See `Survey`."""
+        return Form("yes or no")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -67,3 +70,6 @@ class SumSurvey:
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         """See `Survey`."""
         return only_stage(self.protocol, offer, plan, 2)
+
+
+SURVEY = SumSurvey
