@@ -106,7 +106,13 @@ class ItemsSurvey:
             raise refusal
         try:
             items = Items.from_record(plan.record)
-        except (TypeError, KeyError) as error:
+        except (
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ) as error:
             raise refusal from error
         stated = (items.num_items, items.set_size, items.targets, items.noise)
         wanted = (len(self.categories), self.set_size, offer.choices, "poisson")
