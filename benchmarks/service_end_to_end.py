@@ -29,7 +29,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from oracles.service_parties import LEVELS, Parties, parties
 
 from shuffledp.randomness import SystemRandom
-from shuffledp.service.device import Crowd, send
+from shuffledp.service.device import SimulatedPeople, send
 from shuffledp.service.operate import operate_with
 from shuffledp.service.secrets import (
     ANALYST_FILE,
@@ -133,7 +133,9 @@ def main() -> None:
             service.wait()
         tokens = issue_tokens(who.shuffler.token_key, who.task.task_id, 1, people)
         levels = rng.permutation(np.resize(LEVELS, people))
-        crowd = Crowd(rng.integers(0, len(CATEGORIES), people), levels, tokens)
+        crowd = SimulatedPeople(
+            rng.integers(0, len(CATEGORIES), people), levels, tokens
+        )
         begun = time.perf_counter()
         delivery = asyncio.run(
             send(

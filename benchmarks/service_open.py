@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from machine import describe, isolated
 
-from shuffledp.service.analyst.hosted import Hosted
+from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.analyst.work import Work, acknowledge
 from shuffledp.service.encode import randomized, seal_reports
@@ -33,7 +33,7 @@ LEVELS = (0.5, 1.0, 2.0)
 DIFFERENT = 999
 
 
-def prepared(suite: Suite) -> tuple[Hosted, bytes]:
+def prepared(suite: Suite) -> tuple[AnalystHost, bytes]:
     """Returns a task, and `DIFFERENT` sealed messages one after the other."""
     secrets = AnalystSecrets.new(suite)
     analyst_key, signing_key = secrets.public_keys(suite)
@@ -58,7 +58,7 @@ def prepared(suite: Suite) -> tuple[Hosted, bytes]:
     values = rng.integers(0, 16, DIFFERENT)
     messages = randomized(step, values, levels, rng=rng)
     reports = seal_reports(step, messages, levels, [bytes(32)] * DIFFERENT)
-    return Hosted(task, secrets), b"".join(report.sealed[0] for report in reports)
+    return AnalystHost(task, secrets), b"".join(report.sealed[0] for report in reports)
 
 
 def publish(suite_name: str, repeats: int) -> tuple[int, float, float]:

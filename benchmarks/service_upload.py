@@ -86,7 +86,7 @@ def uploads(who: Parties) -> Sequence[bytes]:
         tokens = b"".join(who.tokens(PER_UPLOAD))
         rows = np.empty((PER_UPLOAD, size), dtype=np.uint8)
         rows[:, :TOKEN_SIZE] = np.frombuffer(tokens, np.uint8).reshape(-1, TOKEN_SIZE)
-        levels = np.arange(PER_UPLOAD) % len(who.task.levels)
+        levels = np.arange(PER_UPLOAD) % len(who.task.choices)
         rows[:, TOKEN_SIZE], rows[:, TOKEN_SIZE + 1] = 0, levels
         rows[:, TOKEN_SIZE + 2 :] = sealed
         bodies.append(write_header(step) + rows.tobytes())

@@ -3,7 +3,21 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from shuffledp.types import Mode
+
 Unit: TypeAlias = Literal["share", "number"]
+
+
+UNBIASED_IF: dict[Mode, str] = {
+    "agnostic": (
+        "Unbiased if values and levels are independent: levels were shuffled apart from "
+        "the messages. If certain people choose certain levels, use the stratified mode."
+    ),
+    "stratified": (
+        "Unbiased whatever the levels depend on: every message carries its level, and "
+        "people hide among their own level only."
+    ),
+}
 
 
 @dataclass(frozen=True)

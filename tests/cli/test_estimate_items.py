@@ -108,7 +108,9 @@ def test_report_of_items_holds_its_numbers(
     assert "asked for" in (folder / "guarantee.svg").read_text()
     assert (folder / "estimates.csv").read_text().startswith("item,estimate,")
     for level in guarantee["levels"]:
-        cells = [f"{level[key]}" for key in ("epsilon_central", "epsilon_central_lower")]
+        cells = [
+            f"{level[key]}" for key in ("epsilon_central", "epsilon_central_lower")
+        ]
         for text in (page, outcome.out):
             assert all(cell in text for cell in cells)
         assert f'<td class="certified">{level["epsilon_central"]}</td>' in page

@@ -24,7 +24,6 @@ from shuffledp.population import Population
 from shuffledp.service import operate, participant
 from shuffledp.service import run as service_run
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.calls import Answer
 from shuffledp.service.device import Delivery
 from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.secrets import (
@@ -53,7 +52,7 @@ def test_create_writes_three_files_that_belong_together(
     task = load_task(folder)
     assert outcome.code == 0
     assert task.identity in outcome.out
-    assert (task.levels, task.minimum, task.absent) == ((0.5, 2.0), (1000, 500), 10)
+    assert (task.choices, task.minimum, task.absent) == ((0.5, 2.0), (1000, 500), 10)
     assert task.question.categories == ("good", "fair", "bad")
     for budget, epsilon in zip(task.budget, task.promise, strict=True):
         assert reduce(add, [epsilon] * 4) <= budget < 4.0001 * epsilon
@@ -107,7 +106,7 @@ def test_items_promise_their_levels_with_room_for_some_to_stay_away(
 
     task = load_task(tmp_path / "folder")
     assert outcome.code == 0
-    for level, promise in zip(task.levels, task.promise, strict=True):
+    for level, promise in zip(task.choices, task.promise, strict=True):
         assert level < promise < 1.25 * level
 
 

@@ -6,11 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.identity import Identity
 from shuffledp.service.secrets import AnalystSecrets, ShufflerSecrets
-from shuffledp.service.wire.question import Question, Statistic
+from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import verify_key_of
 from shuffledp.service.wire.task import Task
+from shuffledp.statistics.catalog import survey_named
+from shuffledp.statistics.items.protocol import Items
+from shuffledp.statistics.survey import survey_in
 from shuffledp.types import Mode
 
 LEVELS = (0.5, 1.0, 2.0)
@@ -24,37 +28,48 @@ class Parties:
     analyst: AnalystSecrets
 
 
-def question(statistic: Statistic, mode: Mode = "agnostic") -> Question:
-    named = statistic in ("frequency", "items")
-    return Question(
-        statistic,
-        "How is it?",
-        CATEGORIES if named else (),
-        low=0.0,
-        high=10.0,
-        set_size=2 if statistic == "items" else 1,
-        mode=mode,
-    )
+def question(
+    statistic: str,
+    mode: Mode = "agnostic",
+    *,
+    text: str = "How is it?",
+    categories: tuple[str, ...] = CATEGORIES,
+    high: float = 10.0,
+) -> Question:
+    terms = {
+        "frequency": {"categories": categories},
+        "mean": {"low": 0.0, "high": high},
+        "sum": {},
+        "items": {"categories": categories, "set_size": 2},
+    }[statistic]
+    return Question(text, survey_in(survey_named(statistic), terms, mode))
+
+
+def plan_for(
+    task: Task, rates: tuple[float, ...], blanket: float, report_size: int
+) -> Identity:
+    """What an analyst may publish for two of four items."""
+    return Items(4, 2, task.choices, rates, blanket, report_size).identity
 
 
 def parties(
-    statistic: Statistic = "frequency",
+    statistic: str = "frequency",
     *,
     mode: Mode = "agnostic",
     suite: Suite = Suite.X25519,
     **changes: Any,
 ) -> Parties:
-    """100 people per level at least, and a budget for 5 epochs or so."""
+    """100 people per level at least, and an allowance for 5 epochs or so."""
     shuffler, analyst = ShufflerSecrets.new(), AnalystSecrets.new(suite)
     key, signing = analyst.public_keys(suite)
     values: dict[str, Any] = {
         "task_id": bytes(range(16)),
         "name": "A test",
         "question": question(statistic, mode),
-        "levels": LEVELS,
+        "choices": LEVELS,
         "minimum": (100, 100, 100),
         "promise": LEVELS,
-        "budget": (5.0, 5.0, 10.0),
+        "allowance": (5.0, 5.0, 10.0),
         "delta": 1e-3,
         "absent": 2,
         "suite": suite,
@@ -65,9 +80,7 @@ def parties(
     return Parties(Task(**{**values, **changes}), shuffler, analyst)
 
 
-def answers(
-    statistic: Statistic, num_users: int, rng: np.random.Generator
-) -> NDArray[Any]:
+def answers(statistic: str, num_users: int, rng: np.random.Generator) -> NDArray[Any]:
     """What people hold: more of the first category than of others."""
     if statistic == "frequency":
         return rng.choice(len(CATEGORIES), num_users, p=[0.4, 0.3, 0.2, 0.1])

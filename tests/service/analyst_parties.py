@@ -9,21 +9,19 @@ from typing import Any, TypeVar
 
 import httpx
 import numpy as np
-from numpy.typing import NDArray
+from oracles.service_parties import question
 
 from shuffledp.service.analyst.app import create_analyst
-from shuffledp.service.analyst.hosted import Hosted, nothing
+from shuffledp.service.analyst.hosted import AnalystHost, nothing
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.encode import randomized, seal_reports
+from shuffledp.service.encode import seal_reports
 from shuffledp.service.secrets import AnalystSecrets
 from shuffledp.service.wire.batch import write_batch
-from shuffledp.service.wire.plan import PublishedPlan
-from shuffledp.service.wire.question import Question, Statistic
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of
-from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
-from shuffledp.types import Floats, Mode
+from shuffledp.types import Floats, Ints, Mode
 
 Result = TypeVar("Result")
 
@@ -35,7 +33,7 @@ NAMES = ("apples", "pears", "plums", "figs")
 class Parties:
     """A task, and who signs for whom."""
 
-    hosted: Hosted
+    hosted: AnalystHost
     shuffler_key: bytes
 
     @property
@@ -45,7 +43,7 @@ class Parties:
     def batch(
         self,
         step: Step,
-        messages: NDArray[np.int64],
+        messages: Ints,
         levels: Floats,
         *,
         batch_id: bytes | None = None,
@@ -63,14 +61,14 @@ class Parties:
             )
         piles: list[list[bytes]] = [[] for _ in range(step.groups)]
         for report in reports:
-            piles[report.level if step.linked else 0] += report.sealed
+            piles[report.choice if step.linked else 0] += report.sealed
         for pile in piles:
             pile.sort()
         sealed = [message for pile in piles for message in pile]
         if spoil is not None:
             spoil(sealed)
-        counts = [int((levels == level).sum()) for level in self.task.levels]
-        people = tuple(counts) if step.names_levels else (len(tokens),)
+        counts = [int((levels == level).sum()) for level in self.task.choices]
+        people = tuple(counts) if step.task.names_choices else (len(tokens),)
         return write_batch(
             step,
             batch_id or os.urandom(16),
@@ -81,29 +79,21 @@ class Parties:
 
 
 def parties(
-    statistic: Statistic = "frequency", mode: Mode = "agnostic", **changes: Any
+    statistic: str = "frequency", mode: Mode = "agnostic", **changes: Any
 ) -> Parties:
     """A task for 40 or more people per level, whose keys are new."""
-    question = Question(
-        statistic,
-        "What do you like?",
-        NAMES if statistic in ("frequency", "items") else (),
-        low=0.0,
-        high=10.0,
-        set_size=2 if statistic == "items" else 1,
-        mode=mode,
-    )
+    asked = question(statistic, mode, text="What do you like?", categories=NAMES)
     suite, shuffler_key = Suite.X25519, new_signing_key()
     secrets = AnalystSecrets.new(suite)
     analyst_key, analyst_signing_key = secrets.public_keys(suite)
     task = Task(
         os.urandom(16),
         "Fruit",
-        question,
+        asked,
         LEVELS,
         minimum=(40, 40, 40),
         promise=(0.5, 1.0, 2.0),
-        budget=(5.0, 5.0, 5.0),
+        allowance=(5.0, 5.0, 5.0),
         delta=1e-3,
         absent=2,
         suite=suite,
@@ -111,7 +101,7 @@ def parties(
         analyst_signing_key=analyst_signing_key,
         shuffler_signing_key=verify_key_of(shuffler_key),
     )
-    return Parties(Hosted(replace(task, **changes), secrets), shuffler_key)
+    return Parties(AnalystHost(replace(task, **changes), secrets), shuffler_key)
 
 
 def crowd_levels(per_level: int = 60) -> Floats:
@@ -119,28 +109,16 @@ def crowd_levels(per_level: int = 60) -> Floats:
     return np.repeat(LEVELS, per_level)
 
 
-def answers(
-    step: Step, levels: Floats, *, plan: PublishedPlan | None = None, seed: int = 1
-) -> NDArray[np.int64]:
+def answers(step: Step, levels: Floats, *, seed: int = 1) -> Ints:
     """What the devices of people with random values send."""
     rng, n = np.random.default_rng(seed), levels.size
-    question = step.task.question
     values = {
         "frequency": rng.integers(0, 4, n),
         "mean": rng.random(n) * 10.0,
         "sum": rng.integers(0, 2, n),
         "items": np.argsort(rng.random((n, 4)), axis=1)[:, :2],
-    }[question.statistic]
-    return randomized(step, values, levels, plan=plan, rng=rng)
-
-
-def answer_step(
-    task: Task, *, epoch: int = 1, plan: PublishedPlan | None = None
-) -> Step:
-    """The step in which people answer."""
-    if plan is None:
-        return Step(task, epoch)
-    return Step(task, epoch, Stage.ANSWER, plan.report_size, plan.digest)
+    }[step.task.question.survey.words.name]
+    return step.run.randomize(values, levels, rng=rng)
 
 
 def usual_batch(

@@ -19,18 +19,19 @@ from live_services import Running
 from numpy.typing import NDArray
 from oracles.service_parties import LEVELS, Parties, answers, parties
 from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
+from shuffledp.statistics.items_framework import ItemsFramework
 
 from shuffledp.population import Population
 from shuffledp.service.calls import UnreachableError
-from shuffledp.service.device import Crowd, Delivery, send
+from shuffledp.service.device import Delivery, SimulatedPeople, send
 from shuffledp.service.encode import randomized
 from shuffledp.service.operate import Action, operate_with
 from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.tokens import issue_tokens
 from shuffledp.shuffler.shuffle import Reports, shuffle
-from shuffledp.statistics.items_framework import ItemsFramework
+from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Mode
 
 Case = Literal["frequency", "stratified", "items"]
@@ -93,7 +94,7 @@ async def deliver(
 ) -> Delivery:
     """Everybody's devices, `PER_UPLOAD` reports at a time."""
     return await send(
-        Crowd(people.values, people.levels, people.tokens),
+        SimulatedPeople(people.values, people.levels, people.tokens),
         shuffler=url or shuffler.url,
         identity=shuffler.setup.who.task.identity,
         expected=shuffler.setup.who.task.digest,
@@ -251,7 +252,7 @@ def estimate_of_one_value(
             for part in halves
         ]
     )
-    protocol: Any = task.question.protocol(task.levels, task.delta, task.absent)
+    protocol: Any = task.question.protocol(task.choices, task.delta, task.absent)
     reports = Reports(
         messages[:, 0].astype(np.uint16), people.levels, task.question.linked
     )
@@ -265,10 +266,10 @@ def estimate_of_items(
 ) -> dict[str, list[Any]]:
     """The same of items, whose plan must be the one that was published."""
     task, rng = who.task, np.random.default_rng(people.seed)
-    named = _sent(Step(task, 1, Stage.LEVELS), people, rng, None)
-    step = Step(task, 1, Stage.ANSWER, plan.report_size, plan.digest)
+    named = _sent(Step(task, 1, EpochStage.CHOICE), people, rng, None)
+    step = Step(task, 1, EpochStage.ANSWER, plan.report_size, plan.digest)
     messages = _sent(step, people, rng, plan)
-    framework = task.question.protocol(task.levels, task.delta, task.absent)
+    framework = task.question.protocol(task.choices, task.delta, task.absent)
     assert isinstance(framework, ItemsFramework)
     order = np.random.default_rng(5)
 

@@ -18,12 +18,12 @@ import httpx
 from oracles.service_parties import Parties
 
 from shuffledp.service.analyst.app import create_analyst
-from shuffledp.service.analyst.hosted import Hosted as AnalystHosted
+from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.run import run
 from shuffledp.service.shuffler.app import create_shuffler
 from shuffledp.service.shuffler.handover import AnalystClient
-from shuffledp.service.shuffler.hosted import Hosted as ShufflerHosted
+from shuffledp.service.shuffler.hosted import ShufflerHost
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
@@ -91,14 +91,14 @@ def _serve(setup: Setup, kill: Kill | None) -> None:
     task = setup.who.task
     if setup.party == "analyst":
         app = create_analyst(
-            {task.identity: AnalystHosted(task, setup.who.analyst)},
+            {task.identity: AnalystHost(task, setup.who.analyst)},
             SqliteAnalystStore(Path(setup.database)),
             shuffler_url=setup.peer,
             reached=reached,
         )
     else:
         app = create_shuffler(
-            {task.identity: ShufflerHosted(task, setup.who.shuffler)},
+            {task.identity: ShufflerHost(task, setup.who.shuffler)},
             store_at(setup.database),
             analyst=AnalystClient(
                 setup.peer, first_wait=0.02, longest_wait=0.2, refused_wait=0.2

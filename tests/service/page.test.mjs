@@ -76,7 +76,7 @@ for (const entry of VECTORS.cases) {
     const survey = await read(entry.served);
     const { step, taskId } = survey;
     const linked = survey.task.question.mode === "stratified";
-    const level = linked ? entry.level_position : wire.UNLINKED;
+    const level = linked ? entry.choice_position : wire.UNLINKED;
 
     assert.equal(wire.canonical(wire.parse(entry.served).task), entry.canonical_task);
     assert.equal(hex(step.taskDigest), entry.task_digest);
@@ -85,7 +85,7 @@ for (const entry of VECTORS.cases) {
     assert.equal(hex(wire.messageInfo(step, level)), entry.info);
     assert.deepEqual(entry.numbers.map(wire.plainMessage).map(hex), entry.plain);
     const sealed = entry.sealed.map(bytes);
-    const body = wire.upload(step, taskId, bytes(entry.token), entry.level_named, sealed);
+    const body = wire.upload(step, taskId, bytes(entry.token), entry.choice_named, sealed);
     assert.equal(hex(body), entry.upload);
   });
 
@@ -115,7 +115,7 @@ for (const entry of VECTORS.cases) {
     const survey = await read(entry.served);
     const token = bytes(entry.token);
 
-    const body = await pack(survey, entry.level_position, entry.numbers, token);
+    const body = await pack(survey, entry.choice_position, entry.numbers, token);
 
     assert.equal(body.length, entry.upload.length / 2);
     assert.equal(hex(body.slice(0, 60)), entry.upload.slice(0, 120));
@@ -165,12 +165,18 @@ test("base64url has one spelling", () => {
 
 test("surveys that the page cannot answer are refused in words", async () => {
   const { served } = VECTORS.cases.find((entry) => entry.name === "items, answers");
-  const plan = /"plan":\{.*?\}/;
+  const plan = /"plan":\{.*\},"people"/;
 
   await assert.rejects(read(served.replace('"x25519"', '"x-wing"')), Trouble);
-  await assert.rejects(read(served.replace(plan, '"plan":null')), Trouble);
-  await assert.rejects(read(served.replace('"items"', '"median"')), Trouble);
-  await assert.rejects(read(served.replace('"version":1', '"version":2')), Trouble);
+  await assert.rejects(read(served.replace(plan, '"plan":null,"people"')), Trouble);
+  for (const name of ['"items"', '"poisson-items"']) {
+    await assert.rejects(read(served.replace(name, '"median"')), Trouble);
+    const [task, rest] = served.split('"plan":');
+    await assert.rejects(read(`${task}"plan":${rest.replace(name, '"median"')}`), Trouble);
+  }
+  const larger = served.replace(plan, (text) => text.replace('"items":4', '"items":5'));
+  await assert.rejects(read(larger), Trouble);
+  await assert.rejects(read(served.replace('"version":2', '"version":3')), Trouble);
 });
 
 test("blanket chances are on the safe side of the formula, and those of Python", () => {
@@ -300,7 +306,7 @@ test("each question's message is said in words", async () => {
   for (const entry of VECTORS.cases) {
     const survey = await read(entry.served);
     const answer = survey.task.question.statistic === "items" ? [0] : 1;
-    const drawn = draw(survey, entry.level_position, answer, new Rng());
+    const drawn = draw(survey, entry.choice_position, answer, new Rng());
     assert.equal(drawn.length, entry.numbers.length);
     said.set(entry.name, describe(survey, entry.numbers));
   }
@@ -308,7 +314,7 @@ test("each question's message is said in words", async () => {
   assert.deepEqual(said.get("frequency, agnostic"), ["c"]);
   assert.deepEqual(said.get("sum"), ["No"]);
   assert.match(said.get("mean")[0], /the high end$/);
-  assert.deepEqual(said.get("items, levels"), ["At most 100% sure"]);
+  assert.deepEqual(said.get("items, targets"), ["At most 100% sure"]);
   assert.deepEqual(said.get("items, answers"), ["b", "d", "2 empty parts"]);
 });
 

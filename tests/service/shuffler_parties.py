@@ -10,27 +10,30 @@ from typing import Any, Self
 
 import httpx
 import numpy as np
+from oracles.service_parties import question
 from starlette.applications import Starlette
 
+from shuffledp.identity import Identity
 from shuffledp.service.secrets import ShufflerSecrets
 from shuffledp.service.shuffler.app import create_shuffler
 from shuffledp.service.shuffler.handover import AnalystClient
-from shuffledp.service.shuffler.hosted import Hosted, nothing
+from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.batch import BatchHeader, read_batch
 from shuffledp.service.wire.canonical import to_text
-from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
-from shuffledp.service.wire.question import Question, Statistic
+from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.reports import Report, write_reports
 from shuffledp.service.wire.sealing import Suite, new_private_key, public_key_of
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of
-from shuffledp.service.wire.step import UNLINKED, Stage, Step
+from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.service.wire.task import Task
 from shuffledp.service.wire.tokens import issue_tokens
+from shuffledp.statistics.items.protocol import Items
+from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Mode
 
 LEVELS = (0.5, 1.0, 2.0)
-PLAN = PublishedPlan((0.1, 0.2, 0.3), 0.5, 4)
+PLAN = Items(4, 2, LEVELS, (0.1, 0.2, 0.3), 0.5, 4).identity
 MARK = b"sealed-message!!"
 
 
@@ -38,7 +41,7 @@ MARK = b"sealed-message!!"
 class Parties:
     """A task, its keys, and the tokens that are left."""
 
-    hosted: Hosted
+    hosted: ShufflerHost
     analyst_key: bytes
 
     @property
@@ -56,8 +59,8 @@ class Parties:
         secrets = self.hosted.secrets
         return issue_tokens(secrets.token_key, self.task.task_id, epoch, count)
 
-    def step(self, *, epoch: int = 1, stage: Stage | None = None) -> Step:
-        first = Stage.LEVELS if self.task.has_items else Stage.ANSWER
+    def step(self, *, epoch: int = 1, stage: EpochStage | None = None) -> Step:
+        first = self.task.stages[0]
         return Step(self.task, epoch, first if stage is None else stage)
 
     def app(
@@ -91,35 +94,32 @@ class Analyst:
             return response
         header, messages = read_batch(self.bodies[-1], self._parties.task)
         self.received.append((header, bytes(messages)))
-        plan = PLAN if header.stage is Stage.LEVELS else None
+        plan = PLAN if header.stage is EpochStage.CHOICE else None
         return self.acknowledge(header.batch_id, plan)
 
     def acknowledge(
-        self, batch_id: bytes, plan: PublishedPlan | None = None
+        self, batch_id: bytes, plan: Identity | None = None
     ) -> httpx.Response:
         said = Acknowledgement(self._parties.task.task_id, batch_id, plan)
         return httpx.Response(200, json=said.signed(self._parties.analyst_key))
 
 
 def parties(
-    statistic: Statistic = "frequency",
+    statistic: str = "frequency",
     mode: Mode = "agnostic",
     minimum: int = 2,
     **changes: Any,
 ) -> Parties:
     """Draws the keys of a new task."""
-    named = ("a", "b", "c", "d") if statistic in ("frequency", "items") else ()
     secrets, analyst_key = ShufflerSecrets.new(), new_signing_key()
     task = Task(
         task_id=os.urandom(16),
         name="Task",
-        question=Question(
-            statistic, "How?", named, 0.0, 1.0, 2 if statistic == "items" else 1, mode
-        ),
-        levels=LEVELS,
+        question=question(statistic, mode, text="How?"),
+        choices=LEVELS,
         minimum=(minimum,) * 3,
         promise=LEVELS,
-        budget=(50.0,) * 3,
+        allowance=(50.0,) * 3,
         delta=1e-3,
         absent=0,
         suite=Suite.X25519,
@@ -127,7 +127,7 @@ def parties(
         analyst_signing_key=verify_key_of(analyst_key),
         shuffler_signing_key=verify_key_of(secrets.signing_key),
     )
-    return Parties(Hosted(replace(task, **changes), secrets), analyst_key)
+    return Parties(ShufflerHost(replace(task, **changes), secrets), analyst_key)
 
 
 def messages(step: Step, count: int) -> list[tuple[bytes, ...]]:
@@ -149,8 +149,8 @@ def upload(
     """Returns an upload of one report per token, over all levels in turn."""
     count = len(tokens)
     if levels is None:
-        turns = (np.arange(count) % len(step.task.levels)).tolist()
-        levels = turns if step.names_levels else [UNLINKED] * count
+        turns = (np.arange(count) % len(step.task.choices)).tolist()
+        levels = turns if step.task.names_choices else [UNLINKED] * count
     sealed = messages(step, count) if sealed is None else sealed
     rows = zip(tokens, levels, sealed, strict=True)
     return write_reports(step, [Report(*row) for row in rows])

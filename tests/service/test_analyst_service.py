@@ -25,20 +25,19 @@ from analyst_parties import (
     serve,
     usual_batch,
 )
+from shuffledp.accounting.items.account import account_items
 from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
+from shuffledp.statistics.items_framework import ItemsFramework
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.items.account import account_items
 from shuffledp.errors import DataError
 from shuffledp.population import Population
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.secrets import write_new
 from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
-from shuffledp.service.wire.question import Statistic
 from shuffledp.service.wire.signing import new_signing_key
-from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import Reports, shuffle
-from shuffledp.statistics.items_framework import ItemsFramework
 from shuffledp.types import Mode
 
 NUM_PEOPLE = 180
@@ -67,7 +66,7 @@ def problem(answer: Any) -> tuple[int, str]:
     ],
 )
 def test_the_published_result_is_that_of_the_protocol_in_one_process(
-    tmp_path: Path, statistic: Statistic, mode: Mode
+    tmp_path: Path, statistic: str, mode: Mode
 ) -> None:
     who = parties(statistic, mode)
     task, levels = who.task, crowd_levels()
@@ -82,7 +81,7 @@ def test_the_published_result_is_that_of_the_protocol_in_one_process(
 
     result = serve(tmp_path, who, scenario)
 
-    protocol: Any = task.question.protocol(task.levels, task.delta, task.absent)
+    protocol: Any = task.question.protocol(task.choices, task.delta, task.absent)
     people = Population.from_budgets(levels)
     reports = Reports(messages[:, 0].astype(np.uint16), levels, mode == "stratified")
     alone = protocol.estimate(shuffle(reports, rng=np.random.default_rng(5)), people)
@@ -106,7 +105,7 @@ def test_published_items_are_those_of_the_framework_in_one_process(
     named = np.repeat(np.arange(3), 60)[:, None]
 
     async def scenario(service: Service) -> tuple[Any, Any, dict[str, Any]]:
-        first = Step(task, 1, Stage.LEVELS)
+        first = Step(task, 1, EpochStage.CHOICE)
         batch = who.batch(first, named, levels)
         answer = await service.post(batch)
         again = await service.post(batch)
@@ -121,7 +120,7 @@ def test_published_items_are_those_of_the_framework_in_one_process(
 
     plan, messages, result = serve(tmp_path, who, scenario)
 
-    framework = task.question.protocol(task.levels, task.delta, task.absent)
+    framework = task.question.protocol(task.choices, task.delta, task.absent)
     assert isinstance(framework, ItemsFramework)
     counts = framework.count_levels(
         shuffle_messages(MessageReports(named.astype(np.int32)), rng=rng)
@@ -190,7 +189,9 @@ def test_a_promise_that_counts_do_not_keep_withholds_the_epoch(tmp_path: Path) -
 def test_too_few_levels_of_items_end_the_epoch_each_time(tmp_path: Path) -> None:
     who = parties("items", minimum=(500, 1, 1))
     levels = crowd_levels()
-    batch = who.batch(Step(who.task, 1, Stage.LEVELS), np.zeros((180, 1), int), levels)
+    batch = who.batch(
+        Step(who.task, 1, EpochStage.CHOICE), np.zeros((180, 1), int), levels
+    )
 
     async def scenario(service: Service) -> tuple[Any, ...]:
         first, again = await service.post(batch), await service.post(batch)
@@ -258,7 +259,7 @@ def test_epochs_stop_when_a_level_has_no_budget_left(tmp_path: Path) -> None:
     first, refused, after, page = serve(tmp_path, who, scenario)
 
     assert first["phase"] == "published"
-    assert problem(refused) == (409, "budget-spent")
+    assert problem(refused) == (409, "allowance-spent")
     assert after["spent"] == first["spent"]
     assert after["exhausted"] == [1.0]
     assert "no budget left" in page
@@ -331,7 +332,7 @@ def test_spoiled_messages_that_break_the_promise_withhold_what_was_opened(
 
 @pytest.mark.parametrize("statistic", ["frequency", "mean", "sum"])
 def test_a_batch_of_dummies_alone_costs_no_more_than_the_local_levels(
-    tmp_path: Path, statistic: Statistic
+    tmp_path: Path, statistic: str
 ) -> None:
     who = parties(statistic)
 
@@ -362,7 +363,7 @@ def test_what_cannot_be_certified_may_cost_more_than_is_left(tmp_path: Path) -> 
     status, refused = serve(tmp_path, who, scenario)
 
     assert (status["spent"], status["exhausted"]) == ([0.5, 1.0, 2.0], [2.0])
-    assert problem(refused) == (409, "budget-spent")
+    assert problem(refused) == (409, "allowance-spent")
 
 
 def test_dummies_are_left_out_of_counts(tmp_path: Path) -> None:
@@ -383,7 +384,7 @@ def test_dummies_are_left_out_of_counts(tmp_path: Path) -> None:
 def test_people_who_send_dummies_for_items_are_left_out(tmp_path: Path) -> None:
     who = parties("items", levels=(1.0,), promise=(9.0,), budget=(9.0,), minimum=(100,))
     task, levels = who.task, np.full(NUM_PEOPLE, 1.0)
-    first = Step(task, 1, Stage.LEVELS)
+    first = Step(task, 1, EpochStage.CHOICE)
 
     async def scenario(service: Service) -> dict[str, Any]:
         answer = await service.post(
@@ -476,8 +477,9 @@ import asyncio, os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[4])
 from analyst_parties import Parties, serve
-from shuffledp.service.analyst.hosted import Hosted
+from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.secrets import AnalystSecrets, load_task
+from shuffledp.statistics.survey import EpochStage
 folder, boundary = Path(sys.argv[1]), sys.argv[2]
 task = load_task(folder)
 secrets = AnalystSecrets.load(folder / "analyst.json", task.suite)
@@ -487,7 +489,7 @@ def reached(name):
 async def scenario(service):
     await service.post((folder / sys.argv[3]).read_bytes())
     await service.counted()
-serve(folder, Parties(Hosted(task, secrets), b""), scenario, reached=reached)
+serve(folder, Parties(AnalystHost(task, secrets), b""), scenario, reached=reached)
 """
 
 
@@ -554,7 +556,7 @@ def test_a_service_that_is_stopped_goes_on_where_it_was(
 def test_a_killed_analyst_signs_the_plan_when_asked_again(tmp_path: Path) -> None:
     who = parties("items", levels=(1.0,), promise=(1.0,), budget=(5.0,), minimum=(100,))
     levels = np.full(NUM_PEOPLE, 1.0)
-    step = Step(who.task, 1, Stage.LEVELS)
+    step = Step(who.task, 1, EpochStage.CHOICE)
     batch = who.batch(step, np.zeros((NUM_PEOPLE, 1), int), levels)
     write_new(tmp_path / "task.json", who.task.to_json().decode())
     who.hosted.secrets.save(tmp_path / "analyst.json")

@@ -30,18 +30,18 @@ from starlette.staticfiles import StaticFiles  # noqa: E402
 
 from shuffledp.randomness import SystemRandom  # noqa: E402
 from shuffledp.service.analyst.app import create_analyst  # noqa: E402
-from shuffledp.service.analyst.hosted import Hosted as AnalystHosted  # noqa: E402
+from shuffledp.service.analyst.hosted import AnalystHost  # noqa: E402
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore  # noqa: E402
 from shuffledp.service.collection.shuffler_state import ShufflerState  # noqa: E402
 from shuffledp.service.encode import randomized, seal_reports  # noqa: E402
 from shuffledp.service.secrets import AnalystSecrets, ShufflerSecrets  # noqa: E402
 from shuffledp.service.shuffler.app import create_shuffler  # noqa: E402
 from shuffledp.service.shuffler.handover import AnalystClient  # noqa: E402
-from shuffledp.service.shuffler.hosted import Hosted as ShufflerHosted  # noqa: E402
+from shuffledp.service.shuffler.hosted import ShufflerHost  # noqa: E402
 from shuffledp.service.shuffler.sqlite_store import SqliteStore  # noqa: E402
 from shuffledp.service.wire.canonical import sha256, to_text  # noqa: E402
 from shuffledp.service.wire.plan import PublishedPlan  # noqa: E402
-from shuffledp.service.wire.question import Question, Statistic  # noqa: E402
+from shuffledp.service.wire.question import Question  # noqa: E402
 from shuffledp.service.wire.receipt import Receipt  # noqa: E402
 from shuffledp.service.wire.refusal import Reason, Refusal  # noqa: E402
 from shuffledp.service.wire.reports import (  # noqa: E402
@@ -59,9 +59,10 @@ from shuffledp.service.wire.sealing import (  # noqa: E402
     public_key_of,
 )
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of  # noqa: E402
-from shuffledp.service.wire.step import Stage, Step  # noqa: E402
+from shuffledp.service.wire.step import Step  # noqa: E402
 from shuffledp.service.wire.task import Task  # noqa: E402
 from shuffledp.service.wire.tokens import TokenCheck, issue_tokens  # noqa: E402
+from shuffledp.statistics.survey import EpochStage
 
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 FOLDER = page_folder()
@@ -98,7 +99,7 @@ class OneTask:
         step = self.state.step
         found = []
         for report in self.reports:
-            group = report.level if step.linked else 0
+            group = report.choice if step.linked else 0
             opener = Opener(self.task.suite, self.private_key, step.info(group))
             plain = [opener.open(sealed) for sealed in report.sealed]
             assert all(message is not None for message in plain)
@@ -111,7 +112,7 @@ class OneTask:
         step = self.state.step
         self.state.check_upload(read_header(body))
         (report,) = read_reports(step, body)
-        check_level(step, report.level)
+        check_level(step, report.choice)
         check = TokenCheck(self.token_key, self.task.task_id, self.state.epoch)
         if not check.valid(report.token):
             raise Refusal(Reason.TOKEN_FORGED, "Expected a token of this task.")
@@ -162,7 +163,7 @@ class OneTask:
 
 
 def one_task(
-    statistic: Statistic = "frequency", *, suite: Suite = Suite.X25519, **question: Any
+    statistic: str = "frequency", *, suite: Suite = Suite.X25519, **question: Any
 ) -> OneTask:
     private, analyst = new_private_key(suite), new_signing_key()
     shuffler = new_signing_key()
@@ -349,7 +350,7 @@ def test_items_are_asked_in_two_parts_with_one_link(page: Any) -> None:
 
         # A plan under which both items are always sent, and nothing else is.
         plan = PublishedPlan((0.1, 1.0, 1.0), 0.0, 5)
-        server.state = ShufflerState(server.task, 1, Stage.ANSWER, plan=plan)
+        server.state = ShufflerState(server.task, 1, EpochStage.ANSWER, plan=plan)
         page.goto("about:blank")
         visit(page, url, token)
         pick(page, "level", 1)
@@ -367,7 +368,7 @@ def test_items_are_asked_in_two_parts_with_one_link(page: Any) -> None:
 def test_at_most_as_many_items_as_asked_for_are_taken(page: Any) -> None:
     server = one_task("items", set_size=1)
     plan = PublishedPlan((0.1, 0.2, 0.3), 1.0, 9)
-    server.state = ShufflerState(server.task, 1, Stage.ANSWER, plan=plan)
+    server.state = ShufflerState(server.task, 1, EpochStage.ANSWER, plan=plan)
 
     with served(server) as url:
         visit(page, url, server.token())
@@ -631,7 +632,7 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
     )
     first, *tokens = issue_tokens(mine.token_key, task.task_id, 1, others + 1)
     analyst = create_analyst(
-        {task.identity: AnalystHosted(task, theirs)},
+        {task.identity: AnalystHost(task, theirs)},
         SqliteAnalystStore(tmp_path / "analyst.db"),
         shuffler_url=None,
     )
@@ -642,7 +643,7 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
 
     with running(analyst) as analyst_url:
         shuffler = create_shuffler(
-            {task.identity: ShufflerHosted(task, mine)},
+            {task.identity: ShufflerHost(task, mine)},
             SqliteStore(tmp_path / "shuffler.db"),
             analyst=AnalystClient(analyst_url, first_wait=0.05),
         )

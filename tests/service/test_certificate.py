@@ -1,18 +1,19 @@
 """What a batch is worth: the accountant's numbers, against what the task promises."""
 
-import numpy as np
 import pytest
 from oracles.service_parties import LEVELS, parties
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.account import account_items
-from shuffledp.analyzer.level_counts import LevelCounts
+from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.population import Population
 from shuffledp.service.collection.certificate import judge
-from shuffledp.service.wire.plan import PublishedPlan
+from shuffledp.service.wire.step import Step
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.items_framework import ItemsFramework
+from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.survey import EpochStage
+from shuffledp.statistics.verify import verify
+from shuffledp.tally import Tally
 
 NOTHING = (0.0, 0.0, 0.0)
 CROWD = (1000, 2000, 1500)
@@ -27,19 +28,20 @@ def of_accountant(people: tuple[int, ...], absent: int) -> list[float]:
 def test_a_batch_is_worth_what_the_accountant_says() -> None:
     task = parties("frequency", absent=7).task
 
-    verdict = judge(task, CROWD, spent_before=NOTHING)
+    verdict = judge(Step(task, 1), CROWD, spent_before=NOTHING)
 
     assert verdict.failures == ()
     assert verdict.spent is not None
     assert list(verdict.spent) == of_accountant(CROWD, 7)
     assert isinstance(verdict.certificate, Guarantee)
+    assert verdict.certificate.protocol == Frequency(4).identity
     assert verdict.certificate.absent == 7
 
 
 def test_messages_that_hide_nobody_are_counted_as_absent_people() -> None:
     task = parties("frequency", absent=7).task
 
-    verdict = judge(task, CROWD, spoiled=40, spent_before=NOTHING)
+    verdict = judge(Step(task, 1), CROWD, spoiled=40, spent_before=NOTHING)
 
     assert verdict.spent is not None
     assert list(verdict.spent) == of_accountant(CROWD, 47)
@@ -48,7 +50,7 @@ def test_messages_that_hide_nobody_are_counted_as_absent_people() -> None:
 def test_every_promise_that_is_not_kept_is_named() -> None:
     task = parties("frequency", promise=(0.001, 0.5, 1.0)).task
 
-    verdict = judge(task, CROWD, spent_before=(0.0, 4.999, 0.0))
+    verdict = judge(Step(task, 1), CROWD, spent_before=(0.0, 4.999, 0.0))
 
     promise, budget = verdict.failures
     assert promise.startswith("level 0.5: certified epsilon 0.0")
@@ -60,13 +62,13 @@ def test_every_promise_that_is_not_kept_is_named() -> None:
 def test_a_level_with_too_few_people_is_named_with_its_numbers() -> None:
     task = parties("frequency", minimum=(100, 2001, 100)).task
 
-    verdict = judge(task, CROWD, spent_before=NOTHING)
+    verdict = judge(Step(task, 1), CROWD, spent_before=NOTHING)
 
     assert verdict.failures == ("level 1: 2,000 of 2,001 people",)
 
 
 def test_a_level_that_nobody_chose_spends_nothing() -> None:
-    verdict = judge(parties().task, (1000, 0, 1500), spent_before=NOTHING)
+    verdict = judge(Step(parties().task, 1), (1000, 0, 1500), spent_before=NOTHING)
 
     assert verdict.spent is not None
     assert verdict.spent[1] == 0.0
@@ -77,46 +79,39 @@ def test_a_level_that_nobody_chose_spends_nothing() -> None:
 def test_nothing_is_certified_where_nobody_hides_anybody(
     people: tuple[int, ...],
 ) -> None:
-    verdict = judge(parties().task, people, spent_before=NOTHING)
+    verdict = judge(Step(parties().task, 1), people, spent_before=NOTHING)
 
     assert (verdict.certificate, verdict.spent) == (None, None)
     assert verdict.failures[-1].startswith("Nothing can be certified")
 
 
 def test_nothing_is_certified_if_all_messages_are_spoiled() -> None:
-    verdict = judge(parties().task, CROWD, spoiled=sum(CROWD), spent_before=NOTHING)
+    verdict = judge(
+        Step(parties().task, 1), CROWD, spoiled=sum(CROWD), spent_before=NOTHING
+    )
 
     assert verdict.certificate is None
     assert verdict.failures[-1].startswith("Nothing can be certified")
 
 
-def planned(people: tuple[int, int, int]) -> tuple[LevelCounts, PublishedPlan]:
+def planned(people: tuple[int, int, int]) -> tuple[Step, Tally]:
     task = parties("items").task
-    levels = LevelCounts(np.array(LEVELS), np.array(people, float), None, sum(people))
-    framework = task.question.protocol(LEVELS, task.delta, task.absent)
-    assert isinstance(framework, ItemsFramework)
-    protocol = framework.plan(levels).protocol
-    size = protocol.randomizer.report_size
-    return levels, PublishedPlan(protocol.rates, protocol.blanket, size)
+    choosing = Step(task, 1, EpochStage.CHOICE).choosing
+    chosen = choosing.exact(people)
+    return Step(task, 1, EpochStage.ANSWER, choosing.plan(chosen)), chosen
 
 
 def test_items_are_certified_for_those_who_sent_items() -> None:
-    task = parties("items").task
-    levels, plan = planned((400, 300, 300))
+    step, chosen = planned((400, 300, 300))
+    people = Population.from_counts({0.5: 400, 1.0: 300, 2.0: 300})
+    framework = ItemsFramework(4, 2, LEVELS, step.task.delta, absent=step.task.absent)
+    items = framework.plan(ChoiceCounts.of(people)).protocol
 
-    verdict = judge(task, (990,), plan=plan, levels=levels, spent_before=NOTHING)
+    verdict = judge(step, (990,), chosen=chosen, spent_before=NOTHING)
 
-    # 10 who only reported a level are absent, and 2 more as the task assumes.
-    certified = account_items(
-        levels.people(),
-        plan.rates,
-        num_items=4,
-        set_size=2,
-        blanket=plan.blanket,
-        delta=task.delta,
-        absent=12,
-        report_size=plan.report_size,
-    )
+    # 10 who only reported a target are absent, and 2 more as the task assumes.
+    certified = account(items, people, delta=step.task.delta, absent=12)
+    assert verdict.certificate == certified
     assert verdict.spent is not None
     assert list(verdict.spent) == [e.epsilon_central for e in certified.levels]
 
@@ -124,18 +119,33 @@ def test_items_are_certified_for_those_who_sent_items() -> None:
 def test_items_promise_what_the_plan_was_made_for_and_less_if_people_stay_away() -> (
     None
 ):
-    task = parties("items").task
-    levels, plan = planned((400, 300, 300))
+    step, chosen = planned((400, 300, 300))
 
-    kept = judge(task, (1000,), plan=plan, levels=levels, spent_before=NOTHING)
-    missed = judge(task, (500,), plan=plan, levels=levels, spent_before=NOTHING)
+    kept = judge(step, (1000,), chosen=chosen, spent_before=NOTHING)
+    missed = judge(step, (500,), chosen=chosen, spent_before=NOTHING)
 
     assert kept.failures == ()
     assert missed.failures
     assert all("certified" in failure for failure in missed.failures)
 
 
-def test_items_without_a_plan_are_not_certified() -> None:
-    verdict = judge(parties("items").task, (1000,), spent_before=NOTHING)
+def test_items_without_a_plan_or_without_targets_are_not_certified() -> None:
+    step, _ = planned((400, 300, 300))
+    task = parties("items").task
 
-    assert verdict.spent is None
+    for unknown in (step, Step(task, 1)):
+        verdict = judge(unknown, (1000,), spent_before=NOTHING)
+        assert verdict.spent is None
+
+
+def test_certificates_of_every_statistic_are_recomputed_from_what_they_say() -> None:
+    step, chosen = planned((400, 300, 300))
+    verdicts = [
+        judge(Step(parties(name).task, 1), CROWD, spent_before=NOTHING)
+        for name in ("frequency", "mean", "sum")
+    ]
+    verdicts.append(judge(step, (1000,), chosen=chosen, spent_before=NOTHING))
+
+    for verdict in verdicts:
+        assert verdict.certificate is not None
+        assert verify(verdict.certificate.to_dict()).holds

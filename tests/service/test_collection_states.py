@@ -7,23 +7,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.service_parties import LEVELS, parties
+from oracles.service_parties import LEVELS, parties, plan_for
 
-from shuffledp.analyzer.level_counts import LevelCounts
-from shuffledp.service.collection import analyst_state, shuffler_state
-from shuffledp.service.collection.analyst_state import AnalystState
-from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.identity import Identity
+from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
+from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.wire.batch import BatchHeader
-from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
+from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import Header
-from shuffledp.service.wire.step import MAX_EPOCH, Stage
+from shuffledp.service.wire.step import MAX_EPOCH, Step
+from shuffledp.statistics.survey import EpochStage
 
 TASK = parties("frequency").task
 ITEMS = parties("items", minimum=(300, 1, 1), task_id=bytes(16)).task
 ENOUGH = (100, 100, 100)
-PLAN = PublishedPlan((0.1, 0.2, 0.3), 2.0, 9)
-COUNTS = LevelCounts(np.array(LEVELS), np.array([100.0, 100.0, 100.0]), None, 300)
+PLAN = plan_for(ITEMS, (0.1, 0.2, 0.3), 2.0, 9)
+CHOSEN = Step(ITEMS, 1, EpochStage.CHOICE).choosing.exact((100, 100, 100))
 BATCH, OTHER = bytes(16), bytes([1]) * 16
 
 
@@ -33,9 +33,7 @@ def reason_of(call: Any, *arguments: Any, **named: Any) -> Reason:
     return refusal.value.reason
 
 
-def acknowledged(
-    state: ShufflerState, plan: PublishedPlan | None = None
-) -> ShufflerState:
+def acknowledged(state: ShufflerState, plan: Identity | None = None) -> ShufflerState:
     assert state.batch_id is not None
     said = Acknowledgement(state.task.task_id, state.batch_id, plan)
     return state.deliver(said)
@@ -53,7 +51,7 @@ def header(state: AnalystState, batch_id: bytes = BATCH, **changes: Any) -> Batc
         step.epoch,
         step.stage,
         batch_id,
-        (300,) if state.task.has_items else ENOUGH,
+        (300,) if len(state.task.stages) == 2 else ENOUGH,
         step.sealed_size,
         bytes(32),
         step.messages_per_report,
@@ -74,7 +72,7 @@ def test_one_value_is_collected_closed_delivered_and_collected_again() -> None:
         "delivered",
         "open",
     ]
-    assert (again.epoch, again.stage, again.batch_id) == (2, Stage.ANSWER, None)
+    assert (again.epoch, again.stage, again.batch_id) == (2, EpochStage.ANSWER, None)
 
 
 def test_items_follow_levels_under_the_plan_that_was_published() -> None:
@@ -83,11 +81,15 @@ def test_items_follow_levels_under_the_plan_that_was_published() -> None:
     items = acknowledged(levels.close((300,), BATCH), PLAN)
     after = acknowledged(items.close((300,), OTHER)).next_epoch()
 
-    assert (levels.stage, levels.step.messages_per_report) == (Stage.LEVELS, 1)
-    assert (items.epoch, items.stage, items.phase) == (1, Stage.ANSWER, levels.phase)
-    assert items.step.messages_per_report == PLAN.report_size
-    assert items.step.plan_digest == PLAN.digest
-    assert (after.epoch, after.stage, after.plan) == (2, Stage.LEVELS, None)
+    assert (levels.stage, levels.step.messages_per_report) == (EpochStage.CHOICE, 1)
+    assert (items.epoch, items.stage, items.phase) == (
+        1,
+        EpochStage.ANSWER,
+        levels.phase,
+    )
+    assert items.step.messages_per_report == 9
+    assert items.step.plan_digest.hex() == PLAN.digest
+    assert (after.epoch, after.stage, after.plan) == (2, EpochStage.CHOICE, None)
 
 
 def test_an_epoch_without_a_plan_ends_after_its_levels() -> None:
@@ -95,11 +97,13 @@ def test_an_epoch_without_a_plan_ends_after_its_levels() -> None:
 
     over = acknowledged(levels.close((300,), BATCH))
 
-    assert (over.phase, over.batch_id) == (shuffler_state.Phase.DELIVERED, None)
-    assert (over.next_epoch().epoch, over.next_epoch().stage) == (2, Stage.LEVELS)
+    assert (over.phase, over.batch_id) == (ShufflerPhase.DELIVERED, None)
+    assert (over.next_epoch().epoch, over.next_epoch().stage) == (2, EpochStage.CHOICE)
 
 
-@pytest.mark.parametrize("reason", [Reason.BUDGET_SPENT, Reason.WRONG_EPOCH], ids=str)
+@pytest.mark.parametrize(
+    "reason", [Reason.ALLOWANCE_SPENT, Reason.WRONG_EPOCH], ids=str
+)
 def test_the_step_of_a_batch_that_is_abandoned_is_open_again(reason: Reason) -> None:
     answers = ShufflerState.begin(TASK, epoch=3)
     levels = ShufflerState.begin(ITEMS)
@@ -114,7 +118,7 @@ def test_a_step_that_was_delivered_before_is_over_once_it_is_abandoned() -> None
 
     for opened, people in ((answers, ENOUGH), (levels, (300,))):
         over = opened.close(people, BATCH).abandon(Reason.ALREADY_DELIVERED)
-        assert (over.phase, over.batch_id) == (shuffler_state.Phase.DELIVERED, None)
+        assert (over.phase, over.batch_id) == (ShufflerPhase.DELIVERED, None)
         assert (over.next_epoch().epoch, over.next_epoch().stage) == (2, opened.stage)
 
 
@@ -123,12 +127,12 @@ def test_only_a_closed_batch_can_be_abandoned() -> None:
     over = acknowledged(opened.close(ENOUGH, BATCH))
 
     for state in (opened, over):
-        assert reason_of(state.abandon, Reason.BUDGET_SPENT) is Reason.NOT_OPEN
+        assert reason_of(state.abandon, Reason.ALLOWANCE_SPENT) is Reason.NOT_OPEN
 
 
 def test_uploads_for_anything_else_are_refused_with_the_reason() -> None:
     state = ShufflerState.begin(TASK, epoch=3)
-    right = Header(TASK.task_id, 3, Stage.ANSWER)
+    right = Header(TASK.task_id, 3, EpochStage.ANSWER)
 
     state.check_upload(right)
 
@@ -137,7 +141,7 @@ def test_uploads_for_anything_else_are_refused_with_the_reason() -> None:
         ({"epoch": 2}, Reason.WRONG_EPOCH),
         ({"epoch": 0}, Reason.WRONG_EPOCH),
         ({"epoch": MAX_EPOCH}, Reason.WRONG_EPOCH),
-        ({"stage": Stage.LEVELS}, Reason.WRONG_STAGE),
+        ({"stage": EpochStage.CHOICE}, Reason.WRONG_STAGE),
     ):
         wrong = replace(right, **changes)
         assert reason_of(state.check_upload, wrong) is reason
@@ -161,7 +165,7 @@ def test_levels_of_items_are_not_told_apart_when_a_step_is_closed() -> None:
 
     (missing,) = state.shortfalls((299,))
 
-    assert str(missing) == "all levels: 299 of 300 people"
+    assert str(missing) == "everybody: 299 of 300 people"
     assert state.shortfalls((300,)) == ()
 
 
@@ -205,13 +209,13 @@ def test_the_analyst_receives_judges_and_waits_for_the_next_epoch() -> None:
 def test_the_analyst_plans_items_between_two_batches() -> None:
     begun = AnalystState.begin(ITEMS)
 
-    planned = begun.receive(header(begun)).plan_items(PLAN, COUNTS)
+    planned = begun.receive(header(begun)).publish_plan(PLAN, CHOSEN)
     done = planned.receive(header(planned, OTHER)).finish((0.5, 1, 2), published=True)
 
-    assert (planned.stage, planned.phase.value) == (Stage.ANSWER, "waiting")
+    assert (planned.stage, planned.phase.value) == (EpochStage.ANSWER, "waiting")
     # The shuffler may not have heard that the levels arrived.
     assert planned.receive(header(begun)) is planned
-    assert (done.plan, done.levels) == (PLAN, COUNTS)
+    assert (done.plan, done.chosen) == (PLAN, CHOSEN)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +224,7 @@ def test_the_analyst_plans_items_between_two_batches() -> None:
         ({"epoch": 2}, Reason.WRONG_EPOCH),
         ({"epoch": 0}, Reason.WRONG_EPOCH),
         ({"epoch": 10**300}, Reason.WRONG_EPOCH),
-        ({"stage": Stage.LEVELS}, Reason.WRONG_STAGE),
+        ({"stage": EpochStage.CHOICE}, Reason.WRONG_STAGE),
         ({"people": (300,)}, Reason.WRONG_SIZE),
         ({"people": ()}, Reason.WRONG_SIZE),
         ({"sealed_size": 10}, Reason.WRONG_SIZE),
@@ -252,16 +256,16 @@ def test_steps_of_the_analyst_in_another_order_are_refused() -> None:
 
     for call in (
         lambda: waiting.finish((0, 0, 0), published=True),
-        lambda: waiting.plan_items(PLAN, COUNTS),
-        lambda: waiting.receive(header(waiting)).plan_items(PLAN, COUNTS),
-        lambda: items.plan_items(PLAN, COUNTS),
+        lambda: waiting.publish_plan(PLAN, CHOSEN),
+        lambda: waiting.receive(header(waiting)).publish_plan(PLAN, CHOSEN),
+        lambda: items.publish_plan(PLAN, CHOSEN),
         lambda: received.finish((0, 0, 0), published=True),
     ):
         assert reason_of(call) is Reason.WRONG_STAGE
 
 
 def test_a_level_that_cannot_pay_as_promised_stops_the_next_batch() -> None:
-    # Budgets of 5, 5 and 10; promises of 0.5, 1 and 2.
+    # Allowances of 5, 5 and 10; promises of 0.5, 1 and 2.
     waiting = AnalystState.begin(TASK)
     received = waiting.receive(header(waiting))
 
@@ -269,7 +273,7 @@ def test_a_level_that_cannot_pay_as_promised_stops_the_next_batch() -> None:
     rich = received.finish((4.5, 4.0, 8.0), published=True)
 
     assert poor.exhausted == (1.0,)
-    assert reason_of(poor.receive, header(poor, OTHER)) is Reason.BUDGET_SPENT
+    assert reason_of(poor.receive, header(poor, OTHER)) is Reason.ALLOWANCE_SPENT
     assert rich.receive(header(rich, OTHER)).epoch == 2
 
 
@@ -290,7 +294,7 @@ def test_no_sequence_of_calls_releases_too_few_people_or_a_batch_twice(
     task: Any, calls: list[tuple[str, Any]]
 ) -> None:
     state = ShufflerState.begin(task)
-    released: list[tuple[int, Stage]] = []
+    released: list[tuple[int, EpochStage]] = []
     closed: list[bytes] = []
 
     for number, (call, what) in enumerate(calls):
@@ -311,7 +315,7 @@ def test_no_sequence_of_calls_releases_too_few_people_or_a_batch_twice(
                 assert batch_id == before.batch_id
             else:
                 state = state.next_epoch()
-                assert before.phase is shuffler_state.Phase.DELIVERED
+                assert before.phase is ShufflerPhase.DELIVERED
         except Refusal:
             assert state is before
 
@@ -322,7 +326,9 @@ ANALYST_CALLS = st.lists(
     st.one_of(
         st.tuples(
             st.just("receive"),
-            st.tuples(st.integers(0, 4), st.sampled_from(Stage), st.integers(0, 6)),
+            st.tuples(
+                st.integers(0, 4), st.sampled_from(EpochStage), st.integers(0, 6)
+            ),
         ),
         st.tuples(st.just("finish"), st.booleans()),
         st.tuples(st.just("plan"), st.none()),
@@ -333,12 +339,12 @@ ANALYST_CALLS = st.lists(
 
 @given(st.sampled_from([TASK, ITEMS]), ANALYST_CALLS)
 @settings(max_examples=300)
-def test_no_sequence_of_calls_counts_a_batch_twice_or_exceeds_a_budget(
+def test_no_sequence_of_calls_counts_a_batch_twice_or_exceeds_an_allowance(
     task: Any, calls: list[tuple[str, Any]]
 ) -> None:
     # Every epoch costs what it may at most: what is promised.
     state = AnalystState.begin(task)
-    counted: set[tuple[int, Stage]] = set()
+    counted: set[tuple[int, EpochStage]] = set()
     finished: set[int] = set()
 
     for call, what in calls:
@@ -352,8 +358,8 @@ def test_no_sequence_of_calls_counts_a_batch_twice_or_exceeds_a_budget(
                     assert (epoch, stage) not in counted
                     counted.add((epoch, stage))
             elif call == "plan":
-                state = state.plan_items(PLAN, COUNTS)
-                assert before.phase is analyst_state.Phase.RECEIVED
+                state = state.publish_plan(PLAN, CHOSEN)
+                assert before.phase is AnalystPhase.RECEIVED
             else:
                 state = state.finish(task.promise, published=what)
                 assert state.epoch not in finished
@@ -361,5 +367,5 @@ def test_no_sequence_of_calls_counts_a_batch_twice_or_exceeds_a_budget(
         except Refusal:
             assert state is before
 
-    assert all(np.array(state.spent) <= np.array(task.budget))
+    assert all(np.array(state.spent) <= np.array(task.allowance))
     assert all(count == len(finished) for count in np.array(state.spent) / LEVELS)

@@ -187,7 +187,7 @@ def test_a_shuffler_that_was_not_named_is_said_to_be_so(tmp_path: Path) -> None:
 
 def test_a_batch_that_was_refused_is_not_said_to_be_on_its_way(tmp_path: Path) -> None:
     who = parties()
-    handed = {"attempts": 1, "refused": "budget-spent"}
+    handed = {"attempts": 1, "refused": "allowance-spent"}
     waiting = {"attempts": 1, "refused": None}
 
     pages = []

@@ -51,7 +51,7 @@ def test_the_estimate_is_near_the_truth(done: Demo) -> None:
 
 
 def test_the_certificate_is_that_of_the_accountant(done: Demo) -> None:
-    people = dict(zip(done.task.levels, done.result["people"], strict=True))
+    people = dict(zip(done.task.choices, done.result["people"], strict=True))
 
     certified = account(
         Frequency(4), Population.from_counts(people), delta=1e-6, quantiles=False

@@ -14,7 +14,7 @@ from oracles.service_parties import LEVELS, Parties, answers, parties
 from shuffledp.errors import InvalidInputError
 from shuffledp.service import calls
 from shuffledp.service.calls import UnreachableError, service_url
-from shuffledp.service.device import Crowd, Delivery, send
+from shuffledp.service.device import Delivery, SimulatedPeople, send
 from shuffledp.service.encode import randomized
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.plan import PublishedPlan
@@ -27,8 +27,9 @@ from shuffledp.service.wire.reports import (
     read_reports,
 )
 from shuffledp.service.wire.sealing import Opener
-from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.tokens import TokenCheck, issue_tokens
+from shuffledp.statistics.survey import EpochStage
 
 PLAN = PublishedPlan((0.1, 0.2, 0.3), 2.0, 5)
 Handler = Callable[[httpx.Request], httpx.Response]
@@ -39,18 +40,18 @@ class Shuffler:
 
     def __init__(self, made: Parties) -> None:
         self.made, self.task = made, made.task
-        self.step = Step(made.task, 1, Stage(made.task.has_items))
+        self.step = Step(made.task, 1, EpochStage(made.task.has_items))
         self.check = TokenCheck(made.shuffler.token_key, made.task.task_id, 1)
-        self.spent: set[tuple[Stage, bytes]] = set()
+        self.spent: set[tuple[EpochStage, bytes]] = set()
         self.kept: list[tuple[Step, int, tuple[bytes, ...]]] = []
         self.uploads: list[int] = []
         self.looks = 0
 
     def publish(self) -> None:
-        self.step = Step(self.task, 1, Stage.ANSWER, PLAN.report_size, PLAN.digest)
+        self.step = Step(self.task, 1, EpochStage.ANSWER, PLAN.report_size, PLAN.digest)
 
     def document(self) -> dict[str, Any]:
-        planned = self.step.stage is Stage.ANSWER and self.task.has_items
+        planned = self.step.stage is EpochStage.ANSWER and self.task.has_items
         return {
             "task": self.task.to_dict(),
             "epoch": self.step.epoch,
@@ -69,13 +70,13 @@ class Shuffler:
         self.uploads.append(len(reports))
         refused = []
         for place, report in enumerate(reports):
-            check_level(self.step, report.level)
+            check_level(self.step, report.choice)
             assert self.check.valid(report.token)
             if (self.step.stage, report.token) in self.spent:
                 refused.append((place, Reason.TOKEN_SPENT))
                 continue
             self.spent.add((self.step.stage, report.token))
-            self.kept.append((self.step, report.level, report.sealed))
+            self.kept.append((self.step, report.choice, report.sealed))
         if len(reports) == 1 and refused:
             problem = Refusal(Reason.TOKEN_SPENT, "Used.").problem
             return httpx.Response(problem.status, json=problem.to_dict())
@@ -90,14 +91,16 @@ class Shuffler:
         return httpx.Response(200, json=receipt.signed(self.made.shuffler.signing_key))
 
 
-def crowd(made: Parties, count: int) -> Crowd:
+def crowd(made: Parties, count: int) -> SimulatedPeople:
     rng = np.random.default_rng(1)
     tokens = issue_tokens(made.shuffler.token_key, made.task.task_id, 1, count)
     values = answers(made.task.question.statistic, count, rng)
-    return Crowd(values, rng.choice(np.array(LEVELS), count), tokens)
+    return SimulatedPeople(values, rng.choice(np.array(LEVELS), count), tokens)
 
 
-def sent(people: Crowd, made: Parties, handler: Handler, **named: Any) -> Delivery:
+def sent(
+    people: SimulatedPeople, made: Parties, handler: Handler, **named: Any
+) -> Delivery:
     async def run() -> Delivery:
         async with httpx.AsyncClient(transport=httpx.MockTransport(handler)) as client:
             return await send(
@@ -199,7 +202,7 @@ def test_an_upload_whose_answer_was_lost_is_sent_again_and_counted_once(
 def test_tokens_that_were_spent_before_are_told(size: int) -> None:
     made = parties()
     shuffler, people = Shuffler(made), crowd(made, 10)
-    shuffler.spent |= {(Stage.ANSWER, token) for token in people.tokens[:4]}
+    shuffler.spent |= {(EpochStage.ANSWER, token) for token in people.tokens[:4]}
 
     delivery = sent(people, made, shuffler, reports_per_upload=size)
 
@@ -219,7 +222,7 @@ def test_items_are_sent_after_the_plan_was_published() -> None:
 
     assert delivery == Delivery(30, {})
     stages = [step.stage for step, _, _ in shuffler.kept]
-    assert stages == [Stage.LEVELS] * 30 + [Stage.ANSWER] * 30
+    assert stages == [EpochStage.CHOICE] * 30 + [EpochStage.ANSWER] * 30
     assert {len(sealed) for _, _, sealed in shuffler.kept} == {1, PLAN.report_size}
 
 
@@ -346,4 +349,4 @@ def test_addresses_of_services_are_read() -> None:
 
 def test_a_crowd_has_one_of_each_per_person() -> None:
     with pytest.raises(InvalidInputError):
-        Crowd(np.zeros(3), np.ones(3), [bytes(32)] * 2)
+        SimulatedPeople(np.zeros(3), np.ones(3), [bytes(32)] * 2)

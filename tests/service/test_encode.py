@@ -2,20 +2,21 @@
 
 import numpy as np
 import pytest
-from oracles.service_parties import LEVELS, answers, parties
+from oracles.service_parties import LEVELS, answers, parties, plan_for
 
 from shuffledp.errors import InvalidInputError, UnknownLevelError
+from shuffledp.identity import Identity
 from shuffledp.randomness import SystemRandom
-from shuffledp.service.encode import level_places, randomized, seal_reports
-from shuffledp.service.wire.plan import PublishedPlan
-from shuffledp.service.wire.question import Statistic
+from shuffledp.service.encode import choice_places, seal_reports
 from shuffledp.service.wire.reports import report_size, write_reports
 from shuffledp.service.wire.sealing import Opener, Suite
-from shuffledp.service.wire.step import UNLINKED, Stage, Step
+from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.items.protocol import Items
+from shuffledp.statistics.survey import EpochStage
 
 ALL = np.array(LEVELS)
-PLAN = PublishedPlan((0.1, 0.2, 0.3), 2.0, 9)
+PLAN = plan_for(parties("items").task, (0.1, 0.2, 0.3), 2.0, 9)
 TOKENS = [bytes([n]) * 32 for n in range(3)]
 
 
@@ -24,7 +25,7 @@ def test_messages_are_those_of_the_protocol_with_the_same_coins() -> None:
     values = answers("frequency", 500, np.random.default_rng(1))
     levels = np.random.default_rng(2).choice(ALL, 500)
 
-    messages = randomized(step, values, levels, rng=np.random.default_rng(3))
+    messages = step.run.randomize(values, levels, rng=np.random.default_rng(3))
 
     expected = Frequency(4).randomize(values, levels, rng=np.random.default_rng(3))
     assert messages.tolist() == [[number] for number in expected.messages.tolist()]
@@ -33,17 +34,17 @@ def test_messages_are_those_of_the_protocol_with_the_same_coins() -> None:
 @pytest.mark.parametrize("suite", list(Suite))
 @pytest.mark.parametrize("statistic", ["frequency", "mean", "sum", "items"])
 def test_reports_have_one_size_whatever_the_answer_level_or_suite(
-    statistic: Statistic, suite: Suite
+    statistic: str, suite: Suite
 ) -> None:
     task = parties(statistic, suite=suite).task
     items = statistic == "items"
-    step = Step(task, 1, Stage.ANSWER, 9, PLAN.digest) if items else Step(task, 1)
+    step = Step(task, 1, EpochStage.ANSWER, PLAN) if items else Step(task, 1)
 
     sizes = set()
     for value in (0, 1):
         values = np.full((3, 2), [value, 3]) if items else np.full(3, value)
         rng = SystemRandom()
-        messages = randomized(step, values, ALL, plan=PLAN if items else None, rng=rng)
+        messages = step.run.randomize(values, ALL, rng=rng)
         for dummy in (False, True):
             reports = seal_reports(step, messages, ALL, TOKENS, dummy=dummy)
             sizes |= {len(write_reports(step, [report])) for report in reports}
@@ -54,15 +55,15 @@ def test_reports_have_one_size_whatever_the_answer_level_or_suite(
 def test_reports_about_items_name_no_level_in_either_step() -> None:
     task = parties("items").task
     first, second = (
-        Step(task, 1, Stage.LEVELS),
-        Step(task, 1, Stage.ANSWER, 9, PLAN.digest),
+        Step(task, 1, EpochStage.CHOICE),
+        Step(task, 1, EpochStage.ANSWER, PLAN),
     )
     sets, rng = np.array([[0, 1], [1, 2], [2, 3]]), np.random.default_rng(1)
 
     for step in (first, second):
-        messages = randomized(step, sets, ALL, plan=PLAN, rng=rng)
+        messages = step.run.randomize(sets, ALL, rng=rng)
         reports = seal_reports(step, messages, ALL, TOKENS)
-        assert {report.level for report in reports} == {UNLINKED}
+        assert {report.choice for report in reports} == {UNLINKED}
 
 
 def test_a_stratified_message_opens_with_its_own_level_alone() -> None:
@@ -80,17 +81,29 @@ def test_a_stratified_message_opens_with_its_own_level_alone() -> None:
             for group in range(3)
         ]
         assert [text is not None for text in opened] == [
-            group == report.level for group in range(3)
+            group == report.choice for group in range(3)
         ]
 
 
-def test_items_are_not_randomized_for_another_plan_than_the_step_names() -> None:
-    step = Step(parties("items").task, 1, Stage.ANSWER, 9, PLAN.digest)
-    other = PublishedPlan((0.1, 0.2, 0.4), 2.0, 9)
+@pytest.mark.parametrize(
+    "plan",
+    [
+        None,
+        Frequency(4).identity,
+        Items(5, 2, LEVELS, (0.1, 0.2, 0.3), 2.0, 9).identity,
+        Items(4, 1, LEVELS, (0.1, 0.2, 0.3), 2.0, 9).identity,
+        Items(4, 2, (0.5, 1.0), (0.1, 0.2), 2.0, 9).identity,
+        Items(4, 2, LEVELS, (0.1, 0.2, 0.3), 2.0, 9, "bernoulli").identity,
+    ],
+    ids=["none", "one value", "items", "set size", "targets", "noise"],
+)
+def test_items_are_not_randomized_for_a_plan_of_something_else(
+    plan: Identity | None,
+) -> None:
+    step = Step(parties("items").task, 1, EpochStage.ANSWER, plan)
 
-    for plan in (other, None):
-        with pytest.raises(InvalidInputError):
-            randomized(step, [[0, 1]], ALL[:1], plan=plan, rng=np.random.default_rng(1))
+    with pytest.raises(InvalidInputError):
+        step.run.randomize([[0, 1]], ALL[:1], rng=np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("level", [0.4, 0.75, 3.0, float("nan"), float("inf"), -1.0])
@@ -102,7 +115,7 @@ def test_levels_that_are_not_offered_are_refused(level: float) -> None:
 
 
 def test_levels_have_the_place_they_have_in_the_task() -> None:
-    places = level_places(parties().task, np.array([2.0, 0.5, 1.0, 2.0]))
+    places = choice_places(parties().task, np.array([2.0, 0.5, 1.0, 2.0]))
 
     assert places.tolist() == [2, 0, 1, 2]
 
@@ -126,4 +139,4 @@ def test_answers_that_the_question_does_not_know_are_refused(value: float) -> No
     step = Step(parties("frequency").task, 1)
 
     with pytest.raises(InvalidInputError):
-        randomized(step, np.array([value]), ALL[:1], rng=np.random.default_rng(1))
+        step.run.randomize(np.array([value]), ALL[:1], rng=np.random.default_rng(1))

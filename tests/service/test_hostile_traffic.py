@@ -37,11 +37,12 @@ from shuffler_parties import PLAN, Analyst, Client, Parties, parties, reason, up
 
 import shuffledp.service
 from shuffledp.errors import InvalidInputError
-from shuffledp.service.analyst.hosted import Hosted as AnalystHosted
+from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
-from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.step import Step
+from shuffledp.statistics.survey import EpochStage
 
 StoreMaker = Callable[[], ShufflerStore]
 
@@ -146,7 +147,7 @@ def test_a_close_that_is_repeated_does_not_close_the_next_step(
 ) -> None:
     who = parties("items")
     analyst, tokens = Analyst(who), who.tokens(6)
-    answers = Step(who.task, 1, Stage.ANSWER, PLAN.report_size, PLAN.digest)
+    answers = Step(who.task, 1, EpochStage.ANSWER, PLAN.report_size, PLAN.digest)
     close = who.path("/close?epoch=1&stage=levels")
 
     with Client(who.app(sqlite_store, analyst)) as client:
@@ -464,7 +465,7 @@ def test_keys_of_another_analyst_are_refused_at_the_start() -> None:
     one, other = stranger_parties(), stranger_parties()
 
     with pytest.raises(InvalidInputError, match="secret keys that belong"):
-        AnalystHosted(one.task, other.analyst)
+        AnalystHost(one.task, other.analyst)
 
 
 def test_what_is_sealed_for_another_key_is_never_published(tmp_path: Path) -> None:

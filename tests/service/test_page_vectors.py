@@ -21,20 +21,21 @@ from shuffledp.service import participant
 pytest.importorskip("cryptography", reason="Needs the extra service.")
 
 from shuffledp.service.wire.canonical import canonical, read_object, sha256
-from shuffledp.service.wire.plan import PublishedPlan
+from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.reports import (
     Report,
-    check_level,
+    choices_offered,
     read_header,
     read_reports,
     write_messages,
     write_reports,
 )
 from shuffledp.service.wire.sealing import Opener, Sealer, public_key_of
-from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
 from shuffledp.service.wire.tokens import TokenCheck
+from shuffledp.statistics.survey import EpochStage
 
 FOLDER = Path(__file__).parent
 VECTORS: dict[str, Any] = json.loads(
@@ -49,11 +50,9 @@ every_case = pytest.mark.parametrize("case", CASES, ids=[c["name"] for c in CASE
 def step_of(case: dict[str, Any]) -> Step:
     task = Task.from_json(case["canonical_task"])
     if case["canonical_plan"] is None:
-        return Step(task, case["epoch"], Stage(case["stage"]))
-    plan = PublishedPlan.from_dict(read_object(case["canonical_plan"], "a plan"), task)
-    return Step(
-        task, case["epoch"], Stage(case["stage"]), plan.report_size, plan.digest
-    )
+        return Step(task, case["epoch"], EpochStage(case["stage"]))
+    plan = read_plan(read_object(case["canonical_plan"], "a plan"), task)
+    return Step(task, case["epoch"], EpochStage(case["stage"]), plan)
 
 
 @every_case
@@ -65,7 +64,7 @@ def test_texts_and_digests_are_those_of_python(case: dict[str, Any]) -> None:
     assert step.task.to_json().decode() == case["canonical_task"]
     assert step.task.digest.hex() == case["task_digest"]
     assert step.plan_digest.hex() == case["plan_digest"]
-    group = case["level_position"] if step.linked else 0
+    group = case["choice_position"] if step.linked else 0
     assert step.info(group).hex() == case["info"]
 
 
@@ -86,7 +85,7 @@ def test_what_a_shuffler_serves_keeps_the_spelling_of_numbers(
 def test_messages_sealed_by_the_page_are_opened(case: dict[str, Any]) -> None:
     step = step_of(case)
     private = bytes.fromhex(VECTORS["private_key"])
-    group = case["level_position"] if step.linked else 0
+    group = case["choice_position"] if step.linked else 0
     opener = Opener(step.task.suite, private, step.info(group))
 
     opened = [opener.open(bytes.fromhex(sealed)) for sealed in case["sealed"]]
@@ -111,11 +110,11 @@ def test_uploads_are_read_and_written_alike(case: dict[str, Any]) -> None:
     assert header.stage is step.stage
     assert report.token.hex() == case["token"]
     assert TokenCheck(key, step.task.task_id, step.epoch).valid(report.token)
-    assert report.level == case["level_named"]
-    check_level(step, report.level)
+    assert report.choice == case["choice_named"]
+    assert choices_offered(step, np.array([report.choice])).all()
     sealed = tuple(bytes.fromhex(message) for message in case["sealed"])
     assert report.sealed == sealed
-    assert write_reports(step, [Report(report.token, report.level, sealed)]) == body
+    assert write_reports(step, [Report(report.token, report.choice, sealed)]) == body
 
 
 @every_case

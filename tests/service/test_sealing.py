@@ -15,7 +15,8 @@ from shuffledp.service.wire.sealing import (
     new_private_key,
     public_key_of,
 )
-from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.step import Step
+from shuffledp.statistics.survey import EpochStage
 
 # RFC 9180, appendix A.1.1: base mode, and its first encryption.
 RFC = {
@@ -86,7 +87,7 @@ def test_what_was_sealed_for_one_step_opens_in_no_other() -> None:
     changed_task = dataclasses.replace(made.task, name="Another name")
     others = [
         Step(made.task, 5).info(1),
-        Step(made.task, 4, Stage.LEVELS).info(1),
+        Step(made.task, 4, EpochStage.CHOICE).info(1),
         Step(made.task, 4, plan_digest=bytes([1]) * 32).info(1),
         Step(changed_task, 4).info(1),
         step.info(0),

@@ -43,8 +43,9 @@ from shuffledp.service.wire.reports import (
     report_size,
     write_header,
 )
-from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.statistics.survey import EpochStage
 
 StoreMaker = Callable[[], ShufflerStore]
 CRASH = RuntimeError("a crash that must not be shown")
@@ -206,7 +207,7 @@ def _bad_bodies(who: Parties) -> dict[str, tuple[bytes, str]]:
         "other task": (upload(other.step(), other.tokens(1)), "unknown-task"),
         "other epoch": (upload(who.step(epoch=2), who.tokens(1)), "wrong-epoch"),
         "other stage": (
-            upload(who.step(stage=Stage.LEVELS), who.tokens(1)),
+            upload(who.step(stage=EpochStage.CHOICE), who.tokens(1)),
             "wrong-stage",
         ),
         "level out of range": (level, "unknown-level"),
@@ -361,7 +362,7 @@ def test_a_refusal_of_the_analyst_is_shown_and_the_batch_is_kept(
     sqlite_store: SqliteStore,
 ) -> None:
     who = parties()
-    problem = {"type": "urn:shuffledp:problem:budget-spent", "detail": "<secret>"}
+    problem = {"type": "urn:shuffledp:problem:allowance-spent", "detail": "<secret>"}
     analyst = Analyst(who, [lambda: httpx.Response(409, json=problem)] * 10**6)
 
     with Client(who.app(sqlite_store, analyst)) as client:
@@ -373,7 +374,7 @@ def test_a_refusal_of_the_analyst_is_shown_and_the_batch_is_kept(
                 break
             time.sleep(0.01)
 
-    assert answer.json()["hand_over"]["refused"] == "budget-spent"
+    assert answer.json()["hand_over"]["refused"] == "allowance-spent"
     assert answer.json()["phase"] == "closed"
     assert "secret" not in answer.text
 
@@ -395,7 +396,7 @@ def test_a_batch_that_was_refused_can_be_dropped_and_collected_again(
     make_store: StoreMaker,
 ) -> None:
     who = parties()
-    analyst = Analyst(who, [refuse("budget-spent")] * 10**6)
+    analyst = Analyst(who, [refuse("allowance-spent")] * 10**6)
     tokens = who.tokens(9)
 
     with Client(who.app(make_store(), analyst)) as client:
@@ -527,7 +528,7 @@ def test_nobody_is_asked_for_an_epoch_that_cannot_be_paid(
         lambda: httpx.Response(200, json={"exhausted": [0.5, 2.0]}),
     )
 
-    assert reason(answer) == "budget-spent"
+    assert reason(answer) == "allowance-spent"
     detail = "Expected budget left for another epoch at level 0.5, 2."
     assert answer.json()["detail"] == detail
 
@@ -633,7 +634,7 @@ def test_items_are_collected_in_two_steps_with_the_same_tokens(
 ) -> None:
     who = parties("items")
     analyst, tokens = Analyst(who), who.tokens(6)
-    answers = Step(who.task, 1, Stage.ANSWER, PLAN.report_size, PLAN.digest)
+    answers = Step(who.task, 1, EpochStage.ANSWER, PLAN.report_size, PLAN.digest)
 
     with Client(who.app(make_store(), analyst)) as client:
         named = post(client, who, upload(who.step(), tokens[:1], levels=[0]))

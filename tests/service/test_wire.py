@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.service_parties import parties
+from oracles.service_parties import parties, plan_for
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.batch import read_batch, write_batch
 from shuffledp.service.wire.canonical import canonical, from_text, read_object
-from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
+from shuffledp.service.wire.plan import Acknowledgement, read_plan
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import (
     MAX_BODY,
     Report,
-    check_level,
+    choices_offered,
     max_reports,
     read_header,
     read_messages,
@@ -36,9 +36,10 @@ from shuffledp.service.wire.reports import (
 )
 from shuffledp.service.wire.sealing import Opener, Suite
 from shuffledp.service.wire.signing import signed
-from shuffledp.service.wire.step import UNLINKED, Stage, Step
+from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.service.wire.task import Task
 from shuffledp.service.wire.tokens import TokenCheck
+from shuffledp.statistics.survey import EpochStage
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parent / "vectors" / "wire.json").read_text(encoding="utf-8")
@@ -87,7 +88,7 @@ def test_vector_info_is_made_of_its_parts() -> None:
         (
             parts["domain"].encode(),
             raw(parts["task_digest"]),
-            bytes.fromhex(parts["epoch"] + parts["stage"] + parts["level"]),
+            bytes.fromhex(parts["epoch"] + parts["stage"] + parts["choice"]),
             raw(parts["plan_digest"]),
         )
     )
@@ -122,7 +123,7 @@ def test_vector_upload_is_read_and_written_as_stated() -> None:
     assert write_header(step) == raw(stated["header"]["whole"])
     assert (header.epoch, int(header.stage)) == (7, stated["header"]["stage"])
     assert header.task_id == raw(stated["header"]["task_id"])
-    assert [report.level for report in reports] == [stated["level"]]
+    assert [report.choice for report in reports] == [stated["choice"]]
     assert reports[0].token == raw(VECTORS["token"]["whole"])
     assert reports[0].sealed == (raw(VECTORS["message"]["sealed"]),)
     assert write_reports(step, reports) == body
@@ -134,8 +135,8 @@ def test_vector_receipt_batch_and_acknowledgement_are_signed_as_stated() -> None
 
     receipt = Receipt.read(VECTORS["receipt"], task.shuffler_signing_key)
     header, messages = read_batch(content, task)
-    known = parties("items", levels=task.levels).task
-    plan = PublishedPlan.from_dict(VECTORS["plan"]["value"], known)
+    known = parties("items", choices=task.choices).task
+    plan = read_plan(VECTORS["plan"]["value"], known)
     said = Acknowledgement(task.task_id, header.batch_id, plan)
 
     assert receipt.refused == ((0, Reason.TOKEN_SPENT),)
@@ -145,7 +146,7 @@ def test_vector_receipt_batch_and_acknowledgement_are_signed_as_stated() -> None
         Step(task, 7), header.batch_id, header.people, bytes(messages), key
     )
     assert rewritten == content
-    assert plan.digest == raw(VECTORS["plan"]["digest"])
+    assert bytes.fromhex(plan.digest) == raw(VECTORS["plan"]["digest"])
     analyst = raw(VECTORS["keys"]["analyst_signing_key"])
     assert said.signed(analyst) == VECTORS["acknowledgement"]
 
@@ -161,7 +162,7 @@ def test_tasks_come_back_as_they_were_written() -> None:
 
 
 def test_a_task_of_whole_numbers_has_the_digest_that_its_readers_compute() -> None:
-    task = parties(levels=(1, 2, 3), promise=(1, 2, 3), budget=(9, 9, 9)).task
+    task = parties(choices=(1, 2, 3), promise=(1, 2, 3), allowance=(9, 9, 9)).task
 
     assert Task.from_json(task.to_json()).digest == task.digest
 
@@ -232,7 +233,12 @@ def test_bytes_have_one_spelling(text: object) -> None:
 
 
 def test_uploads_have_one_size_whatever_is_answered() -> None:
-    step = Step(ITEMS.task, 1, Stage.ANSWER, 12, bytes(32))
+    step = Step(
+        ITEMS.task,
+        1,
+        EpochStage.ANSWER,
+        plan_for(ITEMS.task, (0.1, 0.2, 0.3), 2.0, 12),
+    )
     sizes = {
         len(b"".join(write_messages(np.full(12, number), dummy=dummy)))
         for number in (-(2**63), -1, 0, 1, 2**63 - 1)
@@ -272,15 +278,14 @@ def test_reports_of_another_size_are_not_written() -> None:
         write_reports(STEP, [short])
 
 
-def test_levels_are_named_for_one_value_and_never_for_items() -> None:
-    items = Step(ITEMS.task, 1, Stage.LEVELS)
+def test_levels_are_named_and_targets_never() -> None:
+    items = Step(ITEMS.task, 1, EpochStage.CHOICE)
 
-    check_level(STEP, 2)
-    check_level(items, UNLINKED)
-    for step, level in ((STEP, 3), (STEP, UNLINKED), (items, 0)):
-        with pytest.raises(Refusal) as refusal:
-            check_level(step, level)
-        assert refusal.value.reason is Reason.UNKNOWN_LEVEL
+    levels = choices_offered(STEP, np.array([0, 2, 3, UNLINKED]))
+    targets = choices_offered(items, np.array([0, 2, 3, UNLINKED]))
+
+    assert levels.tolist() == [True, True, False, False]
+    assert targets.tolist() == [False, False, False, True]
 
 
 @given(st.binary(max_size=200))
@@ -442,6 +447,10 @@ def test_a_signed_receipt_with_a_mistake_is_refused(changes: dict[str, Any]) -> 
         {"rates": [0.1, 0.2, 1.5]},
         {"rates": [0.1, 0.2, -0.5]},
         {"rates": [0.1, 0.2, 10**400]},
+        {"targets": [0.5, 1.0]},
+        {"targets": [0.5, 1.0, 3.0]},
+        {"items": 5},
+        {"set_size": 1},
         {"rates": [True, 0.2, 0.3]},
         {"rates": "abc"},
         {"blanket": -1.0},
@@ -457,11 +466,45 @@ def test_a_signed_receipt_with_a_mistake_is_refused(changes: dict[str, Any]) -> 
     ids=lambda changes: str(changes)[:40],
 )
 def test_a_plan_that_devices_cannot_follow_is_refused(changes: dict[str, Any]) -> None:
-    plan = {"rates": [0.1, 0.2, 0.3], "blanket": 2.0, "report_size": 9}
+    plan = plan_for(ITEMS.task, (0.1, 0.2, 0.3), 2.0, 9)
+    record = plan.record
+    record["parameters"] |= changes
 
-    assert PublishedPlan.from_dict(plan, ITEMS.task).to_dict() == plan
+    assert read_plan(plan.record, ITEMS.task) == plan
     with pytest.raises(Refusal):
-        PublishedPlan.from_dict({**plan, **changes}, ITEMS.task)
+        read_plan(record, ITEMS.task)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"statistic": "frequency"},
+        {"mechanism": "bernoulli-items"},
+        {"mechanism": "items"},
+        {"mode": "stratified"},
+        {"parameters": {}},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_a_plan_of_another_protocol_is_refused(changes: dict[str, Any]) -> None:
+    plan = plan_for(ITEMS.task, (0.1, 0.2, 0.3), 2.0, 9)
+
+    with pytest.raises(Refusal):
+        read_plan({**plan.record, **changes}, ITEMS.task)
+
+
+@pytest.mark.parametrize("statistic", ["frequency", "mean", "sum", "items"])
+def test_a_task_whose_question_is_answered_by_something_else_is_refused(
+    statistic: str,
+) -> None:
+    task = parties(statistic).task
+    value = task.to_dict()
+    value["protocol"]["mechanism"] = "another"
+
+    assert Task.from_json(json.dumps(task.to_dict())) == task
+    with pytest.raises(Refusal, match="answered by"):
+        Task.from_json(json.dumps(value))
 
 
 @given(st.dictionaries(st.text(max_size=9), st.recursive(
@@ -473,7 +516,7 @@ def test_random_documents_are_refused(value: dict[str, Any]) -> None:
     for read in (
         lambda: Receipt.read(value, key),
         lambda: Acknowledgement.read(value, TASK),
-        lambda: PublishedPlan.from_dict(value, ITEMS.task),
+        lambda: read_plan(value, ITEMS.task),
         lambda: Question.from_dict(value),
     ):
         with pytest.raises(Refusal):

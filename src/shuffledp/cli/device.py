@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from shuffledp.service.device import Delivery
     from shuffledp.service.wire.task import Task
 
+_COLUMNS = ("value", "person", "item")
 _HINT = "tokens are good for one task and epoch: see shuffledp enrol --epoch"
 
 
@@ -36,10 +37,15 @@ def device_group() -> None:
 @device_group.command("send")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--value", metavar="COLUMN", help="What each person answers.")
-@click.option("--person", metavar="COLUMN", help="Items: who; a row per item.")
-@click.option("--item", metavar="COLUMN", help="Items: which.")
 @click.option(
-    "--level", required=True, metavar="COLUMN", help="Each person's privacy level."
+    "--person", metavar="COLUMN", help="Of several answers: whose; a row each."
+)
+@click.option("--item", metavar="COLUMN", help="Of several answers: which.")
+@click.option(
+    "--level",
+    required=True,
+    metavar="COLUMN",
+    help="Each person's privacy level, or central target, of those that the task offers.",
 )
 @click.option("--shuffler", required=True, metavar="URL", help="Where it answers.")
 @click.option(
@@ -72,7 +78,8 @@ def send_command(file: Path, **given: Any) -> None:
     """Answer for everybody in FILE, a CSV or Parquet table with a row per person.
 
     Answers are randomized with the operating system's entropy and sealed for the analyst
-    before they leave; for items, the command waits for the plan between its two steps.
+    before they leave; where people choose central targets, the command waits for the plan
+    between its two steps.
 
     \b
     Examples
@@ -81,8 +88,8 @@ def send_command(file: Path, **given: Any) -> None:
       shuffledp device send visits.csv --person visitor --item page --level epsilon \\
         --shuffler https://shuffler.example --task pages/task.json --tokens tokens.txt
     """
-    from shuffledp.service.device import Crowd, send  # Needs the extra.
-    from shuffledp.service.encode import level_places
+    from shuffledp.service.device import SimulatedPeople, send  # Needs the extra.
+    from shuffledp.service.encode import choice_places
     from shuffledp.service.secrets import load_task
     from shuffledp.service.wire.refusal import Reason, Refusal
 
@@ -90,14 +97,14 @@ def send_command(file: Path, **given: Any) -> None:
     rng = SystemRandom()
     values, levels = _people(file, task, given)
     try:
-        level_places(task, levels)
+        choice_places(task, levels)
     except UnknownLevelError as error:
-        offered = ", ".join(f"{level:g}" for level in task.levels)
+        offered = ", ".join(f"{level:g}" for level in task.choices)
         raise UnknownLevelError(f"{error} It offers {offered}.") from error
-    crowd = Crowd(values, levels, _tokens(given["tokens"], levels.size))
+    people = SimulatedPeople(values, levels, _tokens(given["tokens"], levels.size))
     with share_bar("send") as bar:
         sending = send(
-            crowd,
+            people,
             shuffler=given["shuffler"],
             identity=task.identity,
             expected=task.digest,
@@ -139,30 +146,29 @@ def _people(
     file: Path, task: "Task", given: dict[str, Any]
 ) -> tuple[np.ndarray[Any, Any], Floats]:
     """Returns everybody's value and level."""
-    question = task.question
-    sets = given["person"] and given["item"] and not given["value"]
-    single = given["value"] and not (given["person"] or given["item"])
-    if not (sets if task.has_items else single):
-        wanted = "--person and --item" if task.has_items else "--value"
-        raise InvalidInputError(f"Expected {wanted} for this task, and nothing else.")
-    if task.has_items:
+    form = task.question.survey.form
+    wanted = ("person", "item") if form.kind == "some of" else ("value",)
+    if any((given[name] is None) == (name in wanted) for name in _COLUMNS):
+        options = " and ".join(f"--{name}" for name in wanted)
+        raise InvalidInputError(f"Expected {options} for this task, and nothing else.")
+    if form.kind == "some of":
         held = read_item_sets(
             file,
             person=given["person"],
             item=given["item"],
             level=given["level"],
-            set_size=question.set_size,
-            items=question.categories,
+            set_size=form.most,
+            items=form.options,
             rng=SystemRandom(),
         )
         assert held.levels is not None  # They were asked for.
         return held.sets, held.levels
     named = [given["value"], given["level"]]
-    table = read_columns(file, named, known=question.categories)
+    table = read_columns(file, named, known=form.options)
     column, levels = table[given["value"]], budgets_of(table[given["level"]])
-    if question.statistic == "frequency":
-        return categories_of(column, question.categories)[0], levels
-    return (bits_of if question.statistic == "sum" else numbers_of)(column), levels
+    if form.kind == "one of":
+        return categories_of(column, form.options)[0], levels
+    return (bits_of if form.kind == "yes or no" else numbers_of)(column), levels
 
 
 def _tokens(path: Path, count: int) -> list[bytes]:

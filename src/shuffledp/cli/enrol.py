@@ -40,13 +40,13 @@ def enrol_command(folder: Path, count: int, epoch: int, output: Path) -> None:
         load_task,
         write_new,
     )
-    from shuffledp.service.shuffler.hosted import Hosted
+    from shuffledp.service.shuffler.hosted import ShufflerHost
     from shuffledp.service.wire.canonical import to_text
     from shuffledp.service.wire.tokens import issue_tokens
 
     task = load_task(folder)
     # Refuses the keys of another task: its shuffler would refuse every token.
-    secrets = Hosted(task, ShufflerSecrets.load(folder / SHUFFLER_FILE)).secrets
+    secrets = ShufflerHost(task, ShufflerSecrets.load(folder / SHUFFLER_FILE)).secrets
     tokens = issue_tokens(secrets.token_key, task.task_id, epoch, count)
     write_new(output, "".join(f"{to_text(token)}\n" for token in tokens), mode=0o600)
     click.echo(f"{count:,} tokens for epoch {epoch} are in {output}.")

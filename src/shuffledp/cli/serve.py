@@ -206,7 +206,7 @@ def _show(done: "Demo", seconds: float) -> None:
     for title in ("on the device", "people", "after the shuffle", "promised"):
         certificate.add_column(title, justify="right")
     for level, people, spent, promise in zip(
-        done.task.levels,
+        done.task.choices,
         done.result["people"],
         done.result["spent"],
         done.task.promise,

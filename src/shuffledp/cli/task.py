@@ -11,7 +11,9 @@ from rich.table import Table
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, working
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.service.wire.question import STATISTICS, Question
+from shuffledp.service.wire.question import Question
+from shuffledp.statistics.catalog import SURVEYS, survey_named
+from shuffledp.statistics.survey import Term, survey_in
 from shuffledp.types import Mode
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
@@ -35,28 +37,43 @@ def task_group() -> None:
     """
 
 
+_KINDS = {name: survey_named(name) for name in SURVEYS}
+_TYPES = {"texts": str, "number": float, "whole number": int}
+
+
+def _term_options(command: Any) -> Any:
+    """Adds an option for every term of any statistic, and whose it is."""
+    owners: dict[Term, list[str]] = {}
+    for name, kind in _KINDS.items():
+        for term in kind.terms:
+            owners.setdefault(term, []).append(name)
+    # Applied from the bottom up, as options are.
+    for term, names in reversed(owners.items()):
+        help_text = f"{' and '.join(names).capitalize()}: {term.help}."
+        many = term.kind == "texts"
+        command = click.option(
+            f"--{term.option}",
+            term.name,
+            type=_TYPES[term.kind],
+            multiple=many,
+            metavar="NAME" if many else None,
+            help=help_text,
+        )(command)
+    return command
+
+
 @task_group.command("create")
 @FOLDER
 @click.option("--name", required=True, help="What people call it.")
 @click.option("--question", required=True, metavar="TEXT", help="As people read it.")
 @click.option(
     "--statistic",
-    type=click.Choice(STATISTICS),
-    default="frequency",
+    type=click.Choice(SURVEYS),
+    default=SURVEYS[0],
     show_default=True,
-    help="Which category; which number from --low to --high; yes or no; which --set-size "
-    "items of several.",
+    help=f"{'; '.join(kind.asks for kind in _KINDS.values()).capitalize()}.",
 )
-@click.option(
-    "--category",
-    "categories",
-    multiple=True,
-    metavar="NAME",
-    help="Frequency and items: one of the answers; give it once for each.",
-)
-@click.option("--low", type=float, help="Mean: smallest possible number.")
-@click.option("--high", type=float, help="Mean: largest possible number.")
-@click.option("--set-size", type=int, help="Items: how many people may hold.")
+@_term_options
 @click.option(
     "--mode",
     type=click.Choice(get_args(Mode)),
@@ -67,16 +84,21 @@ def task_group() -> None:
 )
 @click.option(
     "--levels",
-    required=True,
     metavar="EPSILON,...",
-    help="Privacy levels on offer: local budgets; for items, central epsilons.",
+    help="Privacy levels on offer: local budgets.",
+)
+@click.option(
+    "--targets",
+    metavar="EPSILON,...",
+    help=f"Instead, for {', '.join(n for n, kind in _KINDS.items() if kind.central)}: "
+    "central epsilons on offer.",
 )
 @click.option(
     "--minimum",
     required=True,
     metavar="PEOPLE[,...]",
     help="Nothing is released before every level has so many people: one number for "
-    "all levels, or one for each. For items: in all.",
+    "all levels, or one for each. With --targets: in all.",
 )
 @click.option(
     "--promise",
@@ -96,7 +118,7 @@ def task_group() -> None:
     type=int,
     default=10,
     show_default=True,
-    help="How often it may be asked: the budget is as many promises.",
+    help="How often it may be asked: the allowance is as many promises.",
 )
 @click.option(
     "--suite",
@@ -124,15 +146,15 @@ def create_command(folder: Path, **given: Any) -> None:
     from shuffledp.service.creation import create_task  # Needs the extra.
     from shuffledp.service.wire.sealing import Suite
 
-    levels = tuple(parse.level_list(given["levels"]))
+    choices = _choices(given)
     promise = given["promise"]
     with working("draw keys and certify the smallest number of people"):
         task = create_task(
             folder,
             name=given["name"],
             question=_question(given),
-            levels=levels,
-            minimum=_minimum(given["minimum"], len(levels)),
+            choices=choices,
+            minimum=_minimum(given["minimum"], len(choices)),
             promise=promise and tuple(parse.number_list(promise, "--promise")),
             delta=given["delta"],
             absent=given["absent"],
@@ -140,14 +162,15 @@ def create_command(folder: Path, **given: Any) -> None:
             suite=Suite(given["suite"]),
         )
     table = Table(title=escape(f"{task.name} ({task.identity})"))
-    wanted = "smallest crowd" if task.has_items else "people needed"
-    for title in ("level", wanted, "promised per epoch", "budget in all"):
+    wanted = "people needed" if task.names_choices else "people needed in all"
+    for title in (task.choice_word, wanted, "promised per epoch", "allowance"):
         table.add_column(title, justify="right")
-    least = task.minimum[:1] * len(levels) if task.has_items else task.minimum
-    for level, people, epsilon, budget in zip(
-        task.levels, least, task.promise, task.budget, strict=True
+    # Where choices are not named, one minimum counts for all together.
+    least = task.minimum if task.names_choices else task.minimum[:1] * len(choices)
+    for choice, people, epsilon, allowance in zip(
+        task.choices, least, task.promise, task.allowance, strict=True
     ):
-        table.add_row(f"{level:g}", f"{people:,}", f"{epsilon:g}", f"{budget:g}")
+        table.add_row(f"{choice:g}", f"{people:,}", f"{epsilon:g}", f"{allowance:g}")
     show(
         table,
         f"Central epsilons, at delta {task.delta:g} per epoch.\n\n"
@@ -157,21 +180,29 @@ def create_command(folder: Path, **given: Any) -> None:
     )
 
 
+def _choices(given: dict[str, Any]) -> tuple[float, ...]:
+    """Returns the levels or the targets on offer."""
+    central = _KINDS[given["statistic"]].central
+    wanted, other = ("targets", "levels") if central else ("levels", "targets")
+    if given[wanted] is None or given[other] is not None:
+        raise InvalidInputError(
+            f"Expected --{wanted}, and no --{other}, with {given['statistic']}."
+        )
+    return tuple(parse.level_list(given[wanted]))
+
+
 def _question(given: dict[str, Any]) -> Question:
-    statistic = given["statistic"]
-    for names, owner in ((("low", "high"), "mean"), (("set_size",), "items")):
-        if any((given[name] is None) == (statistic == owner) for name in names):
-            options = " and ".join(f"--{name.replace('_', '-')}" for name in names)
-            raise InvalidInputError(f"Expected {options} with {owner}, and only there.")
-    return Question(
-        statistic,
-        given["question"],
-        given["categories"],
-        low=0.0 if given["low"] is None else given["low"],
-        high=1.0 if given["high"] is None else given["high"],
-        set_size=1 if given["set_size"] is None else given["set_size"],
-        mode=given["mode"],
-    )
+    kind = _KINDS[given["statistic"]]
+    for other in _KINDS.values():
+        for term in other.terms:
+            missing = given[term.name] in (None, ())
+            if missing == (term in kind.terms):
+                only = "" if missing else "no "
+                raise InvalidInputError(
+                    f"Expected {only}--{term.option} with {kind.words.name}."
+                )
+    terms = {term.name: given[term.name] for term in kind.terms}
+    return Question(given["question"], survey_in(kind, terms, given["mode"]))
 
 
 def _minimum(text: str, num_levels: int) -> tuple[int, ...]:
@@ -209,7 +240,7 @@ def close_command(folder: Path, shuffler: str) -> None:
 def abandon_command(folder: Path, shuffler: str) -> None:
     """Drop a closed batch that the analyst refused, unopened.
 
-    She refuses one when a level has no budget left, for instance. Nothing is spent; what
+    She refuses one when a level has too little left, for instance. Nothing is spent; what
     people sent is lost. The step is open again for everybody; or, if she had a batch of it
     already, the next epoch can begin.
     """
@@ -234,14 +265,16 @@ _WAITING = (
 )
 _CLOSED = {
     ("delivered", "answer"): "Epoch {epoch}: delivered; the analyst has it.",
-    ("delivered", "levels"): "Epoch {epoch}: levels are delivered; no plan for items "
-    "follows: the epoch is over.",
+    (
+        "delivered",
+        "choice",
+    ): "Epoch {epoch}: choices are delivered; no plan follows: the epoch is over.",
     (
         "open",
         "answer",
-    ): "Levels are closed; people now send their items; then close again.",
+    ): "Choices are closed; people now send their answers; then close again.",
     ("closed", "answer"): _WAITING,
-    ("closed", "levels"): _WAITING,
+    ("closed", "choice"): _WAITING,
 }
 
 

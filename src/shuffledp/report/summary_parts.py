@@ -12,19 +12,7 @@ from shuffledp.analyzer.interval import reach
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.words import shown
 from shuffledp.types import Floats, Mode
-from shuffledp.wording import Words
-
-UNBIASED_IF = {
-    "agnostic": (
-        "Unbiased if values and levels are independent: levels were shuffled apart from "
-        "the messages. If certain people choose certain levels, use the stratified mode."
-    ),
-    "stratified": (
-        "Unbiased whatever the levels depend on: every message carries its level, and "
-        "people hide among their own level only."
-    ),
-}
-
+from shuffledp.wording import UNBIASED_IF, Words
 
 TWO_ERRORS = (
     "Two errors are told apart: about the participants, only the devices' noise is one; "

@@ -32,7 +32,7 @@ class UnreachableError(ShuffledpError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     """What a service answered.
 
     Attributes:
@@ -73,7 +73,7 @@ async def ask(
     *,
     content: bytes | None = None,
     headers: Mapping[str, str] | None = None,
-) -> Answer:
+) -> Reply:
     """Returns what a service answers, asked again while it is out of reach or full.
 
     Raises:
@@ -98,7 +98,7 @@ async def ask(
             ):
                 raise Refused(refusal, attempt)
             if response.is_success:
-                return Answer(read_object(response.content, "an answer"), attempt)
+                return Reply(read_object(response.content, "an answer"), attempt)
             if response.status_code < 500:
                 raise UnreachableError(
                     f"Expected a service of this package at {url}, got status "

@@ -1,8 +1,8 @@
 """A new task: promises that its smallest crowd keeps, and the files of every party.
 
 Larger crowds hide better, so that what the smallest one that may be released keeps, all
-keep. For items, certificates depend on how many people send items after they reported
-their level: promises leave room for a tenth of them to stay away.
+keep. Where people choose targets, certificates depend on how many answer after they
+reported their choice: promises leave room for a tenth of them to stay away.
 """
 
 import math
@@ -11,9 +11,6 @@ import unicodedata
 from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 
-import numpy as np
-
-from shuffledp.analyzer.level_counts import LevelCounts
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.service.collection.certificate import Verdict, judge
 from shuffledp.service.secrets import (
@@ -24,19 +21,19 @@ from shuffledp.service.secrets import (
     ShufflerSecrets,
     write_new,
 )
-from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import verify_key_of
+from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, MAX_PEOPLE, Task
-from shuffledp.statistics.items_framework import ItemsFramework
+from shuffledp.statistics.survey import EpochStage
 
-# Of those who reported a level, how many may send no items.
+# Of those who reported a target, how many may send no answer.
 STAY_AWAY = 0.1
 
 # Promises while none are known: they only have to be above what is certified.
 _ANY = 1e300
-_DIGITS, _BUDGET_DIGITS = 3, 12
+_DIGITS, _ALLOWANCE_DIGITS = 3, 12
 
 
 def create_task(
@@ -44,7 +41,7 @@ def create_task(
     *,
     name: str,
     question: Question,
-    levels: tuple[float, ...],
+    choices: tuple[float, ...],
     minimum: tuple[int, ...],
     promise: tuple[float, ...] | None,
     delta: float,
@@ -58,12 +55,12 @@ def create_task(
         folder: Made if it is missing.
         name: As in `Task`, like everything that is not explained here.
         question: What is asked.
-        levels: Privacy levels on offer.
-        minimum: One number for each level.
-        promise: One central epsilon for each level; None for what the minimum keeps.
+        choices: Privacy levels or targets on offer.
+        minimum: One number for each.
+        promise: One central epsilon for each; None for what the minimum keeps.
         delta: Of every epoch.
         absent: People who hide nobody.
-        epochs: How many the budget allows.
+        epochs: How many the allowance is for.
         suite: How messages are sealed.
 
     Raises:
@@ -78,9 +75,9 @@ def create_task(
         raise InvalidInputError(
             f"Expected a minimum of at most {MAX_PEOPLE:,} people per level."
         )
-    if any(map(_has_controls, (name, question.text, *question.categories))):
+    if any(map(_has_controls, (name, *question.texts))):
         raise InvalidInputError(
-            "Expected no control characters in the name, the question and the categories."
+            "Expected no control characters in the name, the question and its answers."
         )
     for file in (TASK_FILE, SHUFFLER_FILE, ANALYST_FILE):
         if (folder / file).exists():
@@ -93,10 +90,10 @@ def create_task(
             task_id=task_id,
             name=name,
             question=question,
-            levels=levels,
+            choices=choices,
             minimum=minimum,
             promise=promise,
-            budget=tuple(_sum_of(epsilon, epochs) for epsilon in promise),
+            allowance=tuple(_sum_of(epsilon, epochs) for epsilon in promise),
             delta=delta,
             absent=absent,
             suite=suite,
@@ -107,8 +104,8 @@ def create_task(
 
     task_id = os.urandom(ID_SIZE)
     if promise is None:
-        draft = task_of((_ANY / epochs,) * len(levels))
-        task = task_of(_items_kept(draft) if draft.has_items else _kept(draft))
+        draft = task_of((_ANY / epochs,) * len(choices))
+        task = task_of(_kept(draft))
     else:
         task = task_of(promise)
         if failures := _at_minimum(task).failures:
@@ -132,50 +129,50 @@ def _has_controls(text: str) -> bool:
 
 
 def _kept(task: Task) -> tuple[float, ...]:
-    """Returns what the minimum keeps, rounded up."""
+    """Returns what the smallest crowd keeps, rounded up."""
+    if task.question.survey.central:
+        return _targets_with_room(task)
     verdict = _at_minimum(task)
     if verdict.spent is None:
         raise InvalidInputError(f"{verdict.failures[-1]}")
     return tuple(map(rounded_up, verdict.spent))
 
 
-def _items_kept(task: Task) -> tuple[float, ...]:
-    """Returns the levels themselves, with room for those who stay away."""
+def _targets_with_room(task: Task) -> tuple[float, ...]:
+    """Returns the targets themselves, with room for those who stay away."""
     smallest = task.minimum[0]
     planned = math.ceil(smallest / (1.0 - STAY_AWAY))
     alone = _planned(task, planned, planned).spent
     left = _planned(task, planned, smallest).spent
     if alone is None or left is None:
         raise InvalidInputError("Expected more people: nothing can be certified.")
-    # Which level comes close to its epsilon depends on who chooses what; the loss less so.
+    # Which target is nearly reached depends on who chooses what; the loss less so.
     loss = max(less / full for less, full in zip(left, alone, strict=True))
-    return tuple(rounded_up(level * max(loss, 1.0)) for level in task.levels)
+    return tuple(rounded_up(target * max(loss, 1.0)) for target in task.choices)
 
 
 def _at_minimum(task: Task) -> Verdict:
-    if task.has_items:
+    if task.question.survey.central:
         return _planned(task, task.minimum[0], task.minimum[0])
-    return judge(task, task.minimum, spent_before=(0.0,) * len(task.levels))
+    nothing = (0.0,) * len(task.choices)
+    return judge(Step(task, 1), task.minimum, spent_before=nothing)
 
 
 def _planned(task: Task, planned: int, people: int) -> Verdict:
-    """Judges items of so many people, under a plan for as many levels."""
-    framework = task.question.protocol(task.levels, task.delta, task.absent)
-    if not isinstance(framework, ItemsFramework):
-        raise InvalidInputError("Expected a question about items.")
-    each = np.full(len(task.levels), planned / len(task.levels))
-    levels = LevelCounts(np.array(task.levels), each, None, planned)
-    items = framework.plan(levels).protocol
-    plan = PublishedPlan(items.rates, items.blanket, items.randomizer.report_size)
-    nothing = (0.0,) * len(task.levels)
-    return judge(task, (people,), plan=plan, levels=levels, spent_before=nothing)
+    """Judges answers of so many people, under a plan for as many choices."""
+    number = len(task.choices)
+    each, more = divmod(planned, number)
+    choosing = Step(task, 1, EpochStage.CHOICE).choosing
+    chosen = choosing.exact([each + (place < more) for place in range(number)])
+    step = Step(task, 1, EpochStage.ANSWER, choosing.plan(chosen))
+    return judge(step, (people,), chosen=chosen, spent_before=(0.0,) * number)
 
 
 def _sum_of(epsilon: float, epochs: int) -> float:
-    """Returns a budget for so many epochs, and not for one more."""
+    """Returns an allowance for so many epochs, and not for one more."""
     # What is spent is added up in floating point, one epoch after the other.
     most = Decimal(epsilon) * epochs * (1 + Decimal(epochs) * Decimal(2) ** -52)
-    context = Context(prec=_BUDGET_DIGITS, rounding=ROUND_CEILING)
+    context = Context(prec=_ALLOWANCE_DIGITS, rounding=ROUND_CEILING)
     return float(context.create_decimal(most))
 
 

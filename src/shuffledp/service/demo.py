@@ -20,7 +20,7 @@ from shuffledp.extras import require
 from shuffledp.randomness import SystemRandom
 from shuffledp.service.calls import UnreachableError
 from shuffledp.service.creation import create_task
-from shuffledp.service.device import Crowd, Delivery, nothing, send
+from shuffledp.service.device import Delivery, SimulatedPeople, nothing, send
 from shuffledp.service.operate import operate_with
 from shuffledp.service.secrets import (
     ANALYST_FILE,
@@ -33,6 +33,7 @@ from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.task import Task
 from shuffledp.service.wire.tokens import issue_tokens
+from shuffledp.statistics.frequency.survey import FrequencySurvey
 from shuffledp.types import Floats
 
 # The services need the others, as processes of their own.
@@ -115,7 +116,7 @@ def demo(
         say("answer")
         delivery = asyncio.run(
             send(
-                Crowd(values, levels, tokens),
+                SimulatedPeople(values, levels, tokens),
                 shuffler=shuffler,
                 identity=task.identity,
                 expected=task.digest,
@@ -143,8 +144,8 @@ def _create(folder: Path, num_users: int) -> Task:
     create_task(
         made,
         name="How people get to work",
-        question=Question("frequency", "How do you get to work?", tuple(_ANSWERS)),
-        levels=_LEVELS,
+        question=Question("How do you get to work?", FrequencySurvey(tuple(_ANSWERS))),
+        choices=_LEVELS,
         # Of 100 people, fewer than 10 choose a level with a chance below 1e-6.
         minimum=(num_users // 10,) * len(_LEVELS),
         promise=None,

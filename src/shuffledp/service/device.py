@@ -14,22 +14,22 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.randomness import Rng
 from shuffledp.service.calls import TIMEOUT, Refused, UnreachableError, ask, service_url
-from shuffledp.service.encode import level_places, randomized, seal_reports
+from shuffledp.service.encode import choice_places, seal_reports
 from shuffledp.service.wire.canonical import canonical, sha256
-from shuffledp.service.wire.plan import PublishedPlan
+from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import MEDIA_TYPE, max_reports, write_reports
-from shuffledp.service.wire.step import MAX_EPOCH, Stage, Step
+from shuffledp.service.wire.step import MAX_EPOCH, Step
 from shuffledp.service.wire.task import Task
-from shuffledp.types import Floats
+from shuffledp.statistics.survey import EpochStage
+from shuffledp.types import Floats, Ints
 
 require("httpx", extra="service", what="A simulated device")
 
@@ -47,23 +47,23 @@ def nothing(_done: int, _total: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
-    """The people whose devices are simulated.
+class SimulatedPeople:
+    """People whose devices are simulated.
 
     Attributes:
-        values: What they hold: shape (n,); (n, set_size) for items.
-        levels: Their privacy levels, shape (n,).
+        values: What they hold, as the task's protocol takes it: n of it.
+        choices: What they choose of what the task offers, shape (n,).
         tokens: One for each person.
     """
 
     values: NDArray[Any]
-    levels: Floats
+    choices: Floats
     tokens: Sequence[bytes] = field(repr=False)
 
     def __post_init__(self) -> None:
-        sizes = {len(self.values), self.levels.size, len(self.tokens)}
+        sizes = {len(self.values), self.choices.size, len(self.tokens)}
         if len(sizes) != 1 or 0 in sizes:
-            raise InvalidInputError("Expected one value, level and token per person.")
+            raise InvalidInputError("Expected one value, choice and token per person.")
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,10 @@ class Now:
 
     Attributes:
         step: What reports are for.
-        plan: What items are sent with; None otherwise.
         is_open: Whether reports come in.
     """
 
     step: Step
-    plan: PublishedPlan | None
     is_open: bool
 
     @classmethod
@@ -105,7 +103,7 @@ class Now:
             Refusal: If it is another task, or no task at all.
         """
         value, plan = document.get("task"), document.get("plan")
-        epoch, stages = document.get("epoch"), {s.name.lower(): s for s in Stage}
+        epoch, stages = document.get("epoch"), {s.name.lower(): s for s in EpochStage}
         stage = stages.get(str(document.get("stage")))
         if not isinstance(value, dict) or type(epoch) is not int or stage is None:
             raise Refusal(Reason.MALFORMED, "Expected a task, its epoch and its step.")
@@ -116,15 +114,15 @@ class Now:
             # Its key might be the shuffler's own.
             raise Refusal(Reason.UNKNOWN_TASK, "Expected the task that was agreed to.")
         is_open = document.get("phase") == "open"
-        if stage is Stage.LEVELS or not task.has_items:
-            return cls(Step(task, epoch, stage), None, is_open)
-        known = PublishedPlan.from_dict(plan, task)
-        step = Step(task, epoch, stage, known.report_size, known.digest)
-        return cls(step, known, is_open)
+        if stage not in task.stages:
+            raise Refusal(Reason.WRONG_STAGE, "Expected a step of this task.")
+        if stage is task.stages[0]:
+            return cls(Step(task, epoch, stage), is_open)
+        return cls(Step(task, epoch, stage, read_plan(plan, task)), is_open)
 
 
 async def send(
-    crowd: Crowd,
+    people: SimulatedPeople,
     *,
     shuffler: str,
     identity: str,
@@ -136,17 +134,17 @@ async def send(
     progress: Callable[[int, int], None] = nothing,
     client: httpx.AsyncClient | None = None,
 ) -> Delivery:
-    """Answers for a crowd; for items twice, waiting for the plan in between.
+    """Answers for people; where they choose targets, first reports their choices.
 
     Args:
-        crowd: The people.
+        people: Who they are.
         shuffler: Its URL.
         identity: Of the task.
         rng: `SystemRandom()` for people's data, a seeded generator in simulations.
         expected: SHA-256 of the task that people agreed to; None to take the shuffler's
             word for it, and for the key that answers are sealed for.
         reports_per_upload: 1 as a real device does it.
-        patience: Seconds to wait for the plan of items.
+        patience: Seconds to wait for the plan that follows choices.
         dummy: Whether everybody sends what the analyst drops, and nobody else can tell.
         progress: Is told how many reports are done, of how many.
         client: For tests.
@@ -154,7 +152,7 @@ async def send(
     Raises:
         Refusal: If the shuffler refuses, or its answers are not the task's shuffler's.
         UnreachableError: If it does not answer, or the plan does not come.
-        UnknownLevelError: If a level is none of the task's.
+        UnknownLevelError: If a choice is none of the task's.
     """
     if reports_per_upload < 1:
         raise InvalidInputError("Expected at least one report per upload.")
@@ -165,24 +163,34 @@ async def send(
                 httpx.AsyncClient(timeout=TIMEOUT, trust_env=False)
             )
         now = await _look(client, url, expected)
-        # Somebody's wrong level should not stop half of the others.
-        level_places(now.step.task, crowd.levels)
-        steps = 2 if now.step.stage is Stage.LEVELS else 1
-        total = steps * len(crowd.tokens)
+        # Somebody's wrong choice should not stop half of the others.
+        choice_places(now.step.task, people.choices)
+        stages = now.step.task.stages
+        left = stages[stages.index(now.step.stage) :]
+        total = len(left) * len(people.tokens)
         sender = _Sender(client, url, reports_per_upload, rng, dummy, progress, total)
-        await sender.answer(crowd, now)
-        if now.step.stage is Stage.LEVELS:
-            first, waited = now.step, 0.0
-            while now.step.stage is Stage.LEVELS:
-                if waited >= patience:
-                    raise UnreachableError("Expected a plan for items, got none yet.")
-                await asyncio.sleep(_POLL)
-                waited += _POLL
-                now = await _look(client, url, first.task.digest)
-                if now.step.epoch != first.epoch:
-                    raise Refusal(Reason.WRONG_EPOCH, "Expected the epoch to go on.")
-            await sender.answer(crowd, now)
+        for stage in left:
+            if now.step.stage is not stage:
+                now = await _next(client, url, now.step, patience)
+            await sender.answer(people, now)
         return Delivery(sender.accepted, dict(sender.refused))
+
+
+async def _next(
+    client: httpx.AsyncClient, url: str, before: Step, patience: float
+) -> Now:
+    """Waits until the step is over, and returns the next one of its epoch."""
+    waited = 0.0
+    while True:
+        now = await _look(client, url, before.task.digest)
+        if now.step.epoch != before.epoch:
+            raise Refusal(Reason.WRONG_EPOCH, "Expected the epoch to go on.")
+        if now.step.stage is not before.stage:
+            return now
+        if waited >= patience:
+            raise UnreachableError("Expected a plan for the answers, got none yet.")
+        await asyncio.sleep(_POLL)
+        waited += _POLL
 
 
 async def _look(client: httpx.AsyncClient, url: str, expected: bytes | None) -> Now:
@@ -190,7 +198,7 @@ async def _look(client: httpx.AsyncClient, url: str, expected: bytes | None) -> 
 
 
 class _Sender:
-    """Uploads the reports of one crowd."""
+    """Uploads the reports of some people."""
 
     def __init__(
         self,
@@ -208,12 +216,12 @@ class _Sender:
         self.accepted = 0
         self.refused: Counter[Reason] = Counter()
 
-    async def answer(self, crowd: Crowd, now: Now) -> None:
+    async def answer(self, people: SimulatedPeople, now: Now) -> None:
         """Uploads one report for each person."""
         if not now.is_open:
             raise Refusal(Reason.NOT_OPEN, "Expected a step that takes reports.")
         self.accepted = 0
-        step, count = now.step, len(crowd.tokens)
+        step, count = now.step, len(people.tokens)
         size = min(self._largest, max_reports(step))
         places = asyncio.Semaphore(_AT_A_TIME)
         many = count * step.messages_per_report > _MANY_MESSAGES
@@ -224,8 +232,8 @@ class _Sender:
                     # Before randomizing, so that only a few uploads are in memory.
                     await places.acquire()
                     part = slice(start, start + size)
-                    body = self._sealed(pool, crowd, now, part)
-                    upload = self._upload(body, now.step, len(crowd.tokens[part]))
+                    body = self._sealed(pool, people, step, part)
+                    upload = self._upload(body, step, len(people.tokens[part]))
                     group.create_task(upload).add_done_callback(
                         lambda _: places.release()
                     )
@@ -237,15 +245,14 @@ class _Sender:
                 pool.shutdown(cancel_futures=True)
 
     def _sealed(
-        self, pool: Executor | None, crowd: Crowd, now: Now, part: slice
+        self, pool: Executor | None, people: SimulatedPeople, step: Step, part: slice
     ) -> "asyncio.Future[bytes]":
         """Returns an upload, which some process or thread is making."""
-        levels, tokens = crowd.levels[part], crowd.tokens[part]
-        values: ArrayLike = crowd.values[part]
-        messages = randomized(now.step, values, levels, plan=now.plan, rng=self._rng)
+        choices, tokens = people.choices[part], people.tokens[part]
+        messages = step.run.randomize(people.values[part], choices, rng=self._rng)
         loop = asyncio.get_running_loop()
         return loop.run_in_executor(
-            pool, _upload_of, now.step, messages, levels, tokens, self._dummy
+            pool, _upload_of, step, messages, choices, tokens, self._dummy
         )
 
     async def _upload(
@@ -253,7 +260,7 @@ class _Sender:
     ) -> None:
         body = await sealed
         try:
-            answer = await ask(
+            reply = await ask(
                 self._client, "POST", self._url, content=body, headers=_HEADERS
             )
         except Refused as refusal:
@@ -262,13 +269,13 @@ class _Sender:
                 raise
             self._count(count, {Reason.TOKEN_SPENT: 1}, refusal.attempts)
             return
-        receipt = Receipt.read(answer.document, step.task.shuffler_signing_key)
+        receipt = Receipt.read(reply.document, step.task.shuffler_signing_key)
         stated = (receipt.task, receipt.epoch, receipt.stage, receipt.upload)
         sent = (step.task.digest, step.epoch, int(step.stage), sha256(body))
         if stated != sent or receipt.accepted + len(receipt.refused) != count:
             raise Refusal(Reason.SIGNATURE_FORGED, "Expected a receipt of this upload.")
         reasons = Counter(reason for _, reason in receipt.refused)
-        self._count(count, reasons, answer.attempts)
+        self._count(count, reasons, reply.attempts)
 
     def _count(self, count: int, refused: dict[Reason, int], attempts: int) -> None:
         lost = Counter(refused)
@@ -288,10 +295,10 @@ def _processes() -> ProcessPoolExecutor:
 
 def _upload_of(
     step: Step,
-    messages: NDArray[np.int64],
-    levels: Floats,
+    messages: Ints,
+    choices: Floats,
     tokens: Sequence[bytes],
     dummy: bool,
 ) -> bytes:
-    reports = seal_reports(step, messages, levels, tokens, dummy=dummy)
+    reports = seal_reports(step, messages, choices, tokens, dummy=dummy)
     return write_reports(step, reports)

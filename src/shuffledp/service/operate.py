@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from shuffledp.extras import require
 from shuffledp.service.calls import TIMEOUT, ask, service_url
 from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets, load_task
-from shuffledp.service.shuffler.hosted import Hosted
+from shuffledp.service.shuffler.hosted import ShufflerHost
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.refusal import Reason
 from shuffledp.service.wire.task import Task
@@ -44,7 +44,7 @@ async def operate(folder: Path, shuffler: str, what: Action) -> dict[str, Any]:
         InvalidInputError: If keys belong to another task.
     """
     task = load_task(folder)
-    secrets = Hosted(task, ShufflerSecrets.load(folder / SHUFFLER_FILE)).secrets
+    secrets = ShufflerHost(task, ShufflerSecrets.load(folder / SHUFFLER_FILE)).secrets
     now = await operate_with(task, secrets, shuffler, what)
     if what != "close":
         return now

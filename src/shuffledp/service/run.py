@@ -19,7 +19,7 @@ require("uvicorn", extra="service", what="A service")
 import uvicorn  # noqa: E402
 from starlette.applications import Starlette  # noqa: E402
 
-Hosted = TypeVar("Hosted")
+HostT = TypeVar("HostT")
 Store = TypeVar("Store")
 
 
@@ -104,14 +104,14 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def hosted_tasks(
-    folders: Sequence[Path], load: Callable[[Path], tuple[Task, Hosted]]
-) -> dict[str, Hosted]:
+    folders: Sequence[Path], load: Callable[[Path], tuple[Task, HostT]]
+) -> dict[str, HostT]:
     """Returns what is served, by the tasks' identities.
 
     Raises:
         InvalidInputError: If a task is named twice.
     """
-    found = dict[str, Hosted]()
+    found = dict[str, HostT]()
     for folder in folders:
         task, hosted = load(folder)
         if task.identity in found:

@@ -6,7 +6,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 
 from shuffledp.service.analyst.app import create_analyst
-from shuffledp.service.analyst.hosted import Hosted
+from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import service_url
 from shuffledp.service.run import hosted_tasks, store_at
@@ -34,6 +34,8 @@ def analyst_app(
     return create_analyst(tasks, store, shuffler_url=url)
 
 
-def _load(folder: Path) -> tuple[Task, Hosted]:
+def _load(folder: Path) -> tuple[Task, AnalystHost]:
     task = load_task(folder)
-    return task, Hosted(task, AnalystSecrets.load(folder / ANALYST_FILE, task.suite))
+    return task, AnalystHost(
+        task, AnalystSecrets.load(folder / ANALYST_FILE, task.suite)
+    )

@@ -10,7 +10,7 @@ from shuffledp.service.run import hosted_tasks, store_at
 from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets, load_task
 from shuffledp.service.shuffler.app import create_shuffler
 from shuffledp.service.shuffler.handover import AnalystClient
-from shuffledp.service.shuffler.hosted import Hosted
+from shuffledp.service.shuffler.hosted import ShufflerHost
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
@@ -38,9 +38,9 @@ def shuffler_app(
     return create_shuffler(tasks, store, analyst=client, close_at=close_at)
 
 
-def _load(folder: Path) -> tuple[Task, Hosted]:
+def _load(folder: Path) -> tuple[Task, ShufflerHost]:
     task = load_task(folder)
-    return task, Hosted(task, ShufflerSecrets.load(folder / SHUFFLER_FILE))
+    return task, ShufflerHost(task, ShufflerSecrets.load(folder / SHUFFLER_FILE))
 
 
 def _in_file(path: Path) -> ShufflerStore:

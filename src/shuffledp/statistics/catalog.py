@@ -6,12 +6,15 @@ command line and a report need (`STATISTIC`), and `survey.py` with what services
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.exposure import Certifiable
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.identity import Identity
-from shuffledp.statistics.statistic import Statistic
+
+if TYPE_CHECKING:
+    from shuffledp.statistics.statistic import Statistic
+    from shuffledp.statistics.survey import Survey
 
 # Where the protocol of each is.
 _PROTOCOLS = {
@@ -26,9 +29,11 @@ _PROTOCOLS = {
     "training": "federated.round_protocol",
 }
 STATISTICS = tuple(_PROTOCOLS)[:-3]
+# What services can ask people about.
+SURVEYS = ("frequency", "mean", "sum", "items")
 
 
-def statistic_named(name: str) -> Statistic:
+def statistic_named(name: str) -> "Statistic":
     """Returns what a command line and a report need to know of a statistic.
 
     >>> statistic_named("mean").words.title
@@ -42,6 +47,21 @@ def statistic_named(name: str) -> Statistic:
             f"Expected one of {', '.join(STATISTICS)}, got {name!r}."
         )
     found: Statistic = _module(f"statistics.{name}.rehearsal").STATISTIC
+    return found
+
+
+def survey_named(name: object) -> "type[Survey]":
+    """Returns what services need to know of a statistic.
+
+    >>> survey_named("mean").words.asked
+    'What the mean is'
+
+    Raises:
+        InvalidInputError: If there is none of this name that people can be asked about.
+    """
+    if not isinstance(name, str) or name not in SURVEYS:
+        raise InvalidInputError(f"Expected one of {', '.join(SURVEYS)}, got {name!r}.")
+    found: type[Survey] = _module(f"statistics.{name}.survey").SURVEY
     return found
 
 

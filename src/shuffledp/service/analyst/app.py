@@ -7,8 +7,8 @@ from typing import Any
 
 from shuffledp.extras import require
 from shuffledp.service.analyst.headers import SecurityHeaders
-from shuffledp.service.analyst.hosted import Hosted, nothing
-from shuffledp.service.analyst.intake import Intake
+from shuffledp.service.analyst.hosted import AnalystHost, nothing
+from shuffledp.service.analyst.intake import BatchIntake
 from shuffledp.service.analyst.ledger import ledger_of
 from shuffledp.service.analyst.pages import Pages
 from shuffledp.service.analyst.progress import ask_shuffler
@@ -19,8 +19,8 @@ from shuffledp.service.collection.analyst_state import AnalystState
 from shuffledp.service.problems import HideCrashes, handlers
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.step import Stage
 from shuffledp.service.wire.task import Task
+from shuffledp.statistics.survey import EpochStage
 
 require("starlette", extra="service", what="A service")
 
@@ -33,7 +33,7 @@ from starlette.routing import Route  # noqa: E402
 
 
 def create_analyst(
-    tasks: Mapping[str, Hosted],
+    tasks: Mapping[str, AnalystHost],
     store: AnalystStore,
     *,
     shuffler_url: str | None,
@@ -75,7 +75,7 @@ class _Analyst:
 
     def __init__(
         self,
-        tasks: Mapping[str, Hosted],
+        tasks: Mapping[str, AnalystHost],
         store: AnalystStore,
         shuffler_url: str | None,
         reached: Callable[[str], None],
@@ -102,7 +102,7 @@ class _Analyst:
         """Keeps a batch, and acknowledges it once it is on the disk."""
         hosted = self._hosted(request)
         task = hosted.task
-        intake = Intake(request.stream())
+        intake = BatchIntake(request.stream())
         try:
             header = await intake.header(task)
             state = await run_in_threadpool(self._store.state, task)
@@ -114,12 +114,12 @@ class _Analyst:
         except ClientDisconnect:
             raise Refusal(Reason.MALFORMED, "Expected the whole batch.") from None
         counting = self._running_worker.submit(hosted)
-        if header.stage is Stage.LEVELS and known is None:
+        if header.stage is EpochStage.CHOICE and known is None:
             # Whoever hangs up finds the plan when she asks again.
             await asyncio.shield(asyncio.wrap_future(counting))
         acknowledged = await run_in_threadpool(self._store.acknowledgement, *batch)
         if acknowledged is None:
-            # No plan follows: the epoch was withheld after its levels.
+            # No plan follows: the epoch was withheld after its choices.
             acknowledged = acknowledge(hosted, header.batch_id)
         return Response(acknowledged, media_type="application/json")
 
@@ -136,10 +136,10 @@ class _Analyst:
             "phase": state.phase.value,
             "people": None if last is None else list(last.people),
             "failures": [] if last is None else list(last.failures),
-            "levels": list(task.levels),
+            "choices": list(task.choices),
             "promise": list(task.promise),
             "spent": list(state.spent),
-            "budget": list(task.budget),
+            "allowance": list(task.allowance),
             "delta_spent": ledger.delta,
             "exhausted": list(state.exhausted),
             "epochs": [
@@ -200,16 +200,18 @@ class _Analyst:
             raise RuntimeError("Expected the service to run.")
         return self._worker
 
-    def _hosted(self, request: Request) -> Hosted:
+    def _hosted(self, request: Request) -> AnalystHost:
         hosted = self._tasks.get(request.path_params["identity"])
         if hosted is None:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a task of this service.")
         return hosted
 
-    async def _keep(self, hosted: Hosted, intake: Intake, header: BatchHeader) -> None:
+    async def _keep(
+        self, hosted: AnalystHost, intake: BatchIntake, header: BatchHeader
+    ) -> None:
         """Puts a batch on the disk; nothing is left of one that is not accepted."""
         path = self._store.incoming()
-        answered = header.stage is Stage.ANSWER
+        answered = header.stage is EpochStage.ANSWER
         acknowledged = acknowledge(hosted, header.batch_id) if answered else None
         try:
             await intake.save(header, path)

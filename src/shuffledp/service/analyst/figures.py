@@ -59,7 +59,7 @@ class Figure:
         bars: One for each number, the largest `MAX_ROWS` in their order.
         ticks: Of the axis.
         left_out: How many numbers are not shown.
-        has_bars: Whether lengths mean something: a mean has no natural 0.
+        has_bars: Whether lengths mean something.
     """
 
     bars: tuple[Bar, ...]
@@ -71,24 +71,20 @@ class Figure:
 def figure_of(result: dict[str, Any], question: Question) -> Figure:
     """Returns the figure of a published result."""
     rows: list[dict[str, Any]] = result["estimate"]["rows"]
-    shares = question.statistic in ("frequency", "items")
-    scale, unit = (100.0, "%") if shares else (1.0, "")
     shown = _largest(rows)
-    digits = decimals(scale * row["standard_error"] for row in shown)
-    ends = [scale * end for row in shown for end in row["interval"]]
-    if question.statistic == "mean":
-        ends += [question.low, question.high]
-    else:
-        ends += [0.0, *([] if shares else [float(result["estimate"]["num_users"])])]
+    scale = question.survey.scale(result["estimate"]["num_users"])
+    digits = decimals(scale.factor * row["standard_error"] for row in shown)
+    ends = [scale.factor * end for row in shown for end in row["interval"]]
+    ends += scale.ends
     axis = Axis.of(ends)
     origin = axis.place(0.0)
 
     def words(number: float) -> str:
-        return f"{rounded(scale * number, digits)}{unit}"
+        return f"{rounded(scale.factor * number, digits)}{scale.unit}"
 
     def bar(row: dict[str, Any]) -> Bar:
-        dot = axis.place(scale * row["value"])
-        low, high = (axis.place(scale * end) for end in row["interval"])
+        dot = axis.place(scale.factor * row["value"])
+        low, high = (axis.place(scale.factor * end) for end in row["interval"])
         return Bar(
             row["name"],
             words(row["value"]),
@@ -104,9 +100,9 @@ def figure_of(result: dict[str, Any], question: Question) -> Figure:
 
     return Figure(
         tuple(map(bar, shown)),
-        axis.ticks(unit),
+        axis.ticks(scale.unit),
         len(rows) - len(shown),
-        question.statistic != "mean",
+        scale.has_bars,
     )
 
 

@@ -8,7 +8,7 @@ from shuffledp.service.wire.task import Task
 
 
 @dataclass(frozen=True)
-class Hosted:
+class AnalystHost:
     """A task that this analyst serves.
 
     Attributes:

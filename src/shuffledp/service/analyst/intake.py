@@ -23,7 +23,7 @@ from shuffledp.service.wire.task import Task
 _SECONDS = 60.0
 
 
-class Intake:
+class BatchIntake:
     """Reads one batch."""
 
     def __init__(self, body: AsyncIterator[bytes]) -> None:

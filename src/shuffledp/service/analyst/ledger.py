@@ -1,8 +1,8 @@
-"""What every level has spent, by basic composition.
+"""What every choice has spent, by basic composition.
 
-Epsilons of one person's epochs add up, and so do deltas. Levels are added up as if
-everybody chose the same one each time: whoever changes hers has spent no more than the sum
-of what her levels cost in the epochs she took part in.
+Epsilons of one person's epochs add up, and so do deltas. Choices are added up as if
+everybody made the same one each time: whoever changes hers has spent no more than the sum
+of what her choices cost in the epochs she took part in.
 """
 
 from collections.abc import Sequence
@@ -13,35 +13,35 @@ from shuffledp.service.collection.analyst_state import AnalystState
 
 
 @dataclass(frozen=True)
-class LevelAccount:
-    """The account of one privacy level.
+class ChoiceAccount:
+    """The account of one choice.
 
     Attributes:
-        level: The level.
+        choice: The level or target.
         by_epoch: Central epsilon of every epoch that is over.
         spent: Their sum.
         promise: What one more epoch may cost.
-        budget: What all may cost.
+        allowance: What all may cost.
         exhausted: Whether one more epoch cannot be paid.
     """
 
-    level: float
+    choice: float
     by_epoch: tuple[float, ...]
     spent: float
     promise: float
-    budget: float
+    allowance: float
     exhausted: bool
 
     @property
     def spent_percent(self) -> float:
-        """How much of the budget is spent, from 0 to 100."""
-        return _percent(self.spent, self.budget)
+        """How much of the allowance is spent, from 0 to 100."""
+        return _percent(self.spent, self.allowance)
 
     @property
     def committed_percent(self) -> float:
         """The same after one more epoch; no more than now if it cannot be paid."""
         after = self.spent if self.exhausted else self.spent + self.promise
-        return _percent(after, self.budget)
+        return _percent(after, self.allowance)
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,18 @@ class Ledger:
 
     Attributes:
         epochs: The numbers of the epochs that are over.
-        levels: One account per level.
+        choices: One account per choice.
         delta: The sum of the deltas of epochs whose answers were opened.
     """
 
     epochs: tuple[int, ...]
-    levels: tuple[LevelAccount, ...]
+    choices: tuple[ChoiceAccount, ...]
     delta: float
 
     @property
     def open(self) -> bool:
-        """Whether every level can pay for one more epoch."""
-        return not any(account.exhausted for account in self.levels)
+        """Whether every choice can pay for one more epoch."""
+        return not any(account.exhausted for account in self.choices)
 
 
 def ledger_of(state: AnalystState, epochs: Sequence[EpochRecord]) -> Ledger:
@@ -72,17 +72,17 @@ def ledger_of(state: AnalystState, epochs: Sequence[EpochRecord]) -> Ledger:
         epochs: All epochs that are over, in order.
     """
     task = state.task
-    columns = zip(task.levels, state.spent, task.promise, task.budget, strict=True)
+    columns = zip(task.choices, state.spent, task.promise, task.allowance, strict=True)
     accounts = tuple(
-        LevelAccount(
-            level,
+        ChoiceAccount(
+            choice,
             tuple(record.spent[place] for record in epochs),
             spent,
             promise,
-            budget,
-            level in state.exhausted,
+            allowance,
+            choice in state.exhausted,
         )
-        for place, (level, spent, promise, budget) in enumerate(columns)
+        for place, (choice, spent, promise, allowance) in enumerate(columns)
     )
     delta = task.delta * sum(record.opened for record in epochs)
     return Ledger(tuple(record.epoch for record in epochs), accounts, delta)

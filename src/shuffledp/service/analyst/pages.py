@@ -5,24 +5,18 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
+from shuffledp.accounting.certificate import read_certificate
 from shuffledp.extras import require
 from shuffledp.report.words import plain, shown
 from shuffledp.service.analyst.figures import figure_of
 from shuffledp.service.analyst.ledger import ledger_of
 from shuffledp.service.analyst.progress import Progress
 from shuffledp.service.analyst.store import EpochRecord
-from shuffledp.service.collection.analyst_state import AnalystState, Phase
-from shuffledp.service.wire.step import Stage
+from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.wire.task import Task
 from shuffledp.version import __version__
 
 _PACKAGE, _FOLDER = "shuffledp.service.analyst", "dashboard"
-_ASKED = {
-    "frequency": "How often each answer occurs",
-    "mean": "What the mean is",
-    "sum": "How many people say yes",
-    "items": "How many people hold each item",
-}
 _MODES = {
     "agnostic": "apart from levels: everybody hides among everybody",
     "stratified": "with its level: people hide among their own level",
@@ -62,7 +56,7 @@ class Pages:
         cards = [
             {
                 "task": state.task,
-                "asked": _ASKED[state.task.question.statistic],
+                "asked": state.task.question.survey.words.asked,
                 "status": status_of(state),
             }
             for state in states
@@ -93,11 +87,11 @@ class Pages:
         return self._render(
             "task.html.j2",
             task=task,
-            asked=_ASKED[task.question.statistic],
-            mode=_MODES[task.question.mode],
+            asked=task.question.survey.words.asked,
+            mode=_MODES[task.question.survey.mode],
             status=status_of(state),
             refresh=_COUNTING
-            if state.phase is Phase.RECEIVED
+            if state.phase is AnalystPhase.RECEIVED
             else _COLLECTING
             if collecting
             else None,
@@ -110,7 +104,7 @@ class Pages:
             records=records,
             figure=None if result is None else figure_of(result, task.question),
             result=result,
-            levels=None if result is None else levels_of(task, result),
+            choices=None if result is None else choices_of(task, result),
             ledger=ledger_of(state, records),
         )
 
@@ -122,61 +116,56 @@ class Pages:
 def status_of(state: AnalystState) -> dict[str, str]:
     """Returns what is going on: a class for its color, a sign and words."""
     epoch = f"epoch {state.epoch:,}"
-    if state.phase is Phase.PUBLISHED:
+    if state.phase is AnalystPhase.PUBLISHED:
         return {"kind": "good", "sign": "✓", "words": f"Published: {epoch}"}
-    if state.phase is Phase.WITHHELD:
+    if state.phase is AnalystPhase.WITHHELD:
         return {"kind": "bad", "sign": "✕", "words": f"Withheld: {epoch}"}
-    what = "levels" if state.stage is Stage.LEVELS else "answers"
-    if state.phase is Phase.RECEIVED:
+    what = f"{state.stage.name.lower()}s"
+    if state.phase is AnalystPhase.RECEIVED:
         words = f"Counting {what}: {epoch}"
         return {"kind": "busy", "sign": "…", "words": words}
     return {"kind": "busy", "sign": "○", "words": f"Waiting for {what}: {epoch}"}
 
 
 def people_of(task: Task, progress: Progress) -> list[dict[str, Any]]:
-    """Returns how many people there are, and should be, of each level or in all."""
-    names = ["everybody"]
-    if not task.has_items:
-        names = [f"level {plain(level)}" for level in task.levels]
+    """Returns how many people there are, and should be, with each choice or in all."""
+    needed = task.minimum[: len(task.counted)]
     return [
         {
-            "name": name,
+            "name": task.named(choice),
             "people": people,
-            "needed": needed,
-            "missing": max(needed - people, 0),
+            "needed": least,
+            "missing": max(least - people, 0),
         }
-        for name, people, needed in zip(
-            names, progress.people, task.minimum, strict=False
+        for choice, people, least in zip(
+            task.counted, progress.people, needed, strict=True
         )
     ]
 
 
-def levels_of(task: Task, result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns what the certificate says of each level that somebody chose."""
-    promised = dict(zip(task.levels, task.promise, strict=True))
-    rows = []
-    for entry in result["certificate"]["levels"]:
-        level = entry["level"] if task.has_items else entry["epsilon_local"]
-        beside = entry["send_chance"] if task.has_items else entry["hides_among"]
-        rows.append(
-            {
-                "level": plain(level),
-                "people": count(entry["count"]),
-                "beside": plain(beside) if task.has_items else count(beside),
-                "certified": plain(entry["epsilon_central"]),
-                "attack": plain(entry["epsilon_central_lower"]),
-                "promised": plain(promised[level]),
-                "factor": factor(entry["epsilon_central"]),
-            }
-        )
-    return rows
+def choices_of(task: Task, result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns what the certificate says of each choice that somebody made."""
+    promised = dict(zip(task.choices, task.promise, strict=True))
+    certificate = read_certificate(result["certificate"])
+    return [
+        {
+            "choice": plain(entry.chosen),
+            "people": count(entry.count),
+            "hides_among": count(entry.hides_among),
+            "certified": plain(entry.epsilon_central),
+            "attack": plain(entry.epsilon_central_lower),
+            "promised": plain(promised[entry.chosen]),
+            "factor": factor(entry.epsilon_central),
+        }
+        for entry in certificate.levels
+    ]
 
 
 def sentence_part(text: str | None) -> str | None:
     """Returns a sentence as it goes on after a colon.
 
-    >>> sentence_part("A level has no budget left"), sentence_part(None)
-    ('a level has no budget left', None)
+    >>> sentence_part("A level has too little left"), sentence_part(None)
+    ('a level has too little left', None)
     """
     return text and text[0].lower() + text[1:]
 

@@ -14,7 +14,7 @@ require("httpx", extra="service", what="A service")
 import httpx  # noqa: E402
 
 SECONDS = 1.5
-# A page about 64 levels and 18 reasons, and a task of 10,000 categories, with room.
+# A page about 64 choices and 18 reasons, and a task of 10,000 categories, with room.
 MAX_ANSWER = 16 * 2**20
 
 
@@ -24,9 +24,9 @@ class Progress:
 
     Attributes:
         epoch: From 1.
-        stage: "levels" or "answer".
+        stage: "choice" or "answer".
         phase: "open", "closed" or "delivered".
-        people: Accepted reports per level; in all, for items.
+        people: Accepted reports with each choice; in all, if choices are not named.
         refused: (what is wrong with them, how many) of reports it did not accept.
         batch_refused: Why the analyst refused the closed batch; None if she did not.
     """
@@ -70,20 +70,16 @@ async def ask_shuffler(url: str | None, task: Task) -> Progress | None:
 
 def _read(value: dict[str, Any], task: Task) -> Progress:
     people, refused = value["people"], value["refused"]
-    groups = 1 if task.has_items else len(task.levels)
-    if not isinstance(people, list) or len(people) != groups:
-        raise ValueError("Expected people per level.")
+    if not isinstance(people, list) or len(people) != len(task.counted):
+        raise ValueError("Expected people per choice.")
     if not isinstance(refused, dict):
         raise ValueError("Expected counts by reason.")
     numbers = [value["epoch"], *people, *refused.values()]
     if any(type(number) is not int or number < 0 for number in numbers):
         raise ValueError("Expected whole numbers from 0.")
     stage, phase = value["stage"], value["phase"]
-    if stage not in ("levels", "answer") or phase not in (
-        "open",
-        "closed",
-        "delivered",
-    ):
+    stages = [stage.name.lower() for stage in task.stages]
+    if stage not in stages or phase not in ("open", "closed", "delivered"):
         raise ValueError("Expected a known stage and phase.")
     reasons = {Reason(code): count for code, count in refused.items()}
     said = tuple(

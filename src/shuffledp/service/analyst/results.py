@@ -4,15 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.analyzer.frequency import FrequencyEstimate
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.interval import reach
-from shuffledp.analyzer.items import ItemsEstimate
-from shuffledp.report.summarize_sets import UNBIASED_IF_ITEMS
-from shuffledp.report.summary_parts import TWO_ERRORS, UNBIASED_IF
+from shuffledp.report.summary_parts import TWO_ERRORS
 from shuffledp.service.collection.analyst_state import AnalystState
-from shuffledp.service.collection.certificate import Certificate
-from shuffledp.service.collection.tally import Estimate
 from shuffledp.service.wire.sealing import Suite
+from shuffledp.statistics.survey import Estimate
+from shuffledp.tally import Tally
 
 CONFIDENCE = 0.95
 
@@ -25,8 +23,9 @@ _SUITES = {
 def result_of(
     state: AnalystState,
     people: tuple[int, ...],
+    tally: Tally,
     estimate: Estimate,
-    certificate: Certificate,
+    certificate: Guarantee,
     *,
     spoiled: int,
 ) -> dict[str, Any]:
@@ -34,28 +33,29 @@ def result_of(
 
     Args:
         state: In which the batch was received.
-        people: Accepted reports per level; in all, for items.
-        estimate: Of these reports.
+        people: Accepted reports with each choice; in all, if choices are not named.
+        tally: What was counted of these reports.
+        estimate: From the tally.
         certificate: Of these reports.
         spoiled: How many people's reports cannot be read or mean nothing, dummies included.
     """
-    task = state.task
-    mode = task.question.mode
-    unbiased_if = UNBIASED_IF_ITEMS if task.has_items else UNBIASED_IF[mode]
+    survey = state.task.question.survey
     return {
-        "task": task.identity,
+        "task": state.task.identity,
         "epoch": state.epoch,
-        "statistic": task.question.statistic,
-        "mode": mode,
+        "statistic": survey.words.name,
+        "mode": survey.mode,
+        "protocol_digest": tally.identity.digest,
         "people": list(people),
         "spoiled": spoiled,
         "estimate": {
             "num_users": estimate.num_users,
             "confidence": CONFIDENCE,
-            "rows": _rows(state, estimate),
-            "unbiased_if": unbiased_if,
+            "rows": _rows(survey.labels, estimate),
+            "unbiased_if": survey.unbiased_if,
             "two_errors": TWO_ERRORS,
         },
+        "tally": tally.to_dict(),
         "certificate": certificate.to_dict(),
         "assumptions": [
             *_assumptions(state, sum(people), spoiled),
@@ -64,23 +64,17 @@ def result_of(
     }
 
 
-def _rows(state: AnalystState, estimate: Estimate) -> list[dict[str, Any]]:
-    question = state.task.question
-    if isinstance(estimate, FrequencyEstimate | ItemsEstimate):
-        names = question.categories
-        value, error = estimate.value, estimate.standard_error
-        population = estimate.population_error
-        intervals = estimate.interval(CONFIDENCE)
-        wide = estimate.interval(CONFIDENCE, about="population")
-    else:
-        said_yes = question.statistic == "sum"
-        names = ("people who say yes" if said_yes else "mean",)
-        value, error = np.array([estimate.value]), np.array([estimate.standard_error])
-        population = np.array([estimate.population_error])
-        intervals = np.array([estimate.interval(CONFIDENCE)])
-        reached = reach(CONFIDENCE) * population
-        wide = np.stack([value - reached, value + reached], axis=1)
-    columns = (value, error, intervals, population, wide)
+def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:
+    value = np.atleast_1d(estimate.value)
+    population = np.atleast_1d(estimate.population_error)
+    reached = reach(CONFIDENCE) * population
+    columns = (
+        value,
+        np.atleast_1d(estimate.standard_error),
+        np.reshape(estimate.interval(CONFIDENCE), (-1, 2)),
+        population,
+        np.stack([value - reached, value + reached], axis=1),
+    )
     return [
         {
             "name": name,
@@ -90,7 +84,7 @@ def _rows(state: AnalystState, estimate: Estimate) -> list[dict[str, Any]]:
             "population_error": row[3],
             "population_interval": row[4],
         }
-        for name, *row in zip(names, *(c.tolist() for c in columns), strict=True)
+        for name, *row in zip(labels, *(c.tolist() for c in columns), strict=True)
     ]
 
 
@@ -109,9 +103,9 @@ def _assumptions(state: AnalystState, accepted: int, spoiled: int) -> list[str]:
         f"Messages are sealed for the analyst with {_SUITES[task.suite]}, and nobody else "
         "holds her private key.",
     ]
-    if task.has_items:
+    if not task.names_choices:
         lines.append(
-            "Which level somebody chose is not protected by these numbers: levels are "
+            "Which target somebody chose is not protected by these numbers: targets are "
             "reported as they are, without a name, and shuffled."
         )
     elif task.question.linked:

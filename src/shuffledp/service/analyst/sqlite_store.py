@@ -22,7 +22,7 @@ from shuffledp.service.analyst.store import (
     write_record,
     write_state,
 )
-from shuffledp.service.collection.analyst_state import AnalystState, Phase
+from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -127,7 +127,7 @@ class SqliteAnalystStore:
                 "SELECT people FROM batches WHERE task = ? AND batch_id = ?",
                 (task.identity, state.batch_id),
             ).fetchall()
-        if state.phase is not Phase.RECEIVED or len(rows) != 1:
+        if state.phase is not AnalystPhase.RECEIVED or len(rows) != 1:
             raise DataError("Expected a batch that waits to be counted.")
         return tuple(json.loads(rows[0][0])), self._sealed_path(state)
 

@@ -10,17 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
-from shuffledp.analyzer.level_counts import LevelCounts
 from shuffledp.errors import DataError
-from shuffledp.service.collection.analyst_state import AnalystState, Phase
+from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import from_text, to_text
-from shuffledp.service.wire.plan import PublishedPlan
+from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.step import Stage
 from shuffledp.service.wire.task import ID_SIZE, Task
+from shuffledp.statistics.survey import EpochStage
+from shuffledp.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -29,8 +27,8 @@ class EpochRecord:
 
     Attributes:
         epoch: From 1.
-        people: Accepted reports per level; in all, for items.
-        spent: Central epsilon that each level paid for it.
+        people: Accepted reports with each choice; in all, if choices are not named.
+        spent: Central epsilon that each choice paid for it.
         opened: Whether messages were opened: if not, nothing was spent.
         failures: Why it is withheld, for people to read; empty if it is published.
         reason: The same for programs; None if it is published.
@@ -91,7 +89,7 @@ class AnalystStore(Protocol):
         """Returns what was signed for a batch; None if it is unknown, or not yet."""
 
     def planned(self, state: AnalystState, acknowledged: bytes) -> None:
-        """Keeps a plan and its acknowledgement, and deletes the batch of levels."""
+        """Keeps a plan and its acknowledgement, and deletes the batch of choices."""
 
     def finish(self, state: AnalystState, record: EpochRecord) -> None:
         """Keeps how an epoch ended, and deletes its batch."""
@@ -102,7 +100,6 @@ class AnalystStore(Protocol):
 
 def write_state(state: AnalystState) -> str:
     """Returns a state as text, without its task."""
-    levels = state.levels
     return json.dumps(
         {
             "epoch": state.epoch,
@@ -110,16 +107,8 @@ def write_state(state: AnalystState) -> str:
             "phase": state.phase.value,
             "spent": list(state.spent),
             "batch_id": state.batch_id and to_text(state.batch_id),
-            "plan": state.plan and state.plan.to_dict(),
-            "levels": levels
-            and {
-                "levels": levels.levels.tolist(),
-                "value": levels.value.tolist(),
-                "covariance": None
-                if levels.covariance is None
-                else levels.covariance.tolist(),
-                "num_users": levels.num_users,
-            },
+            "plan": state.plan and state.plan.record,
+            "chosen": state.chosen and state.chosen.to_dict(),
         },
         allow_nan=False,
     )
@@ -133,16 +122,16 @@ def read_state(text: str, task: Task) -> AnalystState:
     """
     try:
         value = json.loads(text)
-        plan, batch_id = value["plan"], value["batch_id"]
+        plan, chosen, batch_id = (value[n] for n in ("plan", "chosen", "batch_id"))
         return AnalystState(
             task,
             value["epoch"],
-            Stage(value["stage"]),
-            Phase(value["phase"]),
+            EpochStage(value["stage"]),
+            AnalystPhase(value["phase"]),
             tuple(value["spent"]),
             None if batch_id is None else from_text(batch_id, ID_SIZE, "a batch id"),
-            None if plan is None else PublishedPlan.from_dict(plan, task),
-            _read_levels(value["levels"]),
+            None if plan is None else read_plan(plan, task),
+            None if chosen is None else Tally.from_dict(chosen),
         )
     except (Refusal, ValueError, KeyError, TypeError) as error:
         raise DataError("Expected the state of a task in the database.") from error
@@ -151,21 +140,9 @@ def read_state(text: str, task: Task) -> AnalystState:
 def waiting_batch(text: str) -> bytes | None:
     """Returns the batch that a state waits to see counted, whatever its task is."""
     value = json.loads(text)
-    if value["phase"] != Phase.RECEIVED.value:
+    if value["phase"] != AnalystPhase.RECEIVED.value:
         return None
     return from_text(value["batch_id"], ID_SIZE, "a batch id")
-
-
-def _read_levels(value: dict[str, Any] | None) -> LevelCounts | None:
-    if value is None:
-        return None
-    covariance = value["covariance"]
-    return LevelCounts(
-        np.array(value["levels"]),
-        np.array(value["value"]),
-        None if covariance is None else np.array(covariance),
-        value["num_users"],
-    )
 
 
 def write_record(record: EpochRecord) -> str:

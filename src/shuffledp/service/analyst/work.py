@@ -9,18 +9,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shuffledp.errors import CertificationError, DataError, InvalidInputError
-from shuffledp.service.analyst.hosted import Hosted, nothing
+from shuffledp.identity import Identity
+from shuffledp.service.analyst.hosted import AnalystHost, nothing
 from shuffledp.service.analyst.results import result_of
 from shuffledp.service.analyst.store import AnalystStore, EpochRecord
-from shuffledp.service.collection.analyst_state import AnalystState, Phase
+from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.collection.certificate import Verdict, judge
-from shuffledp.service.collection.tally import Tally, estimate, level_counts
+from shuffledp.service.collection.counting import Counting
+from shuffledp.service.collection.shortfall import shortfalls
 from shuffledp.service.wire.canonical import canonical
-from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
+from shuffledp.service.wire.plan import Acknowledgement, read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.sealing import Opener
-from shuffledp.service.wire.step import Stage
-from shuffledp.statistics.items_framework import ItemsFramework
+from shuffledp.service.wire.step import Step
+from shuffledp.statistics.survey import EpochStage
 
 # Messages that are in memory at a time.
 CHUNK = 4096
@@ -35,7 +37,7 @@ class Work:
 
     def __init__(
         self,
-        hosted: Hosted,
+        hosted: AnalystHost,
         store: AnalystStore,
         *,
         stop: threading.Event,
@@ -52,45 +54,36 @@ class Work:
             DataError: If the batch is not as it was received.
         """
         state = self._store.state(self._task)
-        if state.phase is not Phase.RECEIVED:
+        if state.phase is not AnalystPhase.RECEIVED:
             return
         people, path = self._store.sealed(self._task)
-        if state.stage is Stage.LEVELS:
+        if state.stage is EpochStage.CHOICE:
             self._plan(state, people, path)
         else:
             self._publish(state, people, path)
 
     def _plan(self, state: AnalystState, people: tuple[int, ...], path: Path) -> None:
-        """Counts levels, and chooses what items are sent with."""
-        task = self._task
-        if people[0] < task.minimum[0]:
-            # Without a plan nothing is certified; what is said is how many are missing.
-            missing = judge(task, people, spent_before=state.spent).failures[:1]
-            self._withhold(state, people, missing)
+        """Counts choices, and chooses what answers follow."""
+        if missing := shortfalls(self._task, people):
+            self._withhold(state, people, tuple(map(str, missing)))
             return
-        tally = self._open(state, people, path)
-        framework = task.question.protocol(task.levels, task.delta, task.absent)
-        if not isinstance(framework, ItemsFramework):
-            raise DataError("Expected levels of a task about items alone.")
+        counting = self._open(state, people, path)
         try:
-            levels = level_counts(tally)
-            protocol = framework.plan(levels).protocol
-            size = protocol.randomizer.report_size
-            plan = PublishedPlan(protocol.rates, protocol.blanket, size)
-            PublishedPlan.from_dict(plan.to_dict(), task)
+            chosen = counting.of(people)
+            found = state.step.choosing.plan(chosen)
+            plan = read_plan(found.record, self._task)
         except (CertificationError, InvalidInputError, Refusal) as error:
             self._withhold(state, people, (_said("No plan can be made", error),))
             return
-        # Nobody should send items for a plan that is known not to keep its promises.
-        verdict = judge(
-            task, people, plan=plan, levels=levels, spent_before=state.spent
-        )
+        # Nobody should answer under a plan that is known not to keep its promises.
+        step = Step(self._task, state.epoch, EpochStage.ANSWER, plan)
+        verdict = judge(step, people, chosen=chosen, spent_before=state.spent)
         if verdict.failures:
             self._withhold(state, people, verdict.failures, verdict)
             return
         acknowledged = acknowledge(self._hosted, state.batch_id or b"", plan)
         self._reached("before plan")
-        self._store.planned(state.plan_items(plan, levels), acknowledged)
+        self._store.planned(state.publish_plan(plan, chosen), acknowledged)
         self._reached("after plan")
 
     def _publish(
@@ -101,28 +94,33 @@ class Work:
         if verdict.failures:
             self._withhold(state, people, verdict.failures, verdict)
             return
-        tally = self._open(state, people, path)
-        spoiled = tally.spoiled_people
+        counting = self._open(state, people, path)
+        spoiled = counting.spoiled_people
         verdict = self._judge(state, people, spoiled)
         spent = verdict.spent or _cost_without_proof(state)
         if verdict.failures or verdict.certificate is None:
             self._withhold(state, people, verdict.failures, verdict, spent=spent)
             return
         try:
-            found = estimate(tally, people, plan=state.plan, levels=state.levels)
+            tally = counting.of(people)
+            found = state.step.answering.estimate(tally, state.chosen)
         except InvalidInputError as error:
             failures = (_said("Nothing can be estimated", error),)
             self._withhold(state, people, failures, verdict, spent=spent)
             return
-        result = result_of(state, people, found, verdict.certificate, spoiled=spoiled)
+        result = result_of(
+            state, people, tally, found, verdict.certificate, spoiled=spoiled
+        )
         self._finish(
             state, EpochRecord(state.epoch, people, spent, True, result=result)
         )
 
-    def _open(self, state: AnalystState, people: tuple[int, ...], path: Path) -> Tally:
+    def _open(
+        self, state: AnalystState, people: tuple[int, ...], path: Path
+    ) -> Counting:
         """Opens all messages, a few at a time, and keeps their counts."""
         step, suite = state.step, self._task.suite
-        tally, size = Tally(step), step.sealed_size
+        counting, size = Counting(step), step.sealed_size
         piles = people if step.linked else (sum(people),)
         with path.open("rb") as file:
             for group, reports in enumerate(piles):
@@ -138,21 +136,20 @@ class Work:
                     if len(content) != part * size:
                         raise DataError("Expected the batch as it was received.")
                     starts = range(0, len(content), size)
-                    tally.add(
+                    counting.add(
                         group, [opener.open(content[at : at + size]) for at in starts]
                     )
                     left -= part
         self._reached("opened")
-        return tally
+        return counting
 
     def _judge(
         self, state: AnalystState, people: tuple[int, ...], spoiled: int = 0
     ) -> Verdict:
         return judge(
-            self._task,
+            state.step,
             people,
-            plan=state.plan,
-            levels=state.levels,
+            chosen=state.chosen,
             spoiled=spoiled,
             spent_before=state.spent,
         )
@@ -173,8 +170,8 @@ class Work:
             and verdict.spent is not None
             and all(a <= b for a, b in zip(verdict.spent, promise, strict=True))
         )
-        enough = all(a >= b for a, b in zip(people, self._task.minimum, strict=False))
-        reason = Reason.BUDGET_SPENT if kept and enough else Reason.TOO_FEW_PEOPLE
+        enough = not shortfalls(self._task, people)
+        reason = Reason.ALLOWANCE_SPENT if kept and enough else Reason.TOO_FEW_PEOPLE
         paid = spent or (0.0,) * len(promise)
         record = EpochRecord(
             state.epoch, people, paid, spent is not None, failures, reason
@@ -189,7 +186,7 @@ class Work:
 
 
 def acknowledge(
-    hosted: Hosted, batch_id: bytes, plan: PublishedPlan | None = None
+    hosted: AnalystHost, batch_id: bytes, plan: Identity | None = None
 ) -> bytes:
     """Returns the signed document that tells the shuffler to forget a batch."""
     document = Acknowledgement(hosted.task.task_id, batch_id, plan)
@@ -203,16 +200,16 @@ def _said(what: str, error: Exception) -> str:
 def _cost_without_proof(state: AnalystState) -> tuple[float, ...]:
     """What an epoch costs that was seen and of whose crowd nothing can be proven.
 
-    One value costs whoever randomized it her level, should that be more than is left: its
-    local guarantee is pure, adds up over epochs, and needs nobody else. Of items, all that
-    is left is paid.
+    At a privacy level it costs the level, should that be more than is left: a local
+    guarantee is pure, adds up over epochs, and needs nobody else. Of a target, which is
+    none, all that is left is paid.
     """
     task = state.task
-    if not task.has_items:
-        return task.levels
+    if not task.question.survey.central:
+        return task.choices
     return tuple(
-        max(budget - spent, promise)
-        for budget, spent, promise in zip(
-            task.budget, state.spent, task.promise, strict=True
+        max(allowance - spent, promise)
+        for allowance, spent, promise in zip(
+            task.allowance, state.spent, task.promise, strict=True
         )
     )

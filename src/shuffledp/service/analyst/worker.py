@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 
-from shuffledp.service.analyst.hosted import Hosted
+from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.store import AnalystStore
 from shuffledp.service.analyst.work import Interrupted, Work
 from shuffledp.service.problems import log_crash
@@ -26,7 +26,7 @@ class Worker:
         self._later: dict[str, threading.Timer] = {}
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="count")
 
-    def submit(self, hosted: Hosted) -> Future[None]:
+    def submit(self, hosted: AnalystHost) -> Future[None]:
         """Counts the batch of a task as soon as it is its turn, if one waits then."""
         work = Work(hosted, self._store, stop=self._stop, reached=self._reached)
         return self._pool.submit(self._run, hosted, work, _FIRST_WAIT)
@@ -38,7 +38,7 @@ class Worker:
             timer.cancel()
         self._pool.shutdown(cancel_futures=True)
 
-    def _run(self, hosted: Hosted, work: Work, wait: float) -> None:
+    def _run(self, hosted: AnalystHost, work: Work, wait: float) -> None:
         try:
             work.run()
         except Interrupted:
@@ -49,7 +49,7 @@ class Worker:
             self._try_later(hosted, work, wait)
             raise
 
-    def _try_later(self, hosted: Hosted, work: Work, wait: float) -> None:
+    def _try_later(self, hosted: AnalystHost, work: Work, wait: float) -> None:
         longer = min(2.0 * wait, _LONGEST_WAIT)
 
         def again() -> None:

@@ -1,6 +1,6 @@
 """The analyst's side of one task, as a value that changes from step to step.
 
-    WAITING --receive--> RECEIVED --plan--> WAITING (for the items)
+    WAITING --receive--> RECEIVED --plan--> WAITING (for the answers)
                                   --publish--> PUBLISHED --receive the next epoch--> ...
                                   --withhold--> WITHHELD --receive the next epoch--> ...
 
@@ -11,15 +11,16 @@ published: the analyst has seen it.
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from shuffledp.analyzer.level_counts import LevelCounts
+from shuffledp.identity import Identity
 from shuffledp.service.wire.batch import BatchHeader
-from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
+from shuffledp.statistics.survey import EpochStage
+from shuffledp.tally import Tally
 
 
-class Phase(StrEnum):
+class AnalystPhase(StrEnum):
     """What the analyst is doing."""
 
     WAITING = "waiting"
@@ -37,49 +38,45 @@ class AnalystState:
         epoch: From 1.
         stage: The step that is waited for, or was received last.
         phase: What is done with it.
-        spent: Central epsilon that each level spent so far.
+        spent: Central epsilon that each choice spent so far.
         batch_id: Of the batch received last; None before the first.
-        plan: Published for the items of this epoch; None before.
-        levels: What was learned about levels in this epoch; None before.
+        plan: Published for the answers of this epoch; None before.
+        chosen: Counts of the choices of this epoch; None before.
     """
 
     task: Task
     epoch: int
-    stage: Stage
-    phase: Phase
+    stage: EpochStage
+    phase: AnalystPhase
     spent: tuple[float, ...]
     batch_id: bytes | None = None
-    plan: PublishedPlan | None = None
-    levels: LevelCounts | None = None
+    plan: Identity | None = None
+    chosen: Tally | None = None
 
     @classmethod
     def begin(cls, task: Task) -> "AnalystState":
         """Returns the state before anything was received."""
-        stage = Stage.LEVELS if task.has_items else Stage.ANSWER
-        return cls(task, 1, stage, Phase.WAITING, (0.0,) * len(task.levels))
+        nothing = (0.0,) * len(task.choices)
+        return cls(task, 1, task.stages[0], AnalystPhase.WAITING, nothing)
 
     @property
     def step(self) -> Step:
         """What the batch is for."""
-        if self.plan is None or self.stage is Stage.LEVELS:
-            return Step(self.task, self.epoch, self.stage)
-        return Step(
-            self.task, self.epoch, self.stage, self.plan.report_size, self.plan.digest
-        )
+        return Step(self.task, self.epoch, self.stage, self.plan)
 
     @property
     def exhausted(self) -> tuple[float, ...]:
-        """Levels that could not pay for another epoch as promised."""
+        """Choices that could not pay for another epoch as promised."""
         return tuple(
-            level
-            for level, spent, promise, budget in zip(
-                self.task.levels,
+            choice
+            for choice, spent, promise, allowance in zip(
+                self.task.choices,
                 self.spent,
                 self.task.promise,
-                self.task.budget,
+                self.task.allowance,
                 strict=True,
             )
-            if spent + promise > budget
+            if spent + promise > allowance
         )
 
     def receive(self, header: BatchHeader) -> "AnalystState":
@@ -93,7 +90,7 @@ class AnalystState:
         if self.batch_id == header.batch_id:
             return self
         ready = self
-        if self.phase in (Phase.PUBLISHED, Phase.WITHHELD):
+        if self.phase in (AnalystPhase.PUBLISHED, AnalystPhase.WITHHELD):
             if header.epoch <= self.epoch:
                 raise Refusal(
                     Reason.ALREADY_DELIVERED,
@@ -103,44 +100,51 @@ class AnalystState:
             ready = replace(begun, epoch=self.epoch + 1, spent=self.spent)
         if header.epoch != ready.epoch:
             raise Refusal(Reason.WRONG_EPOCH, f"Expected epoch {ready.epoch}.")
-        if ready.phase is Phase.RECEIVED:
+        if ready.phase is AnalystPhase.RECEIVED:
             raise Refusal(
                 Reason.ALREADY_DELIVERED, "Expected no other batch of this step."
             )
         if header.stage is not ready.stage:
             raise Refusal(Reason.WRONG_STAGE, "Expected a batch of another step.")
         step = ready.step
-        piles = 1 if not step.names_levels else len(self.task.levels)
+        counted = len(self.task.counted)
         sizes = (len(header.people), header.sealed_size, header.messages_per_report)
-        if sizes != (piles, step.sealed_size, step.messages_per_report):
-            raise Refusal(Reason.WRONG_SIZE, "Expected the task's levels and sizes.")
+        if sizes != (counted, step.sealed_size, step.messages_per_report):
+            raise Refusal(Reason.WRONG_SIZE, "Expected the task's choices and sizes.")
         if ready.exhausted:
-            who = ", ".join(f"{level:g}" for level in ready.exhausted)
-            raise Refusal(Reason.BUDGET_SPENT, f"Expected budget left at level {who}.")
-        return replace(ready, phase=Phase.RECEIVED, batch_id=header.batch_id)
+            who = ", ".join(f"{choice:g}" for choice in ready.exhausted)
+            word = self.task.choice_word
+            raise Refusal(
+                Reason.ALLOWANCE_SPENT, f"Expected enough left at {word} {who}."
+            )
+        return replace(ready, phase=AnalystPhase.RECEIVED, batch_id=header.batch_id)
 
-    def plan_items(self, plan: PublishedPlan, levels: LevelCounts) -> "AnalystState":
-        """Returns the state in which items are waited for."""
-        self._expect(Stage.LEVELS)
+    def publish_plan(self, plan: Identity, chosen: Tally) -> "AnalystState":
+        """Returns the state in which answers are waited for."""
+        self._expect(EpochStage.CHOICE)
         return replace(
-            self, stage=Stage.ANSWER, phase=Phase.WAITING, plan=plan, levels=levels
+            self,
+            stage=EpochStage.ANSWER,
+            phase=AnalystPhase.WAITING,
+            plan=plan,
+            chosen=chosen,
         )
 
     def finish(self, spent: tuple[float, ...], *, published: bool) -> "AnalystState":
-        """Returns the state after a batch was judged; one of levels is only withheld.
+        """Returns the state after a batch was judged; one of choices is only withheld.
 
         Args:
-            spent: What each level pays for this epoch; nothing for a batch that was
+            spent: What each choice pays for this epoch; nothing for a batch that was
                 never opened.
             published: Whether every promise was kept.
         """
-        self._expect(Stage.ANSWER if published else self.stage)
+        self._expect(EpochStage.ANSWER if published else self.stage)
         total = tuple(a + b for a, b in zip(self.spent, spent, strict=True))
-        phase = Phase.PUBLISHED if published else Phase.WITHHELD
+        phase = AnalystPhase.PUBLISHED if published else AnalystPhase.WITHHELD
         return replace(self, phase=phase, spent=total)
 
-    def _expect(self, stage: Stage) -> None:
-        if self.phase is not Phase.RECEIVED or self.stage is not stage:
+    def _expect(self, stage: EpochStage) -> None:
+        if self.phase is not AnalystPhase.RECEIVED or self.stage is not stage:
             raise Refusal(
                 Reason.WRONG_STAGE, "Expected a batch of this step, received."
             )

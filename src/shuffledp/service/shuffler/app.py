@@ -14,7 +14,7 @@ from shuffledp.service.problems import HideCrashes, handlers, log_crash
 from shuffledp.service.shuffler.body import Bodies
 from shuffledp.service.shuffler.collector import Collector
 from shuffledp.service.shuffler.handover import AnalystClient, Handover
-from shuffledp.service.shuffler.hosted import Hosted, nothing
+from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -35,7 +35,7 @@ _log = logging.getLogger("shuffledp.service")
 
 
 def create_shuffler(
-    tasks: Mapping[str, Hosted],
+    tasks: Mapping[str, ShufflerHost],
     store: ShufflerStore,
     *,
     analyst: AnalystClient,
@@ -150,7 +150,7 @@ class _Shuffler:
     async def post_close(self, request: Request) -> Response:
         """Closes the open step; the hand-over follows by itself.
 
-        `?epoch=1&stage=levels` closes this one alone: asked twice, not the next as well.
+        `?epoch=1&stage=choice` closes this one alone: asked twice, not the next as well.
         """
         collector, named = self._operated(request), request.query_params
         await collector.close(epoch=named.get("epoch"), stage=named.get("stage"))
@@ -166,11 +166,11 @@ class _Shuffler:
         return self._status(collector)
 
     async def post_epochs(self, request: Request) -> Response:
-        """Begins the next epoch, unless a level has no budget left for it."""
+        """Begins the next epoch, unless too little is left for it."""
         collector = self._operated(request)
         # Asked first without asking the analyst.
         collector.state.next_epoch()
-        await self._handovers[collector.hosted.task.identity].check_budget()
+        await self._handovers[collector.hosted.task.identity].check_allowance()
         await collector.next_epoch()
         return self._status(collector)
 

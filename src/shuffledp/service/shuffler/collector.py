@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.service.collection.shuffler_state import Phase, ShufflerState
+from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.problems import log_crash
-from shuffledp.service.shuffler.hosted import Hosted, nothing
+from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.intake import (
     Group,
-    Intake,
     Upload,
+    UploadIntake,
     read_upload,
     shuffled,
 )
@@ -48,7 +48,7 @@ class Collector:
 
     def __init__(
         self,
-        hosted: Hosted,
+        hosted: ShufflerHost,
         store: ShufflerStore,
         *,
         entropy: Callable[[int], bytes] = os.urandom,
@@ -62,7 +62,7 @@ class Collector:
         self._saved: Counter[str] = Counter()
         self._store, self._entropy, self._reached = store, entropy, reached
         self._close_at = close_at
-        self._intake = Intake(self._commit)
+        self._intake = UploadIntake(self._commit)
         self._changing = asyncio.Lock()
         self._closing: asyncio.Task[None] | None = None
 
@@ -222,7 +222,7 @@ class Collector:
             "epoch": state.epoch,
             "stage": state.stage.name.lower(),
             "phase": state.phase.value,
-            "plan": state.plan and state.plan.to_dict(),
+            "plan": state.plan and state.plan.record,
             "messages_per_report": state.step.messages_per_report,
             "report_size": report_size(state.step),
             "people": list(self._people),
@@ -248,7 +248,7 @@ class Collector:
         return group.split(fresh)
 
     def _people_after(self, after: ShufflerState) -> tuple[int, ...]:
-        return self._people if after.phase is Phase.DELIVERED else nobody(after)
+        return self._people if after.phase is ShufflerPhase.DELIVERED else nobody(after)
 
     async def _move(self, after: ShufflerState, people: tuple[int, ...]) -> None:
         try:
@@ -267,7 +267,7 @@ class Collector:
 
     def _stand(self, state: ShufflerState, people: tuple[int, ...]) -> None:
         self.state, self._people = state, people
-        if state.phase is Phase.CLOSED:
+        if state.phase is ShufflerPhase.CLOSED:
             self.closed.set()
         else:
             self.closed.clear()
@@ -276,7 +276,7 @@ class Collector:
         """Closes the step soon, if so many people reported that it closes by itself."""
         due = self._close_at is not None and sum(self._people) >= self._close_at
         idle = self._closing is None or self._closing.done()
-        if due and idle and self.state.phase is Phase.OPEN:
+        if due and idle and self.state.phase is ShufflerPhase.OPEN:
             self._closing = asyncio.create_task(self._close_quietly())
 
     async def _close_quietly(self) -> None:

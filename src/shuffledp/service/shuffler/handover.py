@@ -11,7 +11,7 @@ from http import HTTPStatus
 
 from shuffledp.errors import ShuffledpError
 from shuffledp.extras import require
-from shuffledp.service.collection.shuffler_state import Phase
+from shuffledp.service.collection.shuffler_state import ShufflerPhase
 from shuffledp.service.problems import log_crash
 from shuffledp.service.shuffler.collector import Collector
 from shuffledp.service.shuffler.store import ShufflerStore
@@ -90,7 +90,7 @@ class AnalystClient:
             raise UnansweredError("Expected a signed acknowledgement.") from error
 
     async def exhausted(self, task: Task) -> tuple[float, ...]:
-        """Returns the levels that have no budget left for another epoch, as she says.
+        """Returns the choices with too little left for another epoch, as she says.
 
         Raises:
             UnansweredError: If she says nothing in time, or nonsense.
@@ -109,9 +109,9 @@ class AnalystClient:
                     content += part
                     if len(content) > _MAX_ANSWER:
                         raise UnansweredError("Expected a short answer.")
-            levels = read_object(bytes(content), "a status")["exhausted"]
+            spent = read_object(bytes(content), "a status")["exhausted"]
             # Of what she names, only what the task offers is repeated.
-            return tuple(level for level in task.levels if level in levels)
+            return tuple(choice for choice in task.choices if choice in spent)
         except (httpx.HTTPError, TimeoutError, Refusal, KeyError, TypeError) as error:
             raise UnansweredError("Expected the analyst to answer.") from error
 
@@ -157,10 +157,10 @@ class Handover:
             try:
                 await self._collector.abandon(self._refused_for())
             finally:
-                if self._collector.state.phase is not Phase.CLOSED:
+                if self._collector.state.phase is not ShufflerPhase.CLOSED:
                     self.attempts, self.refused = 0, None
 
-    async def check_budget(self) -> None:
+    async def check_allowance(self) -> None:
         """Raises Refusal if the analyst says that another epoch cannot be paid for.
 
         If she is not reached nothing is known, and she will refuse the batch herself.
@@ -171,10 +171,10 @@ class Handover:
         except UnansweredError:
             return
         if exhausted:
-            who = ", ".join(f"{level:g}" for level in exhausted)
+            who = ", ".join(f"{choice:g}" for choice in exhausted)
             raise Refusal(
-                Reason.BUDGET_SPENT,
-                f"Expected budget left for another epoch at level {who}.",
+                Reason.ALLOWANCE_SPENT,
+                f"Expected enough left for another epoch at {task.choice_word} {who}.",
             )
 
     def _refused_for(self) -> Reason:
@@ -183,7 +183,7 @@ class Handover:
                 Reason.NOT_OPEN,
                 "Expected a batch that the analyst refused: this one is still being "
                 "handed over."
-                if self._collector.state.phase is Phase.CLOSED
+                if self._collector.state.phase is ShufflerPhase.CLOSED
                 else "Expected a closed batch that the analyst refused.",
             )
         return self.refused
@@ -193,7 +193,7 @@ class Handover:
             # The last one may have been kept by a database that did not say so.
             await self._collector.look_again()
         state = self._collector.state
-        if state.phase is not Phase.CLOSED:
+        if state.phase is not ShufflerPhase.CLOSED:
             self.attempts, self.refused = 0, None
             return 0.0
         try:

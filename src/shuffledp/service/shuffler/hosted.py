@@ -9,7 +9,7 @@ from shuffledp.service.wire.task import Task
 
 
 @dataclass(frozen=True)
-class Hosted:
+class ShufflerHost:
     """A task that this shuffler collects.
 
     Attributes:

@@ -16,7 +16,7 @@ from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.shuffler.store import Arrivals
 from shuffledp.service.wire.refusal import Reason
 from shuffledp.service.wire.reports import (
-    levels_offered,
+    choices_offered,
     read_columns,
     read_header,
 )
@@ -35,7 +35,7 @@ class Upload:
         state: The open step.
         places: Of the former in the upload, shape (n,).
         nonces: Of their tokens, bytes, shape (n, NONCE_SIZE).
-        levels: Positions of their levels, shape (n,).
+        choices: Positions of their choices, shape (n,).
         sealed: Their messages, bytes, shape (n, messages_per_report, sealed_size).
         refused: (position in the upload, reason) of the latter.
     """
@@ -43,7 +43,7 @@ class Upload:
     state: ShufflerState
     places: NDArray[np.int64]
     nonces: NDArray[np.uint8]
-    levels: NDArray[np.int64]
+    choices: NDArray[np.int64]
     sealed: NDArray[np.uint8]
     refused: tuple[tuple[int, Reason], ...]
 
@@ -63,14 +63,14 @@ def read_upload(state: ShufflerState, body: bytes, check: TokenCheck) -> Upload:
             for start in range(0, len(tokens), TOKEN_SIZE)
         ]
     )
-    offered = levels_offered(state.step, columns.levels)
+    offered = choices_offered(state.step, columns.choices)
     bad = np.flatnonzero(~(issued & offered)).tolist()
     places = np.flatnonzero(issued & offered)
     return Upload(
         state,
         places,
         columns.tokens[places, :NONCE_SIZE],
-        columns.levels[places],
+        columns.choices[places],
         columns.sealed[places],
         tuple(
             (p, Reason.UNKNOWN_LEVEL if issued[p] else Reason.TOKEN_FORGED) for p in bad
@@ -84,7 +84,7 @@ class Group:
     def __init__(self, uploads: list[Upload]) -> None:
         self.state = uploads[0].state
         self._sizes = [len(upload.places) for upload in uploads]
-        self._levels = np.concatenate([upload.levels for upload in uploads])
+        self._choices = np.concatenate([upload.choices for upload in uploads])
         self._sealed = np.concatenate([upload.sealed for upload in uploads])
         nonces = np.concatenate([upload.nonces for upload in uploads])
         # A nonce that comes twice counts where it comes first. Sorted, they go to the
@@ -95,13 +95,13 @@ class Group:
     def arrivals(self, fresh: NDArray[np.bool_]) -> Arrivals:
         """Returns what is stored, if these of `nonces` are fresh."""
         rows = self._first[fresh]
-        step, levels = self.state.step, self._levels[rows]
-        if step.names_levels:
-            people = np.bincount(levels, minlength=len(step.task.levels)).tolist()
+        step, choices = self.state.step, self._choices[rows]
+        if step.task.names_choices:
+            people = np.bincount(choices, minlength=len(step.task.choices)).tolist()
         else:
             people = [len(rows)]
         piles = (
-            [rows[levels == group] for group in range(step.groups)]
+            [rows[choices == group] for group in range(step.groups)]
             if step.linked
             else [rows]
         )
@@ -112,7 +112,7 @@ class Group:
 
     def split(self, fresh: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
         """Returns which reports were accepted, of each upload."""
-        accepted = np.zeros(len(self._levels), dtype=np.bool_)
+        accepted = np.zeros(len(self._choices), dtype=np.bool_)
         accepted[self._first[fresh]] = True
         return np.split(accepted, np.cumsum(self._sizes)[:-1])
 
@@ -126,7 +126,7 @@ def shuffled(step: Step, pile: bytes | bytearray) -> NDArray[np.uint8]:
     return rows[SystemRandom().permutation(len(rows))]
 
 
-class Intake:
+class UploadIntake:
     """Gives each upload its answer once the transaction with it is durable."""
 
     def __init__(

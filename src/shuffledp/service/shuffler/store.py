@@ -20,17 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import DataError
-from shuffledp.service.collection.shuffler_state import Phase, ShufflerState
+from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.wire.canonical import (
     canonical,
     from_text,
     read_object,
     to_text,
 )
-from shuffledp.service.wire.plan import PublishedPlan
+from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.step import Stage
 from shuffledp.service.wire.task import ID_SIZE, Task
+from shuffledp.statistics.survey import EpochStage
 
 CHUNK = 1 << 20
 """Bytes of a batch that are stored, read and sent at once."""
@@ -124,7 +124,7 @@ class ShufflerStore(Protocol):
 
 def nobody(state: ShufflerState) -> tuple[int, ...]:
     """Returns the numbers of people at the beginning of a step."""
-    return (0,) * (len(state.task.levels) if state.step.names_levels else 1)
+    return (0,) * len(state.task.counted)
 
 
 def moved() -> Refusal:
@@ -144,7 +144,7 @@ def write_state(state: ShufflerState) -> str:
         "epoch": state.epoch,
         "stage": int(state.stage),
         "phase": state.phase.value,
-        "plan": state.plan and state.plan.to_dict(),
+        "plan": state.plan and state.plan.record,
         "batch_id": state.batch_id and to_text(state.batch_id),
     }
     return canonical(value).decode()
@@ -164,9 +164,9 @@ def read_state(text: str, task: Task) -> ShufflerState:
         return ShufflerState(
             task,
             value["epoch"],
-            Stage(value["stage"]),
-            Phase(value["phase"]),
-            plan and PublishedPlan.from_dict(plan, task),
+            EpochStage(value["stage"]),
+            ShufflerPhase(value["phase"]),
+            plan and read_plan(plan, task),
             batch_id and from_text(batch_id, ID_SIZE, "a batch id"),
         )
     except (KeyError, ValueError, Refusal) as error:

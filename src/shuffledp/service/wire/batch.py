@@ -19,8 +19,9 @@ from shuffledp.service.wire.canonical import (
 )
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import check_signed, signed
-from shuffledp.service.wire.step import Stage, Step
+from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, Task
+from shuffledp.statistics.survey import EpochStage
 
 MAGIC = b"SDPB\x01"
 MEDIA_TYPE = "application/vnd.shuffledp.batch"
@@ -42,7 +43,7 @@ class BatchHeader:
         epoch: From 1.
         stage: Which step of it.
         batch_id: 16 random bytes, the same each time this batch is handed over.
-        people: How many people sent a report, of each level; in all, if levels are not
+        people: How many people sent a report, for each choice; in all, if choices are not
             named.
         sealed_size: Bytes of each message.
         sha256: Of all messages, 32 bytes.
@@ -51,7 +52,7 @@ class BatchHeader:
 
     task_id: bytes
     epoch: int
-    stage: Stage
+    stage: EpochStage
     batch_id: bytes
     people: tuple[int, ...]
     sealed_size: int
@@ -158,14 +159,14 @@ def _header(value: dict[str, Any]) -> BatchHeader:
     if set(value) != _NAMES:
         raise Refusal(Reason.MALFORMED, f"Expected a header of {sorted(_NAMES)}.")
     people, whole = value["people"], [value[name] for name in _WHOLE]
-    if not isinstance(people, list) or value["stage"] not in list(Stage):
+    if not isinstance(people, list) or value["stage"] not in list(EpochStage):
         raise Refusal(Reason.MALFORMED, "Expected numbers of people, and a stage.")
     if any(type(number) is not int or number < 0 for number in (*people, *whole)):
         raise Refusal(Reason.MALFORMED, "Expected whole numbers from 0.")
     return BatchHeader(
         task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
         epoch=value["epoch"],
-        stage=Stage(value["stage"]),
+        stage=EpochStage(value["stage"]),
         batch_id=from_text(value["batch_id"], ID_SIZE, "a batch id"),
         people=tuple(people),
         sealed_size=value["sealed_size"],

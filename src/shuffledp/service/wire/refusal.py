@@ -22,7 +22,7 @@ class Reason(StrEnum):
     SIGNATURE_FORGED = "signature-forged"
     ALREADY_DELIVERED = "already-delivered"
     TOO_FEW_PEOPLE = "too-few-people"
-    BUDGET_SPENT = "budget-spent"
+    ALLOWANCE_SPENT = "allowance-spent"
     UNREADABLE = "unreadable"
     NOT_ALLOWED = "not-allowed"
     NOT_FOUND = "not-found"
@@ -43,7 +43,7 @@ _SAID = {
     Reason.SIGNATURE_FORGED: (403, "The signature is not the expected party's"),
     Reason.ALREADY_DELIVERED: (409, "Another batch of this epoch was delivered before"),
     Reason.TOO_FEW_PEOPLE: (409, "A level has fewer people than the task promises"),
-    Reason.BUDGET_SPENT: (409, "A level has no budget left"),
+    Reason.ALLOWANCE_SPENT: (409, "A level has too little left"),
     Reason.UNREADABLE: (422, "A message cannot be opened"),
     Reason.NOT_ALLOWED: (403, "This needs the operator's key"),
     Reason.NOT_FOUND: (404, "There is nothing here"),

@@ -1,7 +1,7 @@
 """Uploads: reports of constant size behind one header, and the messages inside.
 
     header    "SDPR", version 1, stage 1, epoch 4, task id 16          26 bytes
-    report    token 32, level 2 (its position; 65535 if not named),
+    report    token 32, choice 2 (its position; 65535 if not named),
               messages_per_report x sealed message                      each the same size
     message   kind 1 (1 real, 0 dummy), number 8 (signed)               9 bytes, sealed
 
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.step import MESSAGE_SIZE, UNLINKED, Stage, Step
+from shuffledp.service.wire.step import MESSAGE_SIZE, UNLINKED, Step
 from shuffledp.service.wire.task import ID_SIZE
 from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.statistics.survey import EpochStage
+from shuffledp.types import Ints
 
 MAGIC = b"SDPR"
 VERSION = 1
@@ -35,7 +37,7 @@ class Header:
 
     task_id: bytes
     epoch: int
-    stage: Stage
+    stage: EpochStage
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,12 @@ class Report:
 
     Attributes:
         token: `TOKEN_SIZE` bytes.
-        level: Position of her level in the task; UNLINKED if it is not named.
+        choice: Position of her choice in the task; UNLINKED if it is not named.
         sealed: Her sealed messages.
     """
 
     token: bytes
-    level: int
+    choice: int
     sealed: tuple[bytes, ...]
 
 
@@ -59,12 +61,12 @@ class ReportColumns:
 
     Attributes:
         tokens: Bytes, shape (n, TOKEN_SIZE).
-        levels: Positions of levels, UNLINKED where none is named, shape (n,).
+        choices: Positions of choices, UNLINKED where none is named, shape (n,).
         sealed: Bytes, shape (n, messages_per_report, sealed_size).
     """
 
     tokens: NDArray[np.uint8]
-    levels: NDArray[np.int64]
+    choices: NDArray[np.int64]
     sealed: NDArray[np.uint8]
 
 
@@ -98,12 +100,12 @@ def read_header(body: bytes | memoryview) -> Header:
     """
     begin = bytes(body[:HEADER_SIZE])
     known = begin[:4] == MAGIC and begin[4:5] == bytes([VERSION])
-    if len(begin) < HEADER_SIZE or not known or begin[5] not in list(Stage):
+    if len(begin) < HEADER_SIZE or not known or begin[5] not in list(EpochStage):
         raise Refusal(
             Reason.MALFORMED, f"Expected reports of version {VERSION} behind a header."
         )
     epoch = int.from_bytes(begin[6:10], "big")
-    return Header(begin[10:], epoch, Stage(begin[5]))
+    return Header(begin[10:], epoch, EpochStage(begin[5]))
 
 
 def write_reports(step: Step, reports: list[Report]) -> bytes:
@@ -118,7 +120,7 @@ def write_reports(step: Step, reports: list[Report]) -> bytes:
         )
     parts = [write_header(step)]
     for report in reports:
-        parts += (report.token, report.level.to_bytes(2, "big"), *report.sealed)
+        parts += (report.token, report.choice.to_bytes(2, "big"), *report.sealed)
     body = b"".join(parts)
     if len(body) != HEADER_SIZE + len(reports) * report_size(step):
         raise InvalidInputError("Expected reports of the task's size.")
@@ -156,16 +158,16 @@ def read_columns(step: Step, body: bytes) -> ReportColumns:
     _check_size(step, body)
     size, begin = report_size(step), TOKEN_SIZE + 2
     rows = np.frombuffer(body, np.uint8, offset=HEADER_SIZE).reshape(-1, size)
-    levels = rows[:, TOKEN_SIZE:begin].astype(np.int64) @ np.array([256, 1])
+    choices = rows[:, TOKEN_SIZE:begin].astype(np.int64) @ np.array([256, 1])
     sealed = rows[:, begin:].reshape(-1, step.messages_per_report, step.sealed_size)
-    return ReportColumns(rows[:, :TOKEN_SIZE], levels, sealed)
+    return ReportColumns(rows[:, :TOKEN_SIZE], choices, sealed)
 
 
-def levels_offered(step: Step, levels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tells which reports name a level as they may in this step, shape (n,)."""
-    offered: NDArray[np.bool_] = levels == UNLINKED
-    if step.names_levels:
-        offered = levels < len(step.task.levels)
+def choices_offered(step: Step, choices: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tells which reports name a choice as they may in this step, shape (n,)."""
+    offered: NDArray[np.bool_] = choices == UNLINKED
+    if step.task.names_choices:
+        offered = choices < len(step.task.choices)
     return offered
 
 
@@ -177,16 +179,7 @@ def _check_size(step: Step, body: bytes) -> None:
         raise Refusal(Reason.WRONG_SIZE, f"Expected reports of {size} bytes each.")
 
 
-def check_level(step: Step, level: int) -> None:
-    """Raises Refusal unless a report may name this level in this step."""
-    if step.names_levels and 0 <= level < len(step.task.levels):
-        return
-    if not step.names_levels and level == UNLINKED:
-        return
-    raise Refusal(Reason.UNKNOWN_LEVEL, "Expected a level that the task offers.")
-
-
-def write_messages(numbers: NDArray[np.int64], *, dummy: bool = False) -> list[bytes]:
+def write_messages(numbers: Ints, *, dummy: bool = False) -> list[bytes]:
     """Returns plain messages, to be sealed, shape (n,)."""
     rows = np.empty(numbers.size, dtype=_MESSAGE)
     rows["kind"], rows["number"] = int(not dummy), numbers

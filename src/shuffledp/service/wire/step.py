@@ -1,26 +1,21 @@
 """One step of one epoch, as messages are bound to it.
 
-A question about one value has one step, in which people answer. A question about items has
-two: people report their levels; the analyst publishes a plan; people answer.
+Where people choose levels an epoch has one step, in which they answer. Where they choose
+targets it has two: they report their choices; the analyst publishes a plan; they answer.
 """
 
 from dataclasses import dataclass
-from enum import IntEnum
+from functools import cached_property
 
+from shuffledp.identity import Identity
 from shuffledp.service.wire.task import Task
+from shuffledp.statistics.survey import AnswerRun, ChoiceRun, EpochStage, StageRun
 
 UNLINKED = 0xFFFF
 MAX_EPOCH = 2**32 - 1
 
 _DOMAIN = b"shuffledp message 1"
 _NO_PLAN = bytes(32)
-
-
-class Stage(IntEnum):
-    """Which step."""
-
-    ANSWER = 0
-    LEVELS = 1
 
 
 @dataclass(frozen=True)
@@ -31,30 +26,48 @@ class Step:
         task: The task.
         epoch: From 1.
         stage: Which step of it.
-        messages_per_report: How many messages everybody sends, always equally many.
-        plan_digest: SHA-256 of the published plan that answers to items follow.
+        plan: What answers follow; None if nothing was published.
     """
 
     task: Task
     epoch: int
-    stage: Stage = Stage.ANSWER
-    messages_per_report: int = 1
-    plan_digest: bytes = _NO_PLAN
+    stage: EpochStage = EpochStage.ANSWER
+    plan: Identity | None = None
+
+    @cached_property
+    def choosing(self) -> ChoiceRun:
+        """What runs while choices are collected."""
+        return self.task.question.survey.choosing(self.task.offer)
+
+    @cached_property
+    def answering(self) -> AnswerRun:
+        """What runs while people answer."""
+        return self.task.question.survey.answering(self.task.offer, self.plan)
+
+    @property
+    def run(self) -> StageRun:
+        """What runs in this step."""
+        return self.choosing if self.stage is EpochStage.CHOICE else self.answering
+
+    @property
+    def messages_per_report(self) -> int:
+        """How many messages everybody sends, always equally many."""
+        return self.run.messages_per_report
+
+    @property
+    def plan_digest(self) -> bytes:
+        """SHA-256 of the plan, 32 bytes; zeros without one."""
+        return _NO_PLAN if self.plan is None else bytes.fromhex(self.plan.digest)
 
     @property
     def linked(self) -> bool:
         """Whether messages stay with their levels."""
-        return self.task.question.linked and self.stage is Stage.ANSWER
-
-    @property
-    def names_levels(self) -> bool:
-        """Whether a report names its level to the shuffler; it never does for items."""
-        return not self.task.has_items
+        return self.task.question.linked and self.stage is EpochStage.ANSWER
 
     @property
     def groups(self) -> int:
         """In how many piles messages are shuffled: one, or one for each level."""
-        return len(self.task.levels) if self.linked else 1
+        return len(self.task.choices) if self.linked else 1
 
     @property
     def sealed_size(self) -> int:
@@ -63,14 +76,14 @@ class Step:
 
     def info(self, group: int = 0) -> bytes:
         """Returns what sealed messages of a pile are bound to."""
-        level = group if self.linked else UNLINKED
+        choice = group if self.linked else UNLINKED
         return b"".join(
             (
                 _DOMAIN,
                 self.task.digest,
                 self.epoch.to_bytes(4, "big"),
                 bytes([self.stage]),
-                level.to_bytes(2, "big"),
+                choice.to_bytes(2, "big"),
                 self.plan_digest,
             )
         )

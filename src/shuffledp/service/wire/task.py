@@ -7,6 +7,7 @@ from typing import Any
 
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
 from shuffledp.population import MAX_BUDGET
 from shuffledp.service.wire.canonical import (
     canonical,
@@ -20,18 +21,20 @@ from shuffledp.service.wire.canonical import (
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.sealing import Suite
+from shuffledp.statistics.survey import EpochStage, Offer
 
-VERSION = 1
+VERSION = 2
 ID_SIZE = 16
 KEY_SIZE = 32
-MAX_LEVELS = 64
+MAX_CHOICES = 64
 MAX_PEOPLE = 10**9
 
-_NUMBERS = ("levels", "promise", "budget")
+_NUMBERS = ("choices", "promise", "allowance")
 _LISTS = ("minimum", *_NUMBERS)
 _KEYS = ("analyst_key", "analyst_signing_key", "shuffler_signing_key")
 _NAMES = frozenset(
-    {"version", "task_id", "name", "question", "delta", "absent", "suite"}
+    {"version", "task_id", "name", "question", "protocol"}
+    | {"delta", "absent", "suite"}
     | {*_LISTS, *_KEYS}
 )
 
@@ -44,12 +47,12 @@ class Task:
         task_id: 16 random bytes.
         name: For people.
         question: What is asked.
-        levels: Privacy levels on offer, strictly increasing: local budgets, or for items
-            the central epsilons that are promised.
-        minimum: How many people each level needs before a batch is closed; the first
-            entry alone counts for items, where nobody sees who chose what.
-        promise: The central epsilon at `delta` that each level is promised per epoch.
-        budget: The sum of central epsilons that each level may spend over all epochs.
+        choices: What people choose from, strictly increasing: privacy levels, or the
+            central targets of a survey that is `central`.
+        minimum: How many people each choice needs before a batch is closed; the first
+            entry alone counts, and for all together, where choices are not named.
+        promise: The central epsilon at `delta` that each choice is promised per epoch.
+        allowance: The sum of central epsilons that each may spend over all epochs.
         delta: Of every epoch's promise, in (0, 1).
         absent: How many of those who took part are assumed to collude or to send noise.
         suite: How messages are sealed.
@@ -61,10 +64,10 @@ class Task:
     task_id: bytes
     name: str
     question: Question
-    levels: tuple[float, ...]
+    choices: tuple[float, ...]
     minimum: tuple[int, ...]
     promise: tuple[float, ...]
-    budget: tuple[float, ...]
+    allowance: tuple[float, ...]
     delta: float
     absent: int
     suite: Suite
@@ -73,25 +76,25 @@ class Task:
     shuffler_signing_key: bytes
 
     def __post_init__(self) -> None:
-        levels = float_array(self.levels, "privacy levels")
-        if not 1 <= levels.size <= MAX_LEVELS or (levels[1:] <= levels[:-1]).any():
+        choices = float_array(self.choices, "choices")
+        if not 1 <= choices.size <= MAX_CHOICES or (choices[1:] <= choices[:-1]).any():
             raise InvalidInputError(
-                f"Expected 1 to {MAX_LEVELS} privacy levels, strictly increasing."
+                f"Expected 1 to {MAX_CHOICES} privacy levels, strictly increasing."
             )
-        if not 0.0 < levels[0] <= levels[-1] <= MAX_BUDGET:
+        if not 0.0 < choices[0] <= choices[-1] <= MAX_BUDGET:
             raise InvalidInputError(
                 f"Expected privacy levels above 0, up to {MAX_BUDGET:g}."
             )
-        for name in ("minimum", "promise", "budget"):
-            if len(getattr(self, name)) != levels.size:
+        for name in ("minimum", "promise", "allowance"):
+            if len(getattr(self, name)) != choices.size:
                 raise InvalidInputError(f"Expected one {name} for each level.")
         if not all(1 <= count <= MAX_PEOPLE for count in self.minimum):
             raise InvalidInputError(
                 "Expected at least one person per level as minimum."
             )
-        for numbers in (self.promise, self.budget):
+        for numbers in (self.promise, self.allowance):
             if not all(math.isfinite(number) and number > 0.0 for number in numbers):
-                raise InvalidInputError("Expected promises and budgets above 0.")
+                raise InvalidInputError("Expected promises and allowances above 0.")
         if not 0.0 < self.delta < 1.0:
             raise InvalidInputError(f"Expected 0 < delta < 1, got {self.delta:g}.")
         if not 0 <= self.absent <= MAX_PEOPLE:
@@ -103,8 +106,18 @@ class Task:
             raise InvalidInputError("Expected three public keys of the suite's sizes.")
         if len(self.task_id) != ID_SIZE:
             raise InvalidInputError(f"Expected a task id of {ID_SIZE} bytes.")
-        # Checks what is left: a question that these levels cannot be asked.
-        self.question.protocol(self.levels, self.delta, self.absent)
+        # Checks what is left: a question that these choices cannot be offered with.
+        self.protocol  # noqa: B018
+
+    @cached_property
+    def offer(self) -> Offer:
+        """What it offers people."""
+        return Offer(tuple(map(float, self.choices)), self.delta, self.absent)
+
+    @cached_property
+    def protocol(self) -> Identity:
+        """What will run, as far as it is known before anybody takes part."""
+        return self.question.survey.identity(self.offer)
 
     @cached_property
     def digest(self) -> bytes:
@@ -117,9 +130,32 @@ class Task:
         return to_text(self.task_id)
 
     @property
-    def has_items(self) -> bool:
-        """Whether levels are collected first, then items."""
-        return self.question.statistic == "items"
+    def names_choices(self) -> bool:
+        """Whether reports name their choices to the shuffler: levels, never targets."""
+        return not self.question.survey.central
+
+    @property
+    def stages(self) -> tuple[EpochStage, ...]:
+        """The steps of an epoch, in their order."""
+        return (
+            (EpochStage.ANSWER,)
+            if self.names_choices
+            else (EpochStage.CHOICE, EpochStage.ANSWER)
+        )
+
+    @property
+    def choice_word(self) -> str:
+        """What a choice is called."""
+        return "level" if self.names_choices else "target"
+
+    def named(self, choice: float | None) -> str:
+        """Returns a choice in words; None stands for all together."""
+        return "everybody" if choice is None else f"{self.choice_word} {choice:g}"
+
+    @property
+    def counted(self) -> tuple[float | None, ...]:
+        """Whose numbers of people are known while reports come in; None is everybody."""
+        return self.choices if self.names_choices else (None,)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes, bytes as base64url."""
@@ -128,6 +164,7 @@ class Task:
             "task_id": self.identity,
             "name": self.name,
             "question": self.question.to_dict(),
+            "protocol": self.protocol.record,
             "delta": self.delta,
             "absent": self.absent,
             "suite": self.suite.value,
@@ -157,7 +194,7 @@ class Task:
                 raise Refusal(Reason.MALFORMED, f"Expected {name} as a list.")
         if any(type(count) is not int for count in value["minimum"]):
             raise Refusal(Reason.MALFORMED, "Expected minimum as whole numbers.")
-        levels, promise, budget = (
+        choices, promise, allowance = (
             tuple(to_number(entry, name) for entry in value[name]) for name in _NUMBERS
         )
         numbers = type(value["delta"]) is float and type(value["absent"]) is int
@@ -171,16 +208,22 @@ class Task:
             name: from_text(value[name], size, name)
             for name, size in zip(_KEYS, sizes, strict=True)
         }
-        return cls(
+        task = cls(
             task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
             name=value["name"],
             question=Question.from_dict(value["question"]),
-            levels=levels,
+            choices=choices,
             minimum=tuple(value["minimum"]),
             promise=promise,
-            budget=budget,
+            allowance=allowance,
             delta=value["delta"],
             absent=value["absent"],
             suite=suite,
             **keys,
         )
+        if value["protocol"] != task.protocol.record:
+            raise Refusal(
+                Reason.MALFORMED,
+                f"Expected a task whose question is answered by {task.protocol}.",
+            )
+        return task

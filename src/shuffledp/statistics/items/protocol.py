@@ -37,6 +37,11 @@ WORDS = Words(
     unit="share",
 )
 
+UNBIASED_IF = (
+    "Unbiased if sets and targets are independent: targets were shuffled apart from the "
+    "messages."
+)
+
 # Chance that the cap cuts anybody's blanket messages, if no report size is given.
 _CUT = 1e-12
 

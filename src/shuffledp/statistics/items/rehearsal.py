@@ -22,16 +22,12 @@ from shuffledp.report.words import plain
 from shuffledp.statistics.dependence import dependence_of_sets
 from shuffledp.statistics.items.collection import ItemsCollection, collect_items
 from shuffledp.statistics.items.framework import ItemsFramework
-from shuffledp.statistics.items.protocol import WORDS, Items
+from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import Rehearsal, Stage
 from shuffledp.statistics.statistic import Option
 from shuffledp.types import Floats
 
-UNBIASED_IF_ITEMS = (
-    "Unbiased if sets and targets are independent: targets were shuffled apart from the "
-    "messages."
-)
 # A simulation keeps everybody's message in memory at once.
 MAX_MESSAGES = 3 * 10**8
 
@@ -221,7 +217,7 @@ def summarize_items(
         caveats=caveats,
         dependence=dependence,
         off_by=off_by_share(dependence, names),
-        unbiased_if=UNBIASED_IF_ITEMS,
+        unbiased_if=UNBIASED_IF,
         remedy="no other mode corrects that",
     )
 

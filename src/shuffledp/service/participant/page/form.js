@@ -1,5 +1,6 @@
 // The form: how private, what answer, and the code where the link held none.
 
+import { isCentral } from "./survey.js";
 import { TOKEN_SIZE, Stage, fromText } from "./wire.js";
 import { asText, levelName, sureShare, sureness } from "./words.js";
 import { choice, choices, details, el, picked } from "./view.js";
@@ -18,11 +19,11 @@ export class Missing extends Error {
 /** Returns the question about the level. */
 export function levelPart(survey) {
   const { task } = survey;
-  const central = task.question.statistic === "items";
+  const central = isCentral(survey);
   const who = central
     ? "Imagine somebody who studies everybody's messages after they were mixed"
     : "Imagine somebody who reads your message";
-  const cards = task.levels.map((epsilon, place) => {
+  const cards = task.choices.map((epsilon, place) => {
     const scale = el("span", { class: "scale", "aria-hidden": "true" }, el("span"));
     scale.firstChild.style.setProperty("--share", sureShare(epsilon));
     return choice(
@@ -37,7 +38,7 @@ export function levelPart(survey) {
         el("strong", {}, sureness(epsilon)),
         el("span", { class: "small" }, " sure"),
       ),
-      el("span", { class: "name" }, levelName(place, task.levels.length)),
+      el("span", { class: "name" }, levelName(place, task.choices.length)),
       scale,
     );
   });
@@ -66,7 +67,7 @@ function levelTable(task, central) {
   const names = central
     ? ["Level", "Epsilon after mixing"]
     : ["Level", "Epsilon of your message", "Epsilon after mixing"];
-  const rows = task.levels.map((level, place) => [
+  const rows = task.choices.map((level, place) => [
     sureness(level),
     ...(central ? [] : [asText(level)]),
     asText(task.promise[place]),
@@ -107,7 +108,8 @@ function levelTable(task, central) {
 /** Returns the question itself; null in the step that asks for levels alone. */
 export function answerPart(survey) {
   const { question } = survey.task;
-  if (survey.step.stage === Stage.levels) return null;
+  const { terms } = question;
+  if (survey.step.stage === Stage.choice) return null;
   const legend = (text) => el("legend", {}, text);
   if (question.statistic === "sum") {
     return el("fieldset", { id: "answer" }, legend("Your answer"), choices("answer", ["Yes", "No"]));
@@ -120,41 +122,40 @@ export function answerPart(survey) {
       el(
         "label",
         { for: "number" },
-        `A number from ${asText(question.low)} to ${asText(question.high)}`,
+        `A number from ${asText(terms.low)} to ${asText(terms.high)}`,
       ),
       el("input", {
         id: "number",
         type: "text",
-        inputmode: question.low < 0 ? "text" : "decimal",
+        inputmode: terms.low < 0 ? "text" : "decimal",
         autocomplete: "off",
       }),
     );
   }
-  if (question.statistic === "items") return itemsPart(question);
-  if (question.categories.length <= MANY) {
+  if (question.statistic === "items") return itemsPart(terms);
+  if (terms.categories.length <= MANY) {
     return el(
       "fieldset",
       { id: "answer" },
       legend("Your answer"),
-      choices("answer", question.categories),
+      choices("answer", terms.categories),
     );
   }
   return el(
     "fieldset",
     { id: "answer" },
     legend("Your answer"),
-    el("label", { for: "category" }, `One of ${asText(question.categories.length)}`),
+    el("label", { for: "category" }, `One of ${asText(terms.categories.length)}`),
     el(
       "select",
       { id: "category", autocomplete: "off" },
       el("option", { value: "" }, "Choose"),
-      ...question.categories.map((text, place) => el("option", { value: place }, text)),
+      ...terms.categories.map((text, place) => el("option", { value: place }, text)),
     ),
   );
 }
 
-function itemsPart(question) {
-  const most = question.set_size;
+function itemsPart({ categories, set_size: most }) {
   const count = el("p", { class: "hint", "aria-live": "polite" });
   const tell = () => {
     count.textContent = `${picked("answer").length} of at most ${most} chosen`;
@@ -163,7 +164,7 @@ function itemsPart(question) {
     "fieldset",
     { id: "answer" },
     el("legend", {}, most === 1 ? "Your answer" : `Your answers, up to ${most}`),
-    choices("answer", question.categories, { kind: "checkbox", onchange: tell }),
+    choices("answer", categories, { kind: "checkbox", onchange: tell }),
     count,
   );
   count.textContent = `0 of at most ${most} chosen`;
@@ -195,7 +196,7 @@ export function tokenPart() {
 export function readForm(survey, known) {
   const [level] = picked("level");
   if (level === undefined) throw new Missing("Choose a level first.", "level");
-  const answer = survey.step.stage === Stage.levels ? null : readAnswer(survey.task.question);
+  const answer = survey.step.stage === Stage.choice ? null : readAnswer(survey.task.question);
   const token = known ?? tokenOf(document.getElementById("token").value);
   if (!token) {
     throw new Missing("This is no code: it has 43 letters, digits, - and _.", "code");
@@ -203,19 +204,19 @@ export function readForm(survey, known) {
   return { level, answer, token };
 }
 
-function readAnswer(question) {
+function readAnswer({ statistic, terms }) {
   const places = picked("answer");
-  if (question.statistic === "items") {
-    if (places.length > question.set_size) {
-      throw new Missing(`Choose at most ${question.set_size} answers.`, "answer");
+  if (statistic === "items") {
+    if (places.length > terms.set_size) {
+      throw new Missing(`Choose at most ${terms.set_size} answers.`, "answer");
     }
     return places;
   }
-  if (question.statistic === "mean") {
+  if (statistic === "mean") {
     const text = document.getElementById("number").value.trim().replace(",", ".");
     const number = text === "" ? NaN : Number(text);
-    if (!(number >= question.low && number <= question.high)) {
-      const ends = `${asText(question.low)} to ${asText(question.high)}`;
+    if (!(number >= terms.low && number <= terms.high)) {
+      const ends = `${asText(terms.low)} to ${asText(terms.high)}`;
       throw new Missing(`Write a number from ${ends}.`, "answer");
     }
     return number;
@@ -224,7 +225,7 @@ function readAnswer(question) {
   const place = list ? (list.value === "" ? undefined : Number(list.value)) : places[0];
   if (place === undefined) throw new Missing("Choose an answer first.", "answer");
   // Yes comes first on the screen, and is 1 on the wire.
-  return question.statistic === "sum" ? 1 - place : place;
+  return statistic === "sum" ? 1 - place : place;
 }
 
 /** Returns the 32 bytes of a code, or of a link that ends with one; null if there are none. */

@@ -2,6 +2,7 @@
 
 import { randomizeCategory, randomizeItems, randomizeNumber } from "./randomize.js";
 import { seal } from "./seal.js";
+import { isCentral } from "./survey.js";
 import * as wire from "./wire.js";
 import { asText, sureness } from "./words.js";
 
@@ -9,21 +10,22 @@ import { asText, sureness } from "./words.js";
  * Draws the message of an answer: what the analyst will see, as numbers.
  *
  * @param survey From `read`.
- * @param {number} level The position of the level.
+ * @param {number} level The position of the level, or of the target.
  * @param answer A category's position, a number, 0 or 1, or positions of items.
  * @param rng The only source of randomness.
  * @returns {number[]}
  */
 export function draw(survey, level, answer, rng) {
-  const { question, levels } = survey.task;
-  const epsilon = levels[level];
-  // Levels of items are reported as they are, sealed and without a name.
-  if (survey.step.stage === wire.Stage.levels) return [level];
+  const { question, choices } = survey.task;
+  const { terms } = question;
+  const epsilon = choices[level];
+  // Targets are reported as they are, sealed and without a name.
+  if (survey.step.stage === wire.Stage.choice) return [level];
   switch (question.statistic) {
     case "frequency":
-      return [randomizeCategory(answer, question.categories.length, epsilon, rng)];
+      return [randomizeCategory(answer, terms.categories.length, epsilon, rng)];
     case "mean":
-      return [randomizeNumber(answer, question.low, question.high, epsilon, rng)];
+      return [randomizeNumber(answer, terms.low, terms.high, epsilon, rng)];
     case "sum":
       return [randomizeNumber(answer, 0, 1, epsilon, rng)];
     case "items":
@@ -37,30 +39,30 @@ export function draw(survey, level, answer, rng) {
 export async function pack(survey, level, numbers, token) {
   const { question } = survey.task;
   const linked = question.mode === "stratified" && survey.step.stage === wire.Stage.answer;
-  const named = question.statistic !== "items";
   const info = wire.messageInfo(survey.step, linked ? level : wire.UNLINKED);
   const sealed = await seal(survey.analystKey, info, numbers.map(wire.plainMessage));
-  const place = named ? level : wire.UNLINKED;
+  const place = isCentral(survey) ? wire.UNLINKED : level;
   return wire.upload(survey.step, survey.taskId, token, place, sealed);
 }
 
 /** Returns the lines that say what a drawn message holds. */
 export function describe(survey, numbers) {
-  const { question, levels } = survey.task;
-  if (survey.step.stage === wire.Stage.levels) {
-    return [`At most ${sureness(levels[numbers[0]])} sure`];
+  const { question, choices } = survey.task;
+  const { terms } = question;
+  if (survey.step.stage === wire.Stage.choice) {
+    return [`At most ${sureness(choices[numbers[0]])} sure`];
   }
   switch (question.statistic) {
     case "frequency":
-      return [question.categories[numbers[0]]];
+      return [terms.categories[numbers[0]]];
     case "mean":
       return numbers[0]
-        ? [`${asText(question.high)}, the high end`]
-        : [`${asText(question.low)}, the low end`];
+        ? [`${asText(terms.high)}, the high end`]
+        : [`${asText(terms.low)}, the low end`];
     case "sum":
       return [numbers[0] ? "Yes" : "No"];
     default:
-      return describeItems(question.categories, numbers);
+      return describeItems(terms.categories, numbers);
   }
 }
 
@@ -79,8 +81,8 @@ function describeItems(categories, numbers) {
 
 function itemsPlan({ task, plan }) {
   return {
-    numItems: task.question.categories.length,
-    setSize: task.question.set_size,
+    numItems: task.question.terms.categories.length,
+    setSize: task.question.terms.set_size,
     blanket: plan.blanket,
     reportSize: plan.report_size,
   };

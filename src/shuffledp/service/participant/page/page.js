@@ -8,7 +8,7 @@ import { Missing, answerPart, levelPart, readForm, tokenOf, tokenPart } from "./
 import { describe, draw, pack } from "./message.js";
 import { Rng } from "./randomize.js";
 import { canSeal } from "./seal.js";
-import { Trouble, load, send } from "./survey.js";
+import { Trouble, isCentral, load, send } from "./survey.js";
 import { Stage, toText } from "./wire.js";
 import { refusalText, sureness } from "./words.js";
 import { details, el, say, show } from "./view.js";
@@ -41,13 +41,13 @@ async function begin() {
 }
 
 function kicker(survey, step) {
-  const two = survey.task.question.statistic === "items";
-  const part = two ? `Part ${survey.step.stage === Stage.levels ? 1 : 2} · ` : "";
+  const two = isCentral(survey);
+  const part = two ? `Part ${survey.step.stage === Stage.choice ? 1 : 2} · ` : "";
   return el("p", { class: "kicker" }, survey.task.name, el("span", {}, `${part}${step}`));
 }
 
 function showForm(survey) {
-  const levels = survey.step.stage === Stage.levels;
+  const choosing = survey.step.stage === Stage.choice;
   const trouble = el("p", { class: "trouble", role: "alert" });
   const make = el("button", { type: "submit" }, "Make my message");
   const submit = (event) => {
@@ -83,7 +83,7 @@ function showForm(survey) {
       el(
         "p",
         { class: "hint" },
-        levels
+        choosing
           ? "You see the message before it is sent."
           : "You see the message before it is sent. Chance is drawn once: after that, the " +
               "answer cannot be changed.",
@@ -93,7 +93,7 @@ function showForm(survey) {
 }
 
 function leadText(survey) {
-  if (survey.step.stage === Stage.levels) {
+  if (survey.step.stage === Stage.choice) {
     return (
       "This survey has two parts. First, everybody says how private she wants to be. Later, " +
       "the same link asks the question above. Remember your level: nothing is stored here."
@@ -196,9 +196,9 @@ function showMessage(survey, level, lines, body) {
 }
 
 function messageTexts(survey, level) {
-  const { question, levels } = survey.task;
-  const sure = sureness(levels[level]);
-  if (survey.step.stage === Stage.levels) {
+  const { question, choices } = survey.task;
+  const sure = sureness(choices[level]);
+  if (survey.step.stage === Stage.choice) {
     return ["This is the level that you chose, as it is. It is counted without a name."];
   }
   if (question.statistic === "items") {
@@ -225,7 +225,7 @@ function messageTexts(survey, level) {
 }
 
 function whoSees(survey, level) {
-  const sure = sureness(survey.task.levels[level]);
+  const sure = sureness(survey.task.choices[level]);
   const linked = survey.task.question.mode === "stratified";
   const named = namesLevel(survey) ? `, your level (${sure})` : "";
   return el(
@@ -244,7 +244,7 @@ function whoSees(survey, level) {
 }
 
 function namesLevel(survey) {
-  return survey.task.question.statistic !== "items";
+  return !isCentral(survey);
 }
 
 function showDone(survey, checked) {
@@ -259,7 +259,7 @@ function showDone(survey, checked) {
   };
   const arrived = checked === null ? "seems to have arrived" : "has arrived";
   const later =
-    survey.step.stage === Stage.levels
+    survey.step.stage === Stage.choice
       ? el("p", {}, "Keep your link, and remember your level: the question itself comes next.")
       : null;
   show(

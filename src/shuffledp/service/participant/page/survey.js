@@ -2,8 +2,15 @@
 
 import * as wire from "./wire.js";
 
-const STATISTICS = ["frequency", "mean", "sum", "items"];
-const PLAN = ["rates", "blanket", "report_size"];
+// What this page runs for each statistic: a task that asks for another mechanism is refused.
+const MECHANISMS = {
+  frequency: "kary-response",
+  mean: "one-bit",
+  sum: "one-bit",
+  items: "poisson-items",
+};
+const CENTRAL = ["items"];
+const IDENTITY = ["statistic", "mechanism", "parameters", "mode"];
 const REQUEST = {
   cache: "no-store",
   credentials: "omit",
@@ -20,6 +27,27 @@ export class Trouble extends Error {
   }
 }
 
+/** Tells whether people choose central targets, which a plan keeps, instead of levels. */
+export function isCentral({ task }) {
+  return CENTRAL.includes(task.question.statistic);
+}
+
+/** Tells whether a protocol is the one that this page runs for a statistic. */
+function isKnown(protocol, statistic) {
+  return (
+    Object.hasOwn(MECHANISMS, statistic) &&
+    protocol?.statistic === statistic &&
+    protocol.mechanism === MECHANISMS[statistic]
+  );
+}
+
+/** Tells whether a plan is about the items that are asked for. */
+function fits({ parameters }, terms) {
+  return (
+    parameters.items === terms.categories.length && parameters.set_size === terms.set_size
+  );
+}
+
 /** Asks the shuffler for a survey. */
 export async function load(url) {
   const response = await request(url, {});
@@ -32,14 +60,15 @@ export async function load(url) {
  * Reads the shuffler's description of a survey.
  *
  * @returns A survey: `task` with plain numbers, `step` as messages are bound to it, and
- *   `plan` (null before there is one).
+ *   `plan`, the parameters of what then runs (null where nothing is planned).
  */
 export async function read(text) {
   const raw = wire.parse(text);
   const { task, plan, epoch, stage, phase } = wire.plain(raw);
   const taskId = wire.fromText(task?.task_id, 16);
   const analystKey = wire.fromText(task?.analyst_key, 32);
-  if (task?.version !== 1 || !STATISTICS.includes(task.question?.statistic) || !taskId) {
+  const statistic = task?.question?.statistic;
+  if (task?.version !== 2 || !isKnown(task.protocol, statistic) || !taskId) {
     throw new Trouble("This page does not know this kind of survey.");
   }
   if (task.suite !== "x25519" || !analystKey) {
@@ -48,19 +77,22 @@ export async function read(text) {
         "You can take part with the shuffledp program instead.",
     );
   }
-  const planned = stage === "answer" && plan !== null;
-  if (task.question.statistic === "items" && stage === "answer" && !planned) {
+  const planned = stage === "answer" && isCentral({ task });
+  if (planned && plan === null) {
     throw new Trouble("This survey's plan is not published yet. Come back later.");
   }
+  if (planned && !(isKnown(plan, statistic) && fits(plan, task.question.terms))) {
+    throw new Trouble("This page does not know this kind of plan.");
+  }
   const published = planned
-    ? Object.fromEntries(PLAN.map((name) => [name, raw.plan[name]]))
+    ? Object.fromEntries(IDENTITY.map((name) => [name, raw.plan[name]]))
     : null;
   return {
     task,
     taskId,
     analystKey,
     phase,
-    plan: planned ? plan : null,
+    plan: planned ? plan.parameters : null,
     step: {
       taskDigest: await digest(raw.task),
       planDigest: published ? await digest(published) : new Uint8Array(32),

@@ -8,7 +8,7 @@ export const TOKEN_SIZE = 32;
 export const MESSAGE_SIZE = 9;
 export const SEALED_SIZE = MESSAGE_SIZE + 32 + 16;
 export const UNLINKED = 0xffff;
-export const Stage = Object.freeze({ answer: 0, levels: 1 });
+export const Stage = Object.freeze({ answer: 0, choice: 1 });
 export const MEDIA_TYPE = "application/vnd.shuffledp.reports";
 
 const ID_SIZE = 16;

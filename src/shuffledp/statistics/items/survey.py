@@ -1,0 +1,248 @@
+"""Sets of items, as they are asked of real people: targets first, then items."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.analyzer.choice_counts import ChoiceCounts
+from shuffledp.analyzer.items import ItemsEstimate
+from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.randomness import Rng
+from shuffledp.reports import ShuffledReports
+from shuffledp.statistics.items.choices import Choices
+from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
+from shuffledp.statistics.survey import (
+    CATEGORIES,
+    SHARES,
+    BatchPeople,
+    Form,
+    Offer,
+    Scale,
+    Term,
+)
+from shuffledp.tally import Tally
+from shuffledp.types import Floats, Ints, Mode
+from shuffledp.wording import Words
+
+SET_SIZE = Term(
+    "set_size",
+    "whole number",
+    "set-size",
+    "how many of them people may hold",
+    least=1,
+    most=256,
+)
+
+
+@dataclass(frozen=True)
+class ItemsSurvey:
+    """Which of several items, a few of them: see `Survey`.
+
+    Attributes:
+        categories: Names of the items.
+        set_size: How many of them people may hold.
+        mode: "agnostic": nobody's target travels with her items.
+    """
+
+    words: ClassVar[Words] = WORDS
+    asks: ClassVar[str] = "which --set-size items of several"
+    terms: ClassVar[tuple[Term, ...]] = (CATEGORIES, SET_SIZE)
+    central: ClassVar[bool] = True
+
+    categories: tuple[str, ...]
+    set_size: int
+    mode: Mode = "agnostic"
+
+    def __post_init__(self) -> None:
+        for term in self.terms:
+            term.checked(getattr(self, term.name))
+        if self.mode != "agnostic":
+            raise InvalidInputError(
+                "Expected items to be collected agnostic of targets."
+            )
+        self._framework(Offer((1.0,), 1e-6, 0))  # Checks the rest.
+
+    @property
+    def form(self) -> Form:
+        """See `Survey`."""
+        return Form("some of", self.categories, self.set_size)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The items."""
+        return self.categories
+
+    @property
+    def unbiased_if(self) -> str:
+        """See `Survey`."""
+        return UNBIASED_IF
+
+    def scale(self, num_users: int) -> Scale:
+        """Shares."""
+        return SHARES
+
+    def identity(self, offer: Offer) -> Identity:
+        """What is known before a plan: all but the parameters that it sets."""
+        parameters = {
+            "items": len(self.categories),
+            "set_size": self.set_size,
+            "choices": self.choosing(offer).identity.record,
+        }
+        return Identity.of(WORDS.name, "poisson-items", parameters, "agnostic")
+
+    def choosing(self, offer: Offer) -> "TargetsRun":
+        """See `Survey`."""
+        return TargetsRun(self._framework(offer))
+
+    def answering(self, offer: Offer, plan: Identity | None = None) -> "ItemsRun":
+        """See `Survey`."""
+        refusal = InvalidInputError("Expected a plan for these items and targets.")
+        if plan is None:
+            raise refusal
+        try:
+            items = Items.from_record(plan.record)
+        except (
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ) as error:
+            raise refusal from error
+        stated = (items.num_items, items.set_size, items.targets, items.noise)
+        wanted = (len(self.categories), self.set_size, offer.choices, "poisson")
+        # What was published must be all that runs.
+        if stated != wanted or items.identity != plan:
+            raise refusal
+        return ItemsRun(items, self.choosing(offer).protocol)
+
+    def _framework(self, offer: Offer) -> ItemsFramework:
+        return ItemsFramework(
+            len(self.categories),
+            self.set_size,
+            offer.choices,
+            offer.delta,
+            absent=offer.absent,
+        )
+
+
+@dataclass(frozen=True)
+class TargetsRun:
+    """Everybody's target, as it is, without a name: see `ChoiceRun`.
+
+    Attributes:
+        framework: What the plan comes from.
+    """
+
+    framework: ItemsFramework
+
+    @property
+    def protocol(self) -> Choices:
+        """What runs."""
+        return self.framework.choices
+
+    @property
+    def identity(self) -> Identity:
+        """The protocol's own."""
+        return self.protocol.identity
+
+    @property
+    def num_messages(self) -> int:
+        """One for every target."""
+        return len(self.framework.targets)
+
+    @property
+    def messages_per_report(self) -> int:
+        """One."""
+        return 1
+
+    def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:
+        """See `StageRun`."""
+        return self.protocol.randomize(choices, rng=rng).messages.astype(np.int64)
+
+    def tally(self, messages: Ints, choice: float | None) -> Tally:
+        """See `StageRun`."""
+        rows = messages[:, None]
+        return self.protocol.tally(ShuffledReports(self.identity, rows, None, "pool"))
+
+    def exact(self, people: Sequence[int]) -> Tally:
+        """See `ChoiceRun`."""
+        return self.tally(np.repeat(np.arange(self.num_messages), people), None)
+
+    def plan(self, chosen: Tally) -> Identity:
+        """See `ChoiceRun`."""
+        counts = self.framework.count_choices(chosen)
+        return self.framework.plan(counts).protocol.identity
+
+
+@dataclass(frozen=True)
+class ItemsRun:
+    """Everybody's items, as the plan says: see `AnswerRun`.
+
+    Attributes:
+        protocol: What runs.
+        choices: What ran before.
+    """
+
+    protocol: Items
+    choices: Choices
+
+    @property
+    def identity(self) -> Identity:
+        """The protocol's own."""
+        return self.protocol.identity
+
+    @property
+    def num_messages(self) -> int:
+        """One for every item, and one that fills up a report."""
+        return self.protocol.num_items + 1
+
+    @property
+    def messages_per_report(self) -> int:
+        """As many as the plan says."""
+        return self.protocol.randomizer.report_size
+
+    def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:
+        """See `StageRun`."""
+        reports = self.protocol.randomize(np.asarray(values), choices, rng=rng)
+        return reports.messages.astype(np.int64)
+
+    def tally(self, messages: Ints, choice: float | None) -> Tally:
+        """See `StageRun`."""
+        width = self.messages_per_report
+        # The pool is counted in whole reports; what fills them up is not counted.
+        rows = np.full((-(-messages.size // width), width), self.protocol.num_items)
+        rows.ravel()[: messages.size] = messages
+        return self.protocol.tally(ShuffledReports(self.identity, rows, None, "pool"))
+
+    def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
+        """See `AnswerRun`."""
+        planned = self._counts(chosen).people()
+        return BatchPeople(planned, max(planned.num_users - people[0], 0))
+
+    def estimate(self, tally: Tally, chosen: Tally | None) -> ItemsEstimate:
+        """See `AnswerRun`."""
+        counts = self._counts(chosen)
+        return self.protocol.estimate(tally, scaled(counts, tally.num_users))
+
+    def _counts(self, chosen: Tally | None) -> ChoiceCounts:
+        if chosen is None:
+            raise InvalidInputError("Expected the targets that people chose before.")
+        return self.choices.estimate(chosen)
+
+
+def scaled(counts: ChoiceCounts, num_users: int) -> ChoiceCounts:
+    """Returns choices in the same proportion, of those who sent items."""
+    if counts.num_users == num_users:
+        return counts
+    ratio = num_users / counts.num_users
+    covariance = None if counts.covariance is None else counts.covariance * ratio**2
+    return ChoiceCounts(counts.choices, counts.value * ratio, covariance, num_users)
+
+
+SURVEY = ItemsSurvey

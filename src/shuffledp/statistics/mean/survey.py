@@ -1,0 +1,82 @@
+"""Means, as they are asked of real people: every number is sent as one bit."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from shuffledp.identity import Identity
+from shuffledp.statistics.mean.protocol import WORDS, Mean
+from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
+from shuffledp.statistics.survey import (
+    ChoiceRun,
+    Form,
+    Offer,
+    Scale,
+    Term,
+)
+from shuffledp.types import Mode
+from shuffledp.wording import UNBIASED_IF, Words
+
+LOW = Term("low", "number", "low", "smallest possible number")
+HIGH = Term("high", "number", "high", "largest possible number")
+
+
+@dataclass(frozen=True)
+class MeanSurvey:
+    """A number in a range: see `Survey`.
+
+    Attributes:
+        low: Smallest possible number.
+        high: Largest possible number.
+        mode: "agnostic" or "stratified".
+    """
+
+    words: ClassVar[Words] = WORDS
+    asks: ClassVar[str] = "which number from --low to --high"
+    terms: ClassVar[tuple[Term, ...]] = (LOW, HIGH)
+    central: ClassVar[bool] = False
+
+    low: float
+    high: float
+    mode: Mode = "agnostic"
+
+    def __post_init__(self) -> None:
+        self.protocol  # noqa: B018 - it checks the terms
+
+    @property
+    def protocol(self) -> Mean:
+        """What runs."""
+        return Mean(self.low, self.high, self.mode)
+
+    @property
+    def form(self) -> Form:
+        """See `Survey`."""
+        return Form("number")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One."""
+        return ("mean",)
+
+    @property
+    def unbiased_if(self) -> str:
+        """See `Survey`."""
+        return UNBIASED_IF[self.mode]
+
+    def scale(self, num_users: int) -> Scale:
+        """The whole range: a mean has no natural 0."""
+        return Scale(ends=(self.low, self.high), has_bars=False)
+
+    def identity(self, offer: Offer) -> Identity:
+        """The protocol's."""
+        return self.protocol.identity
+
+    def choosing(self, offer: Offer) -> ChoiceRun:
+        """See `Survey`."""
+        return no_targets()
+
+    def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
+        """See `Survey`."""
+        return only_stage(self.protocol, offer, plan, 2)
+
+
+SURVEY = MeanSurvey

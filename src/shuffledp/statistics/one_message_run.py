@@ -1,0 +1,97 @@
+"""One message per person, sent at a privacy level that the shuffler sees."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.accounting.exposure import Certifiable
+from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.population import Population
+from shuffledp.randomness import Rng
+from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.survey import BatchPeople, ChoiceRun, Estimate, Offer
+from shuffledp.statistics.tallying import Seen
+from shuffledp.tally import Tally
+from shuffledp.types import Floats, Ints
+
+
+class OneMessageProtocol(Certifiable, Protocol):
+    """A protocol with one whole number per person."""
+
+    def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
+        """Runs on the devices."""
+        ...
+
+    def tally(self, shuffled: ShuffledReports) -> Tally:
+        """Counts."""
+        ...
+
+    def estimate(self, seen: Seen, people: Population) -> Estimate:
+        """Estimates."""
+        ...
+
+
+@dataclass(frozen=True)
+class OneMessageRun:
+    """The only stage of such a protocol: see `AnswerRun`.
+
+    Attributes:
+        protocol: What runs.
+        offer: Of the task.
+        num_messages: How many different messages there are.
+    """
+
+    protocol: OneMessageProtocol
+    offer: Offer
+    num_messages: int
+
+    @property
+    def identity(self) -> Identity:
+        """The protocol's own."""
+        return self.protocol.identity
+
+    @property
+    def messages_per_report(self) -> int:
+        """One."""
+        return 1
+
+    def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:
+        """See `StageRun`."""
+        messages = self.protocol.randomize(values, choices, rng=rng).messages
+        return messages.astype(np.int64)[:, None]
+
+    def tally(self, messages: Ints, choice: float | None) -> Tally:
+        """See `StageRun`."""
+        levels = None if choice is None else np.full(messages.size, choice)
+        return self.protocol.tally(ShuffledReports(self.identity, messages, levels))
+
+    def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
+        """See `AnswerRun`."""
+        counted = zip(self.offer.choices, people, strict=True)
+        return BatchPeople(Population.from_counts({e: n for e, n in counted if n > 0}))
+
+    def estimate(self, tally: Tally, chosen: Tally | None) -> Estimate:
+        """See `AnswerRun`."""
+        return self.protocol.estimate(tally, Population(tally.levels, tally.people[0]))
+
+
+def only_stage(
+    protocol: OneMessageProtocol, offer: Offer, plan: Identity | None, num_messages: int
+) -> OneMessageRun:
+    """Returns the stage in which people answer.
+
+    Raises:
+        InvalidInputError: If a plan is given.
+    """
+    if plan is not None:
+        raise InvalidInputError("Expected no plan: people answer at once.")
+    return OneMessageRun(protocol, offer, num_messages)
+
+
+def no_targets() -> ChoiceRun:
+    """Raises what `Survey.choosing` raises where choices are levels."""
+    raise InvalidInputError("Expected targets: levels are sent with the answers.")

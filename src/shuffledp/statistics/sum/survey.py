@@ -1,0 +1,75 @@
+"""How many people say yes, as it is asked of real people."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from shuffledp.identity import Identity
+from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
+from shuffledp.statistics.sum.protocol import WORDS, BinarySum
+from shuffledp.statistics.survey import (
+    ChoiceRun,
+    Form,
+    Offer,
+    Scale,
+    Term,
+)
+from shuffledp.types import Mode
+from shuffledp.wording import UNBIASED_IF, Words
+
+
+@dataclass(frozen=True)
+class SumSurvey:
+    """Yes or no: see `Survey`.
+
+    Attributes:
+        mode: "agnostic" or "stratified".
+    """
+
+    words: ClassVar[Words] = WORDS
+    asks: ClassVar[str] = "yes or no"
+    terms: ClassVar[tuple[Term, ...]] = ()
+    central: ClassVar[bool] = False
+
+    mode: Mode = "agnostic"
+
+    def __post_init__(self) -> None:
+        self.protocol  # noqa: B018 - it checks the mode
+
+    @property
+    def protocol(self) -> BinarySum:
+        """What runs."""
+        return BinarySum(self.mode)
+
+    @property
+    def form(self) -> Form:
+        """See `Survey`."""
+        return Form("yes or no")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One."""
+        return ("people who say yes",)
+
+    @property
+    def unbiased_if(self) -> str:
+        """See `Survey`."""
+        return UNBIASED_IF[self.mode]
+
+    def scale(self, num_users: int) -> Scale:
+        """From nobody to everybody."""
+        return Scale(ends=(0.0, float(num_users)))
+
+    def identity(self, offer: Offer) -> Identity:
+        """The protocol's."""
+        return self.protocol.identity
+
+    def choosing(self, offer: Offer) -> ChoiceRun:
+        """See `Survey`."""
+        return no_targets()
+
+    def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
+        """See `Survey`."""
+        return only_stage(self.protocol, offer, plan, 2)
+
+
+SURVEY = SumSurvey
