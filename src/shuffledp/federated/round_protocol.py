@@ -292,3 +292,6 @@ class TrainingRound:
         self, updates: NDArray[np.float32], levels: Floats, rng: Rng
     ) -> NDArray[Any]:
         return messages_of(self.framework, self.device, updates, levels, rng=rng)
+
+
+PROTOCOL = TrainingRound
