@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
+from shuffledp.errors import OutsidePreconditions
 from shuffledp.papers.bounds.apes import (
     ApesClosed,
     ApesNumerical,
@@ -188,3 +189,13 @@ def test_an_epsilon_too_small_for_the_closed_form(bound: Any) -> None:
 def test_a_crowd_of_another_name() -> None:
     with pytest.raises(sdp.InvalidInputError, match="personal or uniform"):
         ApesNumerical("mixed")  # type: ignore[arg-type]
+
+
+def test_a_delta_that_no_double_holds_is_not_stated_as_0() -> None:
+    crowd = Setting(
+        sdp.Population.from_counts({1.0: 10**6}), sdp.KRandomizedResponse(17)
+    )
+
+    # 4 e^-1000 and less: the condition of the theorem cannot be checked, either.
+    with pytest.raises(OutsidePreconditions, match="16 ln"):
+        UniformShuffle().delta(crowd, 0.2)
