@@ -6,12 +6,14 @@ command line and a report need (`STATISTIC`), and `survey.py` with what services
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.exposure import Certifiable
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.identity import Identity
-from shuffledp.statistics.statistic import Statistic
+
+if TYPE_CHECKING:
+    from shuffledp.statistics.statistic import Statistic  # Brings tables along.
 
 # Where the protocol of each is.
 _PROTOCOLS = {
@@ -28,7 +30,7 @@ _PROTOCOLS = {
 STATISTICS = tuple(_PROTOCOLS)[:-3]
 
 
-def statistic_named(name: str) -> Statistic:
+def statistic_named(name: str) -> "Statistic":
     """Returns what a command line and a report need to know of a statistic.
 
     >>> statistic_named("mean").words.title
