@@ -70,6 +70,7 @@ def test_items_and_guarantee_of_everybody(command: Command, visits: Path) -> Non
         assert abs(row["estimate"] - row["truth"]) < 5 * row["standard_error"]
     assert not answer["dependence"]["suspected"]
     guarantee = answer["guarantee"]
+    assert guarantee["protocol"]["mechanism"] == "poisson-items"
     parameters = guarantee["protocol"]["parameters"]
     asked = rows.unique("visitor")["epsilon"]
     assert guarantee["certified"]
@@ -82,7 +83,8 @@ def test_items_and_guarantee_of_everybody(command: Command, visits: Path) -> Non
         # Rounded upward in the sixth digit.
         assert level["epsilon_central"] <= level["target"] * (1 + 1.1e-5)
     said = " ".join(answer["caveats"])
-    assert f"{parameters['report_size']} messages, m = {parameters['blanket']} " in said
+    sent = f"{parameters['report_size']} messages, m = {parameters['blanket']} "
+    assert sent in said
     assert f"{parameters['rates'][0]} at target 0.5" in said
     assert "holds more than 3 items" in said
     assert "know hers beforehand" in said
@@ -115,7 +117,6 @@ def test_report_of_items_holds_its_numbers(
             assert all(cell in text for cell in cells)
         assert f'<td class="certified">{level["epsilon_central"]}</td>' in page
     printed = " ".join(outcome.out.split())
-    assert f"Theorem: {guarantee['theorem']}." in printed
     assert f"Theorem: {guarantee['theorem']}." in page
     assert "epsilon asked for" in printed
 
