@@ -231,7 +231,7 @@ def _train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
             finished = done
             tell(done, words)
 
-        result = train(
+        trained = train(
             model,
             clients,
             levels,
@@ -240,10 +240,8 @@ def _train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
             protocol=protocol,
             rounds=rounds,
             server_rate=given["learning_rate"],
-            delta=delta,
             rng=rng,
             local_training=local,
-            promise=promise,
             on_round=on_round,
             on_share=on_share,
         )
@@ -257,12 +255,13 @@ def _train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
         delta=delta,
         share=share,
     )
-    curves = {"test": result.accuracy}
+    curves = {"test": trained.accuracy}
     settings = {**_settings(name, given), "share": share}
     deliver(
         {
             "settings": settings,
-            **result.to_dict(),
+            "accuracy": list(trained.accuracy),
+            **promise.to_dict(),
             "after_one_round": one.to_dict(),
             "stated": stated_record(promise, stated),
         },

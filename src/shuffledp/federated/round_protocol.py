@@ -255,7 +255,7 @@ class TrainingRound:
             sums: NDArray[Any] = messages.sum(axis=0, dtype=np.int64, keepdims=True)
             return sums
 
-        return tally_of(shuffled, self.identity, count=count)
+        return tally_of(shuffled, self.identity, count=count, arrangement="columns")
 
     def estimate(self, seen: Seen, people: Population) -> UpdateEstimate:
         """Estimates the mean update, from what the shuffler let through.

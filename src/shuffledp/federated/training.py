@@ -10,20 +10,18 @@ Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Algorithm 1.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting.account import digest
-from shuffledp.accounting.asked import check_either, check_whole
+from shuffledp.accounting.asked import check_whole
 from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clients import Clients, check_converges
 from shuffledp.federated.local_training import LocalTraining, Model
 from shuffledp.federated.round import OnShare, Updates, average_updates
 from shuffledp.federated.round_protocol import TrainingRound
-from shuffledp.federated.training_promise import TrainingPromise, promise_of
 from shuffledp.population import Population
 from shuffledp.types import Floats
 
@@ -54,22 +52,16 @@ class TrainableModel(Model, Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingResult:
-    """A trained model, how well it did, and what it cost.
+class TrainedModel:
+    """A trained model, and how well it did.
 
     Attributes:
         accuracy: After each round, on the test set, shape (rounds,).
-        promise: What each level of people is promised after all rounds.
         weights: Of the model, shape (d,).
     """
 
     accuracy: tuple[float, ...]
-    promise: TrainingPromise
     weights: NDArray[np.float32] = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns all but the weights as plain numbers, lists and texts."""
-        return {"accuracy": list(self.accuracy), **self.promise.to_dict()}
 
 
 def train(
@@ -82,17 +74,14 @@ def train(
     protocol: TrainingRound | None,
     rounds: int,
     server_rate: float,
-    delta: float,
     rng: np.random.Generator,
     local_training: LocalTraining | None = None,
-    promise: TrainingPromise | None = None,
     on_round: OnRound | None = None,
     on_share: OnShare | None = None,
-) -> TrainingResult:
+) -> TrainedModel:
     """Simulates Algorithm 1 of APES, with any framework, round by round.
 
-    What it is worth is computed first: nobody trains for hours, only to hear that there is
-    no guarantee.
+    What it is worth is `account(protocol, people, delta=..., rounds=...)`, before or after.
 
     Args:
         model: What is trained.
@@ -104,36 +93,21 @@ def train(
             updates are sent as they are, without any privacy.
         rounds: T >= 1.
         server_rate: The model moves by this times the estimated mean update, > 0.
-        delta: Of one person's guarantee for the whole training, in [1e-300, 1).
         rng: The only source of randomness; it is one of simulations.
         local_training: What a client does in a round; by default, one gradient.
-        promise: What `promise_of` gave for these settings and people, if it was called
-            before.
         on_round: Called after every round.
         on_share: Called with the share of the current round that is done.
 
     Raises:
         InvalidInputError: If shapes differ, a parameter is out of range, or the training
             diverges: a weight or an update is not finite.
-        CertificationError: If nothing can be proven about these settings.
     """
-    budgets = level_array(levels)
-    if budgets.shape != (clients.num_clients,):
-        raise InvalidInputError(
-            f"Expected one level for each of {clients.num_clients} clients, "
-            f"got {budgets.size}."
-        )
+    budgets = _levels_of(clients, levels)
     rate = as_number(server_rate, "server_rate")
     if not 0.0 < rate < math.inf:
         raise InvalidInputError(f"Expected a finite server_rate > 0, got {rate:g}.")
     check_whole(rounds, "rounds", least=1)
-    number = as_number(delta, "delta")
-    check_either(number, None)
     _check_protocol(protocol, model.num_parameters)
-    people = Population.from_budgets(budgets)
-    if promise is None:
-        promise = promise_of(protocol, people, delta=number, rounds=rounds)
-    _check_promise(promise, (protocol, digest(people), rounds, number))
     local = LocalTraining() if local_training is None else local_training
     weights = model.start()
     accuracy = []
@@ -152,7 +126,17 @@ def train(
             accuracy.append(model.accuracy(weights, test_features, test_labels))
         if on_round is not None:
             on_round(done + 1, accuracy[-1])
-    return TrainingResult(tuple(accuracy), promise, weights)
+    return TrainedModel(tuple(accuracy), weights)
+
+
+def _levels_of(clients: Clients, levels: ArrayLike) -> Floats:
+    budgets = level_array(levels)
+    if budgets.shape != (clients.num_clients,):
+        raise InvalidInputError(
+            f"Expected one level for each of {clients.num_clients} clients, "
+            f"got {budgets.size}."
+        )
+    return budgets
 
 
 def _mean_update(
@@ -186,15 +170,4 @@ def _check_protocol(protocol: object, num_coordinates: int) -> None:
         raise InvalidInputError(
             f"Expected a round of {num_coordinates} coordinates, one for each weight of "
             f"the model, got {protocol.num_coordinates}."
-        )
-
-
-def _check_promise(
-    promise: TrainingPromise, wanted: tuple[TrainingRound | None, str, int, float]
-) -> None:
-    stated = (promise.protocol, promise.people_digest, promise.rounds, promise.delta)
-    if stated != wanted:
-        raise InvalidInputError(
-            "Expected the promise of this training: of its protocol, people, rounds and "
-            "delta."
         )

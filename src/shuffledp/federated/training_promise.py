@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from shuffledp.accounting.account import account, digest
+from shuffledp.accounting.account import account
+from shuffledp.accounting.asked import check_either, check_whole
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError
 from shuffledp.federated.local_guarantee import (
     LocalGuarantee,
@@ -24,8 +26,6 @@ class TrainingPromise:
     """What people are promised.
 
     Attributes:
-        protocol: What runs in every round; None if updates are sent as they are.
-        people_digest: Of those who take part.
         rounds: T.
         delta: Of every guarantee here.
         central: Against the analyst; None if nothing is proven.
@@ -33,8 +33,6 @@ class TrainingPromise:
         note: In plain words, what this says.
     """
 
-    protocol: TrainingRound | None
-    people_digest: str
     rounds: int
     delta: float
     central: Guarantee | None
@@ -66,6 +64,9 @@ def promise_of(
         PopulationError: If a single person is to hide among others.
         CertificationError: If no bound can be proven in double precision.
     """
+    number = as_number(delta, "delta")
+    check_either(number, None)
+    check_whole(rounds, "rounds", least=1)
     central, local, note = None, None, _NONE
     if protocol is not None and not protocol.uncertified:
         central = account(protocol, people, delta=delta, rounds=rounds)
@@ -76,6 +77,4 @@ def promise_of(
             note = f"{protocol.uncertified} {_LOCAL}"
         except CertificationError as error:
             note = f"{protocol.uncertified} {error}"
-    return TrainingPromise(
-        protocol, digest(people), rounds, delta, central, local, note
-    )
+    return TrainingPromise(rounds, number, central, local, note)
