@@ -81,6 +81,7 @@ def test_local_yardstick_takes_the_best_mechanism() -> None:
     assert found["everybody at the strictest choice"] == plan.recommended.error
 
 
+@pytest.mark.slow
 def test_targets_are_kept_by_every_option(monkeypatch: pytest.MonkeyPatch) -> None:
     # One level hides among the same people in both modes.
     monkeypatch.setattr(planning, "_MODES", ("agnostic",))
