@@ -53,10 +53,10 @@ class Items:
     >>> import numpy as np, shuffledp as sdp
     >>> rng, people = np.random.default_rng(4), sdp.Population.from_counts({1.0: 5_000})
     >>> items = sdp.Items(4, 1, (1.0,), (1.0,), blanket=0.1)
-    >>> sets = rng.choice(4, size=(5_000, 1), p=[0.4, 0.3, 0.2, 0.1])
+    >>> sets = np.repeat([0, 0, 0, 1, 2], 1_000)[:, None]
     >>> reports = items.randomize(sets, np.full(5_000, 1.0), rng=rng)
     >>> items.estimate(sdp.shuffle(reports, rng=rng), people).value.round(2)
-    array([0.4, 0.3, 0.2, 0.1])
+    array([0.6, 0.2, 0.2, 0. ])
 
     Attributes:
         num_items: d, at least 2; items are 0, ..., d - 1.
