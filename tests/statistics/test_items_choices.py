@@ -89,12 +89,12 @@ def test_the_one_choice_there_is_needs_no_noise() -> None:
 def test_what_is_no_choice_is_refused() -> None:
     rng = np.random.default_rng(1)
 
-    for targets in ([0.5, 0.7], [0.5, float("nan")]):
+    for asked in ([0.5, 0.7], [0.5, float("nan")]):
         with pytest.raises(UnknownLevelError):
-            PLAIN.randomize(targets, rng=rng)
+            PLAIN.randomize(asked, rng=rng)
     with pytest.raises(InvalidInputError):
         PLAIN.randomize([], rng=rng)
-    for targets, epsilon in (
+    offers: list[tuple[tuple[float, ...], float | None]] = [
         ((), None),
         ((2.0, 1.0), None),
         ((1.0, 1.0), None),
@@ -102,7 +102,8 @@ def test_what_is_no_choice_is_refused() -> None:
         (TARGETS, 0.0),
         (TARGETS, float("nan")),
         (TARGETS, 701.0),
-    ):
+    ]
+    for targets, epsilon in offers:
         with pytest.raises(InvalidInputError):
             Choices(targets, epsilon)
 

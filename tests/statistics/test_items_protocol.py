@@ -18,7 +18,7 @@ from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.catalog import protocol_of
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.tally import Tally
-from shuffledp.types import Ints
+from shuffledp.types import Floats, Ints
 
 TARGETS = (0.5, 1.0, 2.0)
 PEOPLE = Population.from_counts({0.5: 500, 1.0: 1000, 2.0: 500})
@@ -199,7 +199,9 @@ def test_reports_of_other_protocols_are_refused() -> None:
     shuffled = shuffle(reports, rng=rng)
     size = protocol.randomizer.report_size
 
-    def handed_on(messages: Ints, protocol: Items = protocol) -> ShuffledReports:
+    def handed_on(
+        messages: Ints | Floats, protocol: Items = protocol
+    ) -> ShuffledReports:
         return ShuffledReports(
             protocol.identity, messages.astype(np.int32), None, "pool"
         )
@@ -289,7 +291,7 @@ def test_holders_must_be_those_of_the_people() -> None:
     assert protocol.draw_tally(held, people, rng=rng).num_users == 5
     for holders in (held[:1], held[:, :5], held + 1, -held, held * 1.0):
         with pytest.raises(InvalidInputError):
-            protocol.draw_tally(holders, people, rng=rng)
+            protocol.draw_tally(holders, people, rng=rng)  # type: ignore[arg-type]
     with pytest.raises(UnknownLevelError):
         protocol.draw_tally(held, Population.from_counts({1.0: 2, 3.0: 3}), rng=rng)
     with pytest.raises(InvalidInputError):

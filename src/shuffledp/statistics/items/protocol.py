@@ -52,11 +52,11 @@ class Items:
 
     >>> import numpy as np, shuffledp as sdp
     >>> rng, people = np.random.default_rng(4), sdp.Population.from_counts({1.0: 5_000})
-    >>> items = sdp.Items(4, 1, (1.0,), (1.0,), blanket=0.1)
+    >>> items = sdp.Items(3, 1, (1.0,), (1.0,), blanket=0.1)
     >>> sets = np.repeat([0, 0, 0, 1, 2], 1_000)[:, None]
     >>> reports = items.randomize(sets, np.full(5_000, 1.0), rng=rng)
     >>> items.estimate(sdp.shuffle(reports, rng=rng), people).value.round(2)
-    array([0.6, 0.2, 0.2, 0. ])
+    array([0.6, 0.2, 0.2])
 
     Attributes:
         num_items: d, at least 2; items are 0, ..., d - 1.
