@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting.items.bounds import ItemsBounds
-from shuffledp.accounting.items.coins import coin_error, drift
+from shuffledp.accounting.items.coins import coin_error, drift, never_drawn
 from shuffledp.accounting.items.cut import cut_chance
 from shuffledp.accounting.items.profile import ItemsProfile
 from shuffledp.randomizers.items import ItemsRandomizer
@@ -112,6 +112,15 @@ def test_wrong_coins_reveal_more_than_exact_ones_are_certified_for() -> None:
     ideal = ItemsProfile(2.0 * mean / 3.0, 1.0, 1, 3, 1e-3)
 
     assert exact(1.0) > ItemsBounds(ideal, cut_chance(mean, cap, 2), 0.0).upper(1.0)
+
+
+def test_chances_that_overflow_are_paid_for() -> None:
+    # Ten billion people, a million coins each, all of them left out.
+    assert 1e10 * 2**20 * 6e-309 <= never_drawn(701.0)
+    # e^700 is a number, and so are all sums of terms below it.
+    assert math.isfinite(math.exp(700.0))
+    assert never_drawn(700.0) == 0.0
+    assert cut_chance(3000.0, 10**5, 1) >= never_drawn(3000.0)
 
 
 def test_everybodys_coins_count() -> None:

@@ -91,11 +91,6 @@ class Items:
         noise = record["mechanism"].removesuffix("-items")
         return cls(terms.pop("items"), **terms, noise=noise)
 
-    @classmethod
-    def of(cls, parameters: ItemsParameters) -> "Items":
-        """Returns the protocol that runs with these parameters."""
-        return cls.from_record(parameters.identity.record)
-
     @property
     def parameters(self) -> ItemsParameters:
         """What everybody's device must know, and what is certified."""
