@@ -36,7 +36,7 @@ def question(
     categories: tuple[str, ...] = CATEGORIES,
     high: float = 10.0,
 ) -> Question:
-    terms = {
+    terms: dict[str, Any] = {
         "frequency": {"categories": categories},
         "mean": {"low": 0.0, "high": high},
         "sum": {},
