@@ -39,6 +39,7 @@ from shuffledp.service.secrets import (
 )
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.tokens import issue_tokens
+from shuffledp.statistics.frequency.survey import FrequencySurvey
 
 PER_UPLOAD = 4_000
 CATEGORIES = tuple("abcdefghijklmnop")
@@ -114,7 +115,7 @@ def main() -> None:
     print(f"{describe()}; load {load:.1f}; {people:,} people")
     rng = np.random.default_rng()
     who = parties(
-        question=Question("frequency", "Which one?", CATEGORIES),
+        question=Question("Which one?", FrequencySurvey(CATEGORIES)),
         task_id=os.urandom(16),
         minimum=(people // 4,) * 3,
         delta=1e-9,
@@ -133,13 +134,12 @@ def main() -> None:
             service.wait()
         tokens = issue_tokens(who.shuffler.token_key, who.task.task_id, 1, people)
         levels = rng.permutation(np.resize(LEVELS, people))
-        crowd = SimulatedPeople(
-            rng.integers(0, len(CATEGORIES), people), levels, tokens
-        )
+        values = rng.integers(0, len(CATEGORIES), people)
+        who_answers = SimulatedPeople(values, levels, tokens)
         begun = time.perf_counter()
         delivery = asyncio.run(
             send(
-                crowd,
+                who_answers,
                 shuffler=shuffler.url,
                 identity=who.task.identity,
                 expected=who.task.digest,

@@ -21,13 +21,14 @@ from machine import describe, isolated
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.analyst.work import Work, acknowledge
-from shuffledp.service.encode import randomized, seal_reports
+from shuffledp.service.encode import seal_reports
 from shuffledp.service.secrets import AnalystSecrets
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
+from shuffledp.statistics.frequency.survey import FrequencySurvey
 
 LEVELS = (0.5, 1.0, 2.0)
 DIFFERENT = 999
@@ -37,15 +38,15 @@ def prepared(suite: Suite) -> tuple[AnalystHost, bytes]:
     """Returns a task, and `DIFFERENT` sealed messages one after the other."""
     secrets = AnalystSecrets.new(suite)
     analyst_key, signing_key = secrets.public_keys(suite)
-    question = Question("frequency", "Which one?", tuple("abcdefghijklmnop"))
+    question = Question("Which one?", FrequencySurvey(tuple("abcdefghijklmnop")))
     task = Task(
         task_id=os.urandom(16),
         name="Benchmark",
         question=question,
-        levels=LEVELS,
+        choices=LEVELS,
         minimum=(1, 1, 1),
         promise=LEVELS,
-        budget=LEVELS,
+        allowance=LEVELS,
         delta=1e-8,
         absent=0,
         suite=suite,
@@ -56,7 +57,7 @@ def prepared(suite: Suite) -> tuple[AnalystHost, bytes]:
     rng, step = np.random.default_rng(1), Step(task, 1)
     levels = np.repeat(LEVELS, DIFFERENT // 3)
     values = rng.integers(0, 16, DIFFERENT)
-    messages = randomized(step, values, levels, rng=rng)
+    messages = step.run.randomize(values, levels, rng=rng)
     reports = seal_reports(step, messages, levels, [bytes(32)] * DIFFERENT)
     return AnalystHost(task, secrets), b"".join(report.sealed[0] for report in reports)
 

@@ -40,6 +40,11 @@ CREATE = (
     "task", "create", "folder", "--name", "Test", "--question", "How is it?",
     "--levels", "0.5,2", "--minimum", "1000,500", "--delta", "1e-4",
 )  # fmt: skip
+ITEMS = (
+    "task", "create", "folder", "--name", "Test", "--question", "How is it?",
+    "--statistic", "items", "--targets", "0.5,2", "--minimum", "1000,500",
+    "--delta", "1e-4",
+)  # fmt: skip
 NAMES = ("--category", "good", "--category", "fair", "--category", "bad")
 
 
@@ -53,9 +58,9 @@ def test_create_writes_three_files_that_belong_together(
     assert outcome.code == 0
     assert task.identity in outcome.out
     assert (task.choices, task.minimum, task.absent) == ((0.5, 2.0), (1000, 500), 10)
-    assert task.question.categories == ("good", "fair", "bad")
-    for budget, epsilon in zip(task.budget, task.promise, strict=True):
-        assert reduce(add, [epsilon] * 4) <= budget < 4.0001 * epsilon
+    assert task.question.survey.labels == ("good", "fair", "bad")
+    for allowance, epsilon in zip(task.allowance, task.promise, strict=True):
+        assert reduce(add, [epsilon] * 4) <= allowance < 4.0001 * epsilon
     analyst = AnalystSecrets.load(folder / "analyst.json", Suite.X25519)
     assert analyst.public_keys(Suite.X25519) == (
         task.analyst_key,
@@ -99,10 +104,10 @@ def test_promises_that_are_kept_are_taken_as_they_are(
     assert (task.promise, task.suite) == ((0.4, 1.5), Suite.X_WING)
 
 
-def test_items_promise_their_levels_with_room_for_some_to_stay_away(
+def test_items_promise_their_targets_with_room_for_some_to_stay_away(
     command: Command, tmp_path: Path
 ) -> None:
-    outcome = command(*CREATE, *NAMES, "--statistic", "items", "--set-size", "2")
+    outcome = command(*ITEMS, *NAMES, "--set-size", "2")
 
     task = load_task(tmp_path / "folder")
     assert outcome.code == 0
@@ -139,8 +144,9 @@ def test_items_promise_their_levels_with_room_for_some_to_stay_away(
         ("--statistic", "mean", "--low", "0"),
         ("--statistic", "mean", "--low", "1", "--high", "1"),
         ("--statistic", "sum", *NAMES),
-        ("--statistic", "items", *NAMES),
-        ("--statistic", "items", "--set-size", "9", *NAMES),
+        ("--statistic", "items", "--set-size", "2", *NAMES),
+        ("--statistic", "median", *NAMES),
+        (*NAMES, "--targets", "0.5,2"),
     ],
     ids=lambda changes: " ".join(changes)[-40:],
 )
@@ -148,6 +154,28 @@ def test_tasks_that_make_no_sense_are_refused_in_one_line(
     changes: tuple[str, ...], command: Command, tmp_path: Path
 ) -> None:
     outcome = command(*CREATE, *changes)
+
+    assert outcome.is_refusal
+    assert not (tmp_path / "folder").exists()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        NAMES,
+        ("--set-size", "2"),
+        ("--set-size", "4", *NAMES),
+        ("--set-size", "0", *NAMES),
+        ("--set-size", "2", "--levels", "0.5,2", *NAMES),
+        ("--set-size", "2", "--low", "0", *NAMES),
+        ("--set-size", "2", "--mode", "stratified", *NAMES),
+    ],
+    ids=lambda changes: " ".join(changes)[:40],
+)
+def test_tasks_about_items_that_make_no_sense_are_refused_in_one_line(
+    changes: tuple[str, ...], command: Command, tmp_path: Path
+) -> None:
+    outcome = command(*ITEMS, *changes)
 
     assert outcome.is_refusal
     assert not (tmp_path / "folder").exists()
@@ -340,8 +368,8 @@ def test_keys_of_another_task_are_refused(
     ("now", "code", "said"),
     [
         ({"phase": "delivered", "stage": "answer"}, 0, "Epoch 2: delivered; the analyst"),
-        ({"phase": "open", "stage": "answer"}, 0, "people now send their items"),
-        ({"phase": "delivered", "stage": "levels"}, 0, "the epoch is over"),
+        ({"phase": "open", "stage": "answer"}, 0, "people now send their answers"),
+        ({"phase": "delivered", "stage": "choice"}, 0, "the epoch is over"),
         ({"phase": "closed", "stage": "answer"}, 0, "does not have it yet"),
         (
             {"phase": "closed", "stage": "answer", "hand_over": {"refused": "unreadable"}},
@@ -358,9 +386,9 @@ def test_close_says_what_became_of_the_batch(
     command: Command,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def ask(_client: object, _method: str, _url: str, **_named: object) -> Answer:
+    async def ask(_client: object, _method: str, _url: str, **_named: object) -> Reply:
         await asyncio.sleep(0)
-        return Answer({"epoch": 2, **now}, 1)
+        return Reply({"epoch": 2, **now}, 1)
 
     monkeypatch.setattr(operate, "ask", ask)
     monkeypatch.setattr(operate, "HAND_OVER_SECONDS", 0.1)
@@ -378,10 +406,10 @@ def test_a_batch_that_is_on_its_way_is_waited_for(
 ) -> None:
     phases = ["open", "closed", "closed", "closed", "delivered"]
 
-    async def ask(_client: object, method: str, _url: str, **_named: object) -> Answer:
+    async def ask(_client: object, method: str, _url: str, **_named: object) -> Reply:
         await asyncio.sleep(0)
         phase = phases.pop(0) if method == "GET" else ""
-        return Answer({"epoch": 1, "stage": "answer", "phase": phase}, 1)
+        return Reply({"epoch": 1, "stage": "answer", "phase": phase}, 1)
 
     monkeypatch.setattr(operate, "ask", ask)
     monkeypatch.setattr(operate, "_POLL", 0.01)
@@ -598,16 +626,3 @@ def test_verify_reads_the_certificate_of_a_published_result(
 
     assert outcome.code == 0
     assert "The certificate holds" in outcome.out
-
-
-def test_verify_says_that_it_cannot_recompute_certificates_of_items(
-    command: Command, tmp_path: Path
-) -> None:
-    items = {"format": "shuffledp-items-guarantee-1"}
-    for name, record in (("own", items), ("result", {"certificate": items})):
-        (tmp_path / name).write_text(json.dumps(record))
-
-        outcome = command("verify", name)
-
-        assert outcome.is_refusal
-        assert "items cannot be recomputed" in outcome.err

@@ -36,13 +36,14 @@ def question(
     categories: tuple[str, ...] = CATEGORIES,
     high: float = 10.0,
 ) -> Question:
-    terms = {
+    every: dict[str, dict[str, Any]] = {
         "frequency": {"categories": categories},
         "mean": {"low": 0.0, "high": high},
         "sum": {},
         "items": {"categories": categories, "set_size": 2},
-    }[statistic]
-    return Question(text, survey_in(survey_named(statistic), terms, mode))
+    }
+    kind = survey_named(statistic)
+    return Question(text, survey_in(kind, every[statistic], mode))
 
 
 def plan_for(

@@ -18,21 +18,21 @@ import pytest
 from live_services import Running
 from numpy.typing import NDArray
 from oracles.service_parties import LEVELS, Parties, answers, parties
-from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
-from shuffledp.statistics.items_framework import ItemsFramework
 
+from shuffledp.identity import Identity
 from shuffledp.population import Population
+from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.service.calls import UnreachableError
 from shuffledp.service.device import Delivery, SimulatedPeople, send
-from shuffledp.service.encode import randomized
 from shuffledp.service.operate import Action, operate_with
-from shuffledp.service.wire.plan import PublishedPlan
+from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.tokens import issue_tokens
-from shuffledp.shuffler.shuffle import Reports, shuffle
+from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics.items.framework import ItemsFramework
 from shuffledp.statistics.survey import EpochStage
-from shuffledp.types import Mode
+from shuffledp.types import Ints, Mode
 
 Case = Literal["frequency", "stratified", "items"]
 
@@ -64,7 +64,7 @@ def task_for(case: Case, per_level: int = 20) -> Parties:
     changes: dict[str, Any] = {
         "task_id": os.urandom(16),
         "minimum": (per_level,) * 3,
-        "budget": (50.0,) * 3,
+        "allowance": (50.0,) * 3,
         "absent": 0,
     }
     if case == "items":
@@ -79,7 +79,7 @@ def people_of(who: Parties, epoch: int, per_level: int = 20) -> People:
     """So many people at each level, in a random order."""
     rng = np.random.default_rng(epoch)
     levels = rng.permutation(np.repeat(LEVELS, per_level))
-    values = answers(who.task.question.statistic, levels.size, rng)
+    values = answers(who.task.question.survey.words.name, levels.size, rng)
     key, task = who.shuffler.token_key, who.task
     tokens = issue_tokens(key, task.task_id, epoch, levels.size)
     return People(values, levels, tokens, 1000 * epoch)
@@ -176,7 +176,7 @@ async def one_value_epoch(
 
 async def items_epoch(
     shuffler: Running, analyst: Running, people: People
-) -> tuple[PublishedPlan, dict[str, Any]]:
+) -> tuple[Identity, dict[str, Any]]:
     """Levels, a plan, items; what is published."""
     number, heard = people.levels.size, asyncio.Event()
 
@@ -186,7 +186,7 @@ async def items_epoch(
 
     async def close_levels() -> None:
         await heard.wait()
-        await close(shuffler, 1, "levels")
+        await close(shuffler, 1, "choice")
 
     await close_too_early(shuffler)
     delivery, _ = await asyncio.gather(
@@ -194,7 +194,7 @@ async def items_epoch(
     )
     assert (delivery.accepted, delivery.refused) == (number, {})
     status = await status_of(shuffler)
-    plan = PublishedPlan.from_dict(status["plan"], shuffler.setup.who.task)
+    plan = read_plan(status["plan"], shuffler.setup.who.task)
     await close(shuffler, 1)
     await until(shuffler, lambda status: status["phase"] == "delivered")
     return plan, await published(analyst, 1)
@@ -223,16 +223,12 @@ def published_values(result: dict[str, Any]) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in names}
 
 
-def _sent(
-    step: Step, people: People, rng: np.random.Generator, plan: PublishedPlan | None
-) -> NDArray[np.int64]:
+def _sent(step: Step, people: People, rng: np.random.Generator) -> NDArray[np.int64]:
     """What devices sent, upload by upload, from the same coins."""
     parts = [
-        randomized(
-            step,
+        step.run.randomize(
             people.values[start : start + PER_UPLOAD],
             people.levels[start : start + PER_UPLOAD],
-            plan=plan,
             rng=rng,
         )
         for start in range(0, people.levels.size, PER_UPLOAD)
@@ -248,37 +244,35 @@ def estimate_of_one_value(
     halves = [people.part(0, half), people.part(half, 2 * half)]
     messages = np.concatenate(
         [
-            _sent(Step(task, epoch), part, np.random.default_rng(part.seed), None)
+            _sent(Step(task, epoch), part, np.random.default_rng(part.seed))
             for part in halves
         ]
     )
-    protocol: Any = task.question.protocol(task.choices, task.delta, task.absent)
-    reports = Reports(
-        messages[:, 0].astype(np.uint16), people.levels, task.question.linked
-    )
+    protocol: Any = Step(task, epoch).answering.protocol
+    reports = Reports(protocol.identity, messages[:, 0], people.levels)
     crowd = Population.from_budgets(people.levels)
     found = protocol.estimate(shuffle(reports, rng=np.random.default_rng(5)), crowd)
     return _values(found)
 
 
 def estimate_of_items(
-    who: Parties, people: People, plan: PublishedPlan
+    who: Parties, people: People, plan: Identity
 ) -> dict[str, list[Any]]:
     """The same of items, whose plan must be the one that was published."""
     task, rng = who.task, np.random.default_rng(people.seed)
-    named = _sent(Step(task, 1, EpochStage.CHOICE), people, rng, None)
-    step = Step(task, 1, EpochStage.ANSWER, plan.report_size, plan.digest)
-    messages = _sent(step, people, rng, plan)
-    framework = task.question.protocol(task.choices, task.delta, task.absent)
-    assert isinstance(framework, ItemsFramework)
+    named = _sent(Step(task, 1, EpochStage.CHOICE), people, rng)
+    step = Step(task, 1, EpochStage.ANSWER, plan)
+    messages = _sent(step, people, rng)
+    framework = ItemsFramework(4, 2, LEVELS, task.delta, absent=task.absent)
     order = np.random.default_rng(5)
 
-    def shuffled(rows: NDArray[np.int64]) -> Any:
-        return shuffle_messages(MessageReports(rows.astype(np.int32)), rng=order)
+    def shuffled(identity: Identity, rows: Ints) -> ShuffledReports:
+        return shuffle(Reports(identity, rows, None, "pool"), rng=order)
 
-    alone = framework.plan(framework.count_levels(shuffled(named)))
-    assert plan.rates == alone.protocol.rates
-    return _values(framework.estimate(alone, shuffled(messages)))
+    chosen = shuffled(framework.choices.identity, named)
+    alone = framework.plan(framework.count_choices(chosen))
+    assert plan == alone.protocol.identity
+    return _values(framework.estimate(alone, shuffled(plan, messages)))
 
 
 def _values(found: Any) -> dict[str, list[Any]]:

@@ -18,26 +18,28 @@ from analyst_parties import (
     NAMES,
     Parties,
     Service,
-    answer_step,
     answers,
     crowd_levels,
     parties,
     serve,
     usual_batch,
 )
-from shuffledp.accounting.items.account import account_items
-from shuffledp.shuffler.shuffle_messages import MessageReports, shuffle_messages
-from shuffledp.statistics.items_framework import ItemsFramework
 
 from shuffledp.accounting.account import account
 from shuffledp.errors import DataError
+from shuffledp.identity import Identity
 from shuffledp.population import Population
+from shuffledp.reports import Reports
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.secrets import write_new
-from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
+from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.signing import new_signing_key
 from shuffledp.service.wire.step import Step
-from shuffledp.shuffler.shuffle import Reports, shuffle
+from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.survey import EpochStage
+from shuffledp.statistics.verify import verify
+from shuffledp.tally import Tally
 from shuffledp.types import Mode
 
 NUM_PEOPLE = 180
@@ -81,10 +83,11 @@ def test_the_published_result_is_that_of_the_protocol_in_one_process(
 
     result = serve(tmp_path, who, scenario)
 
-    protocol: Any = task.question.protocol(task.choices, task.delta, task.absent)
+    protocol: Any = Step(task, 1).answering.protocol
     people = Population.from_budgets(levels)
-    reports = Reports(messages[:, 0].astype(np.uint16), levels, mode == "stratified")
-    alone = protocol.estimate(shuffle(reports, rng=np.random.default_rng(5)), people)
+    reports = Reports(protocol.identity, messages[:, 0], levels)
+    seen = shuffle(reports, rng=np.random.default_rng(5))
+    alone = protocol.estimate(seen, people)
     guarantee = account(protocol, people, delta=task.delta, absent=2, quantiles=False)
     assert published_values(result) == {
         "value": np.atleast_1d(alone.value).tolist(),
@@ -92,7 +95,10 @@ def test_the_published_result_is_that_of_the_protocol_in_one_process(
         "interval": np.reshape(alone.interval(), (-1, 2)).tolist(),
         "population_error": np.atleast_1d(alone.population_error).tolist(),
     }
+    assert result["protocol_digest"] == protocol.identity.digest
+    assert Tally.from_dict(result["tally"]) == protocol.tally(seen)
     assert result["certificate"] == json.loads(json.dumps(guarantee.to_dict()))
+    assert verify(result).holds
     assert result["spent"] == [e.epsilon_central for e in guarantee.levels]
     assert "Of 180 accepted reports, 2 are assumed" in result["assumptions"][0]
 
@@ -112,33 +118,23 @@ def test_published_items_are_those_of_the_framework_in_one_process(
         assert again.content == answer.content
         plan = Acknowledgement.read(answer.json(), task).plan
         assert plan is not None
-        step = answer_step(task, plan=plan)
-        messages = answers(step, levels, plan=plan)
+        step = Step(task, 1, EpochStage.ANSWER, plan)
+        messages = answers(step, levels)
         assert (await service.post(who.batch(step, messages, levels))).is_success
         await service.counted()
         return plan, messages, (await service.result()).json()
 
     plan, messages, result = serve(tmp_path, who, scenario)
 
-    framework = task.question.protocol(task.choices, task.delta, task.absent)
-    assert isinstance(framework, ItemsFramework)
-    counts = framework.count_levels(
-        shuffle_messages(MessageReports(named.astype(np.int32)), rng=rng)
-    )
-    alone = framework.plan(counts)
-    items = shuffle_messages(MessageReports(messages.astype(np.int32)), rng=rng)
+    framework = ItemsFramework(4, 2, LEVELS, task.delta, absent=task.absent)
+    chosen = Reports(framework.choices.identity, named, None, "pool")
+    alone = framework.plan(framework.count_choices(shuffle(chosen, rng=rng)))
+    items = shuffle(Reports(plan, messages, None, "pool"), rng=rng)
     estimate = framework.estimate(alone, items)
-    guarantee = account_items(
-        Population.from_budgets(levels),
-        alone.protocol.rates,
-        num_items=4,
-        set_size=2,
-        blanket=alone.protocol.blanket,
-        delta=task.delta,
-        absent=2,
-        report_size=alone.protocol.randomizer.report_size,
-    )
-    assert plan.rates == alone.protocol.rates
+    people = Population.from_budgets(levels)
+    guarantee = account(alone.protocol, people, delta=task.delta, absent=2)
+    assert plan == alone.protocol.identity
+    assert result["protocol_digest"] == plan.digest
     assert published_values(result) == {
         "value": estimate.value.tolist(),
         "standard_error": estimate.standard_error.tolist(),
@@ -146,6 +142,7 @@ def test_published_items_are_those_of_the_framework_in_one_process(
         "population_error": estimate.population_error.tolist(),
     }
     assert result["certificate"] == json.loads(json.dumps(guarantee.to_dict()))
+    assert verify(result).holds
 
 
 def test_too_few_people_are_never_opened_and_nothing_is_spent(tmp_path: Path) -> None:
@@ -203,7 +200,7 @@ def test_too_few_levels_of_items_end_the_epoch_each_time(tmp_path: Path) -> None
     assert first.json()["plan"] is None
     assert again.content == first.content
     assert status["phase"] == "withheld"
-    assert status["failures"] == ["all levels: 180 of 500 people"]
+    assert status["failures"] == ["everybody: 180 of 500 people"]
 
 
 def test_the_same_batch_again_is_acknowledged_alike_and_counted_once(
@@ -246,9 +243,9 @@ def test_another_batch_of_the_same_epoch_is_refused(tmp_path: Path) -> None:
     assert after == before
 
 
-def test_epochs_stop_when_a_level_has_no_budget_left(tmp_path: Path) -> None:
+def test_epochs_stop_when_a_level_has_too_little_left(tmp_path: Path) -> None:
     # One epoch costs level 1 about 0.15.
-    who = parties(budget=(5.0, 1.1, 5.0))
+    who = parties(allowance=(5.0, 1.1, 5.0))
 
     async def scenario(service: Service) -> tuple[Any, ...]:
         await service.post(usual_batch(who))
@@ -262,7 +259,7 @@ def test_epochs_stop_when_a_level_has_no_budget_left(tmp_path: Path) -> None:
     assert problem(refused) == (409, "allowance-spent")
     assert after["spent"] == first["spent"]
     assert after["exhausted"] == [1.0]
-    assert "no budget left" in page
+    assert "too little left" in page
 
 
 def test_the_ledger_adds_up_epochs(tmp_path: Path) -> None:
@@ -297,7 +294,7 @@ def damage(sealed: list[bytes], *, seed: int) -> None:
 
 
 def test_damaged_messages_are_spoiled_and_cost_privacy(tmp_path: Path) -> None:
-    who = parties(promise=(5.0, 5.0, 5.0), budget=(50.0, 50.0, 50.0))
+    who = parties(promise=(5.0, 5.0, 5.0), allowance=(50.0, 50.0, 50.0))
     batch = usual_batch(who, per_level=400, spoil=lambda sealed: damage(sealed, seed=1))
 
     async def scenario(service: Service) -> dict[str, Any]:
@@ -354,7 +351,7 @@ def test_a_batch_of_dummies_alone_costs_no_more_than_the_local_levels(
 
 def test_what_cannot_be_certified_may_cost_more_than_is_left(tmp_path: Path) -> None:
     # Half of what level 2 guarantees by itself was all that people agreed to.
-    who = parties(promise=(0.5, 1.0, 1.0), budget=(5.0, 5.0, 1.0))
+    who = parties(promise=(0.5, 1.0, 1.0), allowance=(5.0, 5.0, 1.0))
 
     async def scenario(service: Service) -> tuple[Any, ...]:
         await service.post(usual_batch(who, dummies=NUM_PEOPLE))
@@ -382,7 +379,9 @@ def test_dummies_are_left_out_of_counts(tmp_path: Path) -> None:
 
 
 def test_people_who_send_dummies_for_items_are_left_out(tmp_path: Path) -> None:
-    who = parties("items", levels=(1.0,), promise=(9.0,), budget=(9.0,), minimum=(100,))
+    who = parties(
+        "items", choices=(1.0,), promise=(9.0,), allowance=(9.0,), minimum=(100,)
+    )
     task, levels = who.task, np.full(NUM_PEOPLE, 1.0)
     first = Step(task, 1, EpochStage.CHOICE)
 
@@ -391,8 +390,8 @@ def test_people_who_send_dummies_for_items_are_left_out(tmp_path: Path) -> None:
             who.batch(first, np.zeros((NUM_PEOPLE, 1), int), levels)
         )
         plan = Acknowledgement.read(answer.json(), task).plan
-        step = answer_step(task, plan=plan)
-        messages = answers(step, levels, plan=plan)
+        step = Step(task, 1, EpochStage.ANSWER, plan)
+        messages = answers(step, levels)
         await service.post(who.batch(step, messages, levels, dummies=3))
         await service.counted()
         return dict((await service.result()).json())
@@ -475,11 +474,10 @@ def test_a_signed_batch_with_other_numbers_of_messages_is_refused(
 CRASH = """
 import asyncio, os, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[4])
+sys.path[:0] = [sys.argv[4], os.path.dirname(sys.argv[4])]
 from analyst_parties import Parties, serve
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.secrets import AnalystSecrets, load_task
-from shuffledp.statistics.survey import EpochStage
 folder, boundary = Path(sys.argv[1]), sys.argv[2]
 task = load_task(folder)
 secrets = AnalystSecrets.load(folder / "analyst.json", task.suite)
@@ -560,7 +558,9 @@ def test_a_service_that_is_stopped_goes_on_where_it_was(
 
 
 def test_a_killed_analyst_signs_the_plan_when_asked_again(tmp_path: Path) -> None:
-    who = parties("items", levels=(1.0,), promise=(1.0,), budget=(5.0,), minimum=(100,))
+    who = parties(
+        "items", choices=(1.0,), promise=(1.0,), allowance=(5.0,), minimum=(100,)
+    )
     levels = np.full(NUM_PEOPLE, 1.0)
     step = Step(who.task, 1, EpochStage.CHOICE)
     batch = who.batch(step, np.zeros((NUM_PEOPLE, 1), int), levels)
@@ -568,7 +568,7 @@ def test_a_killed_analyst_signs_the_plan_when_asked_again(tmp_path: Path) -> Non
     who.hosted.secrets.save(tmp_path / "analyst.json")
     (tmp_path / "levels").write_bytes(batch)
 
-    async def scenario(service: Service) -> PublishedPlan | None:
+    async def scenario(service: Service) -> Identity | None:
         return Acknowledgement.read((await service.post(batch)).json(), who.task).plan
 
     crash_at(tmp_path, "before plan", "levels")
@@ -708,4 +708,4 @@ def test_names_and_levels_of_the_task_are_those_of_the_result(tmp_path: Path) ->
     status, result = serve(tmp_path, who, scenario)
 
     assert [row["name"] for row in result["estimate"]["rows"]] == list(NAMES)
-    assert status["levels"] == list(LEVELS)
+    assert status["choices"] == list(LEVELS)

@@ -33,20 +33,19 @@ from shuffledp.service.analyst.app import create_analyst  # noqa: E402
 from shuffledp.service.analyst.hosted import AnalystHost  # noqa: E402
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore  # noqa: E402
 from shuffledp.service.collection.shuffler_state import ShufflerState  # noqa: E402
-from shuffledp.service.encode import randomized, seal_reports  # noqa: E402
+from shuffledp.service.encode import seal_reports  # noqa: E402
 from shuffledp.service.secrets import AnalystSecrets, ShufflerSecrets  # noqa: E402
 from shuffledp.service.shuffler.app import create_shuffler  # noqa: E402
 from shuffledp.service.shuffler.handover import AnalystClient  # noqa: E402
 from shuffledp.service.shuffler.hosted import ShufflerHost  # noqa: E402
 from shuffledp.service.shuffler.sqlite_store import SqliteStore  # noqa: E402
 from shuffledp.service.wire.canonical import sha256, to_text  # noqa: E402
-from shuffledp.service.wire.plan import PublishedPlan  # noqa: E402
 from shuffledp.service.wire.question import Question  # noqa: E402
 from shuffledp.service.wire.receipt import Receipt  # noqa: E402
 from shuffledp.service.wire.refusal import Reason, Refusal  # noqa: E402
 from shuffledp.service.wire.reports import (  # noqa: E402
     Report,
-    check_level,
+    choices_offered,
     read_header,
     read_messages,
     read_reports,
@@ -62,7 +61,10 @@ from shuffledp.service.wire.signing import new_signing_key, verify_key_of  # noq
 from shuffledp.service.wire.step import Step  # noqa: E402
 from shuffledp.service.wire.task import Task  # noqa: E402
 from shuffledp.service.wire.tokens import TokenCheck, issue_tokens  # noqa: E402
-from shuffledp.statistics.survey import EpochStage
+from shuffledp.statistics.catalog import survey_named  # noqa: E402
+from shuffledp.statistics.frequency.survey import FrequencySurvey  # noqa: E402
+from shuffledp.statistics.items.protocol import Items  # noqa: E402
+from shuffledp.statistics.survey import EpochStage, survey_in  # noqa: E402
 
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 FOLDER = page_folder()
@@ -112,7 +114,7 @@ class OneTask:
         step = self.state.step
         self.state.check_upload(read_header(body))
         (report,) = read_reports(step, body)
-        check_level(step, report.choice)
+        assert choices_offered(step, np.array([report.choice])).all()
         check = TokenCheck(self.token_key, self.task.task_id, self.state.epoch)
         if not check.valid(report.token):
             raise Refusal(Reason.TOKEN_FORGED, "Expected a token of this task.")
@@ -132,7 +134,7 @@ class OneTask:
                 "epoch": state.epoch,
                 "stage": state.stage.name.lower(),
                 "phase": state.phase,
-                "plan": state.plan and state.plan.to_dict(),
+                "plan": state.plan and state.plan.record,
             }
             return JSONResponse(value)
 
@@ -163,16 +165,16 @@ class OneTask:
 
 
 def one_task(
-    statistic: str = "frequency", *, suite: Suite = Suite.X25519, **question: Any
+    statistic: str = "frequency", *, suite: Suite = Suite.X25519, **terms: Any
 ) -> OneTask:
     private, analyst = new_private_key(suite), new_signing_key()
     shuffler = new_signing_key()
-    named = statistic in ("frequency", "items")
+    mode = terms.pop("mode", "agnostic")
+    if statistic in ("frequency", "items"):
+        terms.setdefault("categories", COLORS)
     asked = Question(
-        statistic,
         "Which color do you like best?",
-        question.pop("categories", COLORS if named else ()),
-        **question,
+        survey_in(survey_named(statistic), terms, mode),
     )
     task = Task(
         os.urandom(16),
@@ -297,7 +299,7 @@ def test_the_analyst_opens_the_category_that_the_page_showed(
     assert shown == COLORS[opened]
     if level == 2:
         assert opened == 1
-    assert server.reports[0].level == level
+    assert server.reports[0].choice == level
     assert "signature is right" in page.locator("#receipt").inner_text()
 
 
@@ -346,10 +348,10 @@ def test_items_are_asked_in_two_parts_with_one_link(page: Any) -> None:
         make_message(page)
         send_message(page)
         ((level,),) = server.opened()
-        assert server.reports.pop().level == 0xFFFF
+        assert server.reports.pop().choice == 0xFFFF
 
         # A plan under which both items are always sent, and nothing else is.
-        plan = PublishedPlan((0.1, 1.0, 1.0), 0.0, 5)
+        plan = Items(4, 2, LEVELS, (0.1, 1.0, 1.0), 0.0, 5).identity
         server.state = ShufflerState(server.task, 1, EpochStage.ANSWER, plan=plan)
         page.goto("about:blank")
         visit(page, url, token)
@@ -367,7 +369,7 @@ def test_items_are_asked_in_two_parts_with_one_link(page: Any) -> None:
 
 def test_at_most_as_many_items_as_asked_for_are_taken(page: Any) -> None:
     server = one_task("items", set_size=1)
-    plan = PublishedPlan((0.1, 0.2, 0.3), 1.0, 9)
+    plan = Items(4, 1, LEVELS, (0.1, 0.2, 0.3), 1.0, 9).identity
     server.state = ShufflerState(server.task, 1, EpochStage.ANSWER, plan=plan)
 
     with served(server) as url:
@@ -421,7 +423,7 @@ def test_a_keyboard_is_enough(page: Any) -> None:
         press("Enter")
         page.get_by_role("heading", name="Your message has arrived").wait_for()
 
-    assert server.reports[0].level == 1
+    assert server.reports[0].choice == 1
 
 
 def test_what_is_missing_is_said_where_it_is_missing(page: Any) -> None:
@@ -619,7 +621,7 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
     task = Task(
         os.urandom(16),
         "Colors",
-        Question("frequency", "Which color?", COLORS),
+        Question("Which color?", FrequencySurvey(COLORS)),
         (level,),
         (others + 1,),
         (2 * level,),
@@ -638,7 +640,7 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
     )
     step = Step(task, 1)
     levels = np.full(others, level)
-    blue = randomized(step, np.full(others, 2), levels, rng=SystemRandom())
+    blue = step.run.randomize(np.full(others, 2), levels, rng=SystemRandom())
     reports = seal_reports(step, blue, levels, tokens)
 
     with running(analyst) as analyst_url:

@@ -28,6 +28,8 @@ from analyst_parties import (
 from shuffledp.service.analyst.figures import Axis, figure_of
 from shuffledp.service.analyst.pages import Pages
 from shuffledp.service.wire.question import Question
+from shuffledp.statistics.frequency.survey import FrequencySurvey
+from shuffledp.statistics.mean.survey import MeanSurvey
 
 HOSTILE = "<script>alert(1)</script> \"'&{{7*7}}"
 VOID = {"meta", "link"}
@@ -196,7 +198,7 @@ def test_a_batch_that_was_refused_is_not_said_to_be_on_its_way(tmp_path: Path) -
         with shuffler(json.dumps(says).encode()) as url:
             pages.append(Page(look_at(tmp_path, who, url)).text)
 
-    words = "The analyst refused the batch: a level has no budget left."
+    words = "The analyst refused the batch: a level has too little left."
     assert words in pages[0]
     assert words not in pages[1]
     assert ["on the way here" in page for page in pages] == [False, True]
@@ -204,15 +206,15 @@ def test_a_batch_that_was_refused_is_not_said_to_be_on_its_way(tmp_path: Path) -
 
 def test_levels_without_budget_are_named(tmp_path: Path) -> None:
     # One epoch costs each of them some of what another may cost.
-    who = parties(budget=(0.5, 1.0, 5.0))
+    who = parties(allowance=(0.5, 1.0, 5.0))
 
     page = Page(look_at(tmp_path, who, batches=(usual_batch(who),)))
 
-    assert "No budget is left for another epoch at level 0.5, 1." in page.text
+    assert "Too little is left for another epoch at level 0.5, 1." in page.text
 
 
 def test_a_mean_of_the_widest_range_is_shown(tmp_path: Path) -> None:
-    question = Question("mean", "How much?", (), -1e308, 1e308)
+    question = Question("How much?", MeanSurvey(-1e308, 1e308))
     who = parties("mean", question=question)
 
     page = Page(look_at(tmp_path, who, batches=(usual_batch(who),)))
@@ -296,7 +298,7 @@ def test_pages_are_accessible_and_need_nothing_from_elsewhere(
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:
-    question = Question("frequency", HOSTILE, (HOSTILE, *NAMES))
+    question = Question(HOSTILE, FrequencySurvey((HOSTILE, *NAMES)))
     who = parties(name=HOSTILE, question=question)
 
     async def scenario(service: Service) -> tuple[str, str]:
@@ -375,7 +377,7 @@ def test_axes_have_marks_at_round_numbers(
 
 
 def test_bars_begin_at_zero_and_whiskers_hold_the_estimate() -> None:
-    question = Question("frequency", "?", ("a", "b"))
+    question = Question("?", FrequencySurvey(("a", "b")))
     rows = [
         {
             "name": name,
@@ -400,7 +402,7 @@ def test_bars_begin_at_zero_and_whiskers_hold_the_estimate() -> None:
 
 
 def test_only_the_largest_of_many_categories_are_drawn() -> None:
-    question = Question("frequency", "?", tuple(f"c{i}" for i in range(100)))
+    question = Question("?", FrequencySurvey(tuple(f"c{i}" for i in range(100))))
     rows = [
         {
             "name": f"c{i}",

@@ -9,19 +9,17 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from oracles.service_parties import LEVELS, Parties, answers, parties
+from oracles.service_parties import LEVELS, Parties, answers, parties, plan_for
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.service import calls
 from shuffledp.service.calls import UnreachableError, service_url
 from shuffledp.service.device import Delivery, SimulatedPeople, send
-from shuffledp.service.encode import randomized
 from shuffledp.service.wire.canonical import sha256
-from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import (
-    check_level,
+    choices_offered,
     read_header,
     read_messages,
     read_reports,
@@ -31,7 +29,7 @@ from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.tokens import TokenCheck, issue_tokens
 from shuffledp.statistics.survey import EpochStage
 
-PLAN = PublishedPlan((0.1, 0.2, 0.3), 2.0, 5)
+PLAN = plan_for(parties("items").task, (0.1, 0.2, 0.3), 2.0, 5)
 Handler = Callable[[httpx.Request], httpx.Response]
 
 
@@ -40,7 +38,7 @@ class Shuffler:
 
     def __init__(self, made: Parties) -> None:
         self.made, self.task = made, made.task
-        self.step = Step(made.task, 1, EpochStage(made.task.has_items))
+        self.step = Step(made.task, 1, made.task.stages[0])
         self.check = TokenCheck(made.shuffler.token_key, made.task.task_id, 1)
         self.spent: set[tuple[EpochStage, bytes]] = set()
         self.kept: list[tuple[Step, int, tuple[bytes, ...]]] = []
@@ -48,16 +46,16 @@ class Shuffler:
         self.looks = 0
 
     def publish(self) -> None:
-        self.step = Step(self.task, 1, EpochStage.ANSWER, PLAN.report_size, PLAN.digest)
+        self.step = Step(self.task, 1, EpochStage.ANSWER, PLAN)
 
     def document(self) -> dict[str, Any]:
-        planned = self.step.stage is EpochStage.ANSWER and self.task.has_items
+        plan = self.step.plan
         return {
             "task": self.task.to_dict(),
             "epoch": self.step.epoch,
             "stage": self.step.stage.name.lower(),
             "phase": "open",
-            "plan": PLAN.to_dict() if planned else None,
+            "plan": None if plan is None else plan.record,
         }
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -70,7 +68,7 @@ class Shuffler:
         self.uploads.append(len(reports))
         refused = []
         for place, report in enumerate(reports):
-            check_level(self.step, report.choice)
+            assert choices_offered(self.step, np.array([report.choice])).all()
             assert self.check.valid(report.token)
             if (self.step.stage, report.token) in self.spent:
                 refused.append((place, Reason.TOKEN_SPENT))
@@ -94,7 +92,7 @@ class Shuffler:
 def crowd(made: Parties, count: int) -> SimulatedPeople:
     rng = np.random.default_rng(1)
     tokens = issue_tokens(made.shuffler.token_key, made.task.task_id, 1, count)
-    values = answers(made.task.question.statistic, count, rng)
+    values = answers(made.task.question.survey.words.name, count, rng)
     return SimulatedPeople(values, rng.choice(np.array(LEVELS), count), tokens)
 
 
@@ -146,9 +144,9 @@ def test_every_answer_arrives_once_as_the_protocol_randomized_it() -> None:
     rng, expected = np.random.default_rng(2), []
     for start in (0, 100, 200):
         part = slice(start, start + 100)
-        levels = people.levels[part]
+        levels = people.choices[part]
         step = Step(made.task, 1)
-        messages = randomized(step, people.values[part], levels, rng=rng)
+        messages = step.run.randomize(people.values[part], levels, rng=rng)
         places = [LEVELS.index(level) for level in levels.tolist()]
         expected += list(zip(places, messages[:, 0].tolist(), strict=True))
     assert sorted(opened) == sorted(expected)
@@ -223,7 +221,7 @@ def test_items_are_sent_after_the_plan_was_published() -> None:
     assert delivery == Delivery(30, {})
     stages = [step.stage for step, _, _ in shuffler.kept]
     assert stages == [EpochStage.CHOICE] * 30 + [EpochStage.ANSWER] * 30
-    assert {len(sealed) for _, _, sealed in shuffler.kept} == {1, PLAN.report_size}
+    assert {len(sealed) for _, _, sealed in shuffler.kept} == {1, 5}
 
 
 def test_a_plan_that_does_not_come_is_not_waited_for_for_ever() -> None:

@@ -147,8 +147,8 @@ def test_a_close_that_is_repeated_does_not_close_the_next_step(
 ) -> None:
     who = parties("items")
     analyst, tokens = Analyst(who), who.tokens(6)
-    answers = Step(who.task, 1, EpochStage.ANSWER, PLAN.report_size, PLAN.digest)
-    close = who.path("/close?epoch=1&stage=levels")
+    answers = Step(who.task, 1, EpochStage.ANSWER, PLAN)
+    close = who.path("/close?epoch=1&stage=choice")
 
     with Client(who.app(sqlite_store, analyst)) as client:
         post(client, who, upload(who.step(), tokens))
@@ -470,10 +470,10 @@ def test_keys_of_another_analyst_are_refused_at_the_start() -> None:
 
 def test_what_is_sealed_for_another_key_is_never_published(tmp_path: Path) -> None:
     who, other = analyst_parties.parties(), analyst_parties.parties()
-    step = analyst_parties.answer_step(who.task)
+    step = Step(who.task, 1)
     levels = analyst_parties.crowd_levels()
     wrong = analyst_parties.Parties(other.hosted, who.shuffler_key)
-    foreign = analyst_parties.answer_step(other.task)
+    foreign = Step(other.task, 1)
     messages = analyst_parties.answers(foreign, levels)
     sealed = wrong.batch(foreign, messages, levels)[-step.sealed_size * levels.size :]
 

@@ -88,7 +88,7 @@ def test_what_was_sealed_for_one_step_opens_in_no_other() -> None:
     others = [
         Step(made.task, 5).info(1),
         Step(made.task, 4, EpochStage.CHOICE).info(1),
-        Step(made.task, 4, plan_digest=bytes([1]) * 32).info(1),
+        Step(made.task, 4, plan=made.task.protocol).info(1),
         Step(changed_task, 4).info(1),
         step.info(0),
         step.info(2),

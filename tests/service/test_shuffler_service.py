@@ -439,7 +439,7 @@ def test_a_step_that_was_delivered_before_is_dropped_and_the_next_epoch_begins(
         begun = client.post(who.path("/epochs"), headers=who.operator).json()
 
     assert (dropped["phase"], dropped["people"]) == ("delivered", [9])
-    assert (begun["epoch"], begun["stage"], begun["people"]) == (2, "levels", [0])
+    assert (begun["epoch"], begun["stage"], begun["people"]) == (2, "choice", [0])
 
 
 def test_a_batch_that_the_analyst_may_have_cannot_be_dropped(
@@ -529,7 +529,7 @@ def test_nobody_is_asked_for_an_epoch_that_cannot_be_paid(
     )
 
     assert reason(answer) == "allowance-spent"
-    detail = "Expected budget left for another epoch at level 0.5, 2."
+    detail = "Expected enough left for another epoch at level 0.5, 2."
     assert answer.json()["detail"] == detail
 
 
@@ -634,7 +634,7 @@ def test_items_are_collected_in_two_steps_with_the_same_tokens(
 ) -> None:
     who = parties("items")
     analyst, tokens = Analyst(who), who.tokens(6)
-    answers = Step(who.task, 1, EpochStage.ANSWER, PLAN.report_size, PLAN.digest)
+    answers = Step(who.task, 1, EpochStage.ANSWER, PLAN)
 
     with Client(who.app(make_store(), analyst)) as client:
         named = post(client, who, upload(who.step(), tokens[:1], levels=[0]))
@@ -648,10 +648,10 @@ def test_items_are_collected_in_two_steps_with_the_same_tokens(
 
     assert reason(named) == "unknown-level"
     assert (first["accepted"], second["accepted"]) == (6, 6)
-    assert (status["plan"], status["people"]) == (PLAN.to_dict(), [0])
+    assert (status["plan"], status["people"]) == (PLAN.record, [0])
     assert [header.people for header, _ in analyst.received] == [(6,), (6,)]
     assert len(analyst.received[1][1]) == 6 * 4 * answers.sealed_size
-    assert (begun["epoch"], begun["stage"], begun["plan"]) == (2, "levels", None)
+    assert (begun["epoch"], begun["stage"], begun["plan"]) == (2, "choice", None)
 
 
 def test_the_next_epoch_needs_tokens_of_its_own(make_store: StoreMaker) -> None:

@@ -141,7 +141,7 @@ class SqliteAnalystStore:
         return None if row is None else row[0]
 
     def planned(self, state: AnalystState, acknowledged: bytes) -> None:
-        """Keeps a plan and its acknowledgement, and deletes the batch of levels."""
+        """Keeps a plan and its acknowledgement, and deletes the batch of choices."""
         with self._lock:
             with self._transaction() as database:
                 self._write_state(state)
