@@ -64,3 +64,14 @@ def test_bias_of_dependent_levels_is_the_one_that_was_predicted(
     assert agnostic[1] <= truth[0] + expected[0] <= agnostic[2] < truth[0]
     assert stratified[1] <= truth[0] <= stratified[2]
     assert agnostic[-1] < stratified[-1]
+
+
+def test_every_statistic_has_a_certificate_that_holds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    runpy.run_path(str(EXAMPLES / "every_statistic.py"), run_name="__main__")
+
+    lines = capsys.readouterr().out.splitlines()
+    # Strings make two statements, a round of training three.
+    assert len(lines) == 12
+    assert all(line.endswith("; holds") for line in lines)

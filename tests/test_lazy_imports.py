@@ -59,6 +59,14 @@ def test_what_says_which_commands_there_are_imports_none(option: str) -> None:
     assert own == {"shuffledp.cli.main", "shuffledp.cli.lazy_group"}
 
 
+@pytest.mark.parametrize("command", ["account", "verify", "calibrate", "plan"])
+def test_commands_that_read_no_table_load_no_reader_of_tables(command: str) -> None:
+    names = imported(f"import shuffledp.cli.{command}")
+
+    assert "shuffledp.accounting.account" in names
+    assert not {"polars", "scipy.stats", "matplotlib", "jinja2", "cryptography"} & names
+
+
 def test_every_public_name_has_one_home_that_type_checkers_see_too() -> None:
     tree = ast.parse(Path(shuffledp.__file__).read_text(encoding="utf-8"))
     (guarded,) = [node for node in tree.body if isinstance(node, ast.If)]

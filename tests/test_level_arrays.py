@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shuffledp as sdp
+from shuffledp.accounting.items.parameters import positions_of
 from shuffledp.arrays import level_array
 
 MEANT = [0.1, 0.2, 0.7, 1.0, 3.3]
@@ -65,6 +66,12 @@ def test_people_who_mean_a_level_have_it() -> None:
     assert counted.epsilons.tolist() == MEANT
 
 
+def test_people_who_mean_a_target_have_it() -> None:
+    assert positions_of(SINGLE[::-1], MEANT).tolist() == [4, 3, 2, 1, 0]
+    with pytest.raises(sdp.UnknownLevelError):
+        positions_of(SINGLE.astype(np.float64), MEANT)
+
+
 def test_doubles_that_are_only_close_are_other_levels() -> None:
     for close in (SINGLE.astype(np.float64), np.nextafter(MEANT, 9.0)):
         with pytest.raises(sdp.UnknownLevelError):
@@ -76,6 +83,12 @@ def test_doubles_that_are_only_close_are_other_levels() -> None:
     [
         lambda levels, rng: sdp.Frequency(2).randomize(VALUES, levels, rng=rng),
         lambda levels, rng: sdp.Mean(0.0, 1.0).randomize(
+            VALUES.astype(float), levels, rng=rng
+        ),
+        lambda levels, rng: sdp.Strings(num_cohorts=2).randomize(
+            ["a", "b", "a", "c", "b"], levels, rng=rng
+        ),
+        lambda levels, rng: sdp.SingleMessage(sdp.OneBit(0.0, 1.0)).randomize(
             VALUES.astype(float), levels, rng=rng
         ),
         lambda levels, rng: sdp.BinarySum().randomize(VALUES, levels, rng=rng),

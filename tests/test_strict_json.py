@@ -1,12 +1,15 @@
 """JSON is read strictly: what two readers could understand differently is refused."""
 
 import json
+import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shuffledp as sdp
 from shuffledp.errors import DataError
 from shuffledp.strict_json import MAX_DEPTH, read_json, read_json_file
 
@@ -129,6 +132,23 @@ def test_errors_are_short_and_without_control_characters() -> None:
 
         assert len(str(error.value)) < 300
         assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"), [("[2],", "'people' twice"), ("NaN,", "got NaN")]
+)
+def test_tallies_are_read_strictly(change: str, words: str) -> None:
+    frequency, rng = sdp.Frequency(3), np.random.default_rng(1)
+    reports = frequency.randomize([0, 2], [1.0, 1.0], rng=rng)
+    content = frequency.tally(sdp.shuffle(reports, rng=rng)).to_bytes()
+    start = content.index(b"x\x9c")  # How compressed bytes begin.
+    text = zlib.decompress(content[start:]).decode()
+
+    changed = text.replace('"people":', f'"people":{change}"people":')
+
+    assert sdp.Tally.from_bytes(content[:start] + zlib.compress(text.encode()))
+    with pytest.raises(DataError, match=words):
+        sdp.Tally.from_bytes(content[:start] + zlib.compress(changed.encode()))
 
 
 def test_files_are_read_up_to_a_size(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.arrays import int_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.types import Floats, Ints
@@ -108,8 +107,7 @@ def _check(reports: Reports | ShuffledReports) -> None:
     elif _linked(reports):
         raise InvalidInputError("Expected levels where messages carry them.")
     if reports.cohorts is not None:
-        if int_array(reports.cohorts, "cohorts").size != num_users:
-            raise InvalidInputError("Expected as many cohorts as messages.")
+        _check_cohorts(reports.cohorts, num_users)
 
 
 def _check_messages(messages: NDArray[Any]) -> None:
@@ -117,6 +115,13 @@ def _check_messages(messages: NDArray[Any]) -> None:
         raise InvalidInputError("Expected messages as an array of integers or bits.")
     if messages.ndim not in (1, 2) or (messages.ndim == 2 and not messages.shape[1]):
         raise InvalidInputError("Expected one message, or row of messages, per person.")
+
+
+def _check_cohorts(cohorts: Ints, num_users: int) -> None:
+    if not isinstance(cohorts, np.ndarray) or cohorts.dtype.kind not in "iu":
+        raise InvalidInputError("Expected cohorts as an array of integers.")
+    if cohorts.shape != (num_users,):
+        raise InvalidInputError("Expected as many cohorts as messages.")
 
 
 def _check_levels(levels: Floats, num_users: int) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.identity import Identity, check_same
 from shuffledp.population import MAX_USERS, check_budgets
+from shuffledp.strict_json import read_json
 from shuffledp.types import Floats, Ints
 
 _FORMAT = "shuffledp-tally-1"
@@ -187,8 +188,8 @@ class Tally:
                 raise DataError(
                     "Expected the whole bytes of a tally, and nothing more."
                 )
-            return cls.from_dict(json.loads(text))
-        except (zlib.error, ValueError, RecursionError) as error:
+            return cls.from_dict(read_json(text, "a tally"))
+        except zlib.error as error:
             raise DataError("Expected the bytes of a tally.") from error
 
 

@@ -150,7 +150,7 @@ def test_absent_people_of_one_level_leave_its_own_members_to_the_stratified() ->
     assert levels[1].epsilon_central == pytest.approx(left.epsilon_central, rel=1e-5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     counts=st.dictionaries(
         st.floats(0.01, 6.0), st.integers(1, 300), min_size=1, max_size=4

@@ -1,26 +1,26 @@
-"""How many people chose each level: unbiased, with their covariance, and projected."""
+"""How many people made each choice: unbiased, with their covariance, and projected."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from shuffledp.analyzer.level_counts import LevelCounts, count_levels, project
 
+from shuffledp.analyzer.choice_counts import ChoiceCounts, count_choices, project
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 
-LEVELS = np.array([0.5, 1.0, 2.0])
+CHOICES = np.array([0.5, 1.0, 2.0])
 
 
-def test_levels_as_they_are_give_exact_numbers() -> None:
-    counted = count_levels(np.array([2, 0, 2, 2]), LEVELS, epsilon=None)
+def test_choices_as_they_are_give_exact_numbers() -> None:
+    counted = count_choices(np.array([1, 0, 3]), CHOICES, epsilon=None)
 
     assert counted.value.tolist() == [1.0, 0.0, 3.0]
     assert counted.covariance is None
     assert counted.standard_error.tolist() == [0.0, 0.0, 0.0]
-    # Whoever plans needs somebody at every level.
+    # Whoever plans needs somebody for every choice.
     assert counted.people().counts.tolist() == [1, 1, 2]
 
 
@@ -31,7 +31,7 @@ def test_responses_give_unbiased_numbers_with_the_stated_covariance() -> None:
     values, stated = np.empty((runs, 3)), np.zeros((3, 3))
     for run in range(runs):
         reports = KRandomizedResponse(3).randomize(held, np.full(1000, 0.8), rng=rng)
-        counted = count_levels(reports, LEVELS, epsilon=0.8)
+        counted = count_choices(np.bincount(reports, minlength=3), CHOICES, epsilon=0.8)
         assert counted.covariance is not None
         values[run] = counted.value
         stated += counted.covariance / runs
@@ -56,7 +56,7 @@ def test_projections_are_the_nearest_points(
 
     assert nearest.min() >= 0.0
     assert nearest.sum() == pytest.approx(total, abs=1e-9)
-    # No shift of mass between two levels comes nearer: (x - y) is largest where y > 0.
+    # No shift of mass between two choices comes nearer: (x - y) is largest where y > 0.
     slack = values - nearest
     positive = nearest > 1e-9
     if positive.any():
@@ -70,9 +70,9 @@ def test_projections_are_the_nearest_points(
 def test_people_to_plan_with_are_whole_and_as_many(
     noise: np.ndarray[tuple[int], np.dtype[np.float64]], num_users: int
 ) -> None:
-    levels, value = np.arange(1.0, 5.0), noise - noise.mean() + num_users / 4
+    choices, value = np.arange(1.0, 5.0), noise - noise.mean() + num_users / 4
 
-    counted = LevelCounts(levels, value, np.eye(4), num_users)
+    counted = ChoiceCounts(choices, value, np.eye(4), num_users)
 
     assert counted.people().num_users == num_users
     assert counted.projected.min() >= 0.0
@@ -82,23 +82,23 @@ def test_people_to_plan_with_are_whole_and_as_many(
 def test_numbers_that_make_no_sense_are_refused() -> None:
     ones = np.ones(3)
 
-    for levels, value, covariance, users in (
-        (LEVELS, np.ones(2), None, 2),
-        (LEVELS[::-1], ones, None, 3),
-        (LEVELS * np.nan, ones, None, 3),
-        (LEVELS, ones, None, 4),
-        (LEVELS, ones * np.nan, None, 3),
-        (LEVELS, np.array([-1.0, 2.0, 2.0]), None, 3),
-        (LEVELS, ones, np.eye(2), 3),
-        (LEVELS, 0 * ones, None, 0),
+    for choices, value, covariance, users in (
+        (CHOICES, np.ones(2), None, 2),
+        (CHOICES[::-1], ones, None, 3),
+        (CHOICES * np.nan, ones, None, 3),
+        (CHOICES, ones, None, 4),
+        (CHOICES, ones * np.nan, None, 3),
+        (CHOICES, np.array([-1.0, 2.0, 2.0]), None, 3),
+        (CHOICES, ones, np.eye(2), 3),
+        (CHOICES, 0 * ones, None, 0),
     ):
         with pytest.raises(PopulationError):
-            LevelCounts(levels, value, covariance, users)
+            ChoiceCounts(choices, value, covariance, users)
     with pytest.raises(PopulationError):
-        LevelCounts(LEVELS, ones * 2 / 3, np.eye(3), 2).people()
-    for reports in ([], [3], [-1], [[1]], [0.0]):
+        ChoiceCounts(CHOICES, ones * 2 / 3, np.eye(3), 2).people()
+    for reports in ([], [0, 0, 0], [3, -1, 0], [1, 2], [[1, 1, 1]], [0.0, 1.0, 2.0]):
         with pytest.raises(InvalidInputError):
-            count_levels(np.array(reports), LEVELS, epsilon=None)
+            count_choices(np.array(reports), CHOICES, epsilon=None)
     with pytest.raises(InvalidInputError):
-        count_levels(np.array([0, 1]), LEVELS, epsilon=0.0)
-    assert LevelCounts.of(Population.from_counts({1.0: 2})).num_users == 2
+        count_choices(np.array([0, 1, 1]), CHOICES, epsilon=0.0)
+    assert ChoiceCounts.of(Population.from_counts({1.0: 2})).num_users == 2

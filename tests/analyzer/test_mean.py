@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
+from oracles.means import mean_by
 from scipy.spatial import ConvexHull
 
 from shuffledp import InvalidInputError, Mean, Population
 from shuffledp.analyzer.channel import _hull, _two_values
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.mean import About, MeanEstimate, agnostic_mean, stratified_mean
-from shuffledp.statistics.mean.protocol import MEAN_MECHANISMS, MeanMechanism
+from shuffledp.randomizers.numbers import NUMBER_MECHANISMS
 
 PEOPLE = Population.from_counts({0.5: 30, 2.0: 70})
 
@@ -27,9 +28,9 @@ def test_hull_is_the_lower_convex_hull(seed: int) -> None:
     assert np.all(np.interp(at, corners, heights) <= values + 1e-12)
 
 
-@pytest.mark.parametrize("mechanism", MEAN_MECHANISMS)
-def test_solving_inverts_the_average_message(mechanism: MeanMechanism) -> None:
-    channel = Mean(-1.0, 1.0, mechanism).channel(PEOPLE)
+@pytest.mark.parametrize("mechanism", NUMBER_MECHANISMS)
+def test_solving_inverts_the_average_message(mechanism: str) -> None:
+    channel = mean_by(mechanism, -1.0, 1.0).channel(PEOPLE)
 
     values = np.linspace(-0.99, 0.99, 23)
     averages = channel.average(values)
@@ -39,11 +40,11 @@ def test_solving_inverts_the_average_message(mechanism: MeanMechanism) -> None:
     assert solved == pytest.approx(values, abs=1e-11)
 
 
-@pytest.mark.parametrize("mechanism", MEAN_MECHANISMS)
+@pytest.mark.parametrize("mechanism", NUMBER_MECHANISMS)
 def test_solutions_go_on_beyond_the_range_without_a_jump(
-    mechanism: MeanMechanism,
+    mechanism: str,
 ) -> None:
-    channel = Mean(-1.0, 1.0, mechanism).channel(PEOPLE)
+    channel = mean_by(mechanism, -1.0, 1.0).channel(PEOPLE)
     low, high = channel.average(np.array([-1.0, 1.0])).tolist()
 
     step = 1e-13
@@ -75,7 +76,7 @@ def test_two_values_have_the_mean_and_the_spread_that_fits(
 @pytest.mark.parametrize("share", [0.05, 0.2, 0.5, 0.8, 0.95])
 @pytest.mark.parametrize(("near", "far"), [(-1.0, 1.0), (-1.0, 0.2), (0.3, 1.0)])
 def test_bias_limit_holds_for_two_values(share: float, near: float, far: float) -> None:
-    channel = Mean(-1.0, 1.0, "clip-laplace").channel(PEOPLE)
+    channel = mean_by("clip-laplace", -1.0, 1.0).channel(PEOPLE)
     shares, values = np.array([1.0 - share, share]), np.array([near, far])
 
     average = float(shares @ channel.average(values))
@@ -85,7 +86,7 @@ def test_bias_limit_holds_for_two_values(share: float, near: float, far: float) 
 
 
 def test_bias_limit_is_reached() -> None:
-    channel = Mean(-1.0, 1.0, "clip-laplace").channel(PEOPLE)
+    channel = mean_by("clip-laplace", -1.0, 1.0).channel(PEOPLE)
     average = float(channel.average(np.array([0.5]))[0])
 
     pairs = np.linspace(-1.0, 1.0, 201)
@@ -104,12 +105,10 @@ def test_bias_limit_is_reached() -> None:
 
 @pytest.mark.parametrize("mechanism", ["one-bit", "laplace", "gaussian"])
 @pytest.mark.parametrize("level", [1e-5, 1.0, 20.0])
-def test_linear_mechanisms_have_no_bias_limit(
-    mechanism: MeanMechanism, level: float
-) -> None:
+def test_linear_mechanisms_have_no_bias_limit(mechanism: str, level: float) -> None:
     people = Population.from_counts({level: 10, 2.0 * level: 5})
 
-    protocol = Mean(1e9, 1e9 + 1.0, mechanism)
+    protocol = mean_by(mechanism, 1e9, 1e9 + 1.0)
 
     assert protocol.predicted_bias(people) == 0.0
 

@@ -19,7 +19,7 @@ def test_json_has_the_documented_keys(command: Command) -> None:
 
     answer = outcome.json()
     assert outcome.code == 0
-    assert answer["mechanism"] == "kary-response"
+    assert answer["protocol"]["mechanism"] == "kary-response"
     assert answer["certified"] is True
     assert answer["delta"] == 1e-6
     for level, epsilon in zip(answer["levels"], (0.5, 1.0, 2.0), strict=True):

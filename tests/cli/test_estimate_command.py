@@ -1,8 +1,8 @@
 """`shuffledp estimate` and `quickstart`: results, files, and what they refuse."""
 
-import importlib
 import json
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +15,10 @@ from shuffledp.errors import MissingExtraError
 
 FILES = {
     "report.html",
-    "frequencies.svg",
+    "estimates.svg",
     "guarantee.svg",
     "estimate.json",
-    "frequencies.csv",
+    "estimates.csv",
 }
 
 
@@ -59,7 +59,7 @@ def test_quickstart_is_the_same_for_the_same_seed(command: Command) -> None:
     other = command(*arguments, "8")
 
     assert first.out == again.out
-    assert first.json()["categories"] != other.json()["categories"]
+    assert first.json()["estimates"] != other.json()["estimates"]
 
 
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
@@ -73,12 +73,12 @@ def test_estimate_reads_values_and_levels(
 
     answer = outcome.json()
     assert answer["mode"] == mode
-    assert [row["category"] for row in answer["categories"]] == [
+    assert [row["category"] for row in answer["estimates"]] == [
         "<b>maybe</b>",
         "no",
         "yes",
     ]
-    for row in answer["categories"]:
+    for row in answer["estimates"]:
         # Five standard errors: a false alarm in 600,000 runs of three categories.
         assert abs(row["estimate"] - row["truth"]) < 5 * row["standard_error"]
     among = {level["hides_among"] for level in answer["guarantee"]["levels"]}
@@ -182,20 +182,39 @@ def test_bad_tables_are_refused_in_one_line(
     assert set(tmp_path.iterdir()) == {path}
 
 
-def test_missing_extra_is_said_before_anything_runs(
-    command: Command, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
+def test_without_the_extra_tables_are_printed_and_nothing_is_written(
+    command: Command,
+    survey: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    module: str,
 ) -> None:
-    def missing(name: str) -> None:
-        raise ImportError(name)
+    monkeypatch.setitem(sys.modules, module, None)
+    needed = f"A report with pictures needs {module}: install shuffledp[report]."
 
-    monkeypatch.setattr(importlib, "import_module", missing)
-
+    quick = command("quickstart", "--people", "2000")
     outcome = command("estimate", str(survey), *ANSWERS)
+    machine = command("estimate", str(survey), *ANSWERS, "--json")
+    asked = command("estimate", str(survey), *ANSWERS, "--output", "folder")
 
-    assert outcome.code == 2
-    assert "shuffledp[report]" in outcome.err
+    for printed in (quick, outcome):
+        assert printed.code == 0
+        assert "central epsilon" in printed.out
+        assert printed.out.rstrip().splitlines()[-1] == needed
+    assert "frontpage" in quick.out
+    assert machine.json()["num_users"] == 3000
+    assert asked.is_refusal
+    assert asked.err == f"shuffledp: {needed}\n"
     assert set(tmp_path.iterdir()) == {survey}
-    with pytest.raises(MissingExtraError):
+
+
+def test_an_extra_that_is_not_installed_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+
+    with pytest.raises(MissingExtraError, match=r"install shuffledp\[report\]"):
         extras.require("matplotlib", extra="report", what="A picture")
 
 

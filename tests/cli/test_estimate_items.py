@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from conftest import Command, Outcome
 
-from shuffledp.cli import sources
 from shuffledp.datasets.item_sets import draw_uniform_sets
 from shuffledp.errors import InvalidInputError
+from shuffledp.statistics.items import rehearsal
 
 NUM_PEOPLE, NUM_ITEMS, SET_SIZE = 400, 12, 3
 SETS = ("--statistic", "items", "--person", "visitor", "--item", "page")
@@ -70,19 +70,22 @@ def test_items_and_guarantee_of_everybody(command: Command, visits: Path) -> Non
         assert abs(row["estimate"] - row["truth"]) < 5 * row["standard_error"]
     assert not answer["dependence"]["suspected"]
     guarantee = answer["guarantee"]
+    assert guarantee["protocol"]["mechanism"] == "poisson-items"
+    parameters = guarantee["protocol"]["parameters"]
     asked = rows.unique("visitor")["epsilon"]
     assert guarantee["certified"]
-    assert (guarantee["num_items"], guarantee["set_size"]) == (NUM_ITEMS, SET_SIZE)
+    assert (parameters["items"], parameters["set_size"]) == (NUM_ITEMS, SET_SIZE)
     assert guarantee["delta"] == 1e-5
-    assert [level["level"] for level in guarantee["levels"]] == [0.5, 2.0]
+    assert [level["target"] for level in guarantee["levels"]] == [0.5, 2.0]
     for level in guarantee["levels"]:
-        assert level["count"] == (asked == level["level"]).sum()
+        assert level["count"] == (asked == level["target"]).sum()
         assert level["epsilon_central_lower"] <= level["epsilon_central"]
         # Rounded upward in the sixth digit.
-        assert level["epsilon_central"] <= level["level"] * (1 + 1.1e-5)
+        assert level["epsilon_central"] <= level["target"] * (1 + 1.1e-5)
     said = " ".join(answer["caveats"])
-    assert f"{guarantee['report_size']} messages, m = {guarantee['blanket']} " in said
-    assert f"{guarantee['levels'][0]['send_chance']} at level 0.5" in said
+    sent = f"{parameters['report_size']} messages, m = {parameters['blanket']} "
+    assert sent in said
+    assert f"{parameters['rates'][0]} at target 0.5" in said
     assert "holds more than 3 items" in said
     assert "know hers beforehand" in said
 
@@ -107,12 +110,13 @@ def test_report_of_items_holds_its_numbers(
     assert "asked for" in (folder / "guarantee.svg").read_text()
     assert (folder / "estimates.csv").read_text().startswith("item,estimate,")
     for level in guarantee["levels"]:
-        cells = [f"{level[key]}" for key in ("send_chance", "epsilon_central_lower")]
+        cells = [
+            f"{level[key]}" for key in ("epsilon_central", "epsilon_central_lower")
+        ]
         for text in (page, outcome.out):
             assert all(cell in text for cell in cells)
         assert f'<td class="certified">{level["epsilon_central"]}</td>' in page
     printed = " ".join(outcome.out.split())
-    assert f"Theorem: {guarantee['theorem']}." in printed
     assert f"Theorem: {guarantee['theorem']}." in page
     assert "epsilon asked for" in printed
 
@@ -122,7 +126,7 @@ def test_sets_that_are_cut_are_said_to_be_cut(command: Command, visits: Path) ->
 
     sizes = pl.read_csv(visits).group_by("visitor").len()["len"]
     assert sum(row["truth"] for row in answer["estimates"]) == pytest.approx(1.0)
-    assert answer["guarantee"]["set_size"] == 1
+    assert answer["guarantee"]["protocol"]["parameters"]["set_size"] == 1
     assert f"{(sizes > 1).sum()} people had more than 1, " in " ".join(
         answer["caveats"]
     )
@@ -137,7 +141,7 @@ def test_levels_can_be_dealt_out_and_items_named(
     answer = estimate(command, visits, *SETS, *shares, *names, "--json").json()
 
     assert [row["truth"] for row in answer["estimates"][NUM_ITEMS:]] == [0.0, 0.0]
-    assert answer["guarantee"]["num_items"] == 14
+    assert answer["guarantee"]["protocol"]["parameters"]["items"] == 14
     assert "beforehand" not in " ".join(answer["caveats"])
 
     counts = [level["count"] for level in answer["guarantee"]["levels"]]
@@ -169,12 +173,12 @@ def test_visits_of_a_news_site(
             NUM_PEOPLE, num_items=NUM_ITEMS, set_size=set_size, rng=rng
         )
 
-    monkeypatch.setattr(sources, "load_msnbc_sets", few)
+    monkeypatch.setattr(rehearsal, "load_msnbc_sets", few)
 
     answer = command("estimate", *MSNBC, "--seed", "1", "--json").json()
     other = command("estimate", *MSNBC, "--set-size", "2", "--json")
 
-    assert answer["guarantee"]["set_size"] == 4
+    assert answer["guarantee"]["protocol"]["parameters"]["set_size"] == 4
     assert len(answer["estimates"]) == NUM_ITEMS
     assert "Two pages" in other.err
 
@@ -202,7 +206,7 @@ def test_visits_of_a_news_site(
         ((*ASKED, "--categories", "a,b"), "one of the 2 categories"),
         ((*ASKED, "--item", "gaps"), "column 'gaps'"),
         ((*ASKED, "--level", "changing"), "the same level in all rows of a person"),
-        ((*ASKED, "--level", "none"), "levels above 0"),
+        ((*ASKED, "--level", "none"), "targets above 0"),
         ((*ASKED, "--level", "words"), "Expected a number for every person"),
         ((*ASKED, "--levels", "0.5,1.0"), "level"),
         ((*SETS, "--levels", "0.5:0.5,2.0:0.4"), "add up to 1"),
@@ -245,7 +249,7 @@ def test_options_that_do_not_go_together_are_refused(
 def test_more_messages_than_fit_into_memory_are_refused(
     command: Command, visits: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.cli.rehearse.MAX_MESSAGES", 1000)
+    monkeypatch.setattr("shuffledp.statistics.items.rehearsal.MAX_MESSAGES", 1000)
 
     outcome = estimate(command, visits, *ASKED, "--json")
 

@@ -118,7 +118,7 @@ def test_a_category_that_is_called_na_can_be_named(
     )
     items = command("estimate", str(path), *ITEMS, *LEVEL, *named)
 
-    truths = {row["category"]: row["truth"] for row in answer.json()["categories"]}
+    truths = {row["category"]: row["truth"] for row in answer.json()["estimates"]}
     assert truths["NA"] == 2 / NUM_PEOPLE
     for outcome, name in ((strings, "string"), (items, "item")):
         found = {row[name]: row["truth"] for row in outcome.json()["estimates"]}
@@ -181,7 +181,7 @@ def test_tables_of_all_kinds_give_the_same(
     answer = command("estimate", str(write(name, separator)), *asked).json()
 
     assert answer["caveats"] == said
-    assert answer["categories"] == usual["categories"]
+    assert answer["estimates"] == usual["estimates"]
     assert answer["guarantee"] == usual["guarantee"]
 
 

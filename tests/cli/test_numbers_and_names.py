@@ -97,14 +97,14 @@ def test_only_the_most_frequent_of_many_categories_are_shown(
 
     folder = tmp_path / "shuffledp-report"
     assert "Shown are the 40 most frequent of 100." in outcome.out
-    assert len((folder / "frequencies.csv").read_text().splitlines()) == 101
+    assert len((folder / "estimates.csv").read_text().splitlines()) == 101
     assert len(re.findall("<tr><td>", (folder / "report.html").read_text())) == 41
 
 
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ("ALICE,0.5\nBOB,1\n", "exactly one column"),
+        ("ALICE,0.5\nBOB,1\n", "a column 'v'"),
         ("v,e,e\nALICE,0.5,1\nBOB,1,2\n", "exactly one column 'e'"),
         ("v,e\nALICE,BOB\nCAROL,2\n", "a number for every person"),
     ],
@@ -138,5 +138,5 @@ def test_text_that_looks_like_numbers_is_left_alone(command: Command) -> None:
 
     outcome = command("estimate", "text.csv", "--value", "v", "--level", "e", "--json")
 
-    names = [row["category"] for row in outcome.json()["categories"]]
+    names = [row["category"] for row in outcome.json()["estimates"]]
     assert names == ["01", "1", "1.0"]

@@ -106,7 +106,7 @@ def test_items_are_a_table_for_people_and_json_for_machines(command: Command) ->
     assert "Sets of up to 2 of 16 items from 1,000 people" in outcome.out
     assert answer["guarantee"]["delta"] == 1e-5
     for level in answer["guarantee"]["levels"]:
-        assert level["epsilon_central"] <= level["level"] * (1.0 + 1e-9)
+        assert level["epsilon_central"] <= level["target"] * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from shuffledp.population import Population
 from shuffledp.service import operate, participant
 from shuffledp.service import run as service_run
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.calls import Reply
 from shuffledp.service.device import Delivery
 from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.secrets import (
@@ -557,36 +556,50 @@ def test_send_says_what_is_wrong_before_anything_is_sent(
 def test_without_the_extra_the_other_commands_work_and_these_say_what_to_install(
     missing: tuple[str, ...],
 ) -> None:
-    script = (
-        "import sys\n"
-        f"for n in {missing}:\n"
-        "    sys.modules[n] = None\n"
-        "from shuffledp.cli.main import main\n"
-        "main()\n"
-    )
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-c", script, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-    assert run("--help").returncode == 0
     shuffler = ("serve", "shuffler", "folder", "--database", "sqlite:///b.db")
-    needing = [
+    needing: list[tuple[str, ...]] = [
         ("serve", "demo", "--exit"),
         (*shuffler, "--analyst", "http://localhost"),
     ]
     if "cryptography" in missing:
         needing += [(*CREATE, *NAMES), SERVE_ANALYST]
-    for arguments in needing:
-        refused = run(*arguments)
-        assert refused.returncode == 2
-        assert "install shuffledp[service]" in refused.stderr
-        assert refused.stderr.count("\n") == 1
+    # All in one process: each starts by importing everything that is there.
+    script = (
+        "import contextlib, io, json, sys\n"
+        f"for n in {missing}:\n"
+        "    sys.modules[n] = None\n"
+        "from shuffledp.cli.main import main\n"
+        "for command in json.loads(sys.argv[1]):\n"
+        "    sys.argv[1:], said = command, io.StringIO()\n"
+        "    with contextlib.redirect_stderr(said):\n"
+        "        try: main()\n"
+        "        except SystemExit as stop: code = stop.code\n"
+        "    print(json.dumps([code or 0, said.getvalue()]))\n"
+    )
+
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            script,
+            json.dumps([["--help"], ["plan", "--help"], *needing]),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert ran.stderr == ""
+    first, second, *refused = (
+        json.loads(line) for line in ran.stdout.splitlines() if line.startswith("[")
+    )
+    assert first == second == [0, ""]
+    assert len(refused) == len(needing)
+    for code, said in refused:
+        assert code == 2
+        assert "install shuffledp[service]" in said
+        assert said.count("\n") == 1
 
 
 def test_help_teaches_the_order_of_commands(command: Command) -> None:

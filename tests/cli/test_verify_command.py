@@ -33,6 +33,40 @@ def test_a_certificate_that_promises_more_does_not_hold(command: Command) -> Non
     assert "is not proven" in outcome.out
 
 
+def test_two_numbers_under_one_key_are_refused(command: Command) -> None:
+    command(*FREQUENCY, "--delta", "1e-4", "--certificate", "c.json")
+    text = Path("c.json").read_text()
+    true = '"epsilon_central": '
+    Path("c.json").write_text(text.replace(true, f"{true}1e-9, {true}", 1))
+
+    outcome = command("verify", "c.json")
+
+    assert outcome.is_refusal
+    assert outcome.err == (
+        "shuffledp: Expected every key once, got 'epsilon_central' twice.\n"
+    )
+
+
+@pytest.mark.parametrize(("factor", "code"), [(1.0, 0), (0.99, 1)])
+def test_machines_are_told_what_was_recomputed(
+    command: Command, factor: float, code: int
+) -> None:
+    command(*FREQUENCY, "--delta", "1e-4", "--certificate", "c.json")
+    written = json.loads(Path("c.json").read_text())
+    record = json.loads(Path("c.json").read_text())
+    record["levels"][0]["epsilon_central"] *= factor
+    Path("c.json").write_text(json.dumps(record))
+
+    outcome = command("verify", "c.json", "--json")
+
+    answer = outcome.json()
+    assert outcome.code == code
+    assert answer["holds"] is (code == 0)
+    assert answer["recomputed"] == written
+    assert len(answer["problems"]) == code
+    assert all("epsilon_central" in problem for problem in answer["problems"])
+
+
 def test_people_in_a_file_are_checked_against_the_digest(command: Command) -> None:
     budgets = np.linspace(0.5, 1.0, 10_050)
     np.save("people.npy", budgets)
@@ -46,7 +80,9 @@ def test_people_in_a_file_are_checked_against_the_digest(command: Command) -> No
     assert command("verify", "c.json", *people).is_refusal
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"format": "x"}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"format": "x"}', '{"a": NaN}', "[" * 100_000]
+)
 def test_other_files_are_refused(command: Command, text: str) -> None:
     Path("c.json").write_text(text)
 

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from shuffledp.shuffler.shuffle_messages import shuffle_messages
 
-from shuffledp.analyzer.level_counts import LevelCounts
+from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.datasets.item_sets import draw_uniform_sets
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.bounds.bound import Setting
@@ -17,7 +16,8 @@ from shuffledp.papers.segmented_protocol import (
     published_mse,
 )
 from shuffledp.population import Population
-from shuffledp.statistics.items_framework import ItemsFramework
+from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics.items.framework import ItemsFramework
 
 D, S, N = 20, 3, 4_000
 PEOPLE = Population.from_counts({0.5: N // 4, 1.0: N // 2, 2.0: N // 4})
@@ -50,20 +50,20 @@ def test_parameters_are_those_of_the_theorem_and_of_least_error() -> None:
         assert worse > error
 
 
-@pytest.mark.parametrize("epsilon_levels", [None, 1.0])
+@pytest.mark.parametrize("epsilon_choice", [None, 1.0])
 def test_a_published_run_goes_through_the_steps_of_the_framework(
-    epsilon_levels: float | None,
+    epsilon_choice: float | None,
 ) -> None:
     rng = np.random.default_rng(2)
-    framework = replace(FRAMEWORK, epsilon_levels=epsilon_levels)
+    framework = replace(FRAMEWORK, epsilon_choice=epsilon_choice)
     sets = draw_uniform_sets(N, num_items=D, set_size=S, rng=rng).sets
     chosen = rng.permutation(PEOPLE.budgets())
 
-    reports = framework.report_levels(chosen, rng=rng)
-    counted = framework.count_levels(shuffle_messages(reports, rng=rng))
+    reports = framework.report_choices(chosen, rng=rng)
+    counted = framework.count_choices(shuffle(reports, rng=rng))
     protocol = plan_published(framework, counted)
     sent = protocol.randomize(sets, chosen, rng=rng)
-    estimate = protocol.estimate(shuffle_messages(sent, rng=rng), counted)
+    estimate = protocol.estimate(shuffle(sent, rng=rng), counted)
 
     assert protocol.noise == "bernoulli"
     assert sent.messages.shape[0] == N
@@ -73,11 +73,11 @@ def test_a_published_run_goes_through_the_steps_of_the_framework(
 
 
 def test_communication_can_be_given() -> None:
-    plan = plan_published(replace(FRAMEWORK, blanket=4.0), LevelCounts.of(PEOPLE))
+    plan = plan_published(replace(FRAMEWORK, blanket=4.0), ChoiceCounts.of(PEOPLE))
 
     assert plan.blanket == 4.0
 
 
 def test_nobody_may_be_absent() -> None:
     with pytest.raises(InvalidInputError, match="nobody absent"):
-        plan_published(replace(FRAMEWORK, absent=1), LevelCounts.of(PEOPLE))
+        plan_published(replace(FRAMEWORK, absent=1), ChoiceCounts.of(PEOPLE))

@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from oracles.means import mean_by
 
 from shuffledp import CertificationError, InvalidInputError, Mean, Population, account
 from shuffledp.planning import mean as planning
 from shuffledp.planning.frequency import plan_frequency
 from shuffledp.planning.mean import plan_mean
 from shuffledp.planning.plan import Option, Plan, Wish
-from shuffledp.randomizers.laplace import Laplace
-from shuffledp.randomizers.numbers import number_randomizer
 
 SMALL = {0.5: 60, 1.0: 140}
 
@@ -47,10 +46,10 @@ def test_errors_of_all_options_are_those_of_a_simulation(plan: Plan) -> None:
     values = np.tile(np.repeat([40.0, 60.0], 100), (runs, 1))
     people = Population.from_counts(SMALL)
     levels = rng.permuted(np.tile(people.budgets(), (runs, 1)), axis=1)
-    names = ("one-bit", "laplace")
+    names: tuple[str, ...] = ("one-bit", "laplace")
 
     for name in names:
-        protocol = Mean(20.0, 80.0, randomizer=number_randomizer(name, 20.0, 80.0))
+        protocol = mean_by(name, 20.0, 80.0)
         sent = protocol.randomize(values.ravel(), levels.ravel(), rng=rng)
         messages = protocol.randomizer.decode(sent.messages).reshape(runs, 200)
         slope = 1.0
@@ -82,6 +81,7 @@ def test_local_yardstick_takes_the_best_mechanism() -> None:
     assert found["everybody at the strictest choice"] == plan.recommended.error
 
 
+@pytest.mark.slow
 def test_targets_are_kept_by_every_option(monkeypatch: pytest.MonkeyPatch) -> None:
     # One level hides among the same people in both modes.
     monkeypatch.setattr(planning, "_MODES", ("agnostic",))
@@ -101,7 +101,7 @@ def test_targets_are_kept_by_every_option(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_one_bit_has_a_fifth_of_the_variance_of_algorithm_2_at_its_guarantee() -> None:
     people = Population.from_counts({0.1: 5400, 0.5: 3700, 1.0: 900})
-    laplace = Mean(20.0, 80.0, randomizer=Laplace(20.0, 80.0))
+    laplace = mean_by("laplace", 20.0, 80.0)
     levels = account(laplace, people, delta=1e-6).levels
     targets = {level.epsilon_central: level.count for level in levels}
 

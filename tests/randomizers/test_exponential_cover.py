@@ -119,7 +119,8 @@ def test_losses_are_never_below_those_of_the_two_ends(
     omega = omega_of(cover, victim / 2.0, clipped=clipped)
     near, far = exact_ends(omega, clipped=clipped)
     masses = [mp.mpf(float(mass)) for mass in cover.masses[: len(near)]]
-    for epsilon in (0.0, 0.3 * victim, victim):
+    # The losses are linear in the growth: two of them say all.
+    for epsilon in (0.0, victim):
         growth = mp.expm1(mp.mpf(epsilon))
         halves = np.split(cover.differences, 2), np.split(cover.bases, 2)
         # Right of 0, x is far; left of it, near.
@@ -233,7 +234,7 @@ values = st.integers(-1000, 1000).map(lambda number: number / 1000.0)
 
 @pytest.mark.parametrize("clipped", [True, False])
 @pytest.mark.parametrize("messages", [1, 2, 3, 6])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     x=values,
     other=values,

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.items import ItemsRandomizer, Noise, poisson_cap
-from shuffledp.randomizers.items_counts import draw_counts, holders_by_level
+from shuffledp.randomizers.items_counts import draw_counts, holders_by_target
 from shuffledp.randomness import SystemRandom
 from shuffledp.types import Floats, Ints
 
@@ -129,7 +129,7 @@ def test_counts_drawn_at_once_have_the_law_of_the_messages(noise: Noise) -> None
     rng, runs, d = np.random.default_rng(31), 4_000, 5
     randomizer = ItemsRandomizer(d, 2, 0.7, 2 + (2 if noise == "poisson" else 1), noise)
     indices, rates = np.array([0, 1, 1]), np.array([0.4, 0.9])
-    held = holders_by_level(SETS, indices, num_levels=2, num_items=d)
+    held = holders_by_target(SETS, indices, num_targets=2, num_items=d)
 
     everybody = randomizer.randomize(
         np.tile(SETS, (runs, 1)), np.tile(rates[indices], runs), rng=rng
@@ -222,6 +222,6 @@ def test_other_nonsense_is_refused() -> None:
         with pytest.raises(InvalidInputError):
             draw_counts(poisson, holders, np.array([rate]), num_users=users, rng=rng)
     with pytest.raises(InvalidInputError):
-        holders_by_level(SETS, np.array([0, 1]), num_levels=2, num_items=6)
+        holders_by_target(SETS, np.array([0, 1]), num_targets=2, num_items=6)
     with pytest.raises(InvalidInputError):
-        holders_by_level(SETS, np.array([0, 1, 2]), num_levels=2, num_items=6)
+        holders_by_target(SETS, np.array([0, 1, 2]), num_targets=2, num_items=6)

@@ -144,7 +144,14 @@ def test_reports_are_worth_more_than_the_permanent_response() -> None:
     assert Guarantee.from_dict(report.to_dict()) == report
 
 
-@pytest.mark.parametrize("hashes", [1, 2, 16])
+@pytest.mark.parametrize(
+    "hashes",
+    [
+        pytest.param(1, marks=pytest.mark.slow),
+        2,
+        pytest.param(16, marks=pytest.mark.slow),
+    ],
+)
 def test_certificates_never_exceed_the_budgets_of_the_reports(hashes: int) -> None:
     for device, level in itertools.product(
         (Rappor(64, hashes), Rappor(64, hashes).permanent), (0.01, 6.0, 700.0)

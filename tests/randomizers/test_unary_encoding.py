@@ -80,7 +80,11 @@ def test_exact_divergence_with_levels_beside_messages(variant: str) -> None:
     assert answer.delta_central_lower <= exact <= answer.delta_central
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+# Different bits have different chances, and covers that are not counted.
+SLOW_OPTIMIZED = ["symmetric", pytest.param("optimized", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("variant", SLOW_OPTIMIZED)
 def test_certificates_never_exceed_the_budgets_of_the_reports(variant: str) -> None:
     device = SingleMessage(UnaryEncoding(4, variant))
 
@@ -98,7 +102,7 @@ def test_certificates_never_exceed_the_budgets_of_the_reports(variant: str) -> N
         assert one.epsilon_central <= two.epsilon_central
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", SLOW_OPTIMIZED)
 def test_rounds_and_coordinates_are_counted_alike(variant: str) -> None:
     device, people = SingleMessage(UnaryEncoding(9, variant)), {0.5: 300, 2.0: 500}
 
@@ -140,11 +144,11 @@ def test_large_crowds_keep_their_reference_values(
 def test_absent_people_weaken_the_certificate_and_strengthen_the_attack(
     variant: str,
 ) -> None:
-    device, people = SingleMessage(UnaryEncoding(5, variant)), {0.5: 50, 2.0: 500}
+    device, people = SingleMessage(UnaryEncoding(5, variant)), {0.5: 10, 2.0: 60}
 
     found = [
         account(device, Population.from_counts(people), delta=1e-4, absent=absent)
-        for absent in (0, 100)
+        for absent in (0, 20)
     ]
 
     for all_there, fewer in zip(found[0].levels, found[1].levels, strict=True):

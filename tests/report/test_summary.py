@@ -8,16 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from shuffledp.report.summarize import (
-    summarize_frequency,
-    summarize_mean,
-    summarize_sum,
-)
-from shuffledp.report.summarize_sets import (
-    OTHER_STRINGS,
-    summarize_strings,
-)
+from oracles.means import mean_by
 
+from shuffledp.analyzer.frequency import FrequencyEstimate
 from shuffledp.report.files import html_report
 from shuffledp.report.picture import estimate_picture, guarantee_picture
 from shuffledp.report.summary import Row, Summary
@@ -25,17 +18,21 @@ from shuffledp.report.summary_parts import (
     Circumstances,
 )
 from shuffledp.report.words import MAX_ROWS, decimals, rounded
-from shuffledp.statistics.collection import (
-    FrequencyCollection,
-    collect_frequency,
-    collect_mean,
-    collect_strings,
-    collect_sum,
-)
+from shuffledp.statistics.collection import Collection
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.statistics.frequency.rehearsal import (
+    collect_frequency,
+    summarize_frequency,
+)
+from shuffledp.statistics.mean.rehearsal import collect_mean, summarize_mean
 from shuffledp.statistics.strings.protocol import Strings
+from shuffledp.statistics.strings.rehearsal import (
+    OTHER_STRINGS,
+    collect_strings,
+    summarize_strings,
+)
 from shuffledp.statistics.sum.protocol import BinarySum
+from shuffledp.statistics.sum.rehearsal import collect_sum, summarize_sum
 
 CATEGORIES = ("a", "b & c", "d")
 CIRCUMSTANCES = Circumstances("a survey", 0.95, 11)
@@ -43,7 +40,7 @@ NUM_USERS = 4000
 
 
 @pytest.fixture(scope="module")
-def collection() -> FrequencyCollection:
+def collection() -> Collection[FrequencyEstimate]:
     rng = np.random.default_rng(11)
     levels = rng.choice([0.5, 1.7], size=NUM_USERS)
     values = rng.choice(3, size=NUM_USERS, p=[0.7, 0.2, 0.1])
@@ -51,7 +48,7 @@ def collection() -> FrequencyCollection:
 
 
 @pytest.fixture(scope="module")
-def summary(collection: FrequencyCollection) -> Summary:
+def summary(collection: Collection[FrequencyEstimate]) -> Summary:
     return summarize_frequency(collection, CATEGORIES, CIRCUMSTANCES)
 
 
@@ -62,7 +59,7 @@ def mean() -> Summary:
     found = collect_mean(
         rng.uniform(0.0, 50.0, NUM_USERS),
         levels,
-        protocol=Mean(0.0, 100.0, "clip-laplace"),
+        protocol=mean_by("clip-laplace", 0.0, 100.0),
         delta=1e-7,
         rng=rng,
     )
@@ -85,7 +82,7 @@ def strings() -> Summary:
 
 
 def test_page_shows_every_certified_epsilon_in_full(
-    summary: Summary, collection: FrequencyCollection
+    summary: Summary, collection: Collection[FrequencyEstimate]
 ) -> None:
     page = html_report(summary)
 
@@ -95,7 +92,7 @@ def test_page_shows_every_certified_epsilon_in_full(
 
 
 def test_page_states_assumptions_and_caveat(
-    summary: Summary, collection: FrequencyCollection
+    summary: Summary, collection: Collection[FrequencyEstimate]
 ) -> None:
     page = html_report(summary)
 
@@ -107,7 +104,7 @@ def test_page_states_assumptions_and_caveat(
 
 
 def test_csv_has_one_row_per_category(
-    summary: Summary, collection: FrequencyCollection
+    summary: Summary, collection: Collection[FrequencyEstimate]
 ) -> None:
     rows = list(csv.DictReader(io.StringIO(summary.to_csv())))
 
@@ -118,21 +115,21 @@ def test_csv_has_one_row_per_category(
     assert [float(row["low"]) for row in rows] == low.tolist()
 
 
-def test_keys_of_frequencies_are_those_of_earlier_versions(summary: Summary) -> None:
+def test_keys_are_the_same_for_every_statistic(summary: Summary) -> None:
     record = summary.to_dict()
 
     assert list(record) == [
         "statistic", "source", "num_users", "mode", "unbiased_if", "seed",
-        "confidence", "categories", "num_truths_in_interval", "caveats", "warnings",
+        "confidence", "estimates", "num_truths_in_interval", "caveats", "warnings",
         "dependence", "guarantee",
     ]  # fmt: skip
-    assert list(record["categories"][0]) == [
+    assert list(record["estimates"][0]) == [
         "category", "estimate", "standard_error", "interval", "truth",
     ]  # fmt: skip
 
 
 def test_covered_truths_are_counted(summary: Summary) -> None:
-    rows = summary.to_dict()["categories"]
+    rows = summary.to_dict()["estimates"]
 
     inside = [row["interval"][0] <= row["truth"] <= row["interval"][1] for row in rows]
 
@@ -140,9 +137,11 @@ def test_covered_truths_are_counted(summary: Summary) -> None:
 
 
 def test_pictures_of_the_same_collection_are_the_same(
-    collection: FrequencyCollection,
+    collection: Collection[FrequencyEstimate],
 ) -> None:
-    first, again = (guarantee_picture(collection.guarantee) for _ in range(2))
+    first, again = (
+        guarantee_picture(collection.guarantee.statements[0]) for _ in range(2)
+    )
 
     assert first == again
     assert re.match(r'<svg role="img" aria-label="[^"]+" ', first)
@@ -196,10 +195,12 @@ def test_strings_are_listed_if_they_were_found(strings: Summary) -> None:
     assert [row.name for row in strings.listed_rows()] == ["y", "x", OTHER_STRINGS]
     assert [row["found"] for row in record["estimates"]] == [True, True, False, None]
     assert record["estimates"][-1]["truth"] == pytest.approx(0.1, abs=0.03)
-    assert set(record["guarantees"]) == {"one_report", "any_number_of_reports"}
+    once = record["guarantee"]
+    (always,) = once["also"]
     assert "<td>nobody</td>" not in page
-    for guarantee in record["guarantees"].values():
-        assert repr(guarantee["levels"][0]["epsilon_central"]) in page
+    for statement in (once, always):
+        assert statement["about"] in page
+        assert repr(statement["levels"][0]["epsilon_central"]) in page
     rows = list(csv.DictReader(io.StringIO(strings.to_csv())))
     assert [row["string"] for row in rows] == ["y", "x", "nobody", OTHER_STRINGS]
     assert [row["found"] for row in rows] == ["True", "True", "False", ""]

@@ -500,7 +500,13 @@ def crash_at(folder: Path, boundary: str, batch: str) -> None:
 
 @pytest.mark.parametrize(
     "boundary",
-    ["after batch", "opened", "before result", "after result"],
+    [
+        "opened",
+        *(
+            pytest.param(boundary, marks=pytest.mark.slow)
+            for boundary in ("after batch", "before result", "after result")
+        ),
+    ],
 )
 def test_a_killed_analyst_counts_every_message_once(
     tmp_path: Path, boundary: str

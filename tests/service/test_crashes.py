@@ -1,10 +1,12 @@
 """Services that are killed with SIGKILL: nothing is lost, doubled or published twice.
 
-`scripts/faults` takes all points; here is a part of them, each boundary at least once.
+Some points are always tried, and all of them by `scripts/test --all`; `scripts/faults`
+prints what became of them.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,12 +14,27 @@ pytest.importorskip("starlette", reason="Needs the extra service.")
 
 import postgres_server
 from crash_points import Point, points, survive
+from live_collection import Case
 
-_PART = [
-    *points("frequency", "sqlite")[::3],
-    *points("stratified", "sqlite")[1::6],
-    *points("items", "sqlite")[15:33:6],
-]
+_ALWAYS = {
+    "frequency, sqlite: shuffler in upload 1",
+    "frequency, sqlite: analyst after batch 1",
+    "stratified, sqlite: shuffler after hand-over 1 + analyst opened 1",
+    "items, sqlite: analyst after plan 1",
+    "stratified, postgres: shuffler in close 1",
+}
+
+
+def marked(points: list[Point]) -> list[Any]:
+    return [
+        pytest.param(point, marks=() if str(point) in _ALWAYS else pytest.mark.slow)
+        for point in points
+    ]
+
+
+_CASES: tuple[Case, ...] = ("frequency", "stratified", "items")
+_SQLITE = [point for case in _CASES for point in points(case, "sqlite")]
+_POSTGRES = [point for case in _CASES[1:] for point in points(case, "postgres")]
 
 
 @pytest.fixture(scope="module")
@@ -29,15 +46,19 @@ def postgres() -> Iterator[postgres_server.Server]:
         yield running
 
 
-@pytest.mark.parametrize("point", _PART, ids=str)
+@pytest.mark.parametrize("point", marked(_SQLITE), ids=str)
 def test_a_collection_survives_the_death_of_a_service(
     point: Point, tmp_path: Path
 ) -> None:
     survive(point, tmp_path)
 
 
-@pytest.mark.parametrize("point", points("stratified", "postgres")[1::7], ids=str)
+@pytest.mark.parametrize("point", marked(_POSTGRES), ids=str)
 def test_a_collection_in_postgres_survives_the_death_of_the_shuffler(
     point: Point, tmp_path: Path, postgres: postgres_server.Server
 ) -> None:
     survive(point, tmp_path, postgres.address)
+
+
+def test_the_points_that_are_always_tried_are_points() -> None:
+    assert {str(point) for point in _SQLITE + _POSTGRES} >= _ALWAYS

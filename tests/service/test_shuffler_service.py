@@ -908,7 +908,14 @@ def _until_killed(who: Parties, folder: Path, boundary: str, pipe: Connection) -
 
 @pytest.mark.parametrize(
     "boundary",
-    ["in upload", "after upload", "in close", "after close", "after hand-over"],
+    [
+        "in upload",
+        "after close",
+        *(
+            pytest.param(boundary, marks=pytest.mark.slow)
+            for boundary in ("after upload", "in close", "after hand-over")
+        ),
+    ],
 )
 def test_a_killed_process_keeps_what_it_gave_a_receipt_for(
     boundary: str, tmp_path: Path

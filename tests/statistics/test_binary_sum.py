@@ -22,7 +22,9 @@ def test_the_estimate_is_equation_9_5_with_n_p_over_2(level: float, ones: int) -
     bits[:ones] = 1
     levels, people = np.full(n, level), Population.from_counts({level: n})
 
-    estimate = BinarySum().estimate(ShuffledReports(bits, levels, False), people)
+    estimate = BinarySum().estimate(
+        ShuffledReports(BinarySum().identity, bits, levels), people
+    )
 
     p = 2.0 / (np.exp(level) + 1.0)
     expected = (ones - n * p / 2.0) / (1.0 - p)
@@ -47,7 +49,7 @@ def test_sums_have_the_error_and_the_coverage_they_state(
 
     sent = protocol.randomize(bits.ravel(), levels.ravel(), rng=rng).messages
     estimates = [
-        protocol.estimate(ShuffledReports(row, own, mode == "stratified"), PEOPLE)
+        protocol.estimate(ShuffledReports(protocol.identity, row, own), PEOPLE)
         for row, own in zip(sent.reshape(runs, 400), levels, strict=True)
     ]
 

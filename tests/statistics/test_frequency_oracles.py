@@ -18,6 +18,7 @@ from shuffledp import (
     Reports,
     ShuffledReports,
     SubsetSelection,
+    UnaryEncoding,
     account,
     shuffle,
 )
@@ -57,7 +58,7 @@ def simulated(protocol: Frequency, *, redrawn: bool) -> Simulation:
     reports = protocol.randomize(values.ravel(), levels.ravel(), rng=rng)
     messages = np.split(reports.messages, RUNS)
     estimates = [
-        protocol.estimate(ShuffledReports(sent, chosen, reports.linked), PEOPLE)
+        protocol.estimate(ShuffledReports(protocol.identity, sent, chosen), PEOPLE)
         for sent, chosen in zip(messages, levels, strict=True)
     ]
     about: Any = "population" if redrawn else "participants"
@@ -130,7 +131,7 @@ def test_a_collection_is_certified_for_what_the_devices_run(
 
 
 def test_kary_response_is_the_default() -> None:
-    stated, default = Frequency(K, oracle=KRandomizedResponse(K)), Frequency(K)
+    stated, default = Frequency(K, randomizer=KRandomizedResponse(K)), Frequency(K)
 
     first, second = (
         protocol.randomize(VALUES, PEOPLE.budgets(), rng=np.random.default_rng(1))
@@ -147,13 +148,13 @@ def test_kary_response_is_the_default() -> None:
 )
 def test_randomizers_without_categories_are_refused(oracle: Any) -> None:
     with pytest.raises(InvalidInputError, match="randomizer of categories"):
-        Frequency(2, oracle=oracle)
+        Frequency(2, randomizer=oracle)
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=repr)
 def test_randomizers_of_other_categories_are_refused(oracle: FrequencyOracle) -> None:
     with pytest.raises(InvalidInputError, match="randomizer of 4 categories, got one"):
-        Frequency(4, oracle=oracle)
+        Frequency(4, randomizer=oracle)
 
 
 @pytest.mark.parametrize(
@@ -173,18 +174,34 @@ def test_messages_of_other_devices_are_refused(
     oracle: FrequencyOracle, messages: Ints, mode: Mode
 ) -> None:
     people, levels = Population.from_counts({0.5: 2, 2.0: 1}), np.array([0.5, 2, 0.5])
-    shuffled = ShuffledReports(messages, levels, mode == "stratified")
+    protocol = Frequency(K, mode, oracle)
+    shuffled = ShuffledReports(protocol.identity, messages, levels)
 
     with pytest.raises(InvalidInputError, match="messages"):
-        Frequency(K, mode, oracle).estimate(shuffled, people)
+        protocol.estimate(shuffled, people)
 
 
 def test_reports_shuffled_in_another_way_are_refused() -> None:
-    protocol, people = Frequency(3), Population.from_counts({1.0: 3})
-    reports = Reports(np.arange(3), np.ones(3), False, coordinates_apart=True)
+    people, rng = Population.from_counts({1.0: 3}), np.random.default_rng(1)
+    together, apart = Frequency(3), Frequency(3, randomizer=UnaryEncoding(3))
+    bits = np.eye(3, dtype=np.bool_)
+    cases: list[tuple[Frequency, Reports, str]] = [
+        (
+            together,
+            Reports(together.identity, np.arange(3), np.ones(3), "columns"),
+            "shuffled as 'rows', got 'columns'",
+        ),
+        (
+            apart,
+            Reports(apart.identity, bits, np.ones(3)),
+            "shuffled as 'columns', got 'rows'",
+        ),
+    ]
 
-    with pytest.raises(InvalidInputError, match="shuffled together"):
-        protocol.estimate(shuffle(reports, rng=np.random.default_rng(1)), people)
+    for protocol, reports, message in cases:
+        shuffled = shuffle(reports, rng=rng)
+        with pytest.raises(InvalidInputError, match=message):
+            protocol.estimate(shuffled, people)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, np.nan, "half"])

@@ -20,6 +20,12 @@ LEVELS = np.array([0.5, 2.0, 0.5])
 SECRET = 987654
 
 
+def shuffled_for(
+    protocol: Frequency, messages: Ints, levels: Floats
+) -> ShuffledReports:
+    return ShuffledReports(protocol.identity, messages, levels)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("system", [False, True])
 def test_a_collection_runs_from_values_to_estimates(
@@ -48,6 +54,7 @@ def test_only_stratified_reports_keep_their_level(mode: Mode) -> None:
 
     assert reports.linked == (mode == "stratified")
     assert reports.messages.shape == (3,)
+    assert reports.levels is not None
     assert np.array_equal(reports.levels, LEVELS)
 
 
@@ -75,9 +82,10 @@ def test_unknown_modes_and_numbers_of_categories_are_refused() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_reports_of_the_other_mode_are_refused(mode: Mode) -> None:
-    shuffled = ShuffledReports(np.array([0, 1, 2]), LEVELS, mode != "stratified")
+    other: Mode = "agnostic" if mode == "stratified" else "stratified"
+    shuffled = shuffled_for(Frequency(4, other), np.array([0, 1, 2]), LEVELS)
 
-    with pytest.raises(InvalidInputError, match="other mode"):
+    with pytest.raises(InvalidInputError, match=rf"{mode}; got .* {other}"):
         Frequency(4, mode).estimate(shuffled, PEOPLE)
 
 
@@ -95,10 +103,10 @@ def test_reports_of_the_other_mode_are_refused(mode: Mode) -> None:
 def test_messages_out_of_range_are_refused_without_repeating_them(
     mode: Mode, messages: Ints
 ) -> None:
+    protocol = Frequency(4, mode)
+
     with pytest.raises(InvalidInputError, match="messages") as caught:
-        Frequency(4, mode).estimate(
-            ShuffledReports(messages, LEVELS, mode == "stratified"), PEOPLE
-        )
+        protocol.estimate(shuffled_for(protocol, messages, LEVELS), PEOPLE)
 
     assert str(SECRET) not in str(caught.value)
 
@@ -108,22 +116,22 @@ def test_messages_out_of_range_are_refused_without_repeating_them(
 def test_levels_that_nobody_chose_are_refused_without_repeating_them(
     mode: Mode, level: float
 ) -> None:
-    levels = np.array([0.5, level, 0.5])
-    shuffled = ShuffledReports(np.array([0, 1, 2]), levels, mode == "stratified")
+    levels, protocol = np.array([0.5, level, 0.5]), Frequency(4, mode)
+    shuffled = shuffled_for(protocol, np.array([0, 1, 2]), levels)
 
     with pytest.raises(UnknownLevelError, match=r"0\.5, 2") as caught:
-        Frequency(4, mode).estimate(shuffled, PEOPLE)
+        protocol.estimate(shuffled, PEOPLE)
 
     assert "9.87654" not in str(caught.value)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_other_people_than_the_population_are_refused(mode: Mode) -> None:
-    levels = np.array([0.5, 2.0, 2.0])
-    shuffled = ShuffledReports(np.array([0, 1, 2]), levels, mode == "stratified")
+    levels, protocol = np.array([0.5, 2.0, 2.0]), Frequency(4, mode)
+    shuffled = shuffled_for(protocol, np.array([0, 1, 2]), levels)
 
     with pytest.raises(InvalidInputError, match="per level"):
-        Frequency(4, mode).estimate(shuffled, PEOPLE)
+        protocol.estimate(shuffled, PEOPLE)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -139,10 +147,10 @@ def test_other_people_than_the_population_are_refused(mode: Mode) -> None:
 def test_shuffled_reports_of_wrong_shapes_are_refused(
     mode: Mode, messages: Ints, levels: Floats
 ) -> None:
+    protocol = Frequency(4, mode)
+
     with pytest.raises(InvalidInputError):
-        Frequency(4, mode).estimate(
-            ShuffledReports(messages, levels, mode == "stratified"), PEOPLE
-        )
+        protocol.estimate(shuffled_for(protocol, messages, levels), PEOPLE)
 
 
 @pytest.mark.parametrize(
@@ -171,4 +179,4 @@ def test_values_and_levels_out_of_range_are_refused_without_repeating_them(
 
 def test_reports_are_checked_by_the_shuffler_too() -> None:
     with pytest.raises(InvalidInputError):
-        Reports(np.array([0, 1]), LEVELS, linked=True)
+        Reports(Frequency(4).identity, np.array([0, 1]), LEVELS)

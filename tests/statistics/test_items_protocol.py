@@ -1,20 +1,26 @@
 """Collections of sets: unbiased, with honest errors, and strict about what they take."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from shuffledp.shuffler.shuffle_messages import ShuffledMessages, shuffle_messages
 
-from shuffledp.analyzer.level_counts import LevelCounts, count_levels
+from shuffledp.accounting.account import account
+from shuffledp.analyzer.choice_counts import ChoiceCounts, count_choices
 from shuffledp.datasets.item_sets import draw_uniform_sets
 from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.population import Population
 from shuffledp.randomizers.items import Noise
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomness import SystemRandom
-from shuffledp.statistics.items import Items
+from shuffledp.reports import ShuffledReports
+from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics.catalog import protocol_of
+from shuffledp.statistics.items.protocol import Items
+from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints
 
-LEVELS = (0.5, 1.0, 2.0)
+TARGETS = (0.5, 1.0, 2.0)
 PEOPLE = Population.from_counts({0.5: 500, 1.0: 1000, 2.0: 500})
 RUNS = 1200
 
@@ -27,7 +33,7 @@ def skewed_sets(num_users: int, num_items: int, set_size: int) -> Ints:
 
 
 @pytest.mark.parametrize(
-    ("noise", "rates", "epsilon_levels"),
+    ("noise", "rates", "epsilon_choice"),
     [
         ("poisson", (0.3, 0.6, 1.0), None),
         ("poisson", (0.05, 0.3, 0.9), 1.0),
@@ -37,10 +43,10 @@ def skewed_sets(num_users: int, num_items: int, set_size: int) -> Ints:
     ],
 )
 def test_estimates_are_unbiased_and_their_errors_honest(
-    noise: Noise, rates: tuple[float, ...], epsilon_levels: float | None
+    noise: Noise, rates: tuple[float, ...], epsilon_choice: float | None
 ) -> None:
     rng, d, s, n = np.random.default_rng(15), 12, 3, PEOPLE.num_users
-    protocol = Items(d, s, LEVELS, rates, 1.5, noise=noise)
+    protocol = Items(d, s, TARGETS, rates, 1.5, noise=noise)
     sets = skewed_sets(n, d, s)
     truth = np.bincount(sets.ravel(), minlength=d) / n
     responses = KRandomizedResponse(3)
@@ -48,14 +54,15 @@ def test_estimates_are_unbiased_and_their_errors_honest(
     errors, standard, covered = np.empty((RUNS, d)), np.empty((RUNS, d)), 0.0
     for run in range(RUNS):
         indices = rng.permutation(np.repeat(np.arange(3), PEOPLE.counts))
-        people = LevelCounts.of(PEOPLE)
-        if epsilon_levels is not None:
-            budgets = np.full(n, epsilon_levels)
+        people = ChoiceCounts.of(PEOPLE)
+        if epsilon_choice is not None:
+            budgets = np.full(n, epsilon_choice)
             reports = responses.randomize(indices, budgets, rng=rng)
-            people = count_levels(reports, np.array(LEVELS), epsilon=epsilon_levels)
-        holders = protocol.holders(sets, np.array(LEVELS)[indices])
-        counts = protocol.draw_counts(holders, num_users=n, rng=rng)
-        estimate = protocol.estimate_counts(counts, people)
+            named = np.bincount(reports, minlength=3)
+            people = count_choices(named, np.array(TARGETS), epsilon=epsilon_choice)
+        holders = protocol.holders(sets, np.array(TARGETS)[indices])
+        tally = protocol.draw_tally(holders, PEOPLE, rng=rng)
+        estimate = protocol.estimate(tally, people)
         errors[run] = estimate.value - truth
         standard[run] = estimate.standard_error
         low, high = estimate.interval().T
@@ -69,18 +76,17 @@ def test_estimates_are_unbiased_and_their_errors_honest(
     # One standard error of a spread over 1200 runs is 2%; on all items, below 1%.
     assert np.all(np.abs(rms / spread - 1.0) < 0.09)
     assert np.mean(rms / spread) == pytest.approx(1.0, abs=0.025)
-    if epsilon_levels is None:
+    if epsilon_choice is None:
         predicted = protocol.predicted_mse(PEOPLE, truth)
         simulated = float(np.mean(np.sum(errors**2, axis=1)))
         assert predicted == pytest.approx(simulated, rel=0.05)
 
 
 def test_noisy_numbers_of_people_are_part_of_the_error() -> None:
-    protocol = Items(12, 3, LEVELS, (0.05, 0.3, 0.9), 0.1)
-    exact = LevelCounts.of(PEOPLE)
-    responses = np.repeat(np.arange(3), PEOPLE.counts)
-    noisy = count_levels(responses, np.array(LEVELS), epsilon=0.5)
-    same = LevelCounts(exact.levels, exact.value, noisy.covariance, exact.num_users)
+    protocol = Items(12, 3, TARGETS, (0.05, 0.3, 0.9), 0.1)
+    exact = ChoiceCounts.of(PEOPLE)
+    noisy = count_choices(PEOPLE.counts, np.array(TARGETS), epsilon=0.5)
+    same = ChoiceCounts(exact.choices, exact.value, noisy.covariance, exact.num_users)
     shares = np.full(12, 0.25)
 
     certain = protocol.channel(exact).standard_errors(shares)
@@ -101,10 +107,10 @@ def test_population_errors_include_who_took_part() -> None:
     errors, predicted = [], []
     for _ in range(RUNS):
         sets = draw_uniform_sets(n, num_items=d, set_size=s, rng=rng).sets
-        counts = protocol.draw_counts(
-            protocol.holders(sets, np.ones(n)), num_users=n, rng=rng
+        holders = protocol.holders(sets, np.ones(n))
+        estimate = protocol.estimate(
+            protocol.draw_tally(holders, people, rng=rng), people
         )
-        estimate = protocol.estimate_counts(counts, people)
         errors.append(float(np.sum((estimate.value - s / d) ** 2)))
         predicted.append(float(np.sum(estimate.population_error**2)))
 
@@ -114,26 +120,34 @@ def test_population_errors_include_who_took_part() -> None:
 
 
 @pytest.mark.parametrize("system", [False, True])
-def test_messages_give_the_same_estimates_as_counts(system: bool) -> None:
+def test_messages_give_the_same_estimates_as_their_tally(system: bool) -> None:
     rng = SystemRandom() if system else np.random.default_rng(9)
     d, s, n = 12, 3, PEOPLE.num_users
-    protocol = Items(d, s, LEVELS, (0.3, 0.6, 1.0), 0.8)
-    sets, levels = skewed_sets(n, d, s), PEOPLE.budgets()
+    protocol = Items(d, s, TARGETS, (0.3, 0.6, 1.0), 0.8)
+    sets, targets = skewed_sets(n, d, s), PEOPLE.budgets()
 
     order = rng.permutation(n)
-    reports = protocol.randomize(sets[order], levels, rng=rng)
-    shuffled = shuffle_messages(reports, rng=rng)
+    reports = protocol.randomize(sets[order], targets, rng=rng)
+    shuffled = shuffle(reports, rng=rng)
     estimate = protocol.estimate(shuffled, PEOPLE)
 
     assert reports.messages.dtype == shuffled.messages.dtype == np.int32
-    assert shuffled.messages.shape == (n * protocol.randomizer.report_size,)
+    assert shuffled.messages.shape == (n, protocol.randomizer.report_size)
+    assert (reports.arrangement, reports.levels) == ("pool", None)
     truth = np.bincount(sets.ravel(), minlength=d) / n
     # Twelve times five standard errors: a false alarm in 100,000 seeds.
     assert np.all(np.abs(estimate.value - truth) < 5.0 * estimate.standard_error)
-    counts = protocol.count(shuffled)
-    assert np.array_equal(
-        protocol.estimate_counts(counts, PEOPLE).value, estimate.value
-    )
+    assert estimate.identity == protocol.identity
+    tally = protocol.tally(shuffled)
+    flat = shuffled.messages.ravel()
+    assert np.array_equal(tally.counts[0, 0], [np.sum(flat == x) for x in range(d)])
+    again = protocol.estimate(Tally.from_bytes(tally.to_bytes()), PEOPLE)
+    assert np.array_equal(again.value, estimate.value)
+    parts = [
+        ShuffledReports(protocol.identity, part, None, "pool")
+        for part in np.split(shuffled.messages, [0, 700])
+    ]
+    assert sum(map(protocol.tally, parts[1:]), protocol.tally(parts[0])) == tally
     assert np.all(np.diff(estimate.interval(0.9, about="population")) > 0)
 
 
@@ -142,7 +156,7 @@ def test_sets_may_hold_fewer_items_where_noise_is_poisson() -> None:
     protocol = Items(d, 2, (1.0,), (0.8,), 0.4)
     sets = np.tile([[2, d]], (n, 1))
 
-    shuffled = shuffle_messages(protocol.randomize(sets, np.ones(n), rng=rng), rng=rng)
+    shuffled = shuffle(protocol.randomize(sets, np.ones(n), rng=rng), rng=rng)
     estimate = protocol.estimate(shuffled, Population.from_counts({1.0: n}))
 
     truth = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
@@ -161,9 +175,9 @@ def test_a_cap_is_no_bias() -> None:
 
     values = np.array(
         [
-            protocol.estimate_counts(
-                protocol.draw_counts(
-                    protocol.holders(sets, np.ones(n)), num_users=n, rng=rng
+            protocol.estimate(
+                protocol.draw_tally(
+                    protocol.holders(sets, np.ones(n)), people, rng=rng
                 ),
                 people,
             ).value
@@ -182,16 +196,28 @@ def test_reports_of_other_protocols_are_refused() -> None:
     people = Population.from_counts({1.0: 2, 2.0: 1})
     sets = np.array([[0, 3], [4, 1], [2, 3]])
     reports = protocol.randomize(sets, [1.0, 1.0, 2.0], rng=rng)
-    shuffled = shuffle_messages(reports, rng=rng)
+    shuffled = shuffle(reports, rng=rng)
     size = protocol.randomizer.report_size
 
+    def handed_on(
+        messages: Ints | Floats, protocol: Items = protocol
+    ) -> ShuffledReports:
+        return ShuffledReports(
+            protocol.identity, messages.astype(np.int32), None, "pool"
+        )
+
     protocol.estimate(shuffled, people)
+    other = replace(protocol, rates=(0.5, 0.9))
     for bad in (
         reports,
-        ShuffledMessages(np.zeros(3 * (size - 1), dtype=np.int32), 3),
-        ShuffledMessages(np.full(3 * size, 7, dtype=np.int32), 3),
-        ShuffledMessages(np.full(3 * size, -1, dtype=np.int32), 3),
-        ShuffledMessages(np.zeros(2 * size, dtype=np.int32), 2),
+        handed_on(shuffled.messages, other),
+        other.tally(handed_on(shuffled.messages, other)),
+        replace(shuffled, arrangement="rows"),
+        handed_on(np.zeros((3, size - 1))),
+        handed_on(np.zeros(3)),
+        handed_on(np.full((3, size), 7)),
+        handed_on(np.full((3, size), -1)),
+        handed_on(np.zeros((2, size))),
     ):
         with pytest.raises(InvalidInputError):
             protocol.estimate(bad, people)  # type: ignore[arg-type]
@@ -205,10 +231,12 @@ def test_reports_of_other_protocols_are_refused() -> None:
         protocol.randomize(sets, [1.0, 2.0], rng=rng)
     with pytest.raises(InvalidInputError):
         protocol.randomize(np.zeros((0, 2), dtype=np.int64), [], rng=rng)
-    with pytest.raises(InvalidInputError):
-        protocol.estimate_counts([1, 2, 3], people)
-    with pytest.raises(InvalidInputError):
-        protocol.estimate_counts([1, 2, 3, 4, 5, -6], people)
+    for counts in ([1, 2, 3], [1, 2, 3, 4, 5, -6], [1, 2, 3, 4, 5, 3 * size]):
+        tally = Tally(
+            protocol.identity, np.zeros(0), np.array([[3]]), np.array([[counts]])
+        )
+        with pytest.raises(InvalidInputError):
+            protocol.estimate(tally, people)
     for shares in ([0.5] * 5, [0.5] * 5 + [1.5], [0.5] * 5 + [float("nan")]):
         with pytest.raises(InvalidInputError):
             protocol.predicted_mse(people, shares)
@@ -217,11 +245,11 @@ def test_reports_of_other_protocols_are_refused() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"levels": ()},
-        {"levels": (2.0, 1.0)},
-        {"levels": (1.0, 1.0)},
-        {"levels": (1.0, float("nan"))},
-        {"levels": (1.0,)},
+        {"targets": ()},
+        {"targets": (2.0, 1.0)},
+        {"targets": (1.0, 1.0)},
+        {"targets": (1.0, float("nan"))},
+        {"targets": (1.0,)},
         {"rates": (0.5, 1.5)},
         {"rates": (0.5, float("nan"))},
         {"blanket": -1.0},
@@ -235,7 +263,7 @@ def test_parameters_that_make_no_sense_are_refused(change: dict[str, object]) ->
     arguments: dict[str, object] = {
         "num_items": 6,
         "set_size": 2,
-        "levels": (1.0, 2.0),
+        "targets": (1.0, 2.0),
         "rates": (0.5, 1.0),
         "blanket": 0.5,
     }
@@ -244,9 +272,63 @@ def test_parameters_that_make_no_sense_are_refused(change: dict[str, object]) ->
         Items(**(arguments | change))  # type: ignore[arg-type]
 
 
-def test_levels_at_which_nothing_is_sent_are_refused() -> None:
+def test_targets_at_which_nothing_is_sent_are_refused() -> None:
     protocol = Items(6, 2, (1.0, 2.0), (0.0, 1.0), 0.5)
-    counts: Floats | Ints = np.ones(6, dtype=np.int64)
+    people = Population.from_counts({1.0: 100})
+    tally = protocol.draw_tally(
+        np.ones((1, 6), dtype=np.int64), people, rng=np.random.default_rng(1)
+    )
 
     with pytest.raises(InvalidInputError, match="nothing but noise"):
-        protocol.estimate_counts(counts, Population.from_counts({1.0: 100}))
+        protocol.estimate(tally, people)
+
+
+def test_holders_must_be_those_of_the_people() -> None:
+    protocol, rng = Items(6, 2, (1.0, 2.0), (0.5, 1.0), 0.5), np.random.default_rng(1)
+    people = Population.from_counts({1.0: 2, 2.0: 3})
+    held = np.full((2, 6), 2)
+
+    assert protocol.draw_tally(held, people, rng=rng).num_users == 5
+    for holders in (held[:1], held[:, :5], held + 1, -held, held * 1.0):
+        with pytest.raises(InvalidInputError):
+            protocol.draw_tally(holders, people, rng=rng)  # type: ignore[arg-type]
+    with pytest.raises(UnknownLevelError):
+        protocol.draw_tally(held, Population.from_counts({1.0: 2, 3.0: 3}), rng=rng)
+    with pytest.raises(InvalidInputError):
+        protocol.draw_tally(held, people, rng=SystemRandom())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("noise", ["poisson", "bernoulli"])
+def test_a_protocol_is_what_its_identity_says(noise: Noise) -> None:
+    protocol = Items(6, 2, (1, 2), (0.5, 1), 0.5, noise=noise)
+
+    again = protocol_of(protocol.identity)
+
+    size = protocol.randomizer.report_size
+    assert again == Items(6, 2, (1.0, 2.0), (0.5, 1.0), 0.5, size, noise)
+    assert again.identity == protocol.identity == protocol.parameters.identity
+    assert protocol.identity.record["parameters"] == {
+        "items": 6,
+        "set_size": 2,
+        "targets": [1.0, 2.0],
+        "rates": [0.5, 1.0],
+        "blanket": 0.5,
+        "report_size": size,
+    }
+    # What a default chose is part of it.
+    assert replace(protocol, report_size=size + 1).identity != protocol.identity
+
+
+def test_certified_is_what_runs() -> None:
+    protocol = Items(128, 4, TARGETS, (0.3, 0.6, 1.0), 2.0)
+    few = replace(protocol, report_size=4 + 17)
+
+    guarantee = account(few, PEOPLE, delta=1e-6)
+
+    assert guarantee.protocol == few.identity
+    # Larger reports cut less off.
+    more = account(protocol, PEOPLE, delta=1e-6)
+    assert protocol.randomizer.report_size > 4 + 17
+    assert more.worst.epsilon_central <= guarantee.worst.epsilon_central
+    with pytest.raises(InvalidInputError, match="Poisson"):
+        account(replace(protocol, noise="bernoulli", report_size=9), PEOPLE, delta=1e-6)

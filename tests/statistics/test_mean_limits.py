@@ -1,18 +1,25 @@
 """Ranges near the limits of numbers, and what is refused."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from oracles.means import mean_by
 
 from shuffledp import (
+    ClipLaplace,
     InvalidInputError,
+    KRandomizedResponse,
+    Laplace,
     Mean,
+    OneBit,
     Population,
     Reports,
     ShuffledReports,
     UnknownLevelError,
     shuffle,
 )
-from shuffledp.statistics.mean.protocol import MEAN_MECHANISMS, MeanMechanism
+from shuffledp.randomizers.numbers import NUMBER_MECHANISMS
 from shuffledp.types import Mode
 
 PEOPLE = Population.from_counts({2.0: 200, 4.0: 200})
@@ -20,13 +27,13 @@ MODES: tuple[Mode, ...] = ("agnostic", "stratified")
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("mechanism", MEAN_MECHANISMS)
+@pytest.mark.parametrize("mechanism", NUMBER_MECHANISMS)
 @pytest.mark.parametrize(
     ("low", "high"),
     [(1e9, 1e9 + 1.0), (-1e-300, 1e-300), (-8e307, 8e307), (-1.7e308, 1.7e308)],
 )
 def test_ranges_of_any_size_give_the_same_estimate(
-    mechanism: MeanMechanism, mode: Mode, low: float, high: float
+    mechanism: str, mode: Mode, low: float, high: float
 ) -> None:
     half, middle = high / 2.0 - low / 2.0, low / 2.0 + high / 2.0
     share = np.tile([-0.5, 0.0, 0.25, 0.5], 100)
@@ -36,7 +43,7 @@ def test_ranges_of_any_size_give_the_same_estimate(
         (-1.0, 1.0, share),
         (low, high, middle + half * share),
     ]:
-        protocol, rng = Mean(near, far, mechanism, mode), np.random.default_rng(61)
+        protocol, rng = mean_by(mechanism, near, far, mode), np.random.default_rng(61)
         reports = protocol.randomize(values, rng.permutation(PEOPLE.budgets()), rng=rng)
         found.append(protocol.estimate(shuffle(reports, rng=rng), PEOPLE))
 
@@ -48,9 +55,9 @@ def test_ranges_of_any_size_give_the_same_estimate(
         assert getattr(other, name) / half == pytest.approx(
             getattr(unit, name), rel=1e-6
         )
-    predicted = Mean(low, high, mechanism, mode).predicted_error(PEOPLE)
+    predicted = mean_by(mechanism, low, high, mode).predicted_error(PEOPLE)
     assert predicted / half == pytest.approx(
-        Mean(-1.0, 1.0, mechanism, mode).predicted_error(PEOPLE), rel=1e-12
+        mean_by(mechanism, -1.0, 1.0, mode).predicted_error(PEOPLE), rel=1e-12
     )
 
 
@@ -61,13 +68,13 @@ def test_an_estimate_beyond_the_largest_number_is_refused() -> None:
     ones = np.ones(400, dtype=np.uint8)
 
     with pytest.raises(InvalidInputError, match="largest number"):
-        protocol.estimate(ShuffledReports(ones, levels, linked=False), people)
+        protocol.estimate(ShuffledReports(protocol.identity, ones, levels), people)
 
 
 @pytest.mark.parametrize("mechanism", ["one-bit", "clip-laplace"])
 @pytest.mark.parametrize("mode", MODES)
-def test_level_zero_for_all_is_refused(mechanism: MeanMechanism, mode: Mode) -> None:
-    protocol = Mean(0.0, 1.0, mechanism, mode)
+def test_level_zero_for_all_is_refused(mechanism: str, mode: Mode) -> None:
+    protocol = mean_by(mechanism, 0.0, 1.0, mode)
     people = Population.from_counts({0.0: 100})
     rng = np.random.default_rng(62)
     reports = protocol.randomize(np.full(100, 0.5), people.budgets(), rng=rng)
@@ -78,7 +85,7 @@ def test_level_zero_for_all_is_refused(mechanism: MeanMechanism, mode: Mode) -> 
         protocol.predicted_error(people)
 
 
-@pytest.mark.parametrize("mechanism", MEAN_MECHANISMS)
+@pytest.mark.parametrize("mechanism", NUMBER_MECHANISMS)
 @pytest.mark.parametrize(
     ("values", "levels"),
     [
@@ -95,21 +102,23 @@ def test_level_zero_for_all_is_refused(mechanism: MeanMechanism, mode: Mode) -> 
     ],
 )
 def test_bad_values_and_levels_are_refused(
-    mechanism: MeanMechanism, values: list[float], levels: list[float]
+    mechanism: str, values: list[float], levels: list[float]
 ) -> None:
     with pytest.raises(InvalidInputError):
-        Mean(0.0, 1.0, mechanism).randomize(
+        mean_by(mechanism, 0.0, 1.0).randomize(
             values, levels, rng=np.random.default_rng(1)
         )
 
 
-@pytest.mark.parametrize("mechanism", MEAN_MECHANISMS)
-def test_nobody_sends_nothing(mechanism: MeanMechanism) -> None:
-    reports = Mean(0.0, 1.0, mechanism).randomize([], [], rng=np.random.default_rng(1))
+@pytest.mark.parametrize("mechanism", NUMBER_MECHANISMS)
+def test_nobody_sends_nothing(mechanism: str) -> None:
+    reports = mean_by(mechanism, 0.0, 1.0).randomize(
+        [], [], rng=np.random.default_rng(1)
+    )
 
     assert reports.messages.shape == (0,)
     with pytest.raises(InvalidInputError, match="per level"):
-        Mean(0.0, 1.0, mechanism).estimate(
+        mean_by(mechanism, 0.0, 1.0).estimate(
             shuffle(reports, rng=np.random.default_rng(1)), PEOPLE
         )
 
@@ -118,14 +127,18 @@ def test_only_shuffled_reports_of_these_people_and_mode_are_analyzed() -> None:
     protocol, people = Mean(0.0, 1.0), Population.from_counts({1.0: 2})
     bits, levels = np.array([0, 1]), np.array([1.0, 1.0])
 
+    me, other = protocol.identity, Mean(0.0, 1.0, "stratified").identity
+
     with pytest.raises(InvalidInputError, match="not shuffled"):
-        protocol.estimate(Reports(bits, levels, linked=False), people)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="other mode"):
-        protocol.estimate(ShuffledReports(bits, levels, linked=True), people)
+        protocol.estimate(Reports(me, bits, levels), people)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="stratified"):
+        protocol.estimate(ShuffledReports(other, bits, levels), people)
     with pytest.raises(UnknownLevelError):
-        protocol.estimate(ShuffledReports(bits, levels + 1.0, linked=False), people)
+        protocol.estimate(ShuffledReports(me, bits, levels + 1.0), people)
     with pytest.raises(InvalidInputError, match="messages"):
-        protocol.estimate(ShuffledReports(bits + 1, levels, linked=False), people)
+        protocol.estimate(ShuffledReports(me, bits + 1, levels), people)
+    with pytest.raises(InvalidInputError, match="'rows'"):
+        protocol.estimate(ShuffledReports(me, bits, levels, "columns"), people)
 
 
 @pytest.mark.parametrize(
@@ -142,10 +155,28 @@ def test_only_shuffled_reports_of_these_people_and_mode_are_analyzed() -> None:
     ],
 )
 def test_protocols_that_make_no_sense_are_refused(
-    low: float, high: float, mechanism: MeanMechanism, mode: Mode
+    low: float, high: float, mechanism: str, mode: Mode
 ) -> None:
     with pytest.raises(InvalidInputError):
-        Mean(low, high, mechanism, mode)
+        mean_by(mechanism, low, high, mode)
+
+
+@pytest.mark.parametrize(
+    "randomizer",
+    [KRandomizedResponse(2), OneBit, "one-bit", 3, np.arange(3), Mean(0.0, 1.0)],
+    ids=repr,
+)
+def test_randomizers_of_anything_but_numbers_are_refused(randomizer: Any) -> None:
+    with pytest.raises(InvalidInputError, match="randomizer of numbers"):
+        Mean(0.0, 1.0, randomizer=randomizer)
+
+
+@pytest.mark.parametrize(
+    "randomizer", [OneBit(0.0, 2.0), ClipLaplace(1.0), Laplace(0.0, 0.5)], ids=repr
+)
+def test_randomizers_of_wider_or_narrower_ranges_are_refused(randomizer: Any) -> None:
+    with pytest.raises(InvalidInputError, match=r"as wide as \[0, 1\]"):
+        Mean(0.0, 1.0, randomizer=randomizer)
 
 
 @pytest.mark.parametrize(

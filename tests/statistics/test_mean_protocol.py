@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from oracles.means import mean_by
 
 from shuffledp import Mean, Population, ShuffledReports, shuffle
 from shuffledp.analyzer.mean import About
-from shuffledp.statistics.mean.protocol import MEAN_MECHANISMS, MeanMechanism
+from shuffledp.randomizers.numbers import NUMBER_MECHANISMS
 from shuffledp.types import Floats, Ints, Mode
 
 MODES: tuple[Mode, ...] = ("agnostic", "stratified")
@@ -29,7 +30,7 @@ def collections(
 
 def solved(protocol: Mean, messages: Ints, levels: Floats) -> Floats:
     """The estimates, by a table of the average message; checked against `estimate`."""
-    shift = 50.0 if protocol.mechanism == "clip-laplace" else 0.0
+    shift = 50.0 if protocol.randomizer.mechanism == "clip-laplace" else 0.0
     numbers = protocol.randomizer.decode(messages) + shift
     table = np.linspace(LOW, HIGH, 20_001)
     groups = [None] if protocol.mode == "agnostic" else [0, 1, 2]
@@ -45,9 +46,7 @@ def solved(protocol: Mean, messages: Ints, levels: Floats) -> Floats:
         beyond = average - np.clip(average, expected[0], expected[-1])
         total += channel.num_users / 400 * (inside + beyond / rise)
     for run in range(3):
-        shuffled = ShuffledReports(
-            messages[run], levels[run], protocol.mode == "stratified"
-        )
+        shuffled = ShuffledReports(protocol.identity, messages[run], levels[run])
         # The table is straight between its 20,001 entries, and steep near the ends.
         assert protocol.estimate(shuffled, PEOPLE).value == pytest.approx(
             total[run], abs=0.05 if shift else 1e-6
@@ -56,12 +55,12 @@ def solved(protocol: Mean, messages: Ints, levels: Floats) -> Floats:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("mechanism", MEAN_MECHANISMS)
+@pytest.mark.parametrize("mechanism", NUMBER_MECHANISMS)
 @pytest.mark.parametrize("values", [MIXED, SKEWED], ids=["mixed", "skewed"])
 def test_predicted_error_is_the_error(
-    mechanism: MeanMechanism, mode: Mode, values: Floats
+    mechanism: str, mode: Mode, values: Floats
 ) -> None:
-    protocol = Mean(LOW, HIGH, mechanism, mode)
+    protocol = mean_by(mechanism, LOW, HIGH, mode)
     mean, spread = float(values.mean()), float(values.std())
 
     predicted = protocol.predicted_error(PEOPLE, mean=mean, spread=spread)
@@ -77,9 +76,9 @@ def test_predicted_error_is_the_error(
 @pytest.mark.parametrize("mechanism", ["one-bit", "laplace", "gaussian"])
 @pytest.mark.parametrize("values", [MIXED, SKEWED], ids=["mixed", "skewed"])
 def test_linear_mechanisms_are_unbiased(
-    mechanism: MeanMechanism, mode: Mode, values: Floats
+    mechanism: str, mode: Mode, values: Floats
 ) -> None:
-    protocol = Mean(LOW, HIGH, mechanism, mode)
+    protocol = mean_by(mechanism, LOW, HIGH, mode)
 
     estimates = solved(protocol, *collections(protocol, values))
 
@@ -96,15 +95,15 @@ def test_linear_mechanisms_are_unbiased(
     ids=["one-bit-mixed", "one-bit-skewed", "laplace"],
 )
 def test_intervals_hold_as_often_as_they_say(
-    mechanism: MeanMechanism, mode: Mode, values: Floats, *, redrawn: bool
+    mechanism: str, mode: Mode, values: Floats, *, redrawn: bool
 ) -> None:
-    protocol, spread = Mean(LOW, HIGH, mechanism, mode), float(values.std())
+    protocol, spread = mean_by(mechanism, LOW, HIGH, mode), float(values.std())
     runs = 1_500
     messages, levels = collections(protocol, values, redrawn=redrawn, runs=runs)
 
     estimates = [
         protocol.estimate(
-            ShuffledReports(messages[run], levels[run], mode == "stratified"),
+            ShuffledReports(protocol.identity, messages[run], levels[run]),
             PEOPLE,
             spread=spread,
         )
@@ -128,7 +127,7 @@ def test_intervals_hold_as_often_as_they_say(
 def test_clip_laplace_is_biased_by_no_more_than_it_says(
     mode: Mode, share: float
 ) -> None:
-    protocol = Mean(LOW, HIGH, "clip-laplace", mode)
+    protocol = mean_by("clip-laplace", LOW, HIGH, mode)
     people = Population.from_counts({1.0: 300_000, 3.0: 100_000})
     held = np.where(np.arange(400_000) < share * 400_000, HIGH, LOW)
     rng = np.random.default_rng(52)
@@ -145,7 +144,7 @@ def test_clip_laplace_is_biased_by_no_more_than_it_says(
 
 
 def test_clip_laplace_has_no_bias_where_all_values_are_equal() -> None:
-    protocol = Mean(LOW, HIGH, "clip-laplace")
+    protocol = mean_by("clip-laplace", LOW, HIGH)
     people = Population.from_counts({1.0: 300_000, 3.0: 100_000})
     rng = np.random.default_rng(53)
     held = np.full(400_000, 60.0)
@@ -157,14 +156,12 @@ def test_clip_laplace_has_no_bias_where_all_values_are_equal() -> None:
     assert abs(estimate.value - 60.0) < 4.0 * estimate.standard_error
 
 
-@pytest.mark.parametrize("mechanism", MEAN_MECHANISMS)
+@pytest.mark.parametrize("mechanism", NUMBER_MECHANISMS)
 @pytest.mark.parametrize("mode", MODES)
-def test_an_unknown_spread_gives_the_larger_error(
-    mechanism: MeanMechanism, mode: Mode
-) -> None:
-    protocol = Mean(LOW, HIGH, mechanism, mode)
+def test_an_unknown_spread_gives_the_larger_error(mechanism: str, mode: Mode) -> None:
+    protocol = mean_by(mechanism, LOW, HIGH, mode)
     messages, levels = collections(protocol, MIXED, runs=1)
-    shuffled = ShuffledReports(messages[0], levels[0], mode == "stratified")
+    shuffled = ShuffledReports(protocol.identity, messages[0], levels[0])
 
     unknown = protocol.estimate(shuffled, PEOPLE)
     known = protocol.estimate(shuffled, PEOPLE, spread=19.0)
@@ -182,7 +179,7 @@ def test_levels_that_depend_on_values_bias_the_agnostic_mean_only() -> None:
 
     off = {}
     for mode in MODES:
-        protocol = Mean(LOW, HIGH, "one-bit", mode)
+        protocol = mean_by("one-bit", LOW, HIGH, mode)
         reports = protocol.randomize(held, people.budgets(), rng=rng)
         estimate = protocol.estimate(shuffle(reports, rng=rng), people)
         off[mode] = (estimate.value - 50.0) / estimate.standard_error

@@ -2,18 +2,20 @@
 
 import numpy as np
 import pytest
-from shuffledp.statistics.rehearsal import (
+from oracles.means import mean_by
+
+from shuffledp.population import Population
+from shuffledp.shuffler.shuffle import shuffle
+from shuffledp.statistics import dependence
+from shuffledp.statistics.dependence import (
     dependence_of_categories,
     dependence_of_numbers,
     dependence_of_sets,
 )
-
-from shuffledp.population import Population
-from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics import rehearsal
-from shuffledp.statistics.collection import collect_frequency, collect_mean
 from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.frequency.rehearsal import collect_frequency
 from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.statistics.mean.rehearsal import collect_mean
 from shuffledp.types import Floats, Ints
 
 NUM_USERS = 20_000
@@ -78,7 +80,7 @@ def test_a_hundred_groups_say_nearly_the_same(monkeypatch: pytest.MonkeyPatch) -
             values, levels, num_categories=3, people=people, slopes=slopes
         )
         for cells in (10**7, 10**3)
-        if monkeypatch.setattr(rehearsal, "MAX_CELLS", cells) is None
+        if monkeypatch.setattr(dependence, "MAX_CELLS", cells) is None
     )
 
     # Within a group of 1% of the people, slopes hardly differ.
@@ -166,7 +168,7 @@ def test_noise_that_follows_every_value_alike_does_not_mind() -> None:
     found = collect_mean(
         values.astype(np.float64),
         np.round(levels),
-        protocol=Mean(0.0, 2.0, "laplace"),
+        protocol=mean_by("laplace", 0.0, 2.0),
         delta=1e-6,
         rng=np.random.default_rng(108),
     )

@@ -1,25 +1,21 @@
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from shuffledp.shuffler.shuffle_strings import (
-    ShuffledStringReports,
-    StringReports,
-    shuffle_strings,
-)
-from shuffledp.statistics.string_guarantee import certify_strings
 
 from shuffledp import (
     InvalidInputError,
     Population,
     PopulationError,
+    ShuffledReports,
     SingleMessage,
     UnknownLevelError,
     account,
+    shuffle,
 )
 from shuffledp.accounting.promise import Promise
 from shuffledp.analyzer.strings import StringEstimate
-from shuffledp.randomness import SystemRandom
 from shuffledp.statistics.strings.protocol import Strings
 from shuffledp.types import Floats, Mode
 
@@ -38,14 +34,14 @@ def collected(mode: Mode) -> tuple[StringEstimate, Floats]:
     levels = rng.permutation(people.budgets())
     protocol = Strings(mode=mode)
     reports = protocol.randomize([WORDS[word] for word in held], levels, rng=rng)
-    shuffled = shuffle_strings(reports, rng=rng)
+    shuffled = shuffle(reports, rng=rng)
     estimate = protocol.estimate(shuffled, people, candidates=WORDS)
     return estimate, np.bincount(held, minlength=100) / 100_000
 
 
-def shuffled_small(protocol: Strings = SMALL) -> ShuffledStringReports:
+def shuffled_small(protocol: Strings = SMALL) -> ShuffledReports:
     rng = np.random.default_rng(2)
-    return shuffle_strings(protocol.randomize(["a"] * 10, LEVELS, rng=rng), rng=rng)
+    return shuffle(protocol.randomize(["a"] * 10, LEVELS, rng=rng), rng=rng)
 
 
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
@@ -92,78 +88,74 @@ def test_reports_repeat_the_memory_and_not_the_string() -> None:
 
     first, second = exact.report(memory, rng=rng), exact.report(memory, rng=rng)
 
-    assert np.array_equal(first.bits, memory.bits)
-    assert np.array_equal(second.bits, memory.bits)
+    assert np.array_equal(first.messages, memory.bits)
+    assert np.array_equal(second.messages, memory.bits)
     noisy = Strings(num_bits=32)
-    reports = [noisy.report(memory, rng=rng).bits for _ in range(400)]
+    kept = replace(memory, identity=noisy.identity)
+    reports = [noisy.report(kept, rng=rng).messages for _ in range(400)]
     mean = np.mean(reports, axis=0)
     # Averages tell the memory: 400 coins know a chance to 0.022, far from the middle.
     assert np.array_equal(mean > 0.5, memory.bits)
     assert np.abs(np.where(memory.bits, 0.75, 0.25) - mean).max() < 6.0 * 0.022
 
 
-@pytest.mark.parametrize("rng", [np.random.default_rng(4), SystemRandom()])
-@pytest.mark.parametrize("linked", [False, True])
-def test_shuffling_keeps_the_ones_of_every_group_and_breaks_rows(
-    rng: np.random.Generator, *, linked: bool
-) -> None:
-    fixed = np.random.default_rng(5)
-    cohorts, levels = (
-        fixed.integers(3, size=600),
-        fixed.permutation(np.arange(600) % 2.0),
-    )
-    row = fixed.random(600) < 0.5
-    reports = StringReports(
-        np.repeat(row[:, None], 20, axis=1), cohorts, levels, linked
+@pytest.mark.parametrize("mode", ["agnostic", "stratified"])
+def test_reports_say_how_they_are_shuffled(mode: Mode) -> None:
+    reports = Strings(16, 2, 2, mode=mode).randomize(
+        ["a"] * 10, LEVELS, rng=np.random.default_rng(1)
     )
 
-    shuffled = shuffle_strings(reports, rng=rng)
-
-    assert np.array_equal(shuffled.cohorts, np.sort(cohorts))
-    for cohort in range(3):
-        before, after = cohorts == cohort, shuffled.cohorts == cohort
-        assert np.array_equal(np.sort(levels[before]), np.sort(shuffled.levels[after]))
-        if linked:
-            before, after = before & (levels == 1.0), after & (shuffled.levels == 1.0)
-        ones = shuffled.bits[after].sum(axis=0)
-        assert np.array_equal(ones, np.full(20, row[before].sum()))
-    # Bits that were equal along each row are independent now.
-    agree = (shuffled.bits[:, 0] == shuffled.bits[:, 1]).mean()
-    assert 0.35 < agree < 0.65
-
-
-def test_every_order_of_a_column_is_equally_likely_and_columns_are_independent() -> (
-    None
-):
-    rng = np.random.default_rng(6)
-    bits = np.array([[True, True], [False, False], [False, False]])
-    reports = StringReports(bits, np.zeros(3, dtype=int), np.ones(3), linked=False)
-    seen = np.zeros((3, 3))
-
-    for _ in range(9_000):
-        first, second = shuffle_strings(reports, rng=rng).bits.argmax(axis=0)
-        seen[first, second] += 1
-
-    # Chi-square with 8 degrees of freedom: a false alarm in 1e-6 of all seeds.
-    assert ((seen - 1000.0) ** 2 / 1000.0).sum() < 42.8
+    assert reports.arrangement == "columns"
+    assert reports.cohorts is not None
+    assert reports.cohorts.tolist() == [0, 0, 1, 1, 0, 1, 0, 1, 0, 1]
+    assert reports.levels is not None
+    assert reports.levels.tolist() == LEVELS
+    assert reports.linked == (mode == "stratified")
 
 
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 def test_certificates_are_those_of_the_smallest_cohort(mode: Mode) -> None:
     people = Population.from_counts({1.0: 8_010, 2.0: 4_007})
+    least = Population.from_counts({1.0: 2_002, 2.0: 1_001})
     protocol = Strings(num_bits=32, num_cohorts=4, mode=mode)
 
-    worth = certify_strings(protocol, people, delta=1e-6)
+    worth = account(protocol, people, delta=1e-6)
 
-    assert worth.one_report.num_users == worth.any_number.num_users == 2002 + 1001
-    for once, always in zip(
-        worth.one_report.levels, worth.any_number.levels, strict=True
+    assert worth.num_users == 12_017
+    once, always = worth.statements
+    assert (once.about, always.about) == (
+        "one report",
+        "any number of reports from the same permanent response",
+    )
+    for said, randomizer in (
+        (once, protocol.randomizer),
+        (always, protocol.randomizer.permanent),
     ):
-        assert once.epsilon_central <= always.epsilon_central <= once.epsilon_local
+        # One of the cohorts alone, as if it were the collection.
+        alone = account(SingleMessage(randomizer, mode), least, delta=1e-6)
+        for level, other in zip(said.levels, alone.levels, strict=True):
+            assert level == replace(other, count=level.count)
+        assert [level.count for level in said.levels] == [8_010, 4_007]
+        crowds = [3_003, 3_003] if mode == "agnostic" else [2_002, 1_001]
+        assert [level.hides_among for level in said.levels] == crowds
+    for one, many in zip(once.levels, always.levels, strict=True):
+        assert one.epsilon_central <= many.epsilon_central <= one.chosen
     with pytest.raises(PopulationError, match="at least 4 people"):
-        certify_strings(
-            protocol, Population.from_counts({1.0: 3, 2.0: 100}), delta=1e-6
-        )
+        account(protocol, Population.from_counts({1.0: 3, 2.0: 100}), delta=1e-6)
+
+
+def test_a_cohort_of_one_hides_nobody() -> None:
+    protocol = Strings(num_bits=16, num_cohorts=4)
+
+    worth = account(protocol, Population.from_counts({1.0: 4}), delta=1e-9)
+
+    for said in worth.statements:
+        (level,) = said.levels
+        assert level.hides_among == 1
+        assert level.epsilon_central_lower <= level.epsilon_central <= 1.0
+    # A whole filter shows nearly all of the budget but what 1e-9 hides.
+    assert worth.also[0].levels[0].epsilon_central > 0.999
+    assert worth.also[0].levels[0].epsilon_central_lower > 0.9
 
 
 def test_the_same_seed_gives_the_same_estimate() -> None:
@@ -215,56 +207,70 @@ def test_reports_that_do_not_fit_are_refused() -> None:
     good = shuffled_small()
     raw = SMALL.randomize(["a"] * 10, LEVELS, rng=np.random.default_rng(1))
     others = Population.from_counts({1.0: 5, 2.0: 5})
-    cases: list[tuple[Strings, Any, Population, type[InvalidInputError], str]] = [
-        (SMALL, raw, PEOPLE, InvalidInputError, "not shuffled"),
-        (SMALL, good, others, InvalidInputError, "as many reports"),
+    few = Population.from_counts({1.0: 1, 2.0: 9})
+    cases: list[tuple[Any, Population, type[InvalidInputError], str]] = [
+        (raw, PEOPLE, InvalidInputError, "not shuffled"),
+        (good, others, InvalidInputError, "as many reports per level and cohort"),
+        (good, Population.from_counts({1.0: 4, 3.0: 6}), UnknownLevelError, "level"),
+        (good, few, PopulationError, "at least 2 people"),
         (
-            SMALL,
-            good,
-            Population.from_counts({1.0: 4, 3.0: 6}),
-            UnknownLevelError,
-            "level",
-        ),
-        (
-            SMALL,
-            good,
-            Population.from_counts({1.0: 1, 2.0: 9}),
-            PopulationError,
-            "at least 2 people",
-        ),
-        (Strings(16, 2, 4), good, PEOPLE, InvalidInputError, "as many reports"),
-        (Strings(16, 2, 1), good, PEOPLE, InvalidInputError, "cohorts in"),
-        (Strings(32, 2, 2), good, PEOPLE, InvalidInputError, "32 bits"),
-        (
-            Strings(16, 2, 2, mode="stratified"),
-            good,
+            replace(good, cohorts=np.repeat([0, 2], 5)),
             PEOPLE,
             InvalidInputError,
-            "other mode",
+            r"cohorts in \[0, 2\)",
         ),
+        (
+            replace(good, cohorts=np.repeat([0, 1], [4, 6])),
+            PEOPLE,
+            InvalidInputError,
+            "as many reports per level and cohort",
+        ),
+        (replace(good, cohorts=None), PEOPLE, InvalidInputError, "with their cohorts"),
+        (replace(good, levels=None), PEOPLE, InvalidInputError, "as many reports"),
+        (replace(good, messages=good.messages[:, :8]), PEOPLE, InvalidInputError, "16"),
+        (
+            replace(good, messages=good.messages.astype(np.int64)),
+            PEOPLE,
+            InvalidInputError,
+            "16 bits",
+        ),
+        (replace(good, arrangement="rows"), PEOPLE, InvalidInputError, "'columns'"),
     ]
 
-    for protocol, shuffled, people, error, message in cases:
+    assert SMALL.estimate(good, PEOPLE, candidates=["a"]).num_users == 10
+    for shuffled, people, error, message in cases:
         with pytest.raises(error, match=message):
-            protocol.estimate(shuffled, people, candidates=["a"])
+            SMALL.estimate(shuffled, people, candidates=["a"])
 
 
 @pytest.mark.parametrize(
-    "bits",
-    [np.ones((3, 4)), np.ones(3, dtype=bool), np.ones((2, 4), dtype=bool), None],
+    "other",
+    [
+        Strings(16, 2, 4),
+        Strings(16, 2, 1),
+        Strings(32, 2, 2),
+        Strings(16, 1, 2),
+        Strings(16, 2, 2, one_given_one=0.8),
+        Strings(16, 2, 2, mode="stratified"),
+    ],
+    ids=repr,
 )
-def test_reports_of_wrong_shapes_are_refused(bits: Any) -> None:
-    with pytest.raises(InvalidInputError, match="Expected"):
-        StringReports(bits, np.zeros(3, dtype=int), np.ones(3), linked=False)
-    with pytest.raises(InvalidInputError, match="Expected"):
-        ShuffledStringReports(bits, np.zeros(3, dtype=int), np.ones(3), linked=False)
+def test_devices_answer_from_what_they_kept_for_this_protocol_only(
+    other: Strings,
+) -> None:
+    memory = SMALL.memoize(["a"] * 10, LEVELS, rng=np.random.default_rng(1))
+
+    with pytest.raises(InvalidInputError) as caught:
+        other.report(memory, rng=np.random.default_rng(1))
+
+    assert str(SMALL.identity) in str(caught.value)
+    assert str(other.identity) in str(caught.value)
 
 
-def test_only_reports_are_shuffled_and_only_memories_reported() -> None:
-    wrong: Any = shuffled_small()
-
-    with pytest.raises(InvalidInputError, match="Expected StringReports"):
-        shuffle_strings(wrong, rng=np.random.default_rng(1))
+@pytest.mark.parametrize(
+    "wrong", [None, np.ones((10, 16), dtype=bool), shuffled_small()], ids=type
+)
+def test_only_memories_are_reported(wrong: Any) -> None:
     with pytest.raises(InvalidInputError, match="Expected MemoizedStrings"):
         SMALL.report(wrong, rng=np.random.default_rng(1))
 
@@ -273,10 +279,11 @@ def test_cohorts_are_never_taken_for_one_crowd() -> None:
     protocol = Strings(num_cohorts=4)
     people = Population.from_counts({1.0: 400})
 
-    with pytest.raises(InvalidInputError, match="certify_strings"):
-        account(protocol, people, delta=1e-4)
-    with pytest.raises(InvalidInputError, match="certify_strings"):
-        Promise(protocol, 1e-4)
-    one = account(SingleMessage(protocol.randomizer), people, delta=1e-4)
-    worth = certify_strings(protocol, people, delta=1e-4).one_report
-    assert worth.worst.epsilon_central > one.worst.epsilon_central
+    whole = account(SingleMessage(protocol.randomizer), people, delta=1e-4)
+    worth = account(protocol, people, delta=1e-4)
+    promised = Promise(protocol, 1e-4).delta_of(people, 0, whole.worst.epsilon_central)
+
+    assert worth.worst.epsilon_central > whole.worst.epsilon_central
+    assert worth.worst.hides_among == 100
+    # The cohort needs more than the crowd does.
+    assert promised > 1e-4

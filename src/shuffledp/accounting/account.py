@@ -80,7 +80,7 @@ def account(
     check_whole(coordinates, "coordinates", least=1)
     exposures = exposures_of(protocol, people)
     asked = Asked(
-        named=_reported(people, levels, quantiles),
+        named=reported(people, levels, quantiles),
         counts=tuple(people.counts.tolist()),
         delta=delta,
         epsilon=epsilon,
@@ -137,10 +137,15 @@ def _listed(people: Population) -> tuple[tuple[float, int], ...] | None:
     return tuple(zip(people.epsilons.tolist(), people.counts.tolist(), strict=True))
 
 
-def _reported(
-    people: Population, levels: Sequence[float] | None, quantiles: bool | None
+def reported(
+    people: Population,
+    levels: Sequence[float] | None = None,
+    quantiles: bool | None = None,
 ) -> dict[str | int, int]:
-    """Returns the levels to report, by quantile name or by position."""
+    """Returns the levels to report, by quantile name or by position.
+
+    Arguments and errors are those of `account`.
+    """
     if levels is not None:
         if quantiles:
             raise InvalidInputError("Expected either levels or quantiles, not both.")

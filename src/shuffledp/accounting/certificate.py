@@ -71,13 +71,13 @@ def _guarantee(record: Mapping[str, Any]) -> Guarantee:
         delta=stated.delta,
         epsilon=stated.epsilon,
         levels=stated.levels,
-        also=tuple(_statement(entry) for entry in record["also"]),
+        also=tuple(_statement(entry) for entry in _list(record["also"])),
         theorem=_text(record["theorem"]),
-        assumptions=tuple(_text(text) for text in record["assumptions"]),
-        numerics=tuple(_text(text) for text in record["numerics"]),
+        assumptions=tuple(_text(text) for text in _list(record["assumptions"])),
+        numerics=tuple(_text(text) for text in _list(record["numerics"])),
         people=None
         if people is None
-        else tuple((_number(level), _whole(count)) for level, count in people),
+        else tuple((_number(level), _whole(count)) for level, count in _list(people)),
         people_digest=_text(record["people_digest"]),
         version=_text(record["version"]),
     )
@@ -92,7 +92,7 @@ def _statement(record: Mapping[str, Any]) -> Statement:
         _text(record["about"]),
         given if asked == "delta" else None,
         given if asked == "epsilon" else None,
-        tuple(_level(entry, asked, given) for entry in record["levels"]),
+        tuple(_level(entry, asked, given) for entry in _list(record["levels"])),
     )
 
 
@@ -136,6 +136,12 @@ def _number(value: object) -> float:
 def _whole(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise TypeError("a value that should be a whole number")
+    return value
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("a value that should be a list")
     return value
 
 

@@ -19,6 +19,7 @@ from shuffledp.population import Population
 from shuffledp.types import Mode
 
 THEOREM = "privacy blanket of Balle et al. (2019), with one randomizer per person"
+_COMPOSED = "; rounds that depend on each other by Zhu et al. (2022), Theorem 10"
 MAX_TIMES = 10**8
 
 # Budgets up to here need no bound but themselves.
@@ -70,6 +71,8 @@ class SingleMessages:
         crowd: The people who are mixed with each other; positions of its levels are those
             of the whole population.
         coordinates: How many reports, each shuffled apart, one collection takes of each.
+        adaptive: Whether values may depend on shuffled messages of earlier rounds. The
+            bound of one round holds whatever its values are, so that numbers are the same.
     """
 
     about: str
@@ -77,16 +80,24 @@ class SingleMessages:
     mode: Mode
     crowd: Population
     coordinates: int = 1
+    adaptive: bool = False
 
     @property
     def theorem(self) -> str:
         """The privacy blanket."""
-        return THEOREM
+        return THEOREM + _COMPOSED * self.adaptive
 
     def assumptions(self, asked: Asked) -> tuple[str, ...]:
         """See `Exposure`."""
         times = asked.coordinates * self.coordinates
-        return assumed(self.randomizer, self.mode, asked.absent, asked.rounds, times)
+        return assumed(
+            self.randomizer,
+            self.mode,
+            asked.absent,
+            asked.rounds,
+            times,
+            adaptive=self.adaptive,
+        )
 
     def numerics(self, asked: Asked) -> tuple[str, ...]:
         """See `Exposure`."""

@@ -124,6 +124,9 @@ def _compared(said: Statement, found: Statement) -> list[str]:
 
 def _compared_levels(said: LevelGuarantee, found: LevelGuarantee) -> list[str]:
     name, problems = f"level {said.chosen!r}", []
+    # Not rounded, hence another in the last digits on another machine.
+    if said.slack < 0.99 * found.slack - 1e-9:
+        problems.append(f"{name}: numerical caution is more than {said.slack!r}")
     same = ("epsilon_local", "target", "count", "hides_among", "quantile")
     if any(getattr(said, what) != getattr(found, what) for what in same):
         problems.append(f"{name}: people or crowd are not those of the population")

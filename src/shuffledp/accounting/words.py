@@ -17,10 +17,23 @@ _PARTED = (
     "most {changes:,} of them."
 )
 _INDEPENDENT = "People are independent, and values do not depend on others' messages."
+_ADAPTIVE = (
+    "People are independent. What a device randomizes may depend on messages of earlier "
+    "rounds, also of other people, as they were after their shuffle, and on no message "
+    "in any other form.",
+    "No device keeps anything that depends on its own noise, such as an error to make up "
+    "for in a later round: then rounds would not compose.",
+)
 
 
 def assumed(
-    randomizer: LocalRandomizer, mode: Mode, absent: int, rounds: int, coordinates: int
+    randomizer: LocalRandomizer,
+    mode: Mode,
+    absent: int,
+    rounds: int,
+    coordinates: int,
+    *,
+    adaptive: bool = False,
 ) -> tuple[str, ...]:
     """Returns what must hold for the guarantee to hold."""
     but = f" but {absent:,} of the others" if absent else ""
@@ -45,7 +58,7 @@ def assumed(
         honest,
         times,
         *parted,
-        _INDEPENDENT,
+        *(_ADAPTIVE if adaptive else (_INDEPENDENT,)),
         _SHUFFLER,
         linking,
         _NEIGHBORS,

@@ -5,30 +5,22 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from shuffledp.datasets import fetch
-from shuffledp.statistics.collection import STEPS
-from shuffledp.statistics.items import collection as items_collection
-
-# How many steps of a collection were taken before this one.
-_TAKEN = {
-    step: taken
-    for steps in (STEPS, items_collection.STEPS)
-    for taken, step in enumerate(steps)
-}
+# Called with (bytes done, bytes in all or None).
+OnBytes: TypeAlias = Callable[[int, int | None], None]
 
 
 def show(*parts: RenderableType) -> None:
-    """Prints tables and texts for people."""
+    """Prints tables and texts for people; texts as they are, with all brackets."""
     # A pipe has no width of its own; tables must not be squeezed into a guess.
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     console = Console(width=None if known else 110)
     for part in parts:
-        console.print(part)
+        console.print(part, markup=False)
 
 
 def show_json(value: dict[str, Any]) -> None:
@@ -76,8 +68,8 @@ def share_bar(title: str) -> Iterator[Callable[[float], None]]:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[tuple[fetch.Progress, Callable[[str], None]]]:
-    """Shows a bar while a file is read, then one for the steps of a collection.
+def progress(title: str) -> Iterator[tuple[OnBytes, Callable[[str], None]]]:
+    """Shows a bar while a file is read, then the steps of a collection.
 
     Yields:
         A function for (bytes done, bytes in all), and one for the name of a step.
@@ -94,15 +86,13 @@ def progress(title: str) -> Iterator[tuple[fetch.Progress, Callable[[str], None]
     )
     with bar:
         reading = bar.add_task(title, total=None)
-        collecting = bar.add_task("collect", total=len(STEPS), visible=False)
+        collecting = bar.add_task("collect", total=None, visible=False)
 
         def on_bytes(done: int, total: int | None) -> None:
             bar.update(reading, completed=done, total=total)
 
         def on_step(step: str) -> None:
             bar.update(reading, visible=False)
-            bar.update(
-                collecting, visible=True, description=step, completed=_TAKEN[step]
-            )
+            bar.update(collecting, visible=True, description=step)
 
         yield on_bytes, on_step

@@ -19,7 +19,7 @@ _COMMANDS = {
     ),
     "calibrate": Entry(
         "shuffledp.cli.calibrate:calibrate_command",
-        "Find the budgets, the crowd or the rounds that keep a central promise.",
+        "Find the levels, the crowd or the rounds that keep central targets.",
     ),
     "verify": Entry(
         "shuffledp.cli.verify:verify_command",

@@ -12,10 +12,10 @@ from shuffledp.cli.console import naming, show, show_json
 from shuffledp.cli.mechanism import num_absent
 from shuffledp.errors import InvalidInputError
 from shuffledp.planning.frequency import plan_frequency
+from shuffledp.planning.items_table import items_plan_table, items_plan_to_dict
 from shuffledp.planning.mean import plan_mean
 from shuffledp.planning.plan import Plan, Wish
 from shuffledp.planning.table import plan_tables
-from shuffledp.report.items_plan import items_plan_table, items_plan_to_dict
 
 Command = Callable[..., Any]
 

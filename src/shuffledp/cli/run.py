@@ -6,7 +6,7 @@ import numpy as np
 
 from shuffledp.cli.console import progress, show, show_json
 from shuffledp.cli.options import Settings
-from shuffledp.errors import InvalidInputError
+from shuffledp.errors import InvalidInputError, MissingExtraError
 from shuffledp.extras import require
 from shuffledp.randomness import Rng, SystemRandom
 from shuffledp.report.files import write_report
@@ -24,12 +24,7 @@ def run(rehearsal: Rehearsal, settings: Settings) -> None:
         rehearsal: Loads people, runs the collection and sums it up.
         settings: What was asked for.
     """
-    output = settings.output
-    if output is None and not settings.as_json:
-        output = Path("shuffledp-report")
-    if output is not None:
-        for module in ("jinja2", "matplotlib"):
-            require(module, extra="report", what="The HTML report (--json does not)")
+    output, without = _output(settings)
     if settings.seed is not None and settings.seed < 0:
         raise InvalidInputError(f"Expected a seed >= 0, got {settings.seed}.")
     seed = settings.seed
@@ -53,4 +48,22 @@ def run(rehearsal: Rehearsal, settings: Settings) -> None:
         return
     show(estimate_table(summary), guarantee_table(summary.guarantee))
     names = ", ".join(path.name for path in written)
-    show(f"\nWritten to {written[0].parent}: {names}")
+    show(f"\nWritten to {output}: {names}" if output is not None else f"\n{without}")
+
+
+def _output(settings: Settings) -> tuple[Path | None, str]:
+    """Returns where the report goes; or None, and why it goes nowhere.
+
+    Raises:
+        MissingExtraError: If somebody asked for a report that cannot be written.
+    """
+    if settings.output is None and settings.as_json:
+        return None, ""
+    try:
+        for module in ("jinja2", "matplotlib"):
+            require(module, extra="report", what="A report with pictures")
+    except MissingExtraError as error:
+        if settings.output is not None:
+            raise
+        return None, str(error)
+    return settings.output or Path("shuffledp-report"), ""

@@ -171,13 +171,12 @@ def create_command(folder: Path, **given: Any) -> None:
         task.choices, least, task.promise, task.allowance, strict=True
     ):
         table.add_row(f"{choice:g}", f"{people:,}", f"{epsilon:g}", f"{allowance:g}")
-    shown = Path(escape(str(folder)))
     show(
         table,
         f"Central epsilons, at delta {task.delta:g} per epoch.\n\n"
-        f"{shown / 'task.json'}      for everybody\n"
-        f"{shown / 'shuffler.json'}  secret: for whoever runs the shuffler, alone\n"
-        f"{shown / 'analyst.json'}   secret: for the analyst, alone",
+        f"{folder / 'task.json'}      for everybody\n"
+        f"{folder / 'shuffler.json'}  secret: for whoever runs the shuffler, alone\n"
+        f"{folder / 'analyst.json'}   secret: for the analyst, alone",
     )
 
 

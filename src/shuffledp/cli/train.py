@@ -6,6 +6,7 @@ from typing import Any
 import click
 import numpy as np
 
+from shuffledp.accounting.account import account
 from shuffledp.budget_distributions import draw_budgets
 from shuffledp.cli import parse
 from shuffledp.cli.console import progress, working
@@ -19,20 +20,24 @@ from shuffledp.cli.training_output import (
     accuracy_table,
     deliver,
     prepare,
-    sgd_guarantee_table,
     training_bar,
-    training_guarantee_table,
+)
+from shuffledp.cli.training_tables import (
+    promise_table,
+    sgd_guarantee_table,
+    stated_record,
 )
 from shuffledp.datasets import mnist
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated import shuffled_sgd
-from shuffledp.federated.central_composition import central_so_far
 from shuffledp.federated.clients import partition
-from shuffledp.federated.guarantees import certify_training
+from shuffledp.federated.frameworks import FRAMEWORKS
 from shuffledp.federated.local_training import LocalTraining
+from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.settings import PAPER_SETTINGS
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import train
+from shuffledp.federated.training_promise import promise_of
 from shuffledp.population import Population
 from shuffledp.report.words import plain
 from shuffledp.statistics.collection import assign_levels
@@ -42,15 +47,11 @@ from shuffledp.types import Floats
 _STREAM = 20_230_629
 _DIGITS_CLIENTS = 479
 _SGD_CLIENTS = 100
-_APES = (
-    "apes", "one-bit-apes", "non-private", "ldp-min", "pldp", "unis",
-)  # fmt: skip
+# Updates as they are: what privacy is paid for with is compared with this.
+_PLAIN = "non-private"
+_APES = (*(name for name, choice in FRAMEWORKS.items() if not choice.kept), _PLAIN)
 # What `s-apes` keeps by, and how the frameworks are called.
-_KEEPS = {
-    "threshold": "s-apes-threshold",
-    "top-b": "s-apes",
-    "random": "random-sparsification",
-}
+_KEEPS = {choice.kept: name for name, choice in FRAMEWORKS.items() if choice.kept}
 
 
 @click.group("train")
@@ -161,10 +162,27 @@ def sgd_command(**given: Any) -> None:
                 done, lambda: f"accuracy {100 * test:.2f} %"
             ),
         )
+    from shuffledp.papers.bounds.eapes_training import stated_by_eapes
+
+    stated = stated_by_eapes(
+        Population.from_budgets(levels), epochs=given["epochs"], delta=given["delta"]
+    )
     curves = {"training": result.train_accuracy, "test": result.test_accuracy}
+    claim = {
+        "mu": stated.mu,
+        "epsilon": stated.epsilon,
+        "status": stated.status.value,
+    }
     deliver(
-        {"settings": _settings("shuffled-sgd", given), **result.to_dict()},
-        [accuracy_table(curves, "epoch"), sgd_guarantee_table(result.guarantee)],
+        {
+            "settings": _settings("shuffled-sgd", given),
+            **result.to_dict(),
+            "stated": claim,
+        },
+        [
+            accuracy_table(curves, "epoch"),
+            sgd_guarantee_table(result.guarantee, stated),
+        ],
         curves=curves,
         step="epoch",
         output=output,
@@ -172,7 +190,7 @@ def sgd_command(**given: Any) -> None:
     )
 
 
-def _train_rounds(framework: str, given: dict[str, Any], *, share: float) -> None:
+def _train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
     rng, output = _start(given), given.pop("output")
     local = LocalTraining(given["local_steps"], given["local_rate"], given["proximal"])
     images = _load(given["dataset"])
@@ -184,19 +202,20 @@ def _train_rounds(framework: str, given: dict[str, Any], *, share: float) -> Non
     features, labels = images.train_features, images.train_labels
     clients = partition(features, labels, levels.size, rng=rng)
     model = SoftmaxRegression(features.shape[1])
-    people, rounds = Population.from_budgets(levels), given["rounds"]
-    terms: dict[str, Any] = {
-        "clip": given["clip"],
-        "coordinates": model.num_parameters,
-        "delta": given["delta"],
-        "share": share,
-    }
+    rounds, delta = given["rounds"], given["delta"]
+    protocol = None
+    if name != _PLAIN:
+        choice = FRAMEWORKS[name]
+        levels = choice.levels(levels)
+        framework = choice.framework(clip=given["clip"], share=share)
+        protocol = TrainingRound(framework, model.num_parameters, choice.shuffled)
+    people = Population.from_budgets(levels)
     with working("certify"):
-        certified = {
-            counted: certify_training(framework, people, rounds=counted, **terms)
+        promises = {
+            counted: promise_of(protocol, people, delta=delta, rounds=counted)
             for counted in {1, rounds}
         }
-    one, guarantee = certified[1], certified[rounds]
+    one, promise = promises[1], promises[rounds]
     with training_bar("round", rounds) as tell:
         finished = 0
 
@@ -205,49 +224,75 @@ def _train_rounds(framework: str, given: dict[str, Any], *, share: float) -> Non
 
         def on_round(done: int, accuracy: float) -> None:
             def words() -> str:
-                spent = central_so_far(framework, people, rounds=done, **terms)
-                epsilon = "" if spent is None else f", epsilon {plain(spent)} spent"
-                return f"accuracy {100 * accuracy:.2f} %{epsilon}"
+                spent = _spent_words(protocol, people, delta, done)
+                return f"accuracy {100 * accuracy:.2f} %{spent}"
 
             nonlocal finished
             finished = done
             tell(done, words)
 
-        result = train(
+        trained = train(
             model,
             clients,
             levels,
             test_features=images.test_features,
             test_labels=images.test_labels,
-            framework=framework,
+            protocol=protocol,
             rounds=rounds,
-            clip=given["clip"],
             server_rate=given["learning_rate"],
-            delta=given["delta"],
             rng=rng,
-            share=share,
             local_training=local,
-            guarantee=guarantee,
             on_round=on_round,
             on_share=on_share,
         )
-    curves = {"test": result.accuracy}
-    settings = {**_settings(framework, given), "share": share}
+    from shuffledp.papers.bounds.apes_training import stated_by_apes
+
+    stated = stated_by_apes(
+        name,
+        people,
+        coordinates=model.num_parameters,
+        rounds=rounds,
+        delta=delta,
+        share=share,
+    )
+    curves = {"test": trained.accuracy}
+    settings = {**_settings(name, given), "share": share}
     deliver(
         {
             "settings": settings,
-            **result.to_dict(),
-            "guarantee_after_one_round": one.to_dict(),
+            "accuracy": list(trained.accuracy),
+            **promise.to_dict(),
+            "after_one_round": one.to_dict(),
+            "stated": stated_record(promise, stated),
         },
         [
             accuracy_table(curves, "round"),
-            training_guarantee_table(guarantee, one if rounds > 1 else None),
+            promise_table(promise, stated, one if rounds > 1 else None),
         ],
         curves=curves,
         step="round",
         output=output,
         as_json=given["as_json"],
     )
+
+
+def _spent_words(
+    protocol: TrainingRound | None, people: Population, delta: float, rounds: int
+) -> str:
+    """Returns what the most liberal people have spent, if that is certified."""
+    if protocol is None or protocol.uncertified:
+        return ""
+    level = float(people.epsilons[-1])
+    # The first statement of the round's certificate, and none of the others.
+    guarantee = account(
+        protocol.device,
+        people,
+        delta=delta,
+        levels=[level],
+        coordinates=protocol.num_coordinates,
+        rounds=rounds,
+    )
+    return f", epsilon {plain(guarantee.level(level).epsilon_central)} spent"
 
 
 def _start(given: dict[str, Any]) -> np.random.Generator:

@@ -1,4 +1,4 @@
-"""What `train` shows and writes: a bar, a table of the guarantee, a picture."""
+"""What `train` shows and writes: a bar, accuracies, a picture, a record."""
 
 import json
 import math
@@ -8,20 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.progress import TimeElapsedColumn as Elapsed
 from rich.table import Table
-from rich.text import Text
 
-from shuffledp.accounting.solve import round_up
 from shuffledp.cli.console import show, show_json
 from shuffledp.extras import require
-from shuffledp.federated.guarantees import TrainingGuarantee
-from shuffledp.federated.sgd_guarantee import SgdGuarantee
 from shuffledp.report.files import write_text
 from shuffledp.report.picture import new_figure, svg
-from shuffledp.report.words import percent, plain
+from shuffledp.report.words import percent
 
 _COLORS = ("#1f5fa8", "#d9730d")
 
@@ -115,91 +111,6 @@ def accuracy_table(curves: dict[str, tuple[float, ...]], step: str) -> Renderabl
     return table
 
 
-def training_guarantee_table(
-    guarantee: TrainingGuarantee, after_one: TrainingGuarantee | None = None
-) -> RenderableType:
-    """Returns what each level is promised.
-
-    Args:
-        guarantee: After all rounds.
-        after_one: After one round, if there are more.
-    """
-    rounds = "1 round" if guarantee.rounds == 1 else f"{guarantee.rounds} rounds"
-    table = Table(
-        title=f"Guarantee: epsilon after {rounds} of {guarantee.coordinates:,} "
-        f"coordinates, at delta = {plain(guarantee.delta)}",
-        title_justify="left",
-    )
-    # Short headings: the table should fit into 80 columns.
-    quantiles = any(level.quantile for level in guarantee.levels)
-    table.add_column("budget" if quantiles else "people", justify="right")
-    table.add_column("local,\nmessage", justify="right")
-    table.add_column("local,\nall", justify="right")
-    if guarantee.certified:
-        table.add_column("central,\nshuffle", justify="right")
-        table.add_column("central,\ncertified", justify="right", style="bold green")
-        table.add_column("central,\nattack", justify="right")
-    table.add_column("stated,\nunproven", justify="right", style="dim")
-    for level in guarantee.levels:
-        central = (
-            _upward(level.coordinate_central),
-            _upward(level.user_central),
-            plain(level.user_central_lower or 0.0),
-        )
-        table.add_row(
-            level.quantile or f"{level.count:,}",
-            _shown(level.epsilon_local),
-            _upward(level.user_local_certified),
-            *(central if guarantee.certified else ()),
-            _shown(level.user_published),
-        )
-    text = Text(
-        "Of one message, of all messages on the device, of one coordinate's shuffle, of "
-        f"everything (certified; shown by an attack; stated by the paper).\n"
-        f"{guarantee.note}"
-        if guarantee.certified
-        else guarantee.note
-    )
-    if after_one is not None:
-        text.append(f"\nAfter the first round, {_spent(after_one)}.")
-    text.append(f"\nAfter {rounds}, {_spent(guarantee)}.")
-    return Group(table, text)
-
-
-def sgd_guarantee_table(guarantee: SgdGuarantee) -> RenderableType:
-    """Returns what each level of clients is promised."""
-    table = Table(
-        title=f"Guarantee: epsilon after {guarantee.epochs} epochs, "
-        f"at delta = {plain(guarantee.delta)}",
-        title_justify="left",
-    )
-    style = "bold green" if guarantee.certified else "dim"
-    for heading in ("local, one step", "clients", "noise"):
-        table.add_column(heading, justify="right")
-    for heading in ("one example", "all of a client"):
-        table.add_column(heading, justify="right", style=style)
-    levels, last = guarantee.levels, len(guarantee.levels) - 1
-    # Quantiles of the levels, where everybody has one of her own.
-    places = (
-        range(last + 1) if last < 8 else (0, last // 4, last // 2, 3 * last // 4, last)
-    )
-    for level in (levels[place] for place in places):
-        table.add_row(
-            _shown(level.epsilon_local),
-            f"{level.num_clients:,}",
-            _shown(level.deviation),
-            _upward(level.example_epsilon),
-            _upward(level.client_epsilon),
-        )
-    return Group(
-        table,
-        Text(
-            f"{guarantee.note}\nPublished: {_shown(guarantee.published_epsilon)}, "
-            f"whoever it is ({guarantee.published_status})."
-        ),
-    )
-
-
 def accuracy_picture(curves: dict[str, tuple[float, ...]], step: str) -> str:
     """Returns accuracies after each step, as SVG."""
     figure = new_figure(7.0, 3.6)
@@ -219,30 +130,6 @@ def accuracy_picture(curves: dict[str, tuple[float, ...]], step: str) -> str:
     axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     axes.legend(frameon=False)
     return svg(figure, f"Accuracy after each {step}")
-
-
-def _spent(guarantee: TrainingGuarantee) -> str:
-    worst = guarantee.worst
-    kind = "central" if guarantee.certified else "local"
-    spent = worst.user_central if guarantee.certified else worst.user_local_certified
-    whose = "of the people shown" if worst.quantile else "of anybody"
-    return f"the largest {kind} epsilon {whose} is {_upward(spent)}"
-
-
-def _shown(number: float | None) -> str:
-    """Returns four digits: for what is not proven, or not a bound."""
-    if number is None:
-        return "nothing"
-    if math.isinf(number):
-        return "infinite"
-    return f"{number:,.0f}" if 1e3 <= number < 1e6 else f"{number:.4g}"
-
-
-def _upward(number: float | None) -> str:
-    """Returns six digits, never below the number: for what is certified."""
-    if number is None or math.isinf(number):
-        return _shown(number)
-    return plain(round_up(number))
 
 
 def _finite(value: Any) -> Any:

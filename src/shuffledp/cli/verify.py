@@ -21,7 +21,7 @@ from shuffledp.statistics.verify import read, verify
     metavar="FILE",
     help="Everybody's epsilon, if there are too many levels to list in the certificate.",
 )
-@click.option("--column", metavar="NAME", help="The column of a CSV or Parquet file.")
+@click.option("--column", metavar="NAME", help="The column of a table.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def verify_command(
     certificate: Path, budgets: Path | None, column: str | None, as_json: bool

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.tally import batches
 from shuffledp.types import Floats
@@ -30,24 +31,24 @@ _SMALLEST_LEVEL = 1e-9
 _NODES = 20
 
 
-def response(levels: Floats, *, threshold: int = 0) -> Floats:
+def response(people: Population, *, threshold: int = 0) -> Floats:
     """Returns the average message at each grid point, as a distance from the middle.
 
     A message at least `threshold` cells from the middle counts in full; others are
     replaced by noise around 0, and count nothing on average.
 
     Args:
-        levels: Local budgets in nats, >= 0, shape (n,).
+        people: Who sends messages.
         threshold: In cells; 0 for plain Clip-Laplace.
 
     Returns:
         In cells, ascending, shape (4097,).
     """
-    nodes, weights = _quadrature(np.maximum(levels, _SMALLEST_LEVEL))
+    nodes, weights = _quadrature(people)
     average = np.zeros(STEPS + 1)
     for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
         average += weight * _level_response(node, threshold)
-    return average / levels.size
+    return average / people.num_users
 
 
 def value_behind(averages: Floats, responses: Floats) -> Floats:
@@ -94,7 +95,7 @@ def _level_response(level: float, threshold: int) -> Floats:
     return average
 
 
-def _quadrature(levels: Floats) -> tuple[Floats, Floats]:
+def _quadrature(people: Population) -> tuple[Floats, Floats]:
     """Returns a few levels that stand for many, and their weights.
 
     A level's response is analytic in the right half-plane: zeros of its denominator, a
@@ -102,16 +103,18 @@ def _quadrature(levels: Floats) -> tuple[Floats, Floats]:
     circle or outside (Enestroem, Kakeya). Between x and 2 x, polynomials through Chebyshev
     nodes converge like (3 + sqrt(8))^-nodes.
     """
-    distinct, counts = np.unique(levels, return_counts=True)
+    levels = np.maximum(people.epsilons, _SMALLEST_LEVEL)
+    distinct, places = np.unique(levels, return_inverse=True)
+    counts = np.bincount(places, weights=people.counts)
     octaves = np.floor(np.log2(distinct)).astype(np.int64)
     nodes, weights = [], []
     for octave in np.unique(octaves).tolist():
         inside = octaves == octave
-        own, people = distinct[inside], counts[inside].astype(np.float64)
+        own, often = distinct[inside], counts[inside]
         if own.size > _NODES:
-            own, people = _chebyshev(own, people)
+            own, often = _chebyshev(own, often)
         nodes.append(own)
-        weights.append(people)
+        weights.append(often)
     return np.concatenate(nodes), np.concatenate(weights)
 
 

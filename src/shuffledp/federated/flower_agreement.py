@@ -1,84 +1,59 @@
 """What devices and server of a training with Flower agree on before it begins.
 
-    AGREEMENT = Agreement(framework="apes", clip=0.02, rounds=20)
+    ROUND = TrainingRound(ClipLaplaceVectors(0.02), num_coordinates=650)
+    AGREEMENT = Agreement(ROUND, rounds=20)
 
-Devices randomize with it, and the server estimates and certifies with it: the framework
-that a certificate speaks of is the one whose randomizer runs.
+Devices randomize with the round, and the server estimates and certifies with it: one
+object. Every request and every reply carries its digest, and what belongs to another round
+is refused on either side.
 """
 
 from dataclasses import dataclass
 
+from shuffledp.accounting.account import account
 from shuffledp.accounting.asked import check_whole
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated.central_composition import is_certified
-from shuffledp.federated.frameworks import FRAMEWORKS, framework_named
-from shuffledp.federated.guarantees import TrainingGuarantee, certify_training
-from shuffledp.federated.round import VectorRandomizer
-from shuffledp.federated.simulated_cells import FARTHEST_CELL
+from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.population import Population
-from shuffledp.randomizers.grid import STEPS
-
-# All messages of one coordinate; those of other frameworks are cells within the grid.
-_MESSAGES = {
-    "one-bit-apes": range(2),
-    "unis": range(-FARTHEST_CELL, FARTHEST_CELL + 1),
-}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
 class Agreement:
     """Public parameters only.
 
     Attributes:
-        framework: A name in `FRAMEWORKS` with a central certificate.
-        clip: C > 0; coordinates of updates are clipped to [-C, C].
+        protocol: What happens in a round.
         rounds: The largest number of updates that anybody gives away, >= 1.
-        share: b / d, in (0, 1), for frameworks that keep some coordinates.
 
     Raises:
-        InvalidInputError: If a parameter is out of range, or nothing central is certified
-            for the framework.
+        InvalidInputError: If nothing central is certified for the round, or a parameter is
+            out of range.
     """
 
-    framework: str
-    clip: float
+    protocol: TrainingRound
     rounds: int
-    share: float = 0.2
 
     def __post_init__(self) -> None:
-        framework_named(self.framework)
-        if not is_certified(self.framework):
-            certified = ", ".join(filter(is_certified, FRAMEWORKS))
+        if not isinstance(self.protocol, TrainingRound):
             raise InvalidInputError(
-                "Expected a framework with a central certificate, "
-                f"one of {certified}, got {self.framework!r}."
+                f"Expected a TrainingRound, got {type(self.protocol).__name__}."
+            )
+        if self.protocol.uncertified:
+            raise InvalidInputError(
+                "Expected a round with a central certificate. "
+                + self.protocol.uncertified
             )
         check_whole(self.rounds, "rounds", least=1)
-        _ = self.randomizer
 
     @property
-    def randomizer(self) -> VectorRandomizer:
-        """What devices do to their updates."""
-        return framework_named(self.framework).build(self.clip, self.share)
+    def digest(self) -> str:
+        """Of the round, in hexadecimal digits."""
+        return self.protocol.identity.digest
 
-    @property
-    def messages(self) -> range:
-        """All messages that the randomizer may send for one coordinate."""
-        return _MESSAGES.get(self.framework, range(STEPS))
-
-    def certify(
-        self, people: Population, *, coordinates: int, delta: float
-    ) -> TrainingGuarantee:
+    def certify(self, people: Population, *, delta: float) -> Guarantee:
         """Returns what the whole training guarantees.
 
-        Arguments and errors are those of `certify_training`.
+        Arguments and errors are those of `account`.
         """
-        return certify_training(
-            self.framework,
-            people,
-            clip=self.clip,
-            coordinates=coordinates,
-            rounds=self.rounds,
-            delta=delta,
-            share=self.share,
-        )
+        return account(self.protocol, people, delta=delta, rounds=self.rounds)

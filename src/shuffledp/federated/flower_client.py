@@ -1,23 +1,25 @@
 """A Flower mod that randomizes an update on the device, at the device's own level.
 
     app = ClientApp()
-    private = RandomizeUpdate(Agreement(framework="apes", clip=0.02, rounds=20))
+    private = RandomizeUpdate(Agreement(ROUND, rounds=20))
 
     @app.train(mods=[private])
     def train(message: Message, context: Context) -> Message: ...
 
 The function trains as without the mod and returns its weights. What leaves the device are
-the randomized cells of (weights received - weights trained) / scale and the level, and
-nothing else: no number of examples, no loss, no text of an error.
+the randomized messages of (weights received - weights trained) / scale, the level and the
+digest of the round that was agreed on, and nothing else: no number of examples, no loss, no
+text of an error.
 
 **Whether a device answers must not depend on its data**: a refusal would be an answer
 without noise, and a server that asks cleverly chosen weights could read data from it. So
-a request is refused before the data are touched, for what it says itself and for what the
-device sent before. Once it is accepted, it counts, and cells of the agreed form are sent
-whatever happens: where training fails, or its result is not of the form of the model,
-those of an update of zeros; where coordinates are not finite, those of zeros in their
-place. The mod cannot hide how long training takes, or that it ended the process: training
-should take equally long for all data, and no more memory than there is.
+a request is refused before the data are touched, for what it says itself - another round
+than agreed, for one - and for what the device sent before. Once it is accepted, it counts,
+and messages of the agreed form are sent whatever happens: where training fails, or its
+result is not of the form of the model, those of an update of zeros; where coordinates are
+not finite, those of zeros in their place. The mod cannot hide how long training takes, or
+that it ended the process: training should take equally long for all data, and no more
+memory than there is.
 
 The level is a setting of the device (`privacy-level` of its node config), which the server
 cannot choose. Nor can it ask for more updates in a run than were agreed on. But Flower
@@ -33,7 +35,7 @@ import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +52,9 @@ if TYPE_CHECKING:
     from flwr.clientapp.typing import ClientAppCallable
 
 # Of the reply's records, of what is in them, and of the setting that holds the level.
-CELLS, LEVEL = "cells", "privacy-level"
+MESSAGES, LEVEL = "messages", "privacy-level"
+# Of the record in a reply, and of what is in it and in the config of a request.
+ROUND = "shuffledp-round"
 # Of the device's own record of what it gave away, which Flower keeps during a run.
 _STATE, _SENT = "shuffledp", "updates-sent"
 _REFUSED = "The request was refused; the log of the device says why."
@@ -78,8 +82,8 @@ class RandomizeUpdate:
     """The mod; its attributes are public parameters.
 
     Attributes:
-        agreement: The strategy's: how updates are clipped and randomized, and how many of
-            them a device gives away during one run.
+        agreement: The strategy's: what happens in a round, and how many updates a device
+            gives away during one run.
         scale: What a difference of weights is divided by, > 0: steps times learning rate
             make it the average gradient on the way.
         level_of: Finds the device's level in nats.
@@ -107,8 +111,9 @@ class RandomizeUpdate:
         """Has the device train, and replies with its randomized update.
 
         A request is refused, with the same text each time, if it is not one to train, if
-        its only ArrayRecord is not a model of float32 weights within 1e6 of 0, if the
-        device has no valid level, or if it sent as many updates as were agreed on.
+        it speaks of another round, if its only ArrayRecord is not a model of as many
+        float32 weights as were agreed on, within 1e6 of 0, if the device has no valid
+        level, or if it sent as many updates as were agreed on.
         """
         from flwr.app import Error, Message
         from flwr.common.constant import ErrorCode
@@ -139,7 +144,7 @@ class RandomizeUpdate:
             raise InvalidInputError(
                 f"Expected at most {self.agreement.rounds} requests to train."
             )
-        before = _requested(message)
+        before = self._requested(message)
         level = self.level_of(context)
         check_budgets(np.array([level]))
         rng = self.rng_of(message, context)
@@ -148,16 +153,55 @@ class RandomizeUpdate:
         context.state[_STATE] = counted
         update = self._update(before, lambda: call_next(message, context))
         context.state[_STATE] = counted  # Whatever training made of it.
-        cells = self.agreement.randomizer.randomize(
-            update[None], np.array([level]), rng=rng
-        )[0]
         content = RecordDict(
             {
-                CELLS: ArrayRecord({CELLS: Array(cells)}),
+                MESSAGES: ArrayRecord(
+                    {MESSAGES: Array(self._send(update, level, rng))}
+                ),
                 LEVEL: MetricRecord({LEVEL: level}),
+                ROUND: ConfigRecord({ROUND: self.agreement.digest}),
             }
         )
         return Message(content, reply_to=message)
+
+    def _send(
+        self, update: NDArray[np.float32], level: float, rng: Rng
+    ) -> NDArray[Any]:
+        """Returns messages, shape (d,), also where a framework fails on an update."""
+        protocol, levels = self.agreement.protocol, [level]
+        try:
+            reports = protocol.randomize(update[None], levels, rng=rng)
+        except Exception:
+            logging.getLogger(__name__).exception("Zeros are randomized instead.")
+            zeros = np.zeros_like(update)
+            reports = protocol.randomize(zeros[None], levels, rng=rng)
+        messages: NDArray[Any] = reports.messages[0]
+        return messages
+
+    def _requested(self, message: "Message") -> "ArrayRecord":
+        """Returns the model that a request to train starts from."""
+        from flwr.app import MessageType
+
+        if message.metadata.message_type.split(".")[0] != MessageType.TRAIN:
+            # What an evaluation returns is computed from the data without any noise.
+            raise InvalidInputError("Expected a request to train.")
+        configs = message.content.config_records.values()
+        if {config[ROUND] for config in configs if ROUND in config} != {
+            self.agreement.digest
+        }:
+            raise InvalidInputError(
+                f"Expected a request for the round with digest {self.agreement.digest}."
+            )
+        arrays = _only_arrays(message)
+        weights, number = flat_weights(arrays), self.agreement.protocol.num_coordinates
+        if weights.size != number:
+            raise InvalidInputError(f"Expected {number} weights, got {weights.size}.")
+        # Written this way round, it refuses NaN, too.
+        if not np.all(np.abs(weights) <= _LARGEST_WEIGHT):
+            raise InvalidInputError(
+                f"Expected weights from {-_LARGEST_WEIGHT:g} to {_LARGEST_WEIGHT:g}."
+            )
+        return arrays
 
     def _update(
         self, before: "ArrayRecord", train: "Callable[[], Message]"
@@ -180,22 +224,6 @@ class RandomizeUpdate:
             update, nan=0.0, posinf=0.0, neginf=0.0
         )
         return finite
-
-
-def _requested(message: "Message") -> "ArrayRecord":
-    """Returns the model that a request to train starts from."""
-    from flwr.app import MessageType
-
-    if message.metadata.message_type.split(".")[0] != MessageType.TRAIN:
-        # What an evaluation returns is computed from the data without any noise.
-        raise InvalidInputError("Expected a request to train.")
-    arrays = _only_arrays(message)
-    # Written this way round, it refuses NaN, too.
-    if not np.all(np.abs(flat_weights(arrays)) <= _LARGEST_WEIGHT):
-        raise InvalidInputError(
-            f"Expected weights from {-_LARGEST_WEIGHT:g} to {_LARGEST_WEIGHT:g}."
-        )
-    return arrays
 
 
 def _shapes(arrays: "ArrayRecord") -> list[tuple[str, tuple[int, ...]]]:

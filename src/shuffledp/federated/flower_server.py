@@ -3,7 +3,6 @@
     strategy = ShuffledAveraging(
         AGREEMENT,
         promised={0.5: 300, 2.0: 100},
-        coordinates=weights.size,
         delta=1e-5,
         server_rate=0.5,
     )
@@ -33,7 +32,7 @@ and analyst in one process. It forgets senders before it computes anything, so t
 and its metrics carry the central guarantee towards everybody who sees only them. Towards
 whoever runs the server, people have their local guarantee only. For the central one to
 hold towards the analyst, too, a shuffler that others run must stand between the devices
-and the server, and pass on `ShuffledVectors` only.
+and the server, and pass on `ShuffledReports` only.
 
 Source of the protocol: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors",
 Algorithm 1.
@@ -44,21 +43,22 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from shuffledp.accounting.asked import check_whole
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.flower_agreement import Agreement
-from shuffledp.federated.flower_client import CELLS, LEVEL
+from shuffledp.federated.flower_client import LEVEL, MESSAGES, ROUND
 from shuffledp.federated.flower_extra import (
     FedAvg,
     flat_weights,
     require_flower,
     shaped_weights,
 )
-from shuffledp.federated.guarantees import TrainingGuarantee
-from shuffledp.federated.round import shuffle_vectors
+from shuffledp.federated.local_guarantee import local_part
 from shuffledp.population import Population
 from shuffledp.randomness import Rng, SystemRandom, check_rng
+from shuffledp.reports import Reports
+from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ class ShuffledAveraging(FedAvg):
         agreement: Agreement,
         *,
         promised: Population | Mapping[float, int],
-        coordinates: int,
         delta: float,
         server_rate: float,
         rng: Rng | None = None,
@@ -93,8 +92,7 @@ class ShuffledAveraging(FedAvg):
         Args:
             agreement: The one of the devices.
             promised: The smallest crowd of a round, also as {level: people}; 2 people or
-                more, of at most 8 levels.
-            coordinates: d, the number of weights of the model, >= 1.
+                more, of at most 32 levels.
             delta: Of one person's guarantee for the whole training, in [1e-300, 1).
             server_rate: What the estimated mean update is multiplied by, > 0.
             rng: Of the shuffler; by default the operating system's.
@@ -113,12 +111,11 @@ class ShuffledAveraging(FedAvg):
         rate = as_number(server_rate, "server_rate")
         if not 0.0 < rate < np.inf:
             raise InvalidInputError(f"Expected a finite server_rate > 0, got {rate:g}.")
-        check_whole(coordinates, "coordinates", least=1)
         self.rng = SystemRandom() if rng is None else rng
         check_rng(self.rng)
         if not isinstance(promised, Population):
             promised = Population.from_counts(promised)
-        guarantee = agreement.certify(promised, coordinates=coordinates, delta=delta)
+        guarantee = agreement.certify(promised, delta=delta)
         if len(guarantee.levels) < promised.num_levels:
             raise InvalidInputError(
                 f"Expected so few levels that each is reported, got {promised!r}."
@@ -130,7 +127,7 @@ class ShuffledAveraging(FedAvg):
         )
         self.server_rate = rate
         self._agreement = agreement
-        self._randomizer = agreement.randomizer
+        self._protocol = agreement.protocol
         self._promised = promised
         self._guarantee = guarantee
         self._asked = 0
@@ -138,7 +135,7 @@ class ShuffledAveraging(FedAvg):
         self._model: ArrayRecord | None = None
 
     @property
-    def guarantee(self) -> TrainingGuarantee:
+    def guarantee(self) -> Guarantee:
         """What everybody is promised after all rounds, however many are held."""
         return self._guarantee
 
@@ -149,13 +146,13 @@ class ShuffledAveraging(FedAvg):
         config: "ConfigRecord",
         grid: "Grid",
     ) -> Iterable["Message"]:
-        """Asks all connected devices to train, unless all rounds are over.
+        """Asks all connected devices for the agreed round, unless all rounds are over.
 
         Raises:
             InvalidInputError: If the model has another number of weights than certified.
         """
         self._model = None
-        found, expected = flat_weights(arrays).size, self._guarantee.coordinates
+        found, expected = flat_weights(arrays).size, self._protocol.num_coordinates
         if found != expected:
             raise InvalidInputError(f"Expected {expected} weights, got {found}.")
         if self._asked >= self._agreement.rounds:
@@ -163,6 +160,7 @@ class ShuffledAveraging(FedAvg):
         # Also a round without a result counts: devices count it, too.
         self._asked += 1
         self._model = arrays
+        config[ROUND] = self._agreement.digest
         return super().configure_train(server_round, arrays, config, grid)
 
     def aggregate_train(
@@ -190,7 +188,7 @@ class ShuffledAveraging(FedAvg):
         missing = self._missing(levels)
         mean = None
         if model is not None and not missing:
-            mean = self._mean(np.stack([cells for cells, _ in counted], axis=1), levels)
+            mean = self._mean(np.stack([sent for sent, _ in counted]), levels)
         metrics = MetricRecord(
             {
                 "people": len(counted),
@@ -214,48 +212,42 @@ class ShuffledAveraging(FedAvg):
         ].tolist()
         return missing
 
-    def _mean(self, cells: Ints, levels: Floats) -> Floats | None:
+    def _mean(self, messages: Ints, levels: Floats) -> Floats | None:
         """Returns the estimated mean update, shape (d,), if there can be one.
 
         Args:
-            cells: Column i is what one device sent, shape (d, n).
+            messages: What each device sent, shape (n, d).
             levels: Of the same devices, shape (n,).
         """
-        shuffled = shuffle_vectors(cells, levels, rng=self.rng)
+        reports = Reports(self._protocol.identity, messages, levels, "columns")
+        seen, people = shuffle(reports, rng=self.rng), Population.from_budgets(levels)
         try:
-            return self._randomizer.estimate(shuffled.totals(), shuffled.levels)
+            return self._protocol.estimate(seen, people).value
         except InvalidInputError:  # All levels are 0, or next to it.
             return None
 
     def _promises(self) -> dict[str, int | list[float]]:
         """Returns the guarantee as far as metrics can hold it."""
-        rows = self._guarantee.levels
-        # What is not certified is not promised.
-        central = [np.inf if r.user_central is None else r.user_central for r in rows]
+        central, local = self._guarantee, local_part(self._guarantee, self._protocol)
         return {
-            "certified": int(self._guarantee.certified),
-            "levels": [row.epsilon_local for row in rows],
-            "user-local": [row.user_local_certified for row in rows],
-            "user-central": central,
+            "certified": int(central.certified),
+            "levels": [level.epsilon_local for level in local.levels],
+            "user-local": [level.epsilon_all for level in local.levels],
+            "user-central": [level.epsilon_central for level in central.levels],
         }
 
     def _open(self, reply: "Message") -> tuple[Ints, float] | None:
-        """Returns a device's cells, shape (d,), and its level; or None."""
+        """Returns a device's messages, shape (d,), and its level; or None."""
         if reply.has_error():
             return None
         try:
-            cells = reply.content.array_records[CELLS][CELLS].numpy()
+            messages = reply.content.array_records[MESSAGES][MESSAGES].numpy()
             level = as_number(
                 cast(float, reply.content.metric_records[LEVEL][LEVEL]), LEVEL
             )
+            digest = reply.content.config_records[ROUND][ROUND]
+            self._protocol.check_messages(messages[None])
         except Exception:  # Whatever a stranger sent, it must not stop the others.
             return None
-        expected = ((self._guarantee.coordinates,), self._randomizer.message_type)
-        if (
-            cells.shape,
-            cells.dtype,
-        ) != expected or level not in self._promised.epsilons:
-            return None
-        possible = self._agreement.messages
-        known = int(cells.min()) in possible and int(cells.max()) in possible
-        return (cells, level) if known else None
+        known = digest == self._agreement.digest and level in self._promised.epsilons
+        return (messages, level) if known else None

@@ -1,26 +1,19 @@
-"""The frameworks that are compared: what devices run, and at which levels.
+"""The library's frameworks, as the command line and certificates call them.
 
-Whether messages pass a shuffler changes what they tell about people, and nothing about
-their sums: that is the matter of `certify_training`, which knows the same names.
-
-    FRAMEWORKS["mine"] = Framework("mine", "What it does.", lambda clip, share: ...)
-
-adds another. `train` refuses it for as long as `certify_training` does not know it.
+Nothing is certified by a name: this says which object a name stands for, and that object
+answers for itself.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
-from shuffledp.federated.other_vectors import (
-    LaplaceVectors,
-    OneBitVectors,
-    PlainVectors,
-)
-from shuffledp.federated.round import VectorRandomizer
+from shuffledp.federated.framework import Framework
+from shuffledp.federated.other_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.sparsified_vectors import (
     RandomVectors,
     ThresholdVectors,
@@ -29,94 +22,62 @@ from shuffledp.federated.sparsified_vectors import (
 from shuffledp.types import Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Framework:
-    """A way of training.
+@dataclass(frozen=True)
+class Choice:
+    """A way of training that has a name.
 
     Attributes:
-        name: As `certify_training` calls it.
-        summary: One sentence.
-        build: Makes the randomizer of a clip C and a share b / d.
+        kind: The class of its framework.
+        shuffled: Whether messages pass a shuffler.
         smallest_level: Whether everybody uses the smallest level of all.
+        kept: How `shuffledp train s-apes` calls it, which keeps some coordinates only.
     """
 
-    name: str
-    summary: str
-    build: Callable[[float, float], VectorRandomizer]
+    kind: type[Any]
+    shuffled: bool = True
     smallest_level: bool = False
+    kept: str = ""
+
+    def framework(self, *, clip: float, share: float) -> Framework:
+        """Returns the framework with those of these parameters that it has."""
+        return _made(self.kind, {"clip": clip, "share": share})
 
     def levels(self, chosen: Floats) -> Floats:
-        """Returns the level that each person's device uses, shape (n,).
-
-        Args:
-            chosen: What people chose, shape (n,), n >= 1.
-        """
+        """Returns the level that each person's device uses, shape (n,), n >= 1."""
         if not self.smallest_level:
             return chosen
         return np.full(chosen.shape, chosen.min())
 
 
-FRAMEWORKS: dict[str, Framework] = {
-    framework.name: framework
-    for framework in (
-        Framework(
-            "apes",
-            "Clip-Laplace messages, shuffled per coordinate.",
-            lambda clip, share: ClipLaplaceVectors(clip),
-        ),
-        Framework(
-            "one-bit-apes",
-            "One bit per coordinate, shuffled per coordinate.",
-            lambda clip, share: OneBitVectors(clip),
-        ),
-        Framework(
-            "s-apes-threshold",
-            "Clip-Laplace messages; those near the middle become dummies; shuffled.",
-            lambda clip, share: ThresholdVectors(clip, share),
-        ),
-        Framework(
-            "s-apes",
-            "Clip-Laplace messages; all but the b largest become dummies; shuffled.",
-            lambda clip, share: TopVectors(clip, share),
-        ),
-        Framework(
-            "random-sparsification",
-            "Clip-Laplace messages of b coordinates drawn at random; shuffled.",
-            lambda clip, share: RandomVectors(clip, share),
-        ),
-        Framework(
-            "unis",
-            "Laplace messages, shuffled per coordinate.",
-            lambda clip, share: LaplaceVectors(clip),
-        ),
-        Framework(
-            "pldp",
-            "Laplace messages without a shuffler.",
-            lambda clip, share: LaplaceVectors(clip),
-        ),
-        Framework(
-            "ldp-min",
-            "Laplace messages at the smallest level of all, without a shuffler.",
-            lambda clip, share: LaplaceVectors(clip),
-            smallest_level=True,
-        ),
-        Framework(
-            "non-private",
-            "Updates as they are.",
-            lambda clip, share: PlainVectors(),
-        ),
-    )
+FRAMEWORKS: dict[str, Choice] = {
+    "apes": Choice(ClipLaplaceVectors),
+    "one-bit-apes": Choice(OneBitVectors),
+    "s-apes-threshold": Choice(ThresholdVectors, kept="threshold"),
+    "s-apes": Choice(TopVectors, kept="top-b"),
+    "random-sparsification": Choice(RandomVectors, kept="random"),
+    "unis": Choice(LaplaceVectors),
+    "pldp": Choice(LaplaceVectors, shuffled=False),
+    "ldp-min": Choice(LaplaceVectors, shuffled=False, smallest_level=True),
 }
 
 
-def framework_named(name: str) -> Framework:
-    """Returns a framework.
+def framework_of(name: str, parameters: Mapping[str, Any]) -> Framework:
+    """Returns the framework that certificates call so.
 
     Raises:
-        InvalidInputError: If there is none of this name.
+        InvalidInputError: If it is none of the library's, or a parameter is missing.
     """
-    if name not in FRAMEWORKS:
-        raise InvalidInputError(
-            f"Expected one of {', '.join(FRAMEWORKS)}, got {name!r}."
-        )
-    return FRAMEWORKS[name]
+    for choice in FRAMEWORKS.values():
+        if choice.kind.name == name:
+            return _made(choice.kind, parameters)
+    known = dict.fromkeys(choice.kind.name for choice in FRAMEWORKS.values())
+    raise InvalidInputError(f"Expected one of {', '.join(known)}, got {name!r}.")
+
+
+def _made(kind: type[Any], parameters: Mapping[str, Any]) -> Framework:
+    wanted = [each.name for each in fields(kind)]
+    missing = [name for name in wanted if name not in parameters]
+    if missing:
+        raise InvalidInputError(f"Expected {kind.name} with {', '.join(missing)}.")
+    made: Framework = kind(**{name: parameters[name] for name in wanted})
+    return made

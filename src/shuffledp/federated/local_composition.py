@@ -7,39 +7,77 @@ mechanism's own profile gives less.
 
 import math
 
+from shuffledp.accounting.profiles import Profile, composed_ceiling
 from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import loss_distribution
-from shuffledp.accounting.solve import smallest_certified_epsilon
+from shuffledp.accounting.solve import round_up, smallest_certified_epsilon
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
 
 # A composed loss beyond which probability is charged whole: this part of delta in all.
 _NEGLIGIBLE = 1e-3
 _SMALLEST = 1e-290
+# About how small a delta is, where none is asked for.
+_USUAL_DELTA = 1e-12
 
 
-def local_composition(
+def local_epsilon_of(
     device: LocalRandomizer, level: float, *, times: int, delta: float
 ) -> float:
     """Returns a certified epsilon, at delta, of so many messages of one device.
 
     Args:
-        device: What it runs; with pure local privacy.
+        device: What it runs.
         level: The budget of one message.
         times: How many messages, each with randomness of its own.
         delta: In [1e-300, 1).
 
     Returns:
-        At most times * level.
+        At most times * level, if the device's privacy is pure.
+
+    Raises:
+        CertificationError: If there is none, as every message promises its level with a
+            delta only.
     """
-    ceiling = total_budget(times, level)
-    if ceiling <= delta:
-        # Total variation is at most half the budget.
+    ceiling = math.inf
+    if device.delta_local == 0.0:
+        ceiling = total_budget(times, level)
+        if ceiling <= delta:
+            # Total variation is at most half the budget.
+            return 0.0
+    upper = _profile(device, level, times, delta)
+    if math.isinf(ceiling):
+        ceiling = composed_ceiling(upper, level, delta)
+    # As if the loss were normal, of mean and variance like that of one bit.
+    mean = level * math.tanh(level / 2.0)
+    spread = math.sqrt(2.0 * times * math.log(1.0 / delta))
+    guess = min(times * mean + level * spread, ceiling)
+    return smallest_certified_epsilon(upper, delta, ceiling=ceiling, guess=guess)
+
+
+def local_delta_of(
+    device: LocalRandomizer, level: float, *, times: int, epsilon: float
+) -> float:
+    """Returns a certified delta, at epsilon, of so many messages of one device.
+
+    Arguments are those of `local_epsilon_of`.
+    """
+    pure = device.delta_local == 0.0
+    if pure and total_budget(times, level) <= epsilon:
         return 0.0
+    return min(round_up(_profile(device, level, times, _USUAL_DELTA)(epsilon)), 1.0)
+
+
+def _profile(
+    device: LocalRandomizer, level: float, times: int, delta: float
+) -> Profile:
+    """Returns a proven upper bound of the divergence of all messages together."""
+    pure = device.delta_local == 0.0
+    ceiling = total_budget(times, level) if pure else math.inf
     losses = loss_distribution(
         lambda epsilon: device.local_delta(level, epsilon),
-        ceiling=level,
+        ceiling=level if pure else math.inf,
         negligible=max(_NEGLIGIBLE * delta / times, _SMALLEST),
     )
     profile = composed([(losses, times)]).delta
@@ -50,8 +88,4 @@ def local_composition(
         except CertificationError:
             return 1.0
 
-    # As if the loss were normal, of mean and variance like that of one bit.
-    mean = level * math.tanh(level / 2.0)
-    spread = math.sqrt(2.0 * times * math.log(1.0 / delta))
-    guess = min(times * mean + level * spread, ceiling)
-    return smallest_certified_epsilon(upper, delta, ceiling=ceiling, guess=guess)
+    return upper

@@ -1,17 +1,14 @@
 """What noisy gradient descent in a random order keeps of each person's privacy.
 
-In every epoch a client sends the mean of its k examples' gradients, each of norm at most C,
-with normal noise of deviation sigma per coordinate. Replacing one example moves the mean by
-at most 2 C / k (E-APES prints 2 C / m for m clients), replacing all of them by 2 C. A step
-is therefore mu-GDP with mu = 2 C / (k sigma) for one example. Steps of Gaussian mechanisms
-compose exactly, however each depends on what came before: T epochs are sqrt(T) mu-GDP.
+A step is mu-GDP for one example, and k mu-GDP for all examples of a client
+(`NoisySteps`). Steps of Gaussian mechanisms compose exactly, however each depends on what
+came before: T epochs are sqrt(T) mu-GDP.
 
-That is all that is certified. The order of the clients hides which of them made a step,
-but every step depends on the model that the earlier ones left, and no amplification is
-proven for such a sequence with normal noise. What E-APES states stands beside it.
+That is all that is certified, and it is local. The order of the clients hides which of them
+made a step, but every step depends on the model that the earlier ones left, and no
+amplification is proven for such a sequence with normal noise.
 
-Sources: Balle, Wang (2018), Theorem 8, for sigma; Dong, Roth, Su (2022), Corollary 3.3, for
-the composition; Chen, Cao, Ge (2023), Algorithm 1 and Theorem 4, for the statement.
+Source: Dong, Roth, Su (2022), Corollary 3.3, for the composition.
 """
 
 import math
@@ -21,13 +18,10 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.asked import check_whole
-from shuffledp.arrays import as_number
-from shuffledp.errors import InvalidInputError
-from shuffledp.federated.clip_laplace_vectors import LARGEST, SMALLEST, check_clip
-from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.bounds.eapes import EapesTheorem, gdp_parameter
+from shuffledp.federated.noisy_steps import NoisySteps
+from shuffledp.identity import Identity
 from shuffledp.population import Population
-from shuffledp.randomizers.gaussian import normal_divergence, sensitivity_per_deviation
+from shuffledp.randomizers.gaussian import normal_divergence
 from shuffledp.types import Floats
 
 # Far more than the error of logarithms of normal tails moves epsilon, and too little to
@@ -72,94 +66,57 @@ class SgdLevel:
 
 @dataclass(frozen=True, slots=True)
 class SgdGuarantee:
-    """The promise of a whole training, level by level.
+    """What clients keep of a whole training, level by level. It is not central.
 
     Attributes:
+        protocol: What every client ran in every step.
         delta: Of every epsilon here.
         epochs: How many steps each client made.
         levels: Ascending.
         certified: Whether the rows cover all that was computed from people's data.
         note: What they cover.
-        published_mu: What E-APES states for one epoch, whoever it is.
-        published_epsilon: The epsilon at delta of sqrt(epochs) published_mu.
-        published_status: What is known of that statement.
     """
 
+    protocol: Identity
     delta: float
     epochs: int
     levels: tuple[SgdLevel, ...]
     certified: bool
     note: str
-    published_mu: float
-    published_epsilon: float
-    published_status: str
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the guarantee as plain values, for JSON: infinite ones as "infinity"."""
-        record = _finite(asdict(self))
+        record = asdict(self)
+        record["protocol"] = self.protocol.record
         record["levels"] = [_finite(asdict(level)) for level in self.levels]
         return record
 
 
-def deviations(levels: Floats, *, clip: float, examples: int, delta: float) -> Floats:
-    """Returns the noise of one step, per coordinate of the mean gradient.
-
-    Args:
-        levels: Local budgets of one example in one step, from 0 to 700, shape (m,).
-        clip: C, in [1e-30, 1e30].
-        examples: k, the examples of every client, >= 1.
-        delta: In (0, 1).
-
-    Raises:
-        InvalidInputError: If the clip, or noise, is out of the range in which single
-            precision, that of the training, holds it.
-    """
-    check_clip(clip)
-    mu = sensitivity_per_deviation(levels, delta)
-    sigmas: Floats = 2.0 * clip / examples / mu
-    if not (sigmas.min() >= SMALLEST and sigmas.max() <= LARGEST):
-        raise InvalidInputError(
-            f"Expected a clip, levels and a delta for which the noise is from "
-            f"{SMALLEST:g} to {LARGEST:g}, got {sigmas.min():g} to {sigmas.max():g}."
-        )
-    return sigmas
-
-
-def certify(
+def sgd_guarantee(
+    steps: NoisySteps,
     people: Population,
     *,
-    clip: float,
-    examples: int,
     epochs: int,
-    delta: float,
     public_components: bool = True,
-    noise: bool = True,
 ) -> SgdGuarantee:
-    """Computes the promise of a whole training.
+    """Computes what clients keep of a whole training, at the delta of a step.
 
     Args:
-        people: The clients' levels.
-        clip: C, in [1e-30, 1e30].
-        examples: k, the examples of every client, >= 1.
+        steps: What the clients run.
+        people: Their levels.
         epochs: Steps of every client, >= 1.
-        delta: In [1e-100, 1).
         public_components: Whether the projection tells nothing of the clients' examples.
-        noise: Whether there was any.
 
     Raises:
         InvalidInputError: If a parameter is out of range.
     """
-    clip, delta = as_number(clip, "clip"), as_number(delta, "delta")
-    if not 1e-100 <= delta < 1.0:
-        raise InvalidInputError(f"Expected 1e-100 <= delta < 1, got {delta:g}.")
-    check_whole(examples, "examples", least=1)
     check_whole(epochs, "epochs", least=1)
-    sigmas = deviations(people.epsilons, clip=clip, examples=examples, delta=delta)
-    if not noise:
-        sigmas = np.zeros_like(sigmas)
+    sigmas, delta = steps.deviations(people.epsilons), float(steps.delta)
     with np.errstate(divide="ignore"):
-        client = math.sqrt(epochs) * 2.0 * clip / sigmas * (1.0 + _ROUNDING)
-    example = client / examples
+        client = (
+            math.sqrt(epochs) * 2.0 * float(steps.clip) / sigmas * (1.0 + _ROUNDING)
+        )
+    example = client / steps.examples
     example_epsilons = smallest_epsilons(example, delta)
     client_epsilons = smallest_epsilons(client, delta)
     rows = tuple(
@@ -169,22 +126,14 @@ def certify(
             client, client_epsilons, strict=True,
         )
     )  # fmt: skip
-    note = _NO_NOISE if not noise else _PUBLIC if public_components else _NOT_PUBLIC
-    mu = (
-        math.inf
-        if people.num_users < 2
-        else gdp_parameter(Setting(people, delta_local=delta), delta_local=delta)
-    )
-    total = math.sqrt(epochs) * mu
+    covered = _PUBLIC if public_components else _NOT_PUBLIC
     return SgdGuarantee(
+        protocol=steps.identity,
         delta=delta,
         epochs=epochs,
         levels=rows,
-        certified=noise and public_components,
-        note=note,
-        published_mu=mu,
-        published_epsilon=float(smallest_epsilons(np.array([total]), delta)[0]),
-        published_status=EapesTheorem.proven.value,
+        certified=steps.noise and public_components,
+        note=covered if steps.noise else _NO_NOISE,
     )
 
 

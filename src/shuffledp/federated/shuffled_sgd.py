@@ -28,9 +28,10 @@ from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clients import check_converges, check_examples, partition
 from shuffledp.federated.clip_laplace_vectors import SMALLEST
+from shuffledp.federated.noisy_steps import NoisySteps
 from shuffledp.federated.principal_components import PrincipalComponents, fit
 from shuffledp.federated.relu_network import ReluNetwork
-from shuffledp.federated.sgd_guarantee import SgdGuarantee, certify, deviations
+from shuffledp.federated.sgd_guarantee import SgdGuarantee, sgd_guarantee
 from shuffledp.population import Population
 
 OnEpoch = Callable[[int, float, float], None]
@@ -151,14 +152,9 @@ def train(
     clients = partition(features, labels, budgets.size, rng=rng)
     check_examples(images.test_features, images.test_labels, dimensions=2)
     examples = clients.labels.shape[1]
-    guarantee = certify(
-        people,
-        clip=clip,
-        examples=examples,
-        epochs=epochs,
-        delta=delta,
-        public_components=components is not None,
-        noise=noise,
+    steps = NoisySteps(clip, examples, delta, noise)
+    guarantee = sgd_guarantee(
+        steps, people, epochs=epochs, public_components=components is not None
     )
     if components is None:
         components = components_of(features)
@@ -169,16 +165,19 @@ def train(
     model = ReluNetwork((inputs.shape[1], *hidden, _CLASSES))
 
     weights = model.start(rng=rng)
-    sigmas = deviations(budgets, clip=clip, examples=examples, delta=delta)
+    deviations = steps.deviations(budgets)
     train_accuracy, test_accuracy = [], []
     for epoch in range(epochs):
         for client in rng.permutation(budgets.size):
             own = slice(client * examples, (client + 1) * examples)
-            step = model.clipped_sum(weights, inputs[own], classes[own], clip)
-            step /= np.float32(examples)
-            if noise:
-                normal = rng.standard_normal(len(step), dtype=np.float32)
-                step += np.float32(sigmas[client]) * normal
+            step = steps.send(
+                model,
+                weights,
+                inputs[own],
+                classes[own],
+                deviation=float(deviations[client]),
+                rng=rng,
+            )
             with np.errstate(over="ignore", invalid="ignore"):
                 weights -= np.float32(rate) * step
             check_converges(weights)

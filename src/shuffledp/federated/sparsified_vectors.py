@@ -8,7 +8,8 @@ A dummy is a perturbed 0, drawn anew. Three rules for which messages are kept:
   kept depends on all coordinates, and no central guarantee is proven for it. The padding
   is read as a perturbed 0, and the messages before as perturbed values: what the source
   prints does not depend on data at all.
-* `RandomVectors`: b coordinates drawn at random.
+* `RandomVectors`: b coordinates drawn at random. For the others a person holds 0; which
+  they are depends on no data, so that the certificate of all coordinates holds.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Algorithm 2.
 """
@@ -22,12 +23,18 @@ from numpy.typing import NDArray
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.calibration import response, value_behind
-from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors, off_middle
-from shuffledp.federated.round import check_updates
+from shuffledp.federated.clip_laplace_vectors import (
+    ClipLaplaceVectors,
+    check_clip,
+    off_middle,
+)
+from shuffledp.federated.messages import messages_of
+from shuffledp.population import Population
+from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 from shuffledp.randomizers.tally import batches
-from shuffledp.randomness import Rng, check_rng
+from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
 
@@ -38,46 +45,47 @@ class ThresholdVectors:
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
         share: The outer part of the range whose messages are kept, in (0, 1).
-        message_type: A cell, 0, ..., 4095.
+        messages: Cells of the grid.
     """
 
     name: ClassVar[str] = "sparsified-clip-laplace"
-    message_type: ClassVar[np.dtype[Any]] = np.dtype(np.uint16)
+    messages: ClassVar[range] = range(STEPS)
 
     clip: float
     share: float
 
     def __post_init__(self) -> None:
-        ClipLaplaceVectors(self.clip)
+        check_clip(self.clip)
         _check_share(self.share)
-        SparsifiedClipLaplace(self.clip, share=self.share)
+        _ = self.device
 
-    def randomize(
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters."""
+        return {"clip": float(self.clip), "share": float(self.share)}
+
+    @property
+    def device(self) -> SparsifiedClipLaplace:
+        """What every coordinate passes: it decides about each message alone."""
+        return SparsifiedClipLaplace(float(self.clip), share=float(self.share))
+
+    def encode(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
-    ) -> NDArray[np.uint16]:
-        """Draws a Clip-Laplace cell per coordinate, and dummies for those near the middle.
+    ) -> NDArray[np.float32]:
+        """Returns the updates: all coordinates are randomized as they are."""
+        return updates
 
-        Arguments, result and errors are those of `ClipLaplaceVectors.randomize`.
-        """
-        noise = ClipLaplaceVectors(self.clip)
-        cells = noise.randomize(updates, levels, rng=rng)
-        dummies = noise.randomize(np.zeros_like(updates), levels, rng=rng)
-        kept = SparsifiedClipLaplace(self.clip, share=self.share).keeps(cells)
-        np.copyto(cells, dummies, where=~kept)
-        return cells
-
-    def estimate(self, totals: Floats, levels: Floats) -> Floats:
+    def estimate(self, totals: Floats, people: Population) -> Floats:
         """Returns the value that, held by everybody, gives the average, shape (d,).
 
         Args:
             totals: The sum of each coordinate's cells, shape (d,).
-            levels: Everybody's level, in any order, shape (n,).
+            people: Who sent them.
         """
-        rule = SparsifiedClipLaplace(self.clip, share=self.share)
         # One for all levels: with several, the response would have one for each.
-        (threshold,) = rule.thresholds(np.zeros(1)).tolist()
-        responses = response(levels, threshold=threshold)
-        return self.clip * value_behind(off_middle(totals, levels), responses)
+        (threshold,) = self.device.thresholds(np.zeros(1)).tolist()
+        responses = response(people, threshold=threshold)
+        return self.clip * value_behind(off_middle(totals, people), responses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,40 +95,58 @@ class TopVectors:
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
         share: b / d, in (0, 1].
-        message_type: A cell, 0, ..., 4095.
+        messages: Cells of the grid.
+        coupling: Why coordinates are not independent.
     """
 
     name: ClassVar[str] = "top-clip-laplace"
-    message_type: ClassVar[np.dtype[Any]] = np.dtype(np.uint16)
+    messages: ClassVar[range] = range(STEPS)
+    coupling: ClassVar[str] = (
+        "which of a person's messages are among her largest depends on all her values"
+    )
 
     clip: float
     share: float
 
     def __post_init__(self) -> None:
-        ClipLaplaceVectors(self.clip)
+        check_clip(self.clip)
         _check_share(self.share)
 
-    def randomize(
-        self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
-    ) -> NDArray[np.uint16]:
-        """Draws a Clip-Laplace cell per coordinate, and dummies for all but the b largest.
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters."""
+        return {"clip": float(self.clip), "share": float(self.share)}
 
-        Arguments, result and errors are those of `ClipLaplaceVectors.randomize`.
-        """
+    @property
+    def device(self) -> ClipLaplace:
+        """What every coordinate passes, before it is kept or replaced."""
+        return ClipLaplace(float(self.clip))
+
+    def encode(
+        self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
+    ) -> NDArray[np.float32]:
+        """Returns the updates: all coordinates are randomized as they are."""
+        return updates
+
+    def couple(
+        self, messages: NDArray[Any], levels: Floats, *, rng: Rng
+    ) -> NDArray[Any]:
+        """Puts dummies in the places of all but the b largest messages of each person."""
         noise = ClipLaplaceVectors(self.clip)
-        cells = noise.randomize(updates, levels, rng=rng)
-        for people in batches(*cells.shape[:1], width=cells.shape[1]):
-            part = cells[people]
+        for people in batches(*messages.shape[:1], width=messages.shape[1]):
+            part = messages[people]
             # Cells are coarse: where in it a message lies decides among equals.
             places = part + rng.random(part.size).reshape(part.shape)
             others = _all_but_largest(np.abs(places - STEPS / 2), self.share)
             zeros = np.zeros(others.shape, dtype=np.float32)
             if zeros.size:
-                dummies = noise.randomize(zeros, levels[people], rng=rng)
+                dummies = messages_of(
+                    noise, noise.device, zeros, levels[people], rng=rng
+                )
                 np.put_along_axis(part, others, dummies, axis=1)
-        return cells
+        return messages
 
-    def estimate(self, totals: Floats, levels: Floats) -> Floats:
+    def estimate(self, totals: Floats, people: Population) -> Floats:
         """Returns the mean update by eq. (1) of the source, as published, shape (d,).
 
         That is the response of messages without a selection. What is kept here depends on
@@ -128,9 +154,9 @@ class TopVectors:
 
         Args:
             totals: The sum of each coordinate's cells, shape (d,).
-            levels: Everybody's level, in any order, shape (n,).
+            people: Who sent them.
         """
-        return ClipLaplaceVectors(self.clip).estimate(totals, levels)
+        return ClipLaplaceVectors(self.clip).estimate(totals, people)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,45 +166,50 @@ class RandomVectors:
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
         share: b / d, in (0, 1].
-        message_type: A cell, 0, ..., 4095.
+        messages: Cells of the grid.
     """
 
     name: ClassVar[str] = "random-clip-laplace"
-    message_type: ClassVar[np.dtype[Any]] = np.dtype(np.uint16)
+    messages: ClassVar[range] = range(STEPS)
 
     clip: float
     share: float
 
     def __post_init__(self) -> None:
-        ClipLaplaceVectors(self.clip)
+        check_clip(self.clip)
         _check_share(self.share)
 
-    def randomize(
-        self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
-    ) -> NDArray[np.uint16]:
-        """Draws a Clip-Laplace cell per coordinate, from 0 for all but b of them.
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters."""
+        return {"clip": float(self.clip), "share": float(self.share)}
 
-        Arguments, result and errors are those of `ClipLaplaceVectors.randomize`.
-        """
-        check_rng(rng)
-        check_updates(updates, levels)
+    @property
+    def device(self) -> ClipLaplace:
+        """What every coordinate passes."""
+        return ClipLaplace(float(self.clip))
+
+    def encode(
+        self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
+    ) -> NDArray[np.float32]:
+        """Returns updates that are 0 in all but b coordinates, drawn for each person."""
         kept = updates.copy()
         for people in batches(*kept.shape[:1], width=kept.shape[1]):
             part = kept[people]
             keys = rng.random(part.size).reshape(part.shape)
             np.put_along_axis(part, _all_but_largest(keys, self.share), 0.0, axis=1)
-        return ClipLaplaceVectors(self.clip).randomize(kept, levels, rng=rng)
+        return kept
 
-    def estimate(self, totals: Floats, levels: Floats) -> Floats:
+    def estimate(self, totals: Floats, people: Population) -> Floats:
         """Returns the value that, held by everybody, gives the average, shape (d,).
 
         Args:
             totals: The sum of each coordinate's cells, shape (d,).
-            levels: Everybody's level, in any order, shape (n,).
+            people: Who sent them.
         """
         kept = _num_kept(totals.size, self.share) / totals.size
-        averages = off_middle(totals, levels) / kept
-        return self.clip * value_behind(averages, response(levels))
+        averages = off_middle(totals, people) / kept
+        return self.clip * value_behind(averages, response(people))
 
 
 def _check_share(share: float) -> None:

@@ -9,7 +9,7 @@ drawn from chances rounded to doubles, where a device's coins are exact.
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.arrays import float_array
+from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import MAX_USERS, check_budgets
 from shuffledp.randomness import Rng
@@ -36,7 +36,7 @@ def check_crowd(
             "Expected rng to be numpy.random.default_rng(seed): crowds are drawn in "
             f"simulations only; got {type(rng).__name__}."
         )
-    budgets, people = float_array(epsilons, "privacy levels"), np.asarray(counts)
+    budgets, people = level_array(epsilons), np.asarray(counts)
     check_budgets(budgets)
     shape = (budgets.size, num_values)
     if people.shape != shape or people.dtype.kind not in "iu":

@@ -68,8 +68,9 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         "report.html": html_report(summary),
         f"{_STEM}.svg": estimate_picture(summary),
     }
-    for statement in summary.guarantee.statements:
-        texts[f"{_file_name(statement.about)}.svg"] = guarantee_picture(statement)
+    for number, statement in enumerate(summary.guarantee.statements, start=1):
+        name = "guarantee" if number == 1 else f"guarantee-{number}"
+        texts[f"{name}.svg"] = guarantee_picture(statement)
     texts |= {
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
         f"{_STEM}.csv": summary.to_csv(),
@@ -81,11 +82,6 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
     except OSError as error:
         raise DataError(f"Could not write to {folder}: {error.strerror}.") from error
     return [folder / name for name in texts]
-
-
-def _file_name(about: str) -> str:
-    """Returns where the picture of a statement goes."""
-    return f"guarantee of {about}".replace(" ", "-")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.accounting.exposure import Exposure, alone, message_identity
-from shuffledp.arrays import float_array
+from shuffledp.arrays import level_array
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode
@@ -79,7 +79,7 @@ class SingleMessage:
             raise InvalidInputError(
                 f"Expected a randomizer that draws messages, got {self.randomizer!r}."
             )
-        epsilons = float_array(levels, "privacy levels")
+        epsilons = level_array(levels)
         messages = np.asarray(draw(np.asarray(values), epsilons, rng=rng))
         apart = self.randomizer.changes > 1
         return Reports(

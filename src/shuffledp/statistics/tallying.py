@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_same
 from shuffledp.population import Population
-from shuffledp.reports import Arrangement, ShuffledReports
+from shuffledp.reports import Arrangement, Reports, ShuffledReports
 from shuffledp.tally import Tally
 from shuffledp.types import Ints
 
@@ -46,12 +46,13 @@ def tally_of(
         InvalidInputError: If these were not shuffled, or in another way, are reports of
             another protocol, or messages are none of this protocol's.
     """
+    if isinstance(shuffled, Reports | ShuffledReports):
+        check_same(shuffled.identity, identity, what="reports")
     if not isinstance(shuffled, ShuffledReports):
         raise InvalidInputError(
             f"Expected ShuffledReports, got {type(shuffled).__name__}: an analyst sees "
             "nothing that was not shuffled."
         )
-    check_same(shuffled.identity, identity, what="reports")
     if shuffled.arrangement != arrangement:
         raise InvalidInputError(
             f"Expected reports to be shuffled as {arrangement!r}, got "

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shuffledp.accounting.items.account import cut_chance
+from shuffledp.accounting.items.cut import cut_chance
 from shuffledp.accounting.items.estimate import estimated_delta
 from shuffledp.accounting.items.profile import ItemsProfile
 from shuffledp.errors import InvalidInputError
@@ -162,6 +162,17 @@ def test_bounds_and_estimate_lie_together(
     # In epsilon, a tenth of that. A small part is rounded scores; the rest is chords.
     assert 0.97 * upper <= lower <= upper
     assert 0.99 * lower <= about <= 1.01 * upper
+
+
+def test_several_collections_are_as_many_items() -> None:
+    # Disjoint sets of 2, replaced by others in each of 3 collections.
+    together = ItemsProfile(14.0, 0.4, 2, 128, 1e-6, times=3)
+    apart = ItemsProfile(14.0, 0.4, 6, 128, 1e-6)
+    once = ItemsProfile(14.0, 0.4, 2, 128, 1e-6)
+
+    for epsilon in (0.5, 1.5):
+        assert together.upper(epsilon) == apart.upper(epsilon)
+        assert together.lower(epsilon) == apart.lower(epsilon) > once.upper(epsilon)
 
 
 def test_replacing_all_items_shows_nothing_of_full_sets() -> None:

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from functools import cache
 
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
@@ -28,6 +29,14 @@ CROWDS = [
     (17, {0.5: 10, 1.0: 10, 2.0: 10}, 2.0),
     (17, {1.0: 40}, 1.0),
 ]
+SHARES = [0.0, 0.05, 0.2, 0.5, 0.8]
+
+
+@cache
+def exact_delta(crowd: int, share: float) -> mp.mpf:
+    """The sum of a crowd above, in fifty digits, at a share of the victim's budget."""
+    num_categories, counts, victim = CROWDS[crowd]
+    return BlanketSum(counts, victim, num_categories).delta(share * victim)
 
 
 def cover_for(num_categories: int, people: Population, victim: float) -> Cover:
@@ -47,51 +56,42 @@ def integral_for(
     return ContourBound(cover, cover.blanket_probabilities, counts)
 
 
-@pytest.mark.parametrize(("num_categories", "crowd", "victim"), CROWDS)
-@pytest.mark.parametrize("share", [0.0, 0.05, 0.2, 0.5, 0.8])
+@pytest.mark.parametrize("crowd", range(len(CROWDS)))
+@pytest.mark.parametrize("share", SHARES)
 def test_integral_is_above_the_double_sum_in_fifty_digits(
-    num_categories: int, crowd: dict[float, int], victim: float, share: float
+    crowd: int, share: float
 ) -> None:
-    exact = BlanketSum(crowd, victim, num_categories).delta(share * victim)
+    exact = exact_delta(crowd, share)
 
-    upper = integral_for(num_categories, crowd, victim).delta(share * victim)
+    upper = integral_for(*CROWDS[crowd]).delta(share * CROWDS[crowd][2])
 
     # Such small crowds are counted, since the smoothing shows where few sums are near 0.
     assert exact <= upper <= 1.02 * exact
 
 
 @pytest.mark.parametrize("smoothing", [1e-4, 1e-2, 1.0])
-@pytest.mark.parametrize(("num_categories", "crowd", "victim"), CROWDS)
+@pytest.mark.parametrize("crowd", range(len(CROWDS)))
 def test_crude_smoothing_only_raises_the_bound(
-    monkeypatch: pytest.MonkeyPatch,
-    num_categories: int,
-    crowd: dict[float, int],
-    victim: float,
-    smoothing: float,
+    monkeypatch: pytest.MonkeyPatch, crowd: int, smoothing: float
 ) -> None:
     monkeypatch.setattr(contour, "_SMOOTHING", smoothing)
-    bound = integral_for(num_categories, crowd, victim)
+    bound = integral_for(*CROWDS[crowd])
 
-    for share in (0.0, 0.1, 0.5):
-        exact = BlanketSum(crowd, victim, num_categories).delta(share * victim)
-        assert exact <= bound.delta(share * victim) <= 1.0
+    for share in SHARES:
+        upper = bound.delta(share * CROWDS[crowd][2])
+        assert exact_delta(crowd, share) <= upper <= 1.0
 
 
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-2, 0.3, 3.0])
-@pytest.mark.parametrize(("num_categories", "crowd", "victim"), CROWDS)
+@pytest.mark.parametrize("crowd", range(len(CROWDS)))
 def test_crude_integration_is_paid_for_by_its_error_bound(
-    monkeypatch: pytest.MonkeyPatch,
-    num_categories: int,
-    crowd: dict[float, int],
-    victim: float,
-    tolerance: float,
+    monkeypatch: pytest.MonkeyPatch, crowd: int, tolerance: float
 ) -> None:
     monkeypatch.setattr(contour, "_TOLERANCE", tolerance)
-    bound = integral_for(num_categories, crowd, victim)
+    bound = integral_for(*CROWDS[crowd])
 
-    for share in (0.0, 0.1, 0.3, 0.5, 0.7):
-        exact = BlanketSum(crowd, victim, num_categories).delta(share * victim)
-        assert exact <= bound.delta(share * victim)
+    for share in SHARES:
+        assert exact_delta(crowd, share) <= bound.delta(share * CROWDS[crowd][2])
 
 
 @pytest.mark.parametrize("skip", [0.5, 3.0, 10.0])
@@ -135,7 +135,7 @@ def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(
     assert seen >= 10
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     num_categories=st.integers(2, 40),
     levels=st.lists(st.floats(0.1, 3.0), min_size=1, max_size=4, unique=True),
@@ -216,7 +216,7 @@ def agree(num_categories: int, people: Population, delta: float) -> bool:
     return True
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     num_categories=st.integers(2, 40),
     levels=st.lists(st.floats(0.05, 4.0), min_size=1, max_size=4, unique=True),
@@ -293,13 +293,14 @@ def test_integral_is_above_the_closed_form_at_any_size(
         (17, {5.0: 10**8, 30.0: 10**7}, 30.0),
     ],
 )
-@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-30, 1e-240])
+@pytest.mark.parametrize("delta", [1e-3, 1e-30, 1e-240])
 def test_extreme_crowds_get_a_certificate(
     num_categories: int, crowd: dict[float, int], victim: float, delta: float
 ) -> None:
     people = Population.from_counts(crowd)
 
-    guarantee = account(Frequency(num_categories), people, delta=delta)
+    (level,) = account(
+        Frequency(num_categories), people, delta=delta, levels=[victim]
+    ).levels
 
-    (level,) = (one for one in guarantee.levels if one.epsilon_local == victim)
     assert 0.0 <= level.epsilon_central_lower <= level.epsilon_central <= victim

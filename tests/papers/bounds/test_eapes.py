@@ -3,7 +3,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -119,12 +119,12 @@ def test_epsilon_falls_with_delta_and_people_and_inverts(
 
     epsilon = PURE.epsilon(setting, delta)
 
-    if epsilon > 0.0:
-        assert PURE.delta(setting, epsilon) == pytest.approx(delta, rel=1e-6)
-        assert PURE.epsilon(setting, delta * 2) < epsilon
-        assert PURE.epsilon(crowd({budget: 2 * people}), delta) < epsilon
-        assert PRINTED.epsilon(setting, delta) == pytest.approx(epsilon)
-        assert EapesTheorem(constant=1e-9).delta(setting, epsilon) > delta
+    assume(epsilon > 0.0)
+    assert PURE.delta(setting, epsilon) == pytest.approx(delta, rel=1e-6)
+    assert PURE.epsilon(setting, delta * 2) < epsilon
+    assert PURE.epsilon(crowd({budget: 2 * people}), delta) < epsilon
+    assert PRINTED.epsilon(setting, delta) == pytest.approx(epsilon)
+    assert EapesTheorem(constant=1e-9).delta(setting, epsilon) > delta
 
 
 def test_the_omitted_term_is_as_large_as_delta() -> None:

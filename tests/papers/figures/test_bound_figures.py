@@ -20,7 +20,11 @@ def small(figure: BoundFigure) -> BoundFigure:
     return replace(figure, populations=figure.populations[:1], sizes=(300, 1_000))
 
 
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.title)
+@pytest.mark.parametrize(
+    "figure",
+    [FIGURES[0], *(pytest.param(one, marks=pytest.mark.slow) for one in FIGURES[1:])],
+    ids=lambda figure: figure.title,
+)
 def test_attack_is_below_certificate_and_lower_claims_are_marked(
     figure: BoundFigure,
 ) -> None:
@@ -53,6 +57,7 @@ def test_apes_numbers_are_the_papers_at_ten_thousand_people() -> None:
     assert float(found["certified"]) < float(found["APES"])
 
 
+@pytest.mark.slow
 def test_printed_table_does_not_follow_from_its_theorem() -> None:
     result = testing_table.run(1, 1, lambda _share: None)
 

@@ -27,6 +27,7 @@ SIMULATED = (
     "apes-fig9",
     "apes-fig10",
 )
+OTHERS = (SIMULATED[0], *SIMULATED[2:])
 # The last of f_c, and one of epsilon_c.
 FEW = (SETTINGS[5], SETTINGS[8])
 
@@ -42,7 +43,10 @@ def column(result: Result, name: str) -> list[float]:
     return [float(row[place]) for row in result.rows]
 
 
-@pytest.mark.parametrize("name", SIMULATED)
+@pytest.mark.parametrize(
+    "name",
+    [SIMULATED[1], *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)],
+)
 def test_results_are_tables_and_pictures(name: str) -> None:
     done: list[float] = []
 
@@ -61,7 +65,13 @@ def test_results_are_tables_and_pictures(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", SIMULATED[2:])
+@pytest.mark.parametrize(
+    "name",
+    [
+        SIMULATED[2],
+        *(pytest.param(name, marks=pytest.mark.slow) for name in SIMULATED[3:]),
+    ],
+)
 def test_the_same_seed_gives_the_same_table(name: str) -> None:
     first, again, other = (
         EXPERIMENTS[name].run(2, seed, lambda _share: None) for seed in (1, 1, 2)
@@ -85,6 +95,7 @@ def test_frequency_is_algorithm_3_and_as_far_off_as_predicted() -> None:
         assert list(row[4:7]) == [e.epsilon_central for e in certified.levels]
 
 
+@pytest.mark.slow
 def test_average_is_as_far_off_as_predicted_at_the_guarantee_of_algorithm_2() -> None:
     result = eapes_average.run(200, 1, lambda _share: None)
 

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 
 from shuffledp.datasets.mnist import LabeledImages
-from shuffledp.federated.guarantees import TrainingGuarantee, TrainingLevel
+from shuffledp.federated.local_guarantee import LocalGuarantee, LocalLevel
 from shuffledp.federated.local_training import LocalTraining
+from shuffledp.federated.other_vectors import OneBitVectors
+from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.settings import PAPER_SETTINGS
 from shuffledp.federated.softmax import SoftmaxRegression
+from shuffledp.federated.training_promise import TrainingPromise, promise_of
 from shuffledp.papers.bounds.apes_training import StatedTraining
 from shuffledp.papers.figures import (
     apes_budgets,
@@ -62,15 +65,18 @@ def some_images() -> LabeledImages:
     )
 
 
-def stand_in_certificate(
-    framework: str, people: Population, *, rounds: int, **_others: object
-) -> TrainingGuarantee:
+def stand_in_promise(
+    protocol: TrainingRound | None, people: Population, *, delta: float, rounds: int
+) -> TrainingPromise:
     """No bound at all, but at once: for tests of all else."""
+    if protocol is None:
+        return TrainingPromise(rounds, delta, None, None, "")
     levels = tuple(
-        TrainingLevel(level, 1, None, 90 * rounds * level, 90 * rounds * level)
+        LocalLevel(level, 1, None, 90 * rounds * level, 90 * rounds * level)
         for level in people.epsilons[[0, -1]].tolist()
     )
-    return TrainingGuarantee(framework, 60, 90, rounds, 1e-3, levels, False, "")
+    local = LocalGuarantee(protocol.identity, 60, rounds, 90, delta, levels)
+    return TrainingPromise(rounds, delta, None, local, "")
 
 
 def make_small(patch: pytest.MonkeyPatch) -> None:
@@ -84,15 +90,15 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(apes_sweeps, "SHARES", (0.1, 0.2))
     patch.setattr(eapes_training, "NUM_CLIENTS", 12)
     patch.setattr(eapes_training, "EPOCHS", 3)
-    apes_training._certificate.cache_clear()
+    apes_training.certificate.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     make_small(monkeypatch)
-    monkeypatch.setattr(apes_training, "certify_training", stand_in_certificate)
+    monkeypatch.setattr(apes_training, "promise_of", stand_in_promise)
     yield
-    apes_training._certificate.cache_clear()
+    apes_training.certificate.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -175,14 +181,20 @@ def test_certified_is_at_most_local_and_published_is_beside_it(
 
 
 def test_a_statement_below_an_attack_is_marked() -> None:
-    levels = (TrainingLevel(0.5, 60, None, 45.0, 9.0, 0.03, 0.027, 2.4, 1.9),)
-    guarantee = TrainingGuarantee("unis", 60, 90, 1, 1e-3, levels, True, "")
-    stated = StatedTraining(coordinate=0.026, user=19.7)
+    people = Population.from_counts({0.5: 60})
+    promise = promise_of(
+        TrainingRound(OneBitVectors(1.0), 4), people, delta=1e-3, rounds=1
+    )
+    assert promise.central is not None
+    (level,) = promise.central.also[0].levels
+    shown = level.epsilon_central_lower
+    assert shown > 0.0
+    stated = StatedTraining(coordinate=0.999 * shown, user=19.7)
 
-    assert apes_frameworks._coordinate(guarantee, stated) == "0.026!"
-    assert apes_frameworks._user(guarantee, stated) == 19.7
+    assert apes_frameworks._coordinate(promise, stated) == f"{0.999 * shown:.3g}!"
+    assert apes_frameworks._user(promise, stated) == 19.7
     nothing = StatedTraining(None, None)
-    assert apes_frameworks._user(guarantee, nothing) == "-"
+    assert apes_frameworks._user(promise, nothing) == "-"
 
 
 def test_no_central_guarantee_is_claimed_where_none_is_proven(
@@ -217,10 +229,17 @@ def test_one_training_serves_all_of_its_names(monkeypatch: pytest.MonkeyPatch) -
     assert all(first[each].tolist() == again[each].tolist() for each in asked)
 
 
-def test_certificates_do_not_depend_on_the_clip_bound() -> None:
-    wide = Training("apes", replace(SMALL, clip=3.0))
+def test_a_certificate_is_of_the_round_that_runs() -> None:
+    narrow = Training("apes", SMALL)
+    wide = replace(narrow, setting=replace(SMALL, clip=3.0))
 
-    assert certificate(wide, 1, 2) is certificate(Training("apes", SMALL), 1, 2)
+    promises = [certificate(each, 1, 2) for each in (narrow, wide)]
+
+    for training, promise in zip((narrow, wide), promises, strict=True):
+        assert promise.local is not None
+        assert training.protocol is not None
+        assert promise.local.protocol == training.protocol.identity
+    assert promises[0].local != promises[1].local
 
 
 def test_noise_costs_accuracy_and_buys_a_certificate(

@@ -6,6 +6,8 @@ import pytest
 
 from shuffledp.papers.figures.segmented import Panel, figure
 
+pytestmark = pytest.mark.slow
+
 PANELS = (Panel("synthetic", 4, "S1", 5_000), Panel("synthetic", 8, "S2", 5_000))
 
 

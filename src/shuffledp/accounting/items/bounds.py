@@ -95,11 +95,10 @@ class ItemsBounds:
                     "Expected larger reports: blanket messages that do not fit cost more "
                     f"than delta {delta:g}."
                 )
-            found = self.uncut_epsilon(rest, guess=guess)
-            if found <= epsilon:
-                # Certified at `epsilon`: the divergence falls, and was small enough below.
+            if self.uncut(epsilon) <= rest:
                 return epsilon
-            epsilon = guess = found
+            # Larger than before: less is left of delta.
+            epsilon = guess = self.uncut_epsilon(rest, guess=guess)
 
     def uncut_epsilon(self, delta: float, *, guess: float) -> float:
         """Returns the smallest certified epsilon if all draws fit."""

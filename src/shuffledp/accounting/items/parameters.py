@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from shuffledp.accounting.asked import check_whole
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.items.exposure import ItemsAmongPoisson
-from shuffledp.arrays import as_number, float_array
+from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.identity import Identity
 from shuffledp.population import Population, check_budgets
@@ -131,7 +131,7 @@ def positions_of(asked: ArrayLike, targets: Sequence[float]) -> Ints:
     Raises:
         UnknownLevelError: If a target is none of them.
     """
-    wanted, known = float_array(asked, "targets"), np.array(targets)
+    wanted, known = level_array(asked, "targets"), np.array(targets)
     positions = np.minimum(np.searchsorted(known, wanted), known.size - 1)
     # Written this way round, it refuses NaN, too.
     if not np.array_equal(known[positions], wanted):

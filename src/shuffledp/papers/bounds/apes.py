@@ -275,4 +275,5 @@ def _closed_delta(
         raise OutsidePreconditions(
             f"Expected an epsilon that the formula states, got {epsilon:g}."
         )
-    return 4.0 * math.exp(-crowd * (root / 8.0) ** 2)
+    # No delta of 0 is stated, even where doubles hold nothing smaller.
+    return max(4.0 * math.exp(-crowd * (root / 8.0) ** 2), 5e-324)

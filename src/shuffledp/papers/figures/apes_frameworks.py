@@ -5,13 +5,14 @@ its accuracies; so guarantees stand here for one round and for all of them. All 
 are those of the person, among quantiles of the budgets, who is protected least.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shuffledp.federated.guarantees import TrainingGuarantee
 from shuffledp.federated.settings import PAPER_SETTINGS
+from shuffledp.federated.training_promise import TrainingPromise
 from shuffledp.papers.bounds.apes_training import StatedTraining
 from shuffledp.papers.figures.apes_training import (
     NAMES,
@@ -19,6 +20,7 @@ from shuffledp.papers.figures.apes_training import (
     accuracies,
     certificate,
     certified_cell,
+    certified_epsilon,
     error_bar,
     setting_note,
     spread,
@@ -96,8 +98,8 @@ class _Row:
     """A framework under a distribution: numbers for the table and for the picture."""
 
     training: Training
-    one: TrainingGuarantee
-    whole: TrainingGuarantee
+    one: TrainingPromise
+    whole: TrainingPromise
     one_stated: StatedTraining
     whole_stated: StatedTraining
     accuracy: Floats
@@ -109,9 +111,7 @@ class _Row:
     @property
     def epsilon(self) -> float:
         """Certified for one person's whole training: locally where not centrally."""
-        worst = self.whole.worst
-        central = worst.user_central
-        return worst.user_local_certified if central is None else central
+        return certified_epsilon(self.whole)
 
     def paper(self, table: dict[str, tuple[float, ...]]) -> Cell:
         name, place = self.training.framework, DISTRIBUTIONS.index(self.distribution)
@@ -120,15 +120,12 @@ class _Row:
     def cells(self) -> tuple[Cell, ...]:
         """The row of the table."""
         name, one, whole = self.training.framework, self.one, self.whole
-        first, last = one.levels[0].user_local, one.levels[-1].user_local
-        coordinate = one.worst.coordinate_central
-        local: Cell = f"{first:.4g}-{last:.4g}" if last > first else last
         return (
             self.distribution,
             NAMES[name],
-            local,
+            _local(one),
             _coordinate(one, self.one_stated),
-            "-" if coordinate is None else coordinate,
+            _certified_coordinate(one),
             self.paper(PAPER_EPSILON),
             _user(one, self.one_stated),
             certified_cell(one),
@@ -189,19 +186,35 @@ def _rows(
     ]
 
 
-def _coordinate(guarantee: TrainingGuarantee, stated: StatedTraining) -> Cell:
-    attacks = [level.coordinate_central_lower for level in guarantee.levels]
-    return _marked(stated.coordinate, attacks)
+def _local(promise: TrainingPromise) -> Cell:
+    """Returns d epsilon of one round, from the smallest budget to the largest."""
+    if promise.local is None:
+        return math.inf
+    first, last = (promise.local.levels[place].epsilon_sum for place in (0, -1))
+    return f"{first:.4g}-{last:.4g}" if last > first else last
 
 
-def _user(guarantee: TrainingGuarantee, stated: StatedTraining) -> Cell:
-    attacks = [level.user_central_lower for level in guarantee.levels]
-    return _marked(stated.user, attacks)
+def _certified_coordinate(promise: TrainingPromise) -> Cell:
+    """Returns one coordinate's epsilon of the person whose all are protected least."""
+    central = promise.central
+    if central is None:
+        return "-"
+    return central.also[0].levels[central.levels.index(central.worst)].epsilon_central
 
 
-def _marked(number: float | None, attacks: Sequence[float | None]) -> Cell:
+def _coordinate(promise: TrainingPromise, stated: StatedTraining) -> Cell:
+    levels = () if promise.central is None else promise.central.also[0].levels
+    return _marked(stated.coordinate, [level.epsilon_central_lower for level in levels])
+
+
+def _user(promise: TrainingPromise, stated: StatedTraining) -> Cell:
+    levels = () if promise.central is None else promise.central.levels
+    return _marked(stated.user, [level.epsilon_central_lower for level in levels])
+
+
+def _marked(number: float | None, attacks: Sequence[float]) -> Cell:
     """Returns what the paper states, marked where an attack refutes it."""
-    attack = max((found for found in attacks if found is not None), default=0.0)
+    attack = max(attacks, default=0.0)
     if number is None:
         return "-"
     return f"{number:.3g}{REFUTED}" if number < attack else number
@@ -226,7 +239,7 @@ def _privacy_picture(title: str, rows: Sequence[_Row]) -> str:
                     label=NAMES[framework],
                 )
                 continue
-            central = row.whole.certified
+            central = row.whole.central is not None
             panel.errorbar(
                 [row.epsilon],
                 [row.accuracy.mean()],

@@ -8,6 +8,7 @@ Levels are drawn once from the seed. Who holds which pictures, and all noise, ar
 in each repetition, pictures in the same way for all frameworks.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,10 +18,12 @@ import numpy as np
 from shuffledp.budget_distributions import draw_budgets
 from shuffledp.datasets.mnist import LabeledImages, load_mnist
 from shuffledp.federated.clients import partition
-from shuffledp.federated.guarantees import TrainingGuarantee, certify_training
+from shuffledp.federated.frameworks import FRAMEWORKS
+from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.settings import PAPER_SETTINGS, Settings
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import OnRound, train
+from shuffledp.federated.training_promise import TrainingPromise, promise_of
 from shuffledp.papers.bounds.apes_training import StatedTraining, stated_by_apes
 from shuffledp.papers.figures.result import Cell, OnShare
 from shuffledp.population import Population
@@ -45,7 +48,7 @@ class Training:
     """What is trained, in a setting.
 
     Attributes:
-        framework: As `certify_training` calls it.
+        framework: As the command line calls it.
         setting: All other parameters.
     """
 
@@ -63,12 +66,24 @@ class Training:
             return Training(self.framework, usual)
         return self
 
+    @property
+    def protocol(self) -> TrainingRound | None:
+        """What runs in every round; None without privacy."""
+        choice, setting = FRAMEWORKS.get(self.framework), self.setting
+        if choice is None:
+            return None
+        framework = choice.framework(clip=setting.clip, share=setting.share)
+        return TrainingRound(framework, MODEL.num_parameters, choice.shuffled)
+
     def levels(self, seed: int) -> Floats:
-        """Returns everybody's level, shape (n,)."""
-        rng = np.random.default_rng(seed)
-        return draw_budgets(
-            self.setting.distribution, self.setting.num_clients, rng=rng
+        """Returns the level that everybody's device uses, shape (n,)."""
+        drawn = draw_budgets(
+            self.setting.distribution,
+            self.setting.num_clients,
+            rng=np.random.default_rng(seed),
         )
+        choice = FRAMEWORKS.get(self.framework)
+        return drawn if choice is None else choice.levels(drawn)
 
 
 # d = 7850, of pictures with 784 pixels.
@@ -138,21 +153,18 @@ def _trained(
         training.levels(seed),
         test_features=images.test_features,
         test_labels=images.test_labels,
-        framework=training.framework,
+        protocol=training.protocol,
         rounds=setting.rounds,
-        clip=setting.clip,
         server_rate=setting.server_rate,
-        delta=setting.delta,
         rng=deal,
-        share=setting.share,
         local_training=setting.local_training,
-        guarantee=certificate(training, seed, setting.rounds),
         on_round=on_round,
     )
     return result.accuracy[-1]
 
 
-def certificate(training: Training, seed: int, rounds: int) -> TrainingGuarantee:
+@cache
+def certificate(training: Training, seed: int, rounds: int) -> TrainingPromise:
     """Returns what some rounds of a training are worth.
 
     Args:
@@ -160,25 +172,9 @@ def certificate(training: Training, seed: int, rounds: int) -> TrainingGuarantee
         seed: Of the levels.
         rounds: T.
     """
-    # Only the ratio of values to C matters, and the share to those who keep some.
-    setting = replace(training.setting, clip=1.0)
-    if training.framework not in ("s-apes", "s-apes-threshold"):
-        setting = replace(setting, share=PAPER_SETTINGS.share)
-    return _certificate(Training(training.framework, setting), seed, rounds)
-
-
-@cache
-def _certificate(training: Training, seed: int, rounds: int) -> TrainingGuarantee:
-    setting = training.setting
-    return certify_training(
-        training.framework,
-        Population.from_budgets(training.levels(seed)),
-        clip=setting.clip,
-        coordinates=MODEL.num_parameters,
-        rounds=rounds,
-        delta=setting.delta,
-        share=setting.share,
-    )
+    people = Population.from_budgets(training.levels(seed))
+    delta = training.setting.delta
+    return promise_of(training.protocol, people, delta=delta, rounds=rounds)
 
 
 def statement(training: Training, seed: int, rounds: int) -> StatedTraining:
@@ -198,15 +194,24 @@ def statement(training: Training, seed: int, rounds: int) -> StatedTraining:
         delta=setting.delta,
         share=setting.share,
     )
-    return stated(certificate(training, seed, rounds).worst.epsilon_local)
+    promise = certificate(training, seed, rounds)
+    if promise.local is None:
+        return stated(0.0)
+    worst = (promise.central or promise.local).worst
+    return stated(worst.epsilon_local or 0.0)
 
 
-def certified_cell(guarantee: TrainingGuarantee) -> Cell:
+def certified_epsilon(promise: TrainingPromise) -> float:
+    """Returns the largest certified epsilon of a person: locally where not centrally."""
+    if promise.central is not None:
+        return promise.central.worst.epsilon_central
+    return math.inf if promise.local is None else promise.local.worst.epsilon_all
+
+
+def certified_cell(promise: TrainingPromise) -> Cell:
     """Returns the certified epsilon of the person whose is largest; it says if local."""
-    worst = guarantee.worst
-    if worst.user_central is not None:
-        return worst.user_central
-    return f"{worst.user_local_certified:.4g} (local)"
+    epsilon = certified_epsilon(promise)
+    return epsilon if promise.central is not None else f"{epsilon:.4g} (local)"
 
 
 def spread(found: Floats) -> float | str:

@@ -7,7 +7,9 @@ import json
 import math
 from typing import Any
 
+from shuffledp.errors import DataError
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.strict_json import read_json
 
 
 def canonical(value: dict[str, Any]) -> bytes:
@@ -58,16 +60,11 @@ def read_object(content: bytes | str, what: str) -> dict[str, Any]:
             something that has no canonical text.
     """
     try:
-        value = json.loads(
-            content, object_pairs_hook=_once, parse_constant=_no_constant
-        )
-        # What cannot be written again, such as 1e999 or half a character, is no value.
-        canonical({"": value})
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise Refusal(Reason.MALFORMED, f"Expected {what} as one JSON object.")
-    return value
+        return read_json(content, what)
+    except DataError:
+        raise Refusal(
+            Reason.MALFORMED, f"Expected {what} as one JSON object."
+        ) from None
 
 
 def to_number(value: object, what: str) -> float:
@@ -91,14 +88,3 @@ def is_text(value: object, longest: int) -> bool:
         return False
     # Half a character, as broken input leaves it, has no UTF-8.
     return not any("\ud800" <= character <= "\udfff" for character in value)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("A name occurs twice.")
-    return members
-
-
-def _no_constant(_name: str) -> None:
-    raise ValueError("Not a number.")

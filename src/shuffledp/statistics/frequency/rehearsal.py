@@ -16,7 +16,12 @@ from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.unary_encoding import VARIANTS, UnaryEncoding
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
-from shuffledp.report.summary_parts import build_summary, estimate_rows, off_by_share
+from shuffledp.report.summary_parts import (
+    Circumstances,
+    build_summary,
+    estimate_rows,
+    off_by_share,
+)
 from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_categories
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
@@ -130,17 +135,26 @@ def rehearse_frequency(
         rng=stage.rng,
         on_step=stage.on_step,
     )
+    return summarize_frequency(collection, names, stage.circumstances(source))
+
+
+def summarize_frequency(
+    collection: Collection[FrequencyEstimate],
+    names: tuple[str, ...],
+    circumstances: Circumstances,
+) -> Summary:
+    """Returns the summary of a collection of categories with these names."""
     estimate, bias = collection.estimate, collection.dependence
     rows = estimate_rows(
         names,
         estimate.value,
         estimate.standard_error,
-        estimate.interval(stage.confidence),
+        estimate.interval(circumstances.confidence),
         collection.truth,
     )
     return build_summary(
         WORDS,
-        stage.circumstances(source),
+        circumstances,
         rows=rows,
         mode=estimate.mode,
         guarantee=collection.guarantee,

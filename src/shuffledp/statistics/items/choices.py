@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.accounting.items.parameters import positions_of
 from shuffledp.analyzer.choice_counts import ChoiceCounts, count_choices
-from shuffledp.arrays import as_number, float_array
+from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import MAX_BUDGET, Population, check_budgets
@@ -40,7 +40,7 @@ class Choices:
     epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        values = float_array(self.targets, "targets") + 0.0
+        values = level_array(self.targets, "targets") + 0.0
         check_budgets(values)
         if not values.size or not np.all(np.diff(values) > 0.0):
             raise InvalidInputError("Expected distinct targets in ascending order.")

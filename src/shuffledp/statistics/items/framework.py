@@ -35,7 +35,7 @@ from shuffledp.accounting.items.plan import optimize_items
 from shuffledp.accounting.items.sizing import kept, sized
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.items import ItemsEstimate
-from shuffledp.arrays import as_number, float_array
+from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import whole_number
@@ -89,7 +89,7 @@ class ItemsFramework:
     absent: int = 0
 
     def __post_init__(self) -> None:
-        values = tuple(float_array(self.targets, "targets").tolist())
+        values = tuple(level_array(self.targets, "targets").tolist())
         object.__setattr__(self, "targets", values)
         # Checks d, s, m, targets and their budget as protocols do.
         m = 0.0 if self.blanket is None else self.blanket

@@ -52,11 +52,11 @@ class Items:
 
     >>> import numpy as np, shuffledp as sdp
     >>> rng, people = np.random.default_rng(4), sdp.Population.from_counts({1.0: 5_000})
-    >>> items = sdp.Items(4, 1, (1.0,), (1.0,), blanket=0.1)
-    >>> sets = rng.choice(4, size=(5_000, 1), p=[0.4, 0.3, 0.2, 0.1])
+    >>> items = sdp.Items(3, 1, (1.0,), (1.0,), blanket=0.1)
+    >>> sets = np.repeat([0, 0, 0, 1, 2], 1_000)[:, None]
     >>> reports = items.randomize(sets, np.full(5_000, 1.0), rng=rng)
     >>> items.estimate(sdp.shuffle(reports, rng=rng), people).value.round(2)
-    array([0.4, 0.3, 0.2, 0.1])
+    array([0.6, 0.2, 0.2])
 
     Attributes:
         num_items: d, at least 2; items are 0, ..., d - 1.
@@ -90,11 +90,6 @@ class Items:
         terms = dict(record["parameters"])
         noise = record["mechanism"].removesuffix("-items")
         return cls(terms.pop("items"), **terms, noise=noise)
-
-    @classmethod
-    def of(cls, parameters: ItemsParameters) -> "Items":
-        """Returns the protocol that runs with these parameters."""
-        return cls.from_record(parameters.identity.record)
 
     @property
     def parameters(self) -> ItemsParameters:

@@ -165,14 +165,21 @@ class Mean:
         Raises:
             InvalidInputError: If reports are another protocol's, or were not shuffled.
         """
+        return tally_of(shuffled, self.identity, count=self.count)
 
-        def count(
-            messages: NDArray[Any], groups: Ints | None, num_groups: int
-        ) -> NDArray[Any]:
-            self.randomizer.check_messages(messages)
-            return power_sums(messages, groups, num_groups)
+    def count(
+        self, messages: NDArray[Any], groups: Ints | None, num_groups: int
+    ) -> NDArray[Any]:
+        """Returns number, sum and sum of squares of each group, (num_groups, 3).
 
-        return tally_of(shuffled, self.identity, count=count)
+        Args:
+            messages: From `randomize`, in any order.
+            groups: Each message's group, in [0, num_groups), shape (n,); None if there
+                is one group only.
+            num_groups: How many groups there are.
+        """
+        self.randomizer.check_messages(messages)
+        return power_sums(messages, groups, num_groups)
 
     def draw_tally(
         self,

@@ -12,6 +12,7 @@ from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import (
     TWO_ERRORS,
+    Circumstances,
     about_rows,
     build_summary,
     signed,
@@ -23,6 +24,11 @@ from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.statistic import Option
 from shuffledp.types import Floats
+
+_CLIPPED = (
+    "Values outside the range were moved to its ends: estimated is the mean of the clipped "
+    "values."
+)
 
 
 class MeanStatistic:
@@ -81,7 +87,10 @@ class MeanStatistic:
                 spread=spread,
                 on_step=stage.on_step,
             )
-            return summarize_mean(collection, stage, request.source, clipped=clip)
+            caveats = (_CLIPPED,) if clip else ()
+            return summarize_mean(
+                collection, stage.circumstances(request.source, *caveats)
+            )
 
         return rehearse
 
@@ -90,20 +99,9 @@ STATISTIC = MeanStatistic()
 
 
 def summarize_mean(
-    collection: Collection[MeanEstimate],
-    stage: Stage,
-    source: str,
-    *,
-    clipped: bool = False,
+    collection: Collection[MeanEstimate], circumstances: Circumstances
 ) -> Summary:
-    """Returns the summary of a collection of numbers.
-
-    Args:
-        collection: Of them.
-        stage: How it was run.
-        source: Where values come from, in words.
-        clipped: Whether values outside the range were moved to its ends.
-    """
+    """Returns the summary of a collection of numbers."""
     estimate, bias = collection.estimate, collection.dependence
     caveats: tuple[str, ...] = (TWO_ERRORS,)
     if estimate.bias_limit:
@@ -113,21 +111,10 @@ def summarize_mean(
         )
         if estimate.mode == "agnostic":
             caveats += ("It is biased further if levels depend on values.",)
-    told = stage.circumstances(
-        source,
-        *(
-            (
-                "Values outside the range were moved to its ends: estimated is the mean "
-                "of the clipped values.",
-            )
-            if clipped
-            else ()
-        ),
-    )
     return build_summary(
         WORDS,
-        told,
-        rows=about_rows(estimate, estimate.bias_limit, collection.truth, told),
+        circumstances,
+        rows=about_rows(estimate, estimate.bias_limit, collection.truth, circumstances),
         mode=estimate.mode,
         guarantee=collection.guarantee,
         caveats=caveats,

@@ -32,7 +32,7 @@ from shuffledp.analyzer.strings import (
 )
 from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError, PopulationError
-from shuffledp.identity import Identity, check_mode
+from shuffledp.identity import Identity, check_mode, check_same
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers import bloom
 from shuffledp.randomizers.checks import whole_number
@@ -77,11 +77,13 @@ class MemoizedStrings:
         bits: Each person's permanent response, shape (n, bits).
         cohorts: Each person's cohort, shape (n,).
         levels: Each person's privacy level in nats, shape (n,).
+        identity: Of the protocol that this was kept for.
     """
 
     bits: NDArray[np.bool_]
     cohorts: Ints
     levels: Floats
+    identity: Identity
 
 
 @dataclass(frozen=True)
@@ -203,15 +205,20 @@ class Strings:
             batch = bits[part]
             np.put_along_axis(batch, positions[part], True, axis=1)
             batch[:] = randomizer.permanent_response(batch, epsilons[part], rng=rng)
-        return MemoizedStrings(bits, cohorts, epsilons)
+        return MemoizedStrings(bits, cohorts, epsilons, self.identity)
 
     def report(self, memoized: MemoizedStrings, *, rng: Rng) -> Reports:
-        """Runs on the devices, for every report: fresh noise on what they keep."""
+        """Runs on the devices, for every report: fresh noise on what they keep.
+
+        Raises:
+            InvalidInputError: If these are no permanent responses, or another protocol's.
+        """
         check_rng(rng)
         if not isinstance(memoized, MemoizedStrings):
             raise InvalidInputError(
                 f"Expected MemoizedStrings, got {type(memoized).__name__}."
             )
+        check_same(memoized.identity, self.identity, what="permanent responses")
         randomizer = self.randomizer
         bits = np.empty_like(memoized.bits)
         for part in self._batches(memoized.levels.size):

@@ -9,7 +9,12 @@ from shuffledp.datasets.table import read_lines, strings_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Row, Summary
-from shuffledp.report.summary_parts import build_summary, estimate_rows, off_by_share
+from shuffledp.report.summary_parts import (
+    Circumstances,
+    build_summary,
+    estimate_rows,
+    off_by_share,
+)
 from shuffledp.report.words import percent
 from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_categories
@@ -84,7 +89,9 @@ class StringsStatistic:
                 rng=stage.rng,
                 on_step=stage.on_step,
             )
-            return summarize_strings(collection, stage, request.source, *caveats)
+            return summarize_strings(
+                collection, stage.circumstances(request.source, *caveats)
+            )
 
         return rehearse
 
@@ -103,11 +110,10 @@ def _candidates_of(strings: list[str]) -> tuple[str, ...]:
 
 
 def summarize_strings(
-    collection: Collection[StringEstimate], stage: Stage, source: str, *caveats: str
+    collection: Collection[StringEstimate], circumstances: Circumstances
 ) -> Summary:
     """Returns the summary of a collection of strings, those found first."""
     estimate, bias = collection.estimate, collection.dependence
-    told = stage.circumstances(source, *caveats)
     details = [
         {"p_value": p_value, "found": found}
         for p_value, found in zip(
@@ -118,12 +124,12 @@ def summarize_strings(
         estimate.candidates,
         estimate.value,
         estimate.standard_error,
-        _selected_intervals(estimate, stage.confidence),
+        _selected_intervals(estimate, circumstances.confidence),
         collection.truth[:-1],
         details,
     )
     rows.sort(key=lambda row: (not row.listed, -row.estimate))
-    wide = reach(stage.confidence) * estimate.unexplained_error
+    wide = reach(circumstances.confidence) * estimate.unexplained_error
     rows.append(
         Row(
             OTHER_STRINGS,
@@ -138,7 +144,7 @@ def summarize_strings(
     names = (*estimate.candidates, OTHER_STRINGS)
     return build_summary(
         WORDS,
-        told,
+        circumstances,
         rows=rows,
         mode=estimate.mode,
         guarantee=collection.guarantee,

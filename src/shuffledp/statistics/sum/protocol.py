@@ -27,13 +27,13 @@ from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.analyzer.interval import reach
 from shuffledp.arrays import level_array, one_each
 from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity, check_mode, check_same
+from shuffledp.identity import Identity, check_mode
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.mean.protocol import Mean
-from shuffledp.statistics.tallying import Seen, checked
+from shuffledp.statistics.tallying import Seen, checked, tally_of
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
 from shuffledp.wording import Words
@@ -169,11 +169,7 @@ class BinarySum:
         Raises:
             InvalidInputError: If reports are another protocol's, or were not shuffled.
         """
-        if not isinstance(shuffled, ShuffledReports):
-            return self._mean.tally(shuffled)  # Says what it expected.
-        check_same(shuffled.identity, self.identity, what="reports")
-        tally = self._mean.tally(replace(shuffled, identity=self._mean.identity))
-        return replace(tally, identity=self.identity)
+        return tally_of(shuffled, self.identity, count=self._mean.count)
 
     def draw_tally(
         self, holders: Ints, people: Population, *, rng: np.random.Generator

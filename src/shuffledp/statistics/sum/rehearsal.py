@@ -9,6 +9,7 @@ from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import (
     TWO_ERRORS,
+    Circumstances,
     about_rows,
     build_summary,
     signed,
@@ -66,7 +67,9 @@ class SumStatistic:
                 rng=stage.rng,
                 on_step=stage.on_step,
             )
-            return summarize_sum(collection, stage, request.source, *caveats)
+            return summarize_sum(
+                collection, stage.circumstances(request.source, *caveats)
+            )
 
         return rehearse
 
@@ -88,18 +91,17 @@ def _calibrated(
 
 
 def summarize_sum(
-    collection: Collection[SumEstimate], stage: Stage, source: str, *caveats: str
+    collection: Collection[SumEstimate], circumstances: Circumstances
 ) -> Summary:
     """Returns the summary of a collection of bits."""
     estimate, bias = collection.estimate, collection.dependence
     if bias is not None:
         # What was measured is the bias of the mean.
         bias = Dependence(bias.bias * estimate.num_users, bias.p_value)
-    told = stage.circumstances(source, *caveats)
     return build_summary(
         WORDS,
-        told,
-        rows=about_rows(estimate, 0.0, collection.truth, told),
+        circumstances,
+        rows=about_rows(estimate, 0.0, collection.truth, circumstances),
         mode=estimate.mode,
         guarantee=collection.guarantee,
         caveats=(TWO_ERRORS,),

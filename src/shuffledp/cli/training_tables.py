@@ -1,0 +1,163 @@
+"""Tables of `train`: what people keep, and what a paper states beside it."""
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from shuffledp.accounting.solve import round_up
+from shuffledp.federated.local_guarantee import LocalGuarantee
+from shuffledp.federated.sgd_guarantee import SgdGuarantee
+from shuffledp.federated.training_promise import TrainingPromise
+from shuffledp.report.words import plain
+
+if TYPE_CHECKING:
+    from shuffledp.papers.bounds.eapes_training import StatedDescent
+
+Stated = Callable[[float], tuple[float | None, float | None]]
+"""What a paper states for people of a level: per coordinate, and for a training."""
+
+_COLUMNS = (
+    "Of one message, of all messages on the device, of one coordinate's shuffle, of "
+    "everything (certified; shown by an attack; stated by the paper).\n"
+)
+
+
+def promise_table(
+    promise: TrainingPromise, stated: Stated, after_one: TrainingPromise | None
+) -> RenderableType:
+    """Returns what each level is promised.
+
+    Args:
+        promise: After all rounds.
+        stated: What the paper claims of them.
+        after_one: After one round, if there are more.
+    """
+    local, central = promise.local, promise.central
+    if local is None:
+        return Text(promise.note)
+    rounds = "1 round" if promise.rounds == 1 else f"{promise.rounds} rounds"
+    table = Table(
+        title=f"Guarantee: epsilon after {rounds} of {local.coordinates:,} "
+        f"coordinates, at delta = {plain(promise.delta)}",
+        title_justify="left",
+    )
+    # Short headings: the table should fit into 80 columns.
+    quantiles = any(level.quantile for level in local.levels)
+    table.add_column("budget" if quantiles else "people", justify="right")
+    table.add_column("local,\nmessage", justify="right")
+    table.add_column("local,\nall", justify="right")
+    if central is not None:
+        table.add_column("central,\nshuffle", justify="right")
+        table.add_column("central,\ncertified", justify="right", style="bold green")
+        table.add_column("central,\nattack", justify="right")
+    table.add_column("stated,\nunproven", justify="right", style="dim")
+    for level, numbers in zip(local.levels, _central_cells(promise), strict=True):
+        table.add_row(
+            level.quantile or f"{level.count:,}",
+            shown(level.epsilon_local),
+            _upward(level.epsilon_all),
+            *numbers,
+            shown(stated(level.epsilon_local)[1]),
+        )
+    text = Text(promise.note if central is None else _COLUMNS + promise.note)
+    if after_one is not None:
+        text.append(f"\nAfter the first round, {_spent(after_one, local)}.")
+    text.append(f"\nAfter {rounds}, {_spent(promise, local)}.")
+    return Group(table, text)
+
+
+def stated_record(promise: TrainingPromise, stated: Stated) -> list[dict[str, Any]]:
+    """Returns the paper's unproven claims for the levels of a promise, for JSON."""
+    levels = () if promise.local is None else promise.local.levels
+    records = []
+    for level in levels:
+        coordinate, training = stated(level.epsilon_local)
+        records.append(
+            {
+                "epsilon_local": level.epsilon_local,
+                "coordinate": coordinate,
+                "training": training,
+            }
+        )
+    return records
+
+
+def sgd_guarantee_table(
+    guarantee: SgdGuarantee, stated: "StatedDescent"
+) -> RenderableType:
+    """Returns what each level of clients is promised, and what E-APES states."""
+    table = Table(
+        title=f"Guarantee: local epsilon after {guarantee.epochs} epochs, "
+        f"at delta = {plain(guarantee.delta)}",
+        title_justify="left",
+    )
+    style = "bold green" if guarantee.certified else "dim"
+    for heading in ("local, one step", "clients", "noise"):
+        table.add_column(heading, justify="right")
+    for heading in ("one example", "all of a client"):
+        table.add_column(heading, justify="right", style=style)
+    levels, last = guarantee.levels, len(guarantee.levels) - 1
+    # Quantiles of the levels, where everybody has one of her own.
+    places = (
+        range(last + 1) if last < 8 else (0, last // 4, last // 2, 3 * last // 4, last)
+    )
+    for level in (levels[place] for place in places):
+        table.add_row(
+            shown(level.epsilon_local),
+            f"{level.num_clients:,}",
+            shown(level.deviation),
+            _upward(level.example_epsilon),
+            _upward(level.client_epsilon),
+        )
+    text = (
+        f"{guarantee.note}\nPublished, central: {shown(stated.epsilon)}, whoever it is "
+        f"({stated.status.value})."
+    )
+    return Group(table, Text(text))
+
+
+def shown(number: float | None) -> str:
+    """Returns four digits: for what is not proven, or not a bound."""
+    if number is None:
+        return "nothing"
+    if math.isinf(number):
+        return "infinite"
+    return f"{number:,.0f}" if 1e3 <= number < 1e6 else f"{number:.4g}"
+
+
+def _central_cells(promise: TrainingPromise) -> list[tuple[str, ...]]:
+    """Returns the cells of each level that speak of the analyst; none if nothing does."""
+    if promise.central is None:
+        return [() for _ in (promise.local.levels if promise.local else ())]
+    one_shuffle = promise.central.also[0]
+    return [
+        (
+            _upward(one.epsilon_central),
+            _upward(everything.epsilon_central),
+            plain(everything.epsilon_central_lower),
+        )
+        for one, everything in zip(
+            one_shuffle.levels, promise.central.levels, strict=True
+        )
+    ]
+
+
+def _spent(promise: TrainingPromise, shown_levels: LocalGuarantee) -> str:
+    local = promise.local or shown_levels
+    central = promise.central
+    kind = "local" if central is None else "central"
+    spent = (
+        local.worst.epsilon_all if central is None else central.worst.epsilon_central
+    )
+    quantiles = any(level.quantile for level in local.levels)
+    whose = "of the people shown" if quantiles else "of anybody"
+    return f"the largest {kind} epsilon {whose} is {_upward(spent)}"
+
+
+def _upward(number: float) -> str:
+    """Returns six digits, never below the number: for what is certified."""
+    return shown(number) if math.isinf(number) else plain(round_up(number))

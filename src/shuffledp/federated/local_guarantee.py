@@ -1,0 +1,141 @@
+"""What people keep in a training without any shuffler, and against whoever runs one.
+
+It is the composition of what one device's messages show (`local_composition`). It holds for
+what passed a shuffler, too, and it is no central guarantee.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from shuffledp.accounting.account import reported
+from shuffledp.accounting.asked import Asked, check_either, check_whole
+from shuffledp.accounting.guarantee import Guarantee, Statement
+from shuffledp.accounting.rounds.composed_profile import total_budget
+from shuffledp.arrays import as_number
+from shuffledp.errors import InvalidInputError
+from shuffledp.federated.exposures import UNSHUFFLED
+from shuffledp.federated.round_protocol import TrainingRound
+from shuffledp.identity import Identity
+from shuffledp.population import Population
+
+
+@dataclass(frozen=True)
+class LocalLevel:
+    """What the devices of one privacy level keep by themselves.
+
+    Attributes:
+        epsilon_local: The budget of one message, in nats.
+        count: How many people have it.
+        quantile: Which part of the population it stands for, where not all are reported.
+        epsilon_all: Of all messages of a person, at delta: certified.
+        epsilon_sum: d T epsilon_local: of all messages, with delta 0 if budgets are pure.
+    """
+
+    epsilon_local: float
+    count: int
+    quantile: str | None
+    epsilon_all: float
+    epsilon_sum: float
+
+
+@dataclass(frozen=True)
+class LocalGuarantee:
+    """What a whole training leaves of everybody's local privacy. It is not central.
+
+    Attributes:
+        protocol: What ran in every round.
+        num_users: How many people take part.
+        rounds: T.
+        coordinates: d, messages per person and round.
+        delta: Of every epsilon_all.
+        levels: Ascending.
+    """
+
+    protocol: Identity
+    num_users: int
+    rounds: int
+    coordinates: int
+    delta: float
+    levels: tuple[LocalLevel, ...]
+
+    @property
+    def worst(self) -> LocalLevel:
+        """The reported level whose devices keep least."""
+        return max(self.levels, key=lambda level: level.epsilon_all)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the guarantee as plain values, for JSON."""
+        record = asdict(self)
+        record["protocol"] = self.protocol.record
+        return record
+
+
+def local_guarantee(
+    protocol: TrainingRound, people: Population, *, delta: float, rounds: int = 1
+) -> LocalGuarantee:
+    """Computes what a training leaves of everybody's local privacy.
+
+    Args:
+        protocol: What runs in every round, shuffled or not.
+        people: Everybody's level; they take part in every round.
+        delta: In [1e-300, 1).
+        rounds: T >= 1, with fresh randomness in each.
+
+    Raises:
+        InvalidInputError: If a parameter is out of range.
+        CertificationError: If the device does not say what its messages tell.
+    """
+    if not isinstance(people, Population):
+        raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
+    number = as_number(delta, "delta")
+    check_either(number, None)
+    check_whole(rounds, "rounds", least=1)
+    asked = Asked(
+        named=reported(people),
+        counts=tuple(people.counts.tolist()),
+        delta=number,
+        epsilon=None,
+        rounds=int(rounds),
+    )
+    statement = protocol.without_shuffle(people).certify(asked)
+    return _from_statement(statement, protocol, people.num_users, number, int(rounds))
+
+
+def local_part(guarantee: Guarantee, protocol: TrainingRound) -> LocalGuarantee:
+    """Returns what a certificate of a training at a delta says about devices alone."""
+    (statement,) = (each for each in guarantee.also if each.about == UNSHUFFLED)
+    return _from_statement(
+        statement,
+        protocol,
+        guarantee.num_users,
+        guarantee.delta or 0.0,
+        guarantee.rounds,
+    )
+
+
+def _from_statement(
+    statement: Statement,
+    protocol: TrainingRound,
+    num_users: int,
+    delta: float,
+    rounds: int,
+) -> LocalGuarantee:
+    times = protocol.num_coordinates * rounds
+    levels = tuple(
+        LocalLevel(
+            epsilon_local=level.chosen,
+            count=level.count,
+            quantile=level.quantile,
+            epsilon_all=level.epsilon_central,
+            epsilon_sum=total_budget(times, level.chosen),
+        )
+        for level in statement.levels
+    )
+    return LocalGuarantee(
+        protocol.identity,
+        num_users,
+        rounds,
+        int(protocol.num_coordinates),
+        delta,
+        levels,
+    )

@@ -1,0 +1,120 @@
+"""From updates to messages: what a round runs on the devices.
+
+Everybody's update is encoded, every coordinate passes the framework's device alone, and a
+coupled framework has the last word. Frameworks never see a value and its message together.
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.federated.framework import Device, Framework
+from shuffledp.federated.simulated_messages import simulated_messages
+from shuffledp.population import check_budgets
+from shuffledp.randomness import Rng, check_rng
+from shuffledp.types import Floats
+
+Messages: TypeAlias = NDArray[Any]
+
+_UNSIGNED = (np.uint8, np.uint16, np.uint32)
+_SIGNED = (np.int8, np.int16, np.int32, np.int64)
+
+
+def messages_of(
+    framework: Framework,
+    device: Device,
+    updates: NDArray[np.float32],
+    levels: Floats,
+    *,
+    rng: Rng,
+) -> Messages:
+    """Draws what some people send, shape (k, d), of the `message_type`.
+
+    Args:
+        framework: What encodes, and may couple.
+        device: What is run on every coordinate.
+        updates: Finite, shape (k, d).
+        levels: Local budgets of a message in nats, shape (k,).
+        rng: `SystemRandom()` on real devices.
+
+    Raises:
+        InvalidInputError: If shapes differ, or a number is not finite or not a budget.
+    """
+    check_rng(rng)
+    check_updates(updates, levels)
+    encoded = framework.encode(updates, levels, rng=rng)
+    if encoded is not updates:
+        check_updates(encoded, levels)
+    if encoded.shape != updates.shape:
+        raise InvalidInputError("Expected as many coordinates encoded as there are.")
+    messages = _randomized(device, encoded, levels, rng=rng)
+    couple = getattr(framework, "couple", None)
+    if couple is not None:
+        messages = couple(messages, levels, rng=rng)
+    return _bounded(messages, framework.messages, updates.shape)
+
+
+def message_type(messages: range) -> np.dtype[Any]:
+    """Returns the smallest type of numbers that holds all these messages.
+
+    >>> message_type(range(4096)), message_type(range(-1, 2))
+    (dtype('uint16'), dtype('int8'))
+
+    Raises:
+        InvalidInputError: If there are none, or too many.
+    """
+    if isinstance(messages, range) and messages and messages.step == 1:
+        for kind in _UNSIGNED if messages[0] >= 0 else _SIGNED:
+            limits = np.iinfo(kind)
+            if limits.min <= messages[0] and messages[-1] <= limits.max:
+                return np.dtype(kind)
+    raise InvalidInputError(
+        f"Expected messages as a range of whole numbers of 32 bits, got {messages!r}."
+    )
+
+
+def check_updates(updates: NDArray[np.float32], levels: Floats) -> None:
+    """Raises InvalidInputError unless these are finite updates, one row per level.
+
+    Args:
+        updates: What a device was passed, to be float32 of shape (k, d).
+        levels: Local budgets, shape (k,).
+    """
+    check_budgets(levels)
+    if updates.ndim != 2 or updates.shape[:1] != levels.shape or not updates.size:
+        raise InvalidInputError(
+            "Expected one row of updates per privacy level, "
+            f"got shapes {updates.shape} and {levels.shape}."
+        )
+    if updates.dtype != np.float32:
+        raise InvalidInputError(f"Expected updates as float32, got {updates.dtype}.")
+    if not np.isfinite(updates).all():
+        raise InvalidInputError("Expected every coordinate of an update to be finite.")
+
+
+def _randomized(
+    device: Device, encoded: NDArray[np.float32], levels: Floats, *, rng: Rng
+) -> Messages:
+    """Runs the device on every coordinate, or draws what it would, shape (k, d)."""
+    if isinstance(rng, np.random.Generator):
+        drawn = simulated_messages(device, encoded, levels, rng=rng)
+        if drawn is not None:
+            return drawn
+    low, high = float(device.low), float(device.high)
+    values = np.clip(encoded.astype(np.float64), low, high).ravel()
+    budgets = np.repeat(levels, encoded.shape[1])
+    return np.asarray(device.randomize(values, budgets, rng=rng)).reshape(encoded.shape)
+
+
+def _bounded(messages: Messages, possible: range, shape: tuple[int, ...]) -> Messages:
+    """Returns messages in their type; farther ones as the ends of the range."""
+    if messages.dtype.kind not in "biu" or messages.shape != shape:
+        raise InvalidInputError(
+            "Expected one whole number per coordinate as a message."
+        )
+    first, last, kind = possible[0], possible[-1], message_type(possible)
+    if int(messages.min()) < first or int(messages.max()) > last:
+        messages = np.clip(messages, first, last)
+    return messages.astype(kind, copy=False)

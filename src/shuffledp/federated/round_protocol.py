@@ -1,0 +1,297 @@
+"""A round of training, as a protocol: what devices run is what is certified.
+
+In every round each person sends one message per coordinate of her update, and the messages
+of each coordinate are shuffled apart. *User level*: two neighboring worlds differ in all
+data of one person, so that all her d messages of all T rounds may change.
+
+Rounds are adaptive: the model, and with it everybody's update, depends on all earlier
+*shuffled* messages. Given those, a round is a collection of values like any other, and the
+bound for one coordinate holds whatever the values are - the victim's two and all others'.
+So for every past the same pair of distributions dominates the coordinate, and independent
+copies of it dominate the whole training (Zhu, Dong, Wang 2022, arXiv:2106.08567, Theorem
+10; docs/theorem.md). Randomness must be fresh in every round, the model must be computed
+from shuffled messages only, and no device may keep anything that depends on its own noise.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.accounting.asked import check_whole
+from shuffledp.accounting.exposure import Exposure, SingleMessages
+from shuffledp.arrays import level_array
+from shuffledp.cover import LocalRandomizer
+from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.federated.exposures import ALL, ONE, OneCoordinate, WithoutShuffle
+from shuffledp.federated.framework import (
+    Device,
+    Framework,
+    check_framework,
+    unbounded,
+    unproven,
+)
+from shuffledp.federated.frameworks import framework_of
+from shuffledp.federated.messages import message_type, messages_of
+from shuffledp.federated.round import IN_MEMORY, OnShare, Updates, collect_round
+from shuffledp.identity import Identity
+from shuffledp.population import Population, check_budgets
+from shuffledp.randomness import Rng
+from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.tallying import (
+    Seen,
+    check_generator,
+    check_people,
+    checked,
+    tally_of,
+)
+from shuffledp.tally import Tally
+from shuffledp.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class UpdateEstimate:
+    """The mean update that messages tell of.
+
+    Attributes:
+        value: Shape (d,).
+        identity: Of the round.
+    """
+
+    value: Floats
+    identity: Identity
+
+
+@dataclass(frozen=True)
+class TrainingRound:
+    """A framework for vectors of d coordinates, a shuffle of each, and the mean update.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> from shuffledp.federated.other_vectors import OneBitVectors
+    >>> rng = np.random.default_rng(6)
+    >>> protocol, levels = TrainingRound(OneBitVectors(1.0), 2), np.full(40_000, 2.0)
+    >>> updates = np.tile(np.array([[0.5, -0.2]], np.float32), (40_000, 1))
+    >>> reports = protocol.randomize(updates, levels, rng=rng)
+    >>> people = sdp.Population.from_budgets(levels)
+    >>> protocol.estimate(sdp.shuffle(reports, rng=rng), people).value.round(1)
+    array([ 0.5, -0.2])
+    >>> sdp.account(protocol, people, delta=1e-6, rounds=3).worst.epsilon_central
+    0.117742
+
+    Attributes:
+        framework: What devices run, such as `ClipLaplaceVectors`.
+        num_coordinates: d, the weights of the model.
+        shuffled: Whether messages pass a shuffler on their way to the analyst. If not,
+            nothing central is certified.
+    """
+
+    framework: Framework
+    num_coordinates: int
+    shuffled: bool = True
+    # Asked for once: what is certified is the object that runs.
+    device: Device = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_framework(self.framework)
+        check_whole(self.num_coordinates, "coordinates", least=1)
+        if not isinstance(self.shuffled, bool):
+            raise InvalidInputError("Expected to hear whether messages are shuffled.")
+        object.__setattr__(self, "device", self.framework.device)
+        if getattr(self.device, "changes", 1) != 1:
+            raise InvalidInputError(
+                "Expected a device that sends one message per coordinate, got "
+                f"{self.device.mechanism}."
+            )
+        _ = self.message_type, self.identity
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "TrainingRound":
+        """Returns the round with this identity's record.
+
+        Raises:
+            InvalidInputError: If its framework is none of the library's.
+        """
+        terms = dict(record["parameters"])
+        framework = framework_of(record["mechanism"], terms)
+        return cls(framework, terms["coordinates"], terms["shuffled"])
+
+    @property
+    def identity(self) -> Identity:
+        """What it is."""
+        own = {
+            "device": self.device.mechanism,
+            "device_parameters": self.device.parameters,
+            "coordinates": int(self.num_coordinates),
+            "shuffled": self.shuffled,
+        }
+        terms = self.framework.parameters
+        if taken := ", ".join(own.keys() & terms.keys()):
+            raise InvalidInputError(f"Expected other names of parameters than {taken}.")
+        return Identity.of("training", self.framework.name, own | terms, "agnostic")
+
+    @property
+    def message_type(self) -> np.dtype[Any]:
+        """Of the message of one coordinate."""
+        return message_type(self.framework.messages)
+
+    @property
+    def uncertified(self) -> str:
+        """Why nothing central is certified; an empty text if something is."""
+        if not self.shuffled:
+            reason = "messages reach the analyst without a shuffle"
+        elif hasattr(self.framework, "couple"):
+            coupling = cast(Any, self.framework).coupling
+            reason = f"{coupling}, so that coordinates are not independent"
+        else:
+            reason = unproven(self.device)
+        return reason and f"No central guarantee is certified: {reason}."
+
+    def exposures(self, people: Population) -> tuple[Exposure, ...]:
+        """What the accountant certifies: everything, one shuffle, one device alone.
+
+        Raises:
+            CertificationError: If no cover speaks of what is sent.
+        """
+        if self.uncertified:
+            raise CertificationError(self.uncertified)
+        device = cast(LocalRandomizer, self.device)
+        one = SingleMessages(ONE, device, "agnostic", people, adaptive=True)
+        everything = SingleMessages(
+            ALL, device, "agnostic", people, self.num_coordinates, adaptive=True
+        )
+        return (
+            everything,
+            OneCoordinate(one, self.num_coordinates),
+            self.without_shuffle(people),
+        )
+
+    def without_shuffle(self, people: Population) -> WithoutShuffle:
+        """What every device keeps by itself: all it sends is made of these messages.
+
+        Raises:
+            CertificationError: If the device does not say what its messages tell.
+        """
+        reason = unbounded(self.device)
+        if reason:
+            raise CertificationError(f"No local guarantee is certified: {reason}.")
+        device = cast(LocalRandomizer, self.device)
+        return WithoutShuffle(device, people, self.num_coordinates)
+
+    def randomize(
+        self, updates: NDArray[np.float32], levels: ArrayLike, *, rng: Rng
+    ) -> Reports:
+        """Runs on the devices: one randomized message per person and coordinate.
+
+        With a NumPy generator, which is for simulations anyway, messages of the library's
+        own devices are drawn by `simulated_messages`, which is much faster.
+
+        Args:
+            updates: Finite, as float32 of shape (n, d).
+            levels: Each person's local budget of a message in nats, shape (n,).
+            rng: `SystemRandom()` on real devices, a seeded generator in simulations.
+
+        Raises:
+            InvalidInputError: If shapes differ, or a number is not finite or not a budget.
+        """
+        epsilons = level_array(levels)
+        if updates.ndim != 2 or updates.shape[1] != self.num_coordinates:
+            raise InvalidInputError(
+                f"Expected updates of {self.num_coordinates} coordinates."
+            )
+        messages = self._send(updates, epsilons, rng)
+        return Reports(self.identity, messages, epsilons, "columns")
+
+    def collect(
+        self,
+        updates: Updates,
+        levels: ArrayLike,
+        *,
+        rng: np.random.Generator,
+        in_memory: int = IN_MEMORY,
+        on_share: OnShare | None = None,
+    ) -> ShuffledReports:
+        """Simulates a round, part by part: `randomize` and a shuffle of each coordinate.
+
+        Args:
+            updates: Returns those of a slice of people; see `collect_round`.
+            levels: Each person's local budget of a message in nats, shape (n,), n >= 1.
+            rng: A simulation's.
+            in_memory: Up to how many bytes of messages stay out of a temporary file.
+            on_share: Called with the share of the work that is done.
+
+        Raises:
+            InvalidInputError: If levels or updates are not what was expected.
+        """
+        check_generator(rng)
+        epsilons = level_array(levels)
+        check_budgets(epsilons)
+        if not epsilons.size:
+            raise InvalidInputError("Expected at least 1 person.")
+        rows, shuffled = collect_round(
+            updates,
+            self._send,
+            epsilons,
+            num_coordinates=self.num_coordinates,
+            message_type=self.message_type,
+            rng=rng,
+            in_memory=in_memory,
+            on_share=on_share,
+        )
+        return ShuffledReports(self.identity, rows.T, shuffled, "columns")
+
+    def tally(self, shuffled: ShuffledReports) -> Tally:
+        """Adds up the messages of every coordinate: additive over parts.
+
+        Raises:
+            InvalidInputError: If reports are another protocol's, or were not shuffled.
+        """
+
+        def count(
+            messages: NDArray[Any], groups: Ints | None, num_groups: int
+        ) -> NDArray[Any]:
+            del groups, num_groups
+            self.check_messages(messages)
+            sums: NDArray[Any] = messages.sum(axis=0, dtype=np.int64, keepdims=True)
+            return sums
+
+        return tally_of(shuffled, self.identity, count=count, arrangement="columns")
+
+    def estimate(self, seen: Seen, people: Population) -> UpdateEstimate:
+        """Estimates the mean update, from what the shuffler let through.
+
+        Args:
+            seen: From `shuffle` or `collect`, or a tally.
+            people: The population that took part.
+
+        Raises:
+            UnknownLevelError: If a level is not one of the population's.
+            InvalidInputError: If reports are another protocol's or none of its messages,
+                do not come from as many people per level as expected, or are nothing but
+                noise.
+        """
+        tally = checked(seen, self.identity, self.tally)
+        check_people(tally, people)
+        totals = tally.counts[0, 0].astype(np.float64)
+        return UpdateEstimate(self.framework.estimate(totals, people), self.identity)
+
+    def check_messages(self, messages: NDArray[Any]) -> None:
+        """Raises InvalidInputError unless these are messages, shape (n, d)."""
+        possible, width = self.framework.messages, self.num_coordinates
+        right = messages.dtype == self.message_type and messages.shape[1:] == (width,)
+        if right and messages.size:
+            lowest, highest = int(messages.min()), int(messages.max())
+            right = possible[0] <= lowest and highest <= possible[-1]
+        if not right:
+            raise InvalidInputError(
+                f"Expected {width} messages per person, from {possible[0]} to "
+                f"{possible[-1]}."
+            )
+
+    def _send(
+        self, updates: NDArray[np.float32], levels: Floats, rng: Rng
+    ) -> NDArray[Any]:
+        return messages_of(self.framework, self.device, updates, levels, rng=rng)
+
+
+PROTOCOL = TrainingRound

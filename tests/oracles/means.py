@@ -1,0 +1,9 @@
+"""Means by the name of what devices run."""
+
+from shuffledp import Mean
+from shuffledp.randomizers.numbers import number_randomizer
+from shuffledp.types import Mode
+
+
+def mean_by(mechanism: str, low: float, high: float, mode: Mode = "agnostic") -> Mean:
+    return Mean(low, high, mode, number_randomizer(mechanism, low, high))
