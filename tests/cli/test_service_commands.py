@@ -24,6 +24,7 @@ from shuffledp.population import Population
 from shuffledp.service import operate, participant
 from shuffledp.service import run as service_run
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.calls import Reply
 from shuffledp.service.device import Delivery
 from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.secrets import (

@@ -206,10 +206,7 @@ def _bad_bodies(who: Parties) -> dict[str, tuple[bytes, str]]:
         "one byte more": (good + b"x", "wrong-size"),
         "other task": (upload(other.step(), other.tokens(1)), "unknown-task"),
         "other epoch": (upload(who.step(epoch=2), who.tokens(1)), "wrong-epoch"),
-        "other stage": (
-            upload(who.step(stage=EpochStage.CHOICE), who.tokens(1)),
-            "wrong-stage",
-        ),
+        "other stage": (good[:5] + b"\x01" + good[6:], "wrong-stage"),
         "level out of range": (level, "unknown-level"),
         "level not named": (
             upload(step, who.tokens(1), levels=[65535]),
