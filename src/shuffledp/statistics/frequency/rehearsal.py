@@ -67,7 +67,14 @@ class FrequencyStatistic:
             "K|NAMES",
         ),
         *_PARAMETERS,
-        Option("dataset", "text", "The first page of each visit.", None, ("msnbc",)),
+        Option(
+            "dataset",
+            "text",
+            "Instead of FILE, the first page of 989,818 visits to a news site, read from "
+            "the folder that SHUFFLEDP_DATA names, or downloaded once.",
+            None,
+            ("msnbc",),
+        ),
     )
 
     def rehearsal(self, request: Request) -> Rehearsal:
