@@ -52,7 +52,7 @@ def recomputed(record: dict[str, Any], protocol: Any = PROTOCOL) -> Verification
     return recompute(guarantee, protocol, population_of(guarantee))
 
 
-@pytest.mark.parametrize("protocol", [PROTOCOL, STRINGS, sdp.Laplace(0, 1)])
+@pytest.mark.parametrize("protocol", [PROTOCOL, STRINGS, sdp.OneBit(0, 1)])
 @pytest.mark.parametrize(
     "asked",
     [

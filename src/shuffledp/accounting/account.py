@@ -45,7 +45,7 @@ def account(
     >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
     >>> guarantee = sdp.account(sdp.Frequency(17), people, delta=1e-6)
     >>> [level.epsilon_central for level in guarantee.levels]
-    [0.0220716, 0.0741398]
+    [0.0191044, 0.0618954]
 
     Args:
         protocol: The object that runs on the devices: `Frequency`, `Mean`, `BinarySum`,

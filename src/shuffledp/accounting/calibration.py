@@ -217,7 +217,10 @@ def smallest_crowd(
         return Population(people.epsilons, counts)
 
     def enough(size: int) -> bool:
-        return promise.kept(crowd(size), wanted)
+        try:
+            return promise.kept(crowd(size), wanted)
+        except PopulationError:  # Fewer than the protocol can do with.
+            return False
 
     least = max(people.num_levels, 2) + promise.absent
     low, high = least - 1, least

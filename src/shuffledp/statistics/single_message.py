@@ -28,7 +28,7 @@ class SingleMessage:
     >>> people = sdp.Population.from_counts({1.0: 10_000})
     >>> stratified = sdp.SingleMessage(sdp.Laplace(0, 1), mode="stratified")
     >>> sdp.account(stratified, people, delta=1e-6).worst.epsilon_central
-    0.0378432
+    0.0378436
 
     Attributes:
         randomizer: What the devices run.

@@ -58,7 +58,7 @@ class Frequency:
     >>> people = sdp.Population.from_budgets(levels)
     >>> estimate = frequency.estimate(sdp.shuffle(reports, rng=rng), people)
     >>> estimate.value.round(2)
-    array([0.34, 0.32, 0.34])
+    array([0.34, 0.33, 0.33])
 
     Attributes:
         num_categories: k, at least 2; values are 0, ..., k - 1.
