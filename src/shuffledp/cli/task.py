@@ -13,7 +13,8 @@ from shuffledp.cli.console import show, working
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.service.wire.question import Question
 from shuffledp.statistics.catalog import SURVEYS, survey_named
-from shuffledp.statistics.survey import Term, survey_in
+from shuffledp.statistics.survey import survey_in
+from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))

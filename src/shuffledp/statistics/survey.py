@@ -10,7 +10,6 @@ epoch of a task has one stage or two:
     ANSWER   everybody sends a report; the analyst estimates
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -23,13 +22,13 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import Population
 from shuffledp.randomness import Rng
+from shuffledp.statistics.survey_terms import Term
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
 from shuffledp.wording import Words
 
 # One of several texts, up to so many of them, a number, or a yes.
 AnswerKind: TypeAlias = Literal["one of", "some of", "number", "yes or no"]
-TermKind: TypeAlias = Literal["texts", "number", "whole number"]
 
 
 class EpochStage(IntEnum):
@@ -37,77 +36,6 @@ class EpochStage(IntEnum):
 
     ANSWER = 0
     CHOICE = 1
-
-
-@dataclass(frozen=True)
-class Term:
-    """Something that every question for a statistic has to say.
-
-    Attributes:
-        name: Of the attribute of the survey, and on the wire.
-        kind: Different texts, a finite number, or a whole number.
-        option: Its name on the command line; texts are given one by one.
-        help: What it is, for people.
-        least: Of texts, how many; otherwise the number itself.
-        most: As `least`.
-    """
-
-    name: str
-    kind: TermKind
-    option: str
-    help: str
-    least: float = -math.inf
-    most: float = math.inf
-
-    def checked(self, value: object) -> Any:
-        """Returns a value of this kind: a tuple of texts, a float or an int.
-
-        Raises:
-            InvalidInputError: If it is anything else, or out of range.
-        """
-        found = _READERS[self.kind](value)
-        size = len(found) if isinstance(found, tuple) else found
-        if found is None or not self.least <= size <= self.most:
-            within = "" if self.least == -math.inf else f", {self.least} to {self.most}"
-            raise InvalidInputError(f"Expected {self.name} as {self.kind}{within}.")
-        return found
-
-
-def _texts(value: object) -> tuple[str, ...] | None:
-    if not isinstance(value, list | tuple):
-        return None
-    if not all(isinstance(text, str) for text in value):
-        return None
-    return tuple(value) if len(set(value)) == len(value) else None
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
-
-
-def _whole(value: object) -> int | None:
-    return value if type(value) is int else None
-
-
-_READERS: dict[TermKind, Any] = {
-    "texts": _texts,
-    "number": _number,
-    "whole number": _whole,
-}
-
-CATEGORIES = Term(
-    "categories",
-    "texts",
-    "category",
-    "one of the answers; give it once for each",
-    least=2,
-    most=10_000,
-)
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ class Task:
         if len(self.task_id) != ID_SIZE:
             raise InvalidInputError(f"Expected a task id of {ID_SIZE} bytes.")
         # Checks what is left: a question that these choices cannot be offered with.
-        self.protocol  # noqa: B018
+        _ = self.protocol
 
     @cached_property
     def offer(self) -> Offer:

@@ -7,14 +7,13 @@ from shuffledp.identity import Identity
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.survey import (
-    CATEGORIES,
     SHARES,
     ChoiceRun,
     Form,
     Offer,
     Scale,
-    Term,
 )
+from shuffledp.statistics.survey_terms import CATEGORIES, Term
 from shuffledp.types import Mode
 from shuffledp.wording import UNBIASED_IF, Words
 
@@ -38,7 +37,7 @@ class FrequencySurvey:
 
     def __post_init__(self) -> None:
         CATEGORIES.checked(self.categories)
-        self.protocol  # noqa: B018 - it checks the rest
+        _ = self.protocol  # Checks the rest.
 
     @property
     def protocol(self) -> Frequency:

@@ -17,14 +17,13 @@ from shuffledp.statistics.items.choices import Choices
 from shuffledp.statistics.items.framework import ItemsFramework
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
 from shuffledp.statistics.survey import (
-    CATEGORIES,
     SHARES,
     BatchPeople,
     Form,
     Offer,
     Scale,
-    Term,
 )
+from shuffledp.statistics.survey_terms import CATEGORIES, Term
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
 from shuffledp.wording import Words

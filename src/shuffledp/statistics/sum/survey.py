@@ -11,8 +11,8 @@ from shuffledp.statistics.survey import (
     Form,
     Offer,
     Scale,
-    Term,
 )
+from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
 from shuffledp.wording import UNBIASED_IF, Words
 
@@ -33,7 +33,7 @@ class SumSurvey:
     mode: Mode = "agnostic"
 
     def __post_init__(self) -> None:
-        self.protocol  # noqa: B018 - it checks the mode
+        _ = self.protocol  # Checks the rest.
 
     @property
     def protocol(self) -> BinarySum:
