@@ -8,7 +8,7 @@ from shuffledp.randomizers.catalog import CATALOG, MECHANISMS, build, mechanism_
 from shuffledp.randomizers.parameters import parameters_of
 
 # What has to be given: everything else has a default.
-NEEDED = {
+NEEDED: dict[str, dict[str, int | float | str]] = {
     "kary-response": {"categories": 5},
     "subset-selection": {"categories": 5, "subset_size": 2},
     "hadamard-response": {"categories": 5},

@@ -14,7 +14,6 @@ from oracles.bit_vectors import (
 )
 
 from shuffledp import (
-    Guarantee,
     InvalidInputError,
     Population,
     Rappor,
@@ -141,7 +140,7 @@ def test_reports_are_worth_more_than_the_permanent_response() -> None:
     assert permanent.worst.epsilon_central <= 0.0171
     # Fresh permanent responses for every report would use up far more.
     assert many.worst.epsilon_central_lower > 10.0 * permanent.worst.epsilon_central
-    assert Guarantee.from_dict(report.to_dict()) == report
+    assert read_certificate(report.to_dict()) == report
 
 
 @pytest.mark.parametrize(
