@@ -20,6 +20,7 @@ from shuffledp import (
     UnaryEncoding,
     account,
 )
+from shuffledp.accounting.certificate import read_certificate
 from shuffledp.statistics.single_message import SingleMessage
 
 LEVELS = [1e-12, 0.1, 1.0, 5.0, 700.0]

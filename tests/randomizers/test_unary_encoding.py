@@ -12,6 +12,7 @@ from shuffledp import (
     UnaryEncoding,
     account,
 )
+from shuffledp.accounting.certificate import read_certificate
 from shuffledp.cover import LocalRandomizer
 from shuffledp.randomizers.unary_encoding import VARIANTS
 from shuffledp.statistics.single_message import SingleMessage
