@@ -200,7 +200,7 @@ def test_budgets_next_to_zero_are_certified_without_dividing_by_zero(
     for level in levels:
         assert level.epsilon_central_lower >= 0.0
         assert level.epsilon_central_lower <= level.epsilon_central
-        assert level.epsilon_central <= level.epsilon_local
+        assert level.epsilon_central <= level.chosen
 
 
 def test_two_budgets_around_a_half_do_not_break_the_attack() -> None:
@@ -244,7 +244,7 @@ def test_epsilon_decreases_in_delta_and_is_never_above_the_local_budget(
     for one, other in zip(strict, relaxed, strict=True):
         for level in (one, other):
             assert 0.0 <= level.epsilon_central_lower <= level.epsilon_central
-            assert level.epsilon_central <= level.epsilon_local
+            assert level.epsilon_central <= level.chosen
         # Where blocks and splits fall depends on delta: 0.1% at most.
         assert other.epsilon_central <= one.epsilon_central * 1.001
 
@@ -264,7 +264,7 @@ def test_delta_decreases_in_epsilon_and_is_zero_from_the_local_budget_on(
 
     for one, other in zip(low, high, strict=True):
         assert 0.0 <= other.delta_central_lower <= other.delta_central <= 1.0
-        if max(pair) * max(counts) >= other.epsilon_local:
+        if max(pair) * max(counts) >= other.chosen:
             assert other.delta_central == 0.0
         # Where the split falls depends on epsilon, and six digits are printed; below
         # 1e-280 only the tails are left.
@@ -287,10 +287,10 @@ def test_adding_people_never_hurts(
     few = account(protocol, Population.from_counts(counts), delta=delta).levels
     many = account(protocol, Population.from_counts(larger), delta=delta).levels
 
-    after = {answer.epsilon_local: answer.epsilon_central for answer in many}
+    after = {answer.chosen: answer.epsilon_central for answer in many}
     for answer in few:
         # Smoothing and the rounding of six digits are allowed 0.1%.
-        assert after[answer.epsilon_local] <= answer.epsilon_central * 1.001
+        assert after[answer.chosen] <= answer.epsilon_central * 1.001
 
 
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
@@ -311,7 +311,7 @@ def test_delta_and_epsilon_are_inverse_to_each_other() -> None:
     people = Population.from_counts({0.5: 200, 2.0: 300})
 
     for level in account(Frequency(5), people, delta=1e-7).levels:
-        index = [0.5, 2.0].index(level.epsilon_local)
+        index = [0.5, 2.0].index(level.chosen)
         back = account(Frequency(5), people, epsilon=level.epsilon_central)
 
         found = back.levels[index]
@@ -380,7 +380,7 @@ def test_quantiles_are_budgets_of_the_people_of_those_ranks() -> None:
     everybody = account(Frequency(3), people, delta=1e-6, quantiles=False).levels
 
     ranks = [0, 25, 50, 75, 100]
-    assert [level.epsilon_local for level in by_default] == budgets[ranks].tolist()
+    assert [level.chosen for level in by_default] == budgets[ranks].tolist()
     assert len(everybody) == 101
     assert everybody[50].epsilon_local == by_default[2].epsilon_local
 
@@ -390,7 +390,7 @@ def test_worst_level_is_the_one_with_the_largest_epsilon() -> None:
 
     guarantee = account(Frequency(4), people, delta=1e-6)
 
-    assert guarantee.worst.epsilon_local == 2.0
+    assert guarantee.worst.chosen == 2.0
     assert guarantee.certified
     summary = guarantee.to_dict()
     assert summary["delta"] == 1e-6
@@ -430,7 +430,7 @@ def test_levels_are_reported_as_asked_for() -> None:
 
     chosen = account(Frequency(4), people, delta=1e-6, levels=[2.0, 0.5, 2.0]).levels
 
-    assert [level.epsilon_local for level in chosen] == [0.5, 2.0]
+    assert [level.chosen for level in chosen] == [0.5, 2.0]
     for level, known in zip(chosen, (everybody[0], everybody[2]), strict=True):
         assert (level.count, level.hides_among) == (known.count, 550)
         # One unit of six digits: groups of people depend on who is asked about.

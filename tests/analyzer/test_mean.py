@@ -7,7 +7,7 @@ from shuffledp import InvalidInputError, Mean, Population
 from shuffledp.analyzer.channel import _hull, _two_values
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.mean import About, MeanEstimate, agnostic_mean, stratified_mean
-from shuffledp.randomizers.numbers import NUMBER_MECHANISMS
+from shuffledp.randomizers.catalog import NUMBER_MECHANISMS
 
 PEOPLE = Population.from_counts({0.5: 30, 2.0: 70})
 

@@ -1,7 +1,7 @@
 """Means by the name of what devices run."""
 
 from shuffledp import Mean
-from shuffledp.randomizers.numbers import number_randomizer
+from shuffledp.randomizers.catalog import number_randomizer
 from shuffledp.types import Mode
 
 

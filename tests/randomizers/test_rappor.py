@@ -14,13 +14,13 @@ from oracles.bit_vectors import (
 )
 
 from shuffledp import (
-    Guarantee,
     InvalidInputError,
     Population,
     Rappor,
     UnaryEncoding,
     account,
 )
+from shuffledp.accounting.certificate import read_certificate
 from shuffledp.statistics.single_message import SingleMessage
 
 LEVELS = [1e-12, 0.1, 1.0, 5.0, 700.0]
@@ -141,7 +141,7 @@ def test_reports_are_worth_more_than_the_permanent_response() -> None:
     assert permanent.worst.epsilon_central <= 0.0171
     # Fresh permanent responses for every report would use up far more.
     assert many.worst.epsilon_central_lower > 10.0 * permanent.worst.epsilon_central
-    assert Guarantee.from_dict(report.to_dict()) == report
+    assert read_certificate(report.to_dict()) == report
 
 
 @pytest.mark.parametrize(

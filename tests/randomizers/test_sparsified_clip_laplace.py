@@ -203,7 +203,7 @@ def test_attack_never_exceeds_the_certificate(
 
     for answer in guarantee.levels:
         assert answer.epsilon_central_lower <= answer.epsilon_central
-        assert answer.epsilon_central <= answer.epsilon_local
+        assert answer.epsilon_central <= answer.chosen
 
 
 def test_attack_speaks_of_the_two_ends() -> None:

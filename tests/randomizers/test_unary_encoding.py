@@ -6,13 +6,13 @@ import pytest
 from oracles.bit_vectors import largest_divergences, measured_budget, one_hot, unary
 
 from shuffledp import (
-    Guarantee,
     InvalidInputError,
     Population,
     SystemRandom,
     UnaryEncoding,
     account,
 )
+from shuffledp.accounting.certificate import read_certificate
 from shuffledp.cover import LocalRandomizer
 from shuffledp.randomizers.unary_encoding import VARIANTS
 from shuffledp.statistics.single_message import SingleMessage
@@ -137,7 +137,7 @@ def test_large_crowds_keep_their_reference_values(
 
     (level,) = guarantee.levels
     assert least <= level.epsilon_central_lower <= level.epsilon_central <= most
-    assert Guarantee.from_dict(guarantee.to_dict()) == guarantee
+    assert read_certificate(guarantee.to_dict()) == guarantee
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

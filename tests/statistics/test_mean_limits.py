@@ -19,7 +19,7 @@ from shuffledp import (
     UnknownLevelError,
     shuffle,
 )
-from shuffledp.randomizers.numbers import NUMBER_MECHANISMS
+from shuffledp.randomizers.catalog import NUMBER_MECHANISMS
 from shuffledp.types import Mode
 
 PEOPLE = Population.from_counts({2.0: 200, 4.0: 200})

@@ -6,7 +6,7 @@ from oracles.means import mean_by
 
 from shuffledp import Mean, Population, ShuffledReports, shuffle
 from shuffledp.analyzer.mean import About
-from shuffledp.randomizers.numbers import NUMBER_MECHANISMS
+from shuffledp.randomizers.catalog import NUMBER_MECHANISMS
 from shuffledp.types import Floats, Ints, Mode
 
 MODES: tuple[Mode, ...] = ("agnostic", "stratified")

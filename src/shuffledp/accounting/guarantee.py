@@ -22,8 +22,8 @@ class LevelGuarantee:
         count: People at this level.
         hides_among: Honest people among whom each of them hides, herself included.
         slack: Which part of the certified delta, at the certified epsilon, is numerical
-            caution (bounds of errors, densities bounded within cells); 0 for several
-            collections.
+            caution (bounds of errors, densities bounded within cells); 0 where it is not
+            told apart, as for several collections, and for sets of items.
         quantile: Which part of the population this level stands for, where there are
             too many levels to report ("minimum", "median", ...), else None.
         target: The central epsilon that these people chose, where that is what they choose.

@@ -12,99 +12,24 @@ from shuffledp.datasets.budgets import read_budgets
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import MECHANISMS, build
-from shuffledp.randomizers.unary_encoding import VARIANTS
+from shuffledp.randomizers.parameters import Kind, Parameter, parameters_of
 from shuffledp.statistics.single_message import SingleMessage
 
-_PARAMETERS = (
-    click.option(
-        "--mechanism",
-        type=click.Choice(MECHANISMS),
-        default="kary-response",
-        show_default=True,
-        help="What the devices run.",
-    ),
-    click.option(
-        "--categories",
-        type=int,
-        metavar="K",
-        help="How many values there are (kary-response, subset-selection, "
-        "hadamard-response, local-hashing, unary-encoding).",
-    ),
-    click.option("--subset-size", type=int, metavar="W", help="Of subset-selection."),
-    click.option(
-        "--buckets", type=int, metavar="G", help="Of local-hashing, a prime number."
-    ),
-    click.option(
-        "--variant",
-        type=click.Choice(VARIANTS),
-        help="Of unary-encoding [symmetric].",
-    ),
-    click.option(
-        "--bits", type=int, metavar="M", help="Of rappor: length of a Bloom filter."
-    ),
-    click.option(
-        "--hashes", type=int, metavar="H", help="Of rappor: bits that a value sets."
-    ),
-    click.option(
-        "--one-given-one",
-        type=float,
-        help="Of rappor: chance that a report repeats a permanent 1 [0.75].",
-    ),
-    click.option(
-        "--one-given-zero",
-        type=float,
-        help="Of rappor: chance that a report shows 1 for a permanent 0 [0.25].",
-    ),
-    click.option(
-        "--low", type=float, help="Smallest value (one-bit, laplace, gaussian) [0]."
-    ),
-    click.option("--high", type=float, help="Largest value [1]."),
-    click.option(
-        "--clip",
-        type=float,
-        metavar="C",
-        help="Of clip-laplace: values in [-C, C] [1].",
-    ),
-    click.option(
-        "--delta-local",
-        type=float,
-        help="Of gaussian: what a message may reveal beyond its level [1e-6].",
-    ),
-    click.option(
-        "--q",
-        type=float,
-        help="Of declared-ratios: most by which a victim's message can be likelier than "
-        "anybody else's.",
-    ),
-    click.option(
-        "--beta",
-        type=float,
-        help="Of declared-ratios: total variation distance of two values' messages.",
-    ),
-    click.option(
-        "--mode",
-        type=click.Choice(["agnostic", "stratified"]),
-        default="agnostic",
-        show_default=True,
-        help="Do levels travel apart from messages, or with them?",
-    ),
+_MECHANISM = click.option(
+    "--mechanism",
+    type=click.Choice(MECHANISMS),
+    default=MECHANISMS[0],
+    show_default=True,
+    help="What the devices run.",
 )
-_NAMES = (
-    "categories",
-    "subset_size",
-    "buckets",
-    "variant",
-    "bits",
-    "hashes",
-    "one_given_one",
-    "one_given_zero",
-    "low",
-    "high",
-    "clip",
-    "delta_local",
-    "q",
-    "beta",
+_MODE = click.option(
+    "--mode",
+    type=click.Choice(["agnostic", "stratified"]),
+    default="agnostic",
+    show_default=True,
+    help="Do levels travel apart from messages, or with them?",
 )
+_TYPES: dict[Kind, type] = {"whole": int, "number": float, "text": str}
 
 _CIRCUMSTANCES = (
     click.option(
@@ -156,17 +81,43 @@ Command = Callable[..., Any]
 
 
 def mechanism_options(command: Command) -> Command:
-    """Adds options for the randomizer, which arrives as one argument, `protocol`."""
+    """Adds options for the randomizer, which arrives as one argument, `protocol`.
+
+    They are the parameters of all mechanisms, as their classes explain them.
+    """
+    shared: dict[str, list[tuple[str, Parameter]]] = {}
+    for mechanism in MECHANISMS:
+        for parameter in parameters_of(mechanism):
+            shared.setdefault(parameter.name, []).append((mechanism, parameter))
 
     @functools.wraps(command)
     def with_protocol(**given: Any) -> None:
-        values = {name: given.pop(name) for name in _NAMES}
+        values = {name: given.pop(name) for name in shared}
         parameters = {n: value for n, value in values.items() if value is not None}
         randomizer = build(given.pop("mechanism"), parameters)
         protocol = SingleMessage(randomizer, given.pop("mode"))
         command(protocol=protocol, **given)
 
-    return _with(_PARAMETERS, with_protocol)
+    options = (_parameter_option(name, entries) for name, entries in shared.items())
+    return _with((_MECHANISM, *options, _MODE), with_protocol)
+
+
+def _parameter_option(
+    name: str, entries: list[tuple[str, Parameter]]
+) -> Callable[[Command], Command]:
+    """Returns the option for a parameter that one or several mechanisms have."""
+    said: dict[str, list[str]] = {}
+    for mechanism, parameter in entries:
+        default = "" if parameter.default is None else f" [{parameter.default}]"
+        text = parameter.help.removesuffix(".")
+        said.setdefault(f"{text}{default}", []).append(mechanism)
+    parts = [f"Of {', '.join(names)}: {text}." for text, names in said.items()]
+    return click.option(
+        f"--{name.replace('_', '-')}",
+        name,
+        type=_TYPES[entries[0][1].kind],
+        help=" ".join(parts),
+    )
 
 
 def circumstance_options(command: Command) -> Command:

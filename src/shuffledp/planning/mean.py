@@ -16,8 +16,8 @@ from shuffledp.planning.plan import (
 )
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
+from shuffledp.randomizers.catalog import number_randomizer
 from shuffledp.randomizers.checks import value_range
-from shuffledp.randomizers.numbers import number_randomizer
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Mode
 

@@ -1,52 +1,82 @@
-"""Every randomizer by its name, as certificates and the command line write it."""
+"""Every randomizer by its name, with a line each; none is imported before it is used."""
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
 
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.clip_laplace import ClipLaplace
-from shuffledp.randomizers.declared_ratios import DeclaredRatios
-from shuffledp.randomizers.gaussian import Gaussian
-from shuffledp.randomizers.hadamard_response import HadamardResponse
-from shuffledp.randomizers.kary_response import KRandomizedResponse
-from shuffledp.randomizers.laplace import Laplace
-from shuffledp.randomizers.local_hashing import LocalHashing
-from shuffledp.randomizers.one_bit import OneBit
-from shuffledp.randomizers.rappor import Rappor
-from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
-from shuffledp.randomizers.subset_selection import SubsetSelection
-from shuffledp.randomizers.unary_encoding import UnaryEncoding
+from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.number_randomizer import NumberRandomizer
 
-_MECHANISMS = {
-    "kary-response": KRandomizedResponse,
-    "one-bit": OneBit,
-    "subset-selection": SubsetSelection,
-    "hadamard-response": HadamardResponse,
-    "local-hashing": LocalHashing,
-    "unary-encoding": UnaryEncoding,
-    "rappor": Rappor,
-    "clip-laplace": ClipLaplace,
-    "sparsified-clip-laplace": SparsifiedClipLaplace,
-    "laplace": Laplace,
-    "gaussian": Gaussian,
-    "declared-ratios": DeclaredRatios,
-}
-MECHANISMS = tuple(_MECHANISMS)
 
-# Parameters are shorter in certificates and options than in Python.
-_NAMES = {
-    "categories": "num_categories",
-    "buckets": "num_buckets",
-    "bits": "num_bits",
-    "hashes": "num_hashes",
+@dataclass(frozen=True)
+class Entry:
+    """Where a mechanism is, and what its messages estimate.
+
+    Attributes:
+        module: Its file in this folder.
+        kind: Its class there.
+        estimates: Shares of categories, the mean of numbers, or neither.
+    """
+
+    module: str
+    kind: str
+    estimates: Literal["categories", "numbers"] | None = None
+
+
+# The first of each kind is the usual one.
+CATALOG: dict[str, Entry] = {
+    "kary-response": Entry("kary_response", "KRandomizedResponse", "categories"),
+    "one-bit": Entry("one_bit", "OneBit", "numbers"),
+    "subset-selection": Entry("subset_selection", "SubsetSelection", "categories"),
+    "hadamard-response": Entry("hadamard_response", "HadamardResponse", "categories"),
+    "local-hashing": Entry("local_hashing", "LocalHashing", "categories"),
+    "unary-encoding": Entry("unary_encoding", "UnaryEncoding", "categories"),
+    "rappor": Entry("rappor", "Rappor"),
+    "laplace": Entry("laplace", "Laplace", "numbers"),
+    "clip-laplace": Entry("clip_laplace", "ClipLaplace", "numbers"),
+    "sparsified-clip-laplace": Entry(
+        "sparsified_clip_laplace", "SparsifiedClipLaplace"
+    ),
+    "gaussian": Entry("gaussian", "Gaussian", "numbers"),
+    "declared-ratios": Entry("declared_ratios", "DeclaredRatios"),
 }
+MECHANISMS = tuple(CATALOG)
+
+
+def mechanisms_for(estimates: Literal["categories", "numbers"]) -> tuple[str, ...]:
+    """Returns the names of the mechanisms whose messages estimate this."""
+    return tuple(n for n, entry in CATALOG.items() if entry.estimates == estimates)
+
+
+NUMBER_MECHANISMS = mechanisms_for("numbers")
+
+
+def mechanism_class(mechanism: str) -> type[Any]:
+    """Returns the class of the randomizer of this name.
+
+    Raises:
+        InvalidInputError: If the name is unknown.
+    """
+    if mechanism not in CATALOG:
+        raise InvalidInputError(
+            f"Expected one of {', '.join(MECHANISMS)}, got {mechanism!r}."
+        )
+    entry = CATALOG[mechanism]
+    module = import_module(f"shuffledp.randomizers.{entry.module}")
+    found: type[Any] = getattr(module, entry.kind)
+    return found
 
 
 def build(
     mechanism: str, parameters: Mapping[str, int | float | str]
 ) -> LocalRandomizer:
     """Returns the randomizer of this name with these parameters.
+
+    Parameters have the names of certificates and options: `num_` is left out.
 
     >>> build("subset-selection", {"categories": 10, "subset_size": 3})
     SubsetSelection(num_categories=10, subset_size=3)
@@ -55,23 +85,45 @@ def build(
         InvalidInputError: If the name is unknown, or parameters are missing, unknown or
             out of range.
     """
-    if mechanism not in _MECHANISMS:
-        raise InvalidInputError(
-            f"Expected one of {', '.join(MECHANISMS)}, got {mechanism!r}."
-        )
-    kind = _MECHANISMS[mechanism]
-    known = inspect.signature(kind).parameters
-    given = {_NAMES.get(name, name): value for name, value in parameters.items()}
+    kind = mechanism_class(mechanism)
+    known = {name.removeprefix("num_"): p for name, p in _signature(kind).items()}
     needed = {n for n, p in known.items() if p.default is inspect.Parameter.empty}
-    if not needed <= set(given) <= set(known):
-        shown = {full: short for short, full in _NAMES.items()}
+    if not needed <= set(parameters) <= set(known):
         parts = [
-            f"{shown.get(n, n).replace('_', '-')}{'' if n in needed else ' (optional)'}"
-            for n in known
+            f"{name.replace('_', '-')}{'' if name in needed else ' (optional)'}"
+            for name in known
         ]
         raise InvalidInputError(
             f"Expected {mechanism} with {', '.join(parts)}; got "
             f"{', '.join(parameters) or 'nothing'}."
         )
+    given = {known[name].name: value for name, value in parameters.items()}
     randomizer: LocalRandomizer = kind(**given)
     return randomizer
+
+
+def number_randomizer(mechanism: str, low: float, high: float) -> NumberRandomizer:
+    """Returns the randomizer of this name for values in [low, high].
+
+    One that takes a clip has a range around 0, and as wide.
+
+    >>> number_randomizer("clip-laplace", 10.0, 12.0).high
+    1.0
+
+    Raises:
+        InvalidInputError: If the name is none of NUMBER_MECHANISMS, or the range is none.
+    """
+    if mechanism not in NUMBER_MECHANISMS:
+        raise InvalidInputError(
+            f"Expected one of {', '.join(NUMBER_MECHANISMS)}, got {mechanism!r}."
+        )
+    kind = mechanism_class(mechanism)
+    if "low" in _signature(kind):
+        found: NumberRandomizer = kind(low=low, high=high)
+        return found
+    around: NumberRandomizer = kind(clip=value_range(low, high))
+    return around
+
+
+def _signature(kind: type[Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(kind).parameters

@@ -30,7 +30,7 @@ class HadamardResponse(SetResponse):
     """Public parameters only.
 
     Attributes:
-        num_categories: k, at least 2.
+        num_categories: k, how many values there are; at least 2.
     """
 
     num_categories: int

@@ -35,7 +35,7 @@ class KRandomizedResponse(SetResponse):
     """Public parameters only; values, levels and rng are arguments of `randomize`.
 
     Attributes:
-        num_categories: k, at least 2.
+        num_categories: k, how many values there are; at least 2.
     """
 
     num_categories: int

@@ -40,7 +40,7 @@ class LocalHashing(SetResponse):
     """Public parameters only.
 
     Attributes:
-        num_categories: k, at least 2.
+        num_categories: k, how many values there are; at least 2.
         num_buckets: g, a prime number; near e^eps + 1 has the smallest error.
     """
 

@@ -31,7 +31,7 @@ class SubsetSelection(SetResponse):
     """Public parameters only.
 
     Attributes:
-        num_categories: k, at least 2.
+        num_categories: k, how many values there are; at least 2.
         subset_size: w, from 1 to k - 1; the same at every level, so that all messages
             look alike.
     """

@@ -46,7 +46,7 @@ class UnaryEncoding(BitChannel):
     """Public parameters only; values, levels and rng are arguments of `randomize`.
 
     Attributes:
-        num_categories: k, at least 2.
+        num_categories: k, how many values there are; at least 2.
         variant: "symmetric" or "optimized".
     """
 

@@ -11,9 +11,10 @@ from shuffledp.datasets.spellings import spelling_warnings
 from shuffledp.datasets.table import categories_of
 from shuffledp.datasets.table_kinds import category_names
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.catalog import build
+from shuffledp.randomizers.catalog import build, mechanisms_for
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
-from shuffledp.randomizers.unary_encoding import VARIANTS, UnaryEncoding
+from shuffledp.randomizers.parameters import parameters_of
+from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import (
@@ -33,14 +34,23 @@ from shuffledp.types import Floats, Ints
 # A simulation keeps everybody's message in memory at once.
 MAX_UNARY_BITS = 10**8
 
-_ORACLES = (
-    "kary-response",
-    "subset-selection",
-    "hadamard-response",
-    "local-hashing",
-    "unary-encoding",
-)
-_PARAMETERS = ("subset_size", "buckets", "variant")
+_ORACLES = mechanisms_for("categories")
+
+
+def _parameter_options() -> tuple[Option, ...]:
+    """Returns an option for each parameter of the mechanisms, but the categories."""
+    found: dict[str, Option] = {}
+    for mechanism in _ORACLES:
+        for parameter in parameters_of(mechanism):
+            name, text = parameter.name, parameter.help
+            if name != "categories":
+                found[name] = Option(
+                    name.replace("_", "-"), parameter.kind, f"Of {mechanism}: {text}"
+                )
+    return tuple(found.values())
+
+
+_PARAMETERS = _parameter_options()
 
 
 class FrequencyStatistic:
@@ -56,10 +66,15 @@ class FrequencyStatistic:
             "occur in the column.",
             "K|NAMES",
         ),
-        Option("subset-size", "whole", "Of subset-selection.", "W"),
-        Option("buckets", "whole", "Of local-hashing, a prime number.", "G"),
-        Option("variant", "text", "Of unary-encoding.", None, VARIANTS),
-        Option("dataset", "text", "The first page of each visit.", None, ("msnbc",)),
+        *_PARAMETERS,
+        Option(
+            "dataset",
+            "text",
+            "Instead of FILE, the first page of 989,818 visits to a news site, read from "
+            "the folder that SHUFFLEDP_DATA names, or downloaded once.",
+            None,
+            ("msnbc",),
+        ),
     )
 
     def rehearsal(self, request: Request) -> Rehearsal:
@@ -96,11 +111,11 @@ class FrequencyStatistic:
         request: Request,
     ) -> Summary:
         parameters = {
-            key: request.given[key]
-            for key in _PARAMETERS
-            if request.given.get(key) is not None
+            option.key: request.given[option.key]
+            for option in _PARAMETERS
+            if request.given.get(option.key) is not None
         }
-        mechanism = request.option("mechanism", "kary-response")
+        mechanism = request.option("mechanism", _ORACLES[0])
         oracle = _oracle(mechanism, parameters, len(names), levels.size)
         protocol = Frequency(len(names), stage.mode, oracle)
         return rehearse_frequency(stage, values, names, levels, source, protocol)

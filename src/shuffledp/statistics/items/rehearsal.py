@@ -49,7 +49,7 @@ class ItemsStatistic:
             "K|NAMES",
         ),
         Option(
-            "dataset", "text", "All kinds of pages of each visit.", None, ("msnbc",)
+            "dataset", "text", "The same visits, all kinds of pages.", None, ("msnbc",)
         ),
         Option(
             "person",

@@ -7,7 +7,7 @@ from shuffledp.analyzer.mean import MeanEstimate
 from shuffledp.datasets.table import numbers_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.randomizers.numbers import NUMBER_MECHANISMS, number_randomizer
+from shuffledp.randomizers.catalog import NUMBER_MECHANISMS, number_randomizer
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import (

@@ -1,0 +1,87 @@
+"""What a mechanism's parameters are called and mean, read off its class.
+
+A mechanism is a frozen dataclass whose docstring explains its attributes; certificates,
+options of the command line and their help texts follow from that.
+"""
+
+import inspect
+import re
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, Literal, TypeAlias
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.catalog import mechanism_class
+
+Kind: TypeAlias = Literal["whole", "number", "text"]
+
+_KINDS: dict[object, Kind] = {int: "whole", float: "number", str: "text"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A public parameter of a mechanism.
+
+    Attributes:
+        name: In certificates and as a key of options, such as "subset_size".
+        kind: Whether it is a whole number, a number or a text.
+        default: What it is if nothing is given; None if it must be given, or if that is
+            the mechanism's own choice.
+        help: What it is, from the class's docstring.
+    """
+
+    name: str
+    kind: Kind
+    default: int | float | str | None
+    help: str
+
+
+def parameters_of(mechanism: str) -> tuple[Parameter, ...]:
+    """Returns the public parameters of the mechanism of this name.
+
+    >>> [parameter.name for parameter in parameters_of("subset-selection")]
+    ['categories', 'subset_size']
+
+    Raises:
+        InvalidInputError: If a field is not explained in the docstring, or is of another
+            type than a number or a text.
+    """
+    kind = mechanism_class(mechanism)
+    explained = _attributes(inspect.getdoc(kind) or "")
+    found = []
+    for field in fields(kind):
+        plain = _plain_type(field.type)
+        if field.name not in explained or plain not in _KINDS:
+            raise InvalidInputError(
+                f"Expected {kind.__name__} to explain {field.name}, a number or a text, "
+                "among the attributes of its docstring."
+            )
+        default = None if field.default is MISSING else field.default
+        name = field.name.removeprefix("num_")
+        found.append(Parameter(name, _KINDS[plain], default, explained[field.name]))
+    return tuple(found)
+
+
+def _plain_type(annotation: Any) -> object:
+    """Returns int, float or str, also where None is allowed beside it."""
+    if isinstance(annotation, str):
+        annotation = {"int": int, "float": float, "str": str}.get(
+            annotation.removesuffix(" | None"), annotation
+        )
+    args = [arg for arg in getattr(annotation, "__args__", ()) if arg is not type(None)]
+    return args[0] if len(args) == 1 else annotation
+
+
+def _attributes(docstring: str) -> dict[str, str]:
+    """Returns what the section `Attributes:` says of each, on one line."""
+    _, _, section = docstring.partition("Attributes:\n")
+    found: dict[str, str] = {}
+    for line in section.splitlines():
+        begun = re.match(r"    (\w+): (.*)", line)
+        if begun:
+            name = begun[1]
+            found[name] = begun[2].strip()
+        elif line.startswith("        ") and found:
+            found[name] += f" {line.strip()}"
+        elif line.strip():
+            break
+    return found
