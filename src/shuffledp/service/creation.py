@@ -73,7 +73,7 @@ def create_task(
         raise InvalidInputError(f"Expected at least 1 epoch, got {epochs}.")
     if max(minimum, default=0) > MAX_PEOPLE:
         raise InvalidInputError(
-            f"Expected a minimum of at most {MAX_PEOPLE:,} people per level."
+            f"Expected a minimum of at most {MAX_PEOPLE:,} people per choice."
         )
     if any(map(_has_controls, (name, *question.texts))):
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""What a device does: randomize an answer at the person's level, and seal it.
+"""What a device does: randomize an answer at the person's choice, and seal it.
 
 The randomizer is the protocol's own; here its messages only get sealed. Choices never go
 into a sealed message, other than the messages of the step that collects them.

@@ -79,18 +79,16 @@ class Task:
         choices = float_array(self.choices, "choices")
         if not 1 <= choices.size <= MAX_CHOICES or (choices[1:] <= choices[:-1]).any():
             raise InvalidInputError(
-                f"Expected 1 to {MAX_CHOICES} privacy levels, strictly increasing."
+                f"Expected 1 to {MAX_CHOICES} choices, strictly increasing."
             )
         if not 0.0 < choices[0] <= choices[-1] <= MAX_BUDGET:
-            raise InvalidInputError(
-                f"Expected privacy levels above 0, up to {MAX_BUDGET:g}."
-            )
+            raise InvalidInputError(f"Expected choices above 0, up to {MAX_BUDGET:g}.")
         for name in ("minimum", "promise", "allowance"):
             if len(getattr(self, name)) != choices.size:
-                raise InvalidInputError(f"Expected one {name} for each level.")
+                raise InvalidInputError(f"Expected one {name} for each choice.")
         if not all(1 <= count <= MAX_PEOPLE for count in self.minimum):
             raise InvalidInputError(
-                "Expected at least one person per level as minimum."
+                "Expected at least one person per choice as minimum."
             )
         for numbers in (self.promise, self.allowance):
             if not all(math.isfinite(number) and number > 0.0 for number in numbers):
