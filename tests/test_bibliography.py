@@ -15,7 +15,11 @@ PACKAGE = Path(shuffledp.__file__).parent
 DOCS = PACKAGE.parents[1] / "docs"
 PAGE = DOCS / "bibliography.md"
 ARXIV = re.compile(r"\b\d{4}\.\d{5}\b")
-BOUNDS = [*{type(bound) for bound in PUBLISHED}, SparsifiedApes, SegmentedPrivacy]
+BOUNDS = [
+    *sorted({type(bound) for bound in PUBLISHED}, key=lambda kind: kind.name),
+    SparsifiedApes,
+    SegmentedPrivacy,
+]
 
 pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="docs/ is not here")
 

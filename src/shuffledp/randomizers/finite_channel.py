@@ -237,7 +237,9 @@ class FiniteChannel(ABC):
             )
         total = table.sum(axis=2, keepdims=True)
         if not np.all(np.abs(total - 1.0) <= 1e-9):
-            raise InvalidInputError("Expected chances that add up to 1 for every value.")
+            raise InvalidInputError(
+                "Expected chances that add up to 1 for every value."
+            )
         scaled: Floats = table / total
         return scaled
 

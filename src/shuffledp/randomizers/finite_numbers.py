@@ -124,7 +124,9 @@ class FiniteNumbers(FiniteChannel):
         below, share = self._places(np.asarray(values, dtype=np.float64))
         above = np.minimum(below + 1, self.num_values - 1)
         table = self.drawn(np.asarray(epsilons, dtype=np.float64))
-        laws = (1.0 - share)[:, None] * table[:, below] + share[:, None] * table[:, above]
+        laws = (1.0 - share)[:, None] * table[:, below] + share[:, None] * table[
+            :, above
+        ]
         numbers = self.decode(np.arange(self.num_messages))
         mean = laws @ numbers
         variance = np.sum(laws * (numbers - mean[..., None]) ** 2, axis=2)

@@ -116,7 +116,9 @@ def _weights(
                 )
                 return
     yield Finding(
-        ABOUT, f"gamma is at most {closest:.6g} of what all values leave room for.", True
+        ABOUT,
+        f"gamma is at most {closest:.6g} of what all values leave room for.",
+        True,
     )
     if worse:
         yield Finding(
@@ -153,9 +155,13 @@ def _matched(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Find
     varies = any(cover.cells is not None for tuples in covers for cover in tuples)
     if varies or table.shape[2] > _MOST_KINDS or cells > _MOST_CELLS:
         why = (
-            "losses vary within cells" if varies else f"{table.shape[2]} kinds of messages"
+            "losses vary within cells"
+            if varies
+            else f"{table.shape[2]} kinds of messages"
         )
-        yield Finding(ABOUT, f"omega was not looked for message by message: {why}.", None)
+        yield Finding(
+            ABOUT, f"omega was not looked for message by message: {why}.", None
+        )
         return
     matched, total, largest = 0, 0, 0.0
     for place, tuples in enumerate(covers):
@@ -254,7 +260,9 @@ def _smallest_factor(
     return float(found.x[-1]) if found.status == 0 else None
 
 
-def _worst_pairs(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
+def _worst_pairs(
+    subject: Subject, covers: list[tuple[Cover, ...]]
+) -> Iterator[Finding]:
     largest = 0.0
     for place, (level, tuples) in enumerate(zip(subject.levels, covers, strict=True)):
         shown = np.max(

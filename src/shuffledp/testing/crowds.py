@@ -76,7 +76,9 @@ def crowds(subject: Subject) -> Iterator[Finding]:
         yield Finding(ABOUT, "there are too many outcomes to enumerate.", None)
         return
     crowd = ", ".join(map(str, sizes))
-    text = f"of {crowd} people, the certificate is at least {tightest:.4g} times the truth"
+    text = (
+        f"of {crowd} people, the certificate is at least {tightest:.4g} times the truth"
+    )
     if whole:
         text += f", and the attack at most {strongest:.4g} times"
     yield Finding(ABOUT, text + ".", True)

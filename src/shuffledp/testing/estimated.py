@@ -148,7 +148,9 @@ def _reports(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
             yield Finding(about, f"it accepts {name}, which it never sends.", False)
             return
     yield Finding(
-        about, f"reports are accepted, {len(foreign)} kinds of others are refused.", True
+        about,
+        f"reports are accepted, {len(foreign)} kinds of others are refused.",
+        True,
     )
 
 

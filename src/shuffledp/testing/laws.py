@@ -160,7 +160,9 @@ def _on_grid(device: Any, epsilon: float, value: float) -> Law:
 def _from_point(device: Any, epsilon: float, point: int, size: int) -> Law:
     if isinstance(device, Gaussian):
         length = 2.0 / float(device.deviations(np.array([epsilon]))[0]) / size
-        edges = np.arange(-_reach(_DEVIATIONS / length), size + _reach(_DEVIATIONS / length) + 1)
+        edges = np.arange(
+            -_reach(_DEVIATIONS / length), size + _reach(_DEVIATIONS / length) + 1
+        )
         away = (edges - point) * length
         # Differences of the nearer tail, so that far cells keep their digits.
         below, above = ndtr(np.minimum(away, 0.0)), ndtr(np.minimum(-away, 0.0))

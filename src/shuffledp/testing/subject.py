@@ -69,7 +69,10 @@ def places_of(drawn: NDArray[Any], messages: NDArray[Any]) -> NDArray[np.int64]:
         # Rows as numbers, to the base of the largest entry of a message.
         base = int(messages.max()) + 1
         powers = base ** np.arange(messages.shape[1])
-        keys, found = messages.astype(np.int64) @ powers, drawn.astype(np.int64) @ powers
+        keys, found = (
+            messages.astype(np.int64) @ powers,
+            drawn.astype(np.int64) @ powers,
+        )
         found[np.any((drawn < 0) | (drawn >= base), axis=1)] = -1
     else:
         keys, found = messages.astype(np.int64), drawn.astype(np.int64)
