@@ -20,6 +20,11 @@ from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.mean.moments import averages_of, check_sums, power_sums
+from shuffledp.statistics.mean.prediction import (
+    check_spread,
+    expected_bias,
+    expected_error,
+)
 from shuffledp.statistics.tallying import (
     Seen,
     check_generator,
@@ -288,21 +293,8 @@ class Mean:
         """
         value, half = self._scaled(mean), value_range(self.low, self.high)
         known = (check_spread(spread, self.low, self.high) or 0.0) / half
-        # Rounding aside, a mean near an end leaves no room for a large spread.
-        if known**2 > (1.0 - value) * (1.0 + value) + 1e-9:
-            raise InvalidInputError(
-                "Expected a spread that values of this mean can have in the range, "
-                f"got {spread:g}."
-            )
         channel = self._unit.channel(people)
-        if self.mode == "agnostic":
-            return half * float(channel.variance(value, known, solved=False) ** 0.5)
-        share = people.counts / people.num_users
-        parts = [
-            channel.level(index).variance(value, known, solved=False)
-            for index in range(people.num_levels)
-        ]
-        return half * float((share**2 @ np.array(parts)) ** 0.5)
+        return half * expected_error(channel, self.mode, value, known)
 
     def predicted_bias(self, people: Population, *, mean: float | None = None) -> float:
         """Returns the bias limit to expect if all values are equal; 0 if unbiased.
@@ -311,15 +303,8 @@ class Mean:
             people: Who will take part.
             mean: As for `predicted_error`.
         """
-        channel, value = self._unit.channel(people), np.array([self._scaled(mean)])
-        half = value_range(self.low, self.high)
-        if self.mode == "agnostic":
-            return half * channel.bias_limit(float(channel.average(value)[0]))
-        limits = [
-            level.bias_limit(float(level.average(value)[0]))
-            for level in map(channel.level, range(people.num_levels))
-        ]
-        return half * float(people.counts @ np.array(limits)) / people.num_users
+        half, channel = value_range(self.low, self.high), self._unit.channel(people)
+        return half * expected_bias(channel, self.mode, self._scaled(mean))
 
     def _scaled(self, mean: float | None) -> float:
         """Returns where a mean, by default the middle, is between -1 and 1."""
@@ -328,19 +313,6 @@ class Mean:
             raise InvalidInputError(f"Expected a mean in the range, got {value:g}.")
         half = value_range(self.low, self.high)
         return float(np.clip((value - self._middle) / half, -1.0, 1.0))
-
-
-def check_spread(spread: float | None, low: float, high: float) -> float | None:
-    """Returns the spread, which cannot exceed half the range."""
-    if spread is None:
-        return None
-    number = as_number(spread, "spread")
-    if not 0.0 <= number <= value_range(low, high):
-        raise InvalidInputError(
-            f"Expected a spread from 0 to {value_range(low, high):g}, half the range of "
-            f"the values; got {number:g}."
-        )
-    return number
 
 
 PROTOCOL = Mean

@@ -19,7 +19,8 @@ from shuffledp.report.summary_parts import (
 )
 from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_numbers
-from shuffledp.statistics.mean.protocol import WORDS, Mean, check_spread
+from shuffledp.statistics.mean.prediction import check_spread
+from shuffledp.statistics.mean.protocol import WORDS, Mean
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.statistic import Option

@@ -39,6 +39,8 @@ from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.rappor import Rappor
 from shuffledp.randomness import Rng, check_rng
 from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.strings.drawn import drawn_ones
+from shuffledp.statistics.strings.memoized import MemoizedStrings
 from shuffledp.statistics.tallying import (
     Seen,
     check_counts,
@@ -49,7 +51,7 @@ from shuffledp.statistics.tallying import (
     tally_of,
 )
 from shuffledp.tally import Tally
-from shuffledp.types import Floats, Ints, Mode
+from shuffledp.types import Ints, Mode
 from shuffledp.wording import Words
 
 WORDS = Words(
@@ -65,25 +67,6 @@ MAX_COHORTS = 2**16
 
 # Bits are randomized in batches of about this size, to bound the memory of temporaries.
 _BATCH = 1 << 21
-# NumPy deals no more people to cohorts.
-_MOST_DEALT = 10**9
-
-
-@dataclass(frozen=True, eq=False)
-class MemoizedStrings:
-    """What the devices keep: with it alone they answer, and never again from the string.
-
-    Attributes:
-        bits: Each person's permanent response, shape (n, bits).
-        cohorts: Each person's cohort, shape (n,).
-        levels: Each person's privacy level in nats, shape (n,).
-        identity: Of the protocol that this was kept for.
-    """
-
-    bits: NDArray[np.bool_]
-    cohorts: Ints
-    levels: Floats
-    identity: Identity
 
 
 @dataclass(frozen=True)
@@ -297,35 +280,17 @@ class Strings:
             InvalidInputError: If holders are not those of the population.
         """
         check_generator(rng)
-        if people.num_users >= _MOST_DEALT:
-            raise InvalidInputError(
-                f"Expected fewer than {_MOST_DEALT:,} people to be dealt to cohorts."
-            )
-        texts = bloom.as_strings(strings)
-        left = check_holders(holders, people, len(texts))
-        one, zero = self.randomizer.effective_chances(people.epsilons)
-        dealt = self.dealt(people)
-        piles = people.num_levels if self.mode == "stratified" else 1
-        ones = np.zeros((self.num_cohorts, piles, self.num_bits), dtype=np.int64)
-        for cohort in range(self.num_cohorts):
-            positions = bloom.bloom_positions(
-                texts,
-                np.full(len(texts), cohort),
-                num_bits=self.num_bits,
-                num_hashes=self.num_hashes,
-            )
-            sets = np.zeros((len(texts), self.num_bits), dtype=np.int64)
-            np.put_along_axis(sets, positions, 1, axis=1)
-            for level in range(people.num_levels):
-                size = int(dealt[cohort, level])
-                here = rng.multivariate_hypergeometric(
-                    left[level], size, method="marginals"
-                )
-                left[level] -= here
-                held = here @ sets
-                drawn = rng.binomial(held, one[level])
-                drawn += rng.binomial(size - held, zero[level])
-                ones[cohort, level if piles > 1 else 0] += drawn
+        texts, dealt = bloom.as_strings(strings), self.dealt(people)
+        ones = drawn_ones(
+            texts,
+            check_holders(holders, people, len(texts)),
+            dealt,
+            chances=self.randomizer.effective_chances(people.epsilons),
+            shape=(self.num_bits, self.num_hashes),
+            rng=rng,
+        )
+        if self.mode == "agnostic":
+            ones = ones.sum(axis=1, keepdims=True)
         return Tally(self.identity, people.epsilons, dealt, ones)
 
     def estimate(

@@ -1,0 +1,59 @@
+"""Ones of a collection of strings, drawn without any people."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers import bloom
+from shuffledp.types import Floats, Ints
+
+# NumPy deals no more people to cohorts.
+MOST_DEALT = 10**9
+
+
+def drawn_ones(
+    texts: list[str],
+    holders: NDArray[np.int64],
+    dealt: Ints,
+    *,
+    chances: tuple[Floats, Floats],
+    shape: tuple[int, int],
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Returns the ones of each cohort, level and bit, shape (cohorts, levels, bits).
+
+    Args:
+        texts: Different strings.
+        holders: How many people of each level hold each, shape (levels, strings).
+        dealt: How many people of each level each cohort gets, shape (cohorts, levels).
+        chances: To report 1 on a bit that is set, and on one that is not, by level.
+        shape: Bits of a filter, and how many of them a string sets.
+        rng: A simulation's generator.
+
+    Raises:
+        InvalidInputError: If there are more people than can be dealt.
+    """
+    if int(holders.sum()) >= MOST_DEALT:
+        raise InvalidInputError(
+            f"Expected fewer than {MOST_DEALT:,} people to be dealt to cohorts."
+        )
+    left, (one, zero), (num_bits, num_hashes) = holders.copy(), chances, shape
+    ones = np.zeros((*dealt.shape, num_bits), dtype=np.int64)
+    for cohort, sizes in enumerate(dealt.tolist()):
+        positions = bloom.bloom_positions(
+            texts,
+            np.full(len(texts), cohort),
+            num_bits=num_bits,
+            num_hashes=num_hashes,
+        )
+        sets = np.zeros((len(texts), num_bits), dtype=np.int64)
+        np.put_along_axis(sets, positions, 1, axis=1)
+        for level, size in enumerate(sizes):
+            here = rng.multivariate_hypergeometric(
+                left[level], size, method="marginals"
+            )
+            left[level] -= here
+            held = here @ sets
+            ones[cohort, level] = rng.binomial(held, one[level])
+            ones[cohort, level] += rng.binomial(size - held, zero[level])
+    return ones
