@@ -16,7 +16,7 @@ from flwr.clientapp.mod import LocalDpMod
 from shuffledp.federated.flower_client import RandomizeUpdate
 
 PRIVATE = RandomizeUpdate(
-    setting.AGREEMENT,
+    setting.agreement(),
     scale=setting.SCALE,
     level_of=setting.level_of,
     rng_of=setting.rng_of,

@@ -14,6 +14,8 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
 from shuffledp.federated.flower_server import ShuffledAveraging
+from shuffledp.federated.local_guarantee import local_part
+from shuffledp.population import Population
 
 app = ServerApp()
 
@@ -37,9 +39,8 @@ def main(grid: Grid, context: Context) -> None:
     del context
     logging.getLogger("flwr").setLevel(logging.WARNING)
     private = ShuffledAveraging(
-        setting.AGREEMENT,
+        setting.agreement(),
         promised=setting.PROMISED,
-        coordinates=setting.model().num_parameters,
         delta=setting.DELTA,
         server_rate=setting.SERVER_RATE,
     )
@@ -82,12 +83,13 @@ def print_accuracies(title: str, result: Result) -> None:
 def print_guarantee(strategy: ShuffledAveraging) -> None:
     """Prints what each level is promised after all rounds."""
     guarantee = strategy.guarantee
+    local = local_part(guarantee, setting.agreement().protocol)
     print(f"  after {guarantee.rounds} rounds, delta {guarantee.delta:g}, epsilon of")
     print("    level  one weight's message  all updates: locally  centrally, shuffled")
-    for row in guarantee.levels:
+    for row, central in zip(local.levels, guarantee.levels, strict=True):
         print(
             f"    {row.epsilon_local:5g}  {row.epsilon_local:20g}"
-            f"  {row.user_local_certified:20.4g}  {row.user_central or math.inf:19.4g}"
+            f"  {row.epsilon_all:20.4g}  {central.epsilon_central:19.4g}"
         )
 
 
@@ -95,6 +97,8 @@ def print_check(result: Result) -> None:
     """Trains once more without Flower, from the same seeds, and compares the models."""
     weights = setting.model().start()
     levels = np.array([setting.level_for(i) for i in range(setting.NUM_CLIENTS)])
+    people = Population.from_budgets(levels)
+    framework = setting.agreement().protocol.framework
     for server_round in range(1, setting.ROUNDS + 1):
         cells = np.stack(
             [
@@ -103,7 +107,7 @@ def print_check(result: Result) -> None:
             ]
         )
         totals = cells.sum(axis=0, dtype=np.int64).astype(np.float64)
-        mean = setting.AGREEMENT.randomizer.estimate(totals, levels)
+        mean = framework.estimate(totals, people)
         weights = (weights - setting.SERVER_RATE * mean).astype(np.float32)
     (trained,) = result.arrays.to_numpy_ndarrays()
     if not np.array_equal(weights, trained):
@@ -118,10 +122,9 @@ def cells_of(
     trained = setting.train_locally(weights, number)
     update = (weights - trained) / np.float32(setting.SCALE)
     rng = setting.rng_for(number, server_round)
-    level = np.array([setting.level_for(number)])
-    cells: NDArray[np.uint16] = setting.AGREEMENT.randomizer.randomize(
-        update[None], level, rng=rng
-    )[0]
+    level = [setting.level_for(number)]
+    reports = setting.agreement().protocol.randomize(update[None], level, rng=rng)
+    cells: NDArray[np.uint16] = reports.messages[0]
     return cells
 
 

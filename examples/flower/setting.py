@@ -9,15 +9,17 @@ from numpy.typing import NDArray
 
 from shuffledp.datasets.mnist import LabeledImages, load_digits, load_mnist
 from shuffledp.federated.clients import Clients, partition
+from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
 from shuffledp.federated.flower_agreement import Agreement
 from shuffledp.federated.local_training import LocalTraining
+from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.softmax import SoftmaxRegression
 
 NUM_CLIENTS = 100
 ROUNDS = int(os.environ.get("ROUNDS", "10"))
 # Of a third of the people each, in nats per weight of the model and round.
 LEVELS = (0.5, 1.0, 2.0)
-AGREEMENT = Agreement(framework="apes", clip=0.02, rounds=ROUNDS)
+CLIP = 0.02
 DELTA = 1e-4
 LOCAL = LocalTraining(steps=1, learning_rate=0.5)
 SCALE = LOCAL.steps * LOCAL.learning_rate
@@ -50,6 +52,12 @@ def clients() -> Clients:
 def model() -> SoftmaxRegression:
     """Returns the model: 650 weights for the digits, 7,850 for MNIST."""
     return SoftmaxRegression(images().train_features.shape[1])
+
+
+def agreement() -> Agreement:
+    """Returns what happens in a round, and how often."""
+    protocol = TrainingRound(ClipLaplaceVectors(CLIP), model().num_parameters)
+    return Agreement(protocol, rounds=ROUNDS)
 
 
 def train_locally(weights: NDArray[np.float32], number: int) -> NDArray[np.float32]:

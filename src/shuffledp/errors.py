@@ -8,6 +8,7 @@
     |-- DataError                               a file, column or checksum is wrong
     |   `-- MissingValueError                   somebody in a table has no value
     |-- CertificationError                      a bound cannot be proven numerically
+    |-- ConformanceError                        a randomizer is not what it says it is
     `-- MissingExtraError (also an ImportError) an optional dependency is not installed
 
 Messages about public parameters say "Expected X, got Y". Messages about people's data
@@ -45,6 +46,18 @@ class MissingValueError(DataError):
 
 class CertificationError(ShuffledpError):
     """No proven bound can be given; nothing is returned instead of a guess."""
+
+
+class ConformanceError(ShuffledpError):
+    """A randomizer's draws, law, cover, attack or estimator contradict each other.
+
+    Attributes:
+        conformance: All findings, from `shuffledp.testing`.
+    """
+
+    def __init__(self, message: str, conformance: object = None) -> None:
+        super().__init__(message)
+        self.conformance = conformance
 
 
 class MissingExtraError(ShuffledpError, ImportError):

@@ -11,18 +11,25 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from oracles.frameworks import Mine, PlainNumbers
 
 if importlib.util.find_spec("flwr") is None:
     pytest.skip("Needs the extra federated.", allow_module_level=True)
 
+from shuffledp.accounting.account import account
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
 from shuffledp.federated.flower_agreement import Agreement
 from shuffledp.federated.flower_client import RandomizeUpdate
 from shuffledp.federated.flower_server import ShuffledAveraging
-from shuffledp.federated.guarantees import certify_training
+from shuffledp.federated.local_guarantee import local_part
 from shuffledp.federated.other_vectors import LaplaceVectors, OneBitVectors
-from shuffledp.federated.sparsified_vectors import RandomVectors, ThresholdVectors
+from shuffledp.federated.round_protocol import TrainingRound
+from shuffledp.federated.sparsified_vectors import (
+    RandomVectors,
+    ThresholdVectors,
+    TopVectors,
+)
 from shuffledp.population import Population
 
 # After the modules above, which import Flower without its dependencies' warnings.
@@ -40,8 +47,13 @@ from flwr.app import (  # isort: skip
 
 from flwr.supercore.task_identity import TaskIdentity  # isort: skip
 
-RANDOMIZER = ClipLaplaceVectors(0.5)
-AGREEMENT = Agreement(framework="apes", clip=0.5, rounds=2)
+
+def agreed(coordinates: int, framework: Any = None, rounds: int = 2) -> Agreement:
+    """What devices and server agree on, for a model of so many weights."""
+    chosen = ClipLaplaceVectors(0.5) if framework is None else framework
+    return Agreement(TrainingRound(chosen, coordinates), rounds)
+
+
 RUN = Path(__file__).parents[2] / "examples" / "flower" / "run.py"
 
 
@@ -52,8 +64,19 @@ def _task(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(TaskIdentity, name, 1)
 
 
-def request(weights: NDArray[np.float32], message_type: str = MessageType.TRAIN) -> Any:
-    content = RecordDict({"arrays": ArrayRecord([weights])})
+def request(
+    weights: NDArray[np.float32],
+    message_type: str = MessageType.TRAIN,
+    *,
+    digest: str | None = None,
+) -> Any:
+    digest = agreed(weights.size).digest if digest is None else digest
+    content = RecordDict(
+        {
+            "arrays": ArrayRecord([weights]),
+            "config": ConfigRecord({"shuffledp-round": digest, "server-round": 1}),
+        }
+    )
     return Message(content, dst_node_id=7, message_type=message_type)
 
 
@@ -79,11 +102,21 @@ def app_that_returns(weights: NDArray[np.float32]) -> Callable[[Any, Any], Any]:
     return app
 
 
-def mod(**changes: Any) -> RandomizeUpdate:
+def mod(coordinates: int = 3, **changes: Any) -> RandomizeUpdate:
     settings: dict[str, Any] = {
         "rng_of": lambda *_: np.random.default_rng(5),
     } | changes
-    return RandomizeUpdate(AGREEMENT, **settings)
+    return RandomizeUpdate(agreed(coordinates), **settings)
+
+
+def expected_cells(update: NDArray[np.float32], level: float) -> NDArray[np.uint16]:
+    """What a device with the randomness of `mod` sends."""
+    cells: NDArray[np.uint16] = (
+        agreed(update.size)
+        .protocol.randomize(update[None], [level], rng=np.random.default_rng(5))
+        .messages[0]
+    )
+    return cells
 
 
 def updates_sent(context: Any) -> int:
@@ -95,25 +128,24 @@ def test_only_randomized_cells_and_the_level_leave_the_device() -> None:
     before = np.array([0.1, 0.2, 0.3, 0.4], dtype=np.float32)
     after = np.array([0.3, 0.1, -2.0, 0.4], dtype=np.float32)
 
-    reply = mod(scale=0.5)(
+    reply = mod(4, scale=0.5)(
         request(before), device(privacy_level=2.0), app_that_returns(after)
     )
 
-    assert set(reply.content) == {"cells", "privacy-level"}
+    assert set(reply.content) == {"messages", "privacy-level", "shuffledp-round"}
     assert dict(reply.content["privacy-level"]) == {"privacy-level": 2.0}
+    assert dict(reply.content["shuffledp-round"]) == {
+        "shuffledp-round": agreed(4).digest
+    }
     cells = sent(reply)
-    expected = RANDOMIZER.randomize(
-        (before - after)[None] / np.float32(0.5),
-        np.array([2.0]),
-        rng=np.random.default_rng(5),
-    )
+    expected = expected_cells((before - after) / np.float32(0.5), 2.0)
     assert cells.dtype == np.uint16
-    np.testing.assert_array_equal(cells, expected[0])
+    np.testing.assert_array_equal(cells, expected)
 
 
 def test_randomness_comes_from_the_system_unless_told_otherwise() -> None:
     weights = np.zeros(200, dtype=np.float32)
-    private = RandomizeUpdate(AGREEMENT)
+    private = RandomizeUpdate(agreed(200))
     context = device(privacy_level=1.0)
 
     first, second = (
@@ -172,9 +204,9 @@ def test_the_reply_is_of_the_same_kind_whatever_becomes_of_the_data(name: str) -
 
     assert [reply.has_error() for reply in replies] == [False, False, True]
     for reply in replies[:2]:
-        assert set(reply.content) == {"cells", "privacy-level"}
+        assert set(reply.content) == {"messages", "privacy-level", "shuffledp-round"}
         assert dict(reply.content["privacy-level"]) == {"privacy-level": 1.0}
-        assert list(reply.content["cells"]) == ["cells"]
+        assert list(reply.content["messages"]) == ["messages"]
         assert sent(reply).dtype == np.uint16
         assert sent(reply).shape == (3,)
         assert "influenza" not in repr(reply)
@@ -195,12 +227,8 @@ def test_zeros_are_randomized_where_there_is_no_finite_update(
 ) -> None:
     reply = mod()(request(ZEROS), device(privacy_level=3.0), TRAININGS[name])
 
-    expected = RANDOMIZER.randomize(
-        np.array([update], np.float32),
-        np.array([3.0]),
-        rng=np.random.default_rng(5),
-    )
-    np.testing.assert_array_equal(sent(reply), expected[0])
+    expected = expected_cells(np.array(update, np.float32), 3.0)
+    np.testing.assert_array_equal(sent(reply), expected)
 
 
 def test_every_look_at_the_data_counts_before_it_happens() -> None:
@@ -252,7 +280,7 @@ def test_a_request_is_refused_before_anybody_looks_at_the_data(
     context = device() if level is None else device(privacy_level=level)
     asked = request(np.array(weights, np.float32), message_type)
 
-    reply = mod()(asked, context, app)
+    reply = mod(2)(asked, context, app)
 
     assert reply.has_error()
     assert not reply.has_content()
@@ -279,7 +307,7 @@ def test_a_server_that_makes_training_overflow_learns_nothing_from_the_answer() 
         context = device(privacy_level=1.0)
         answers.append(
             [
-                mod()(
+                mod(2)(
                     request(np.array([size, size], np.float32)), context, app_of(pixel)
                 ).has_error()
                 for size in (3e38, 2e38, 1e6, 1e6, 1e6)
@@ -301,12 +329,19 @@ def test_a_device_gives_away_no_more_updates_than_agreed() -> None:
 
 
 def replies_to(
-    cells: NDArray[np.uint16], levels: NDArray[np.float64], *, asked: Any
+    cells: NDArray[Any],
+    levels: NDArray[np.float64],
+    *,
+    asked: Any,
+    digest: str = "",
 ) -> list[Any]:
     records: list[dict[str, Any]] = [
         {
-            "cells": ArrayRecord({"cells": Array(row)}),
+            "messages": ArrayRecord({"messages": Array(row)}),
             "privacy-level": MetricRecord({"privacy-level": float(level)}),
+            "shuffledp-round": ConfigRecord(
+                {"shuffledp-round": digest or agreed(row.size).digest}
+            ),
         }
         for row, level in zip(cells, levels, strict=True)
     ]
@@ -324,17 +359,18 @@ def strategy(
     promised: dict[float, int],
     *,
     coordinates: int = 2,
-    agreement: Agreement = AGREEMENT,
     **changes: Any,
 ) -> ShuffledAveraging:
-    settings: dict[str, Any] = {"delta": 1e-3, "server_rate": 0.5} | changes
-    return ShuffledAveraging(
-        agreement, promised=promised, coordinates=coordinates, **settings
-    )
+    settings: dict[str, Any] = {
+        "agreement": agreed(coordinates),
+        "delta": 1e-3,
+        "server_rate": 0.5,
+    } | changes
+    return ShuffledAveraging(promised=promised, **settings)
 
 
 def sent(reply: Any) -> NDArray[np.uint16]:
-    cells: NDArray[np.uint16] = reply.content["cells"]["cells"].numpy()
+    cells: NDArray[np.uint16] = reply.content["messages"]["messages"].numpy()
     return cells
 
 
@@ -349,7 +385,8 @@ def test_flower_and_numpy_make_the_same_model_of_the_same_messages() -> None:
     levels = rng.choice([1.0, 4.0], 40)
     weights = rng.normal(size=10).astype(np.float32)
     updates = rng.normal(0.0, 0.3, (40, 10)).astype(np.float32)
-    cells = RANDOMIZER.randomize(updates, levels, rng=rng)
+    protocol = agreed(10).protocol
+    cells = protocol.randomize(updates, levels, rng=rng).messages
     order = rng.permutation(40)
     model = ArrayRecord([weights])
 
@@ -360,7 +397,8 @@ def test_flower_and_numpy_make_the_same_model_of_the_same_messages() -> None:
     )
 
     totals = cells.sum(axis=0, dtype=np.int64).astype(np.float64)
-    expected = weights - 0.5 * RANDOMIZER.estimate(totals, levels)
+    people = Population.from_budgets(levels)
+    expected = weights - 0.5 * protocol.framework.estimate(totals, people)
     np.testing.assert_array_equal(
         arrays.to_numpy_ndarrays()[0], expected.astype(np.float32)
     )
@@ -388,7 +426,9 @@ def test_arrays_of_a_model_keep_their_names_and_shapes() -> None:
         model=model,
     )
 
-    step = 0.5 * RANDOMIZER.estimate(cells.sum(axis=0).astype(np.float64), levels)
+    totals = cells.sum(axis=0).astype(np.float64)
+    people = Population.from_budgets(levels)
+    step = 0.5 * agreed(10).protocol.framework.estimate(totals, people)
     assert list(arrays) == list(parts)
     for name, moved in zip(
         parts, (step[:6].reshape(2, 3), step[6:9], step[9]), strict=True
@@ -409,6 +449,9 @@ def test_replies_of_another_form_count_as_none() -> None:
         *replies_to(np.array([[7, 9]], np.uint16), np.array([-1.0]), asked=asked),
         *replies_to(np.array([[7, 9]], np.uint16), np.array([np.nan]), asked=asked),
         *replies_to(np.array([[7, 9]], np.uint16), np.array([1.5]), asked=asked),
+        *replies_to(
+            np.array([[7, 9]], np.uint16), np.ones(1), asked=asked, digest="0" * 64
+        ),
     ]
     model = ArrayRecord([np.zeros(2, np.float32)])
 
@@ -416,7 +459,7 @@ def test_replies_of_another_form_count_as_none() -> None:
     mixed, metrics = one_round(strategy({1.0: 3}), [*bad, *good], model=model)
 
     np.testing.assert_array_equal(*(a.to_numpy_ndarrays()[0] for a in (alone, mixed)))
-    assert (metrics["people"], metrics["refused"]) == (3, 8)
+    assert (metrics["people"], metrics["refused"]) == (3, 9)
 
 
 MODEL = ArrayRecord([np.zeros(2, np.float32)])
@@ -474,22 +517,18 @@ def test_the_certificate_is_of_the_promised_crowd_and_all_rounds() -> None:
         for levels in ([1.0] * 5 + [2.0] * 9, [1.0] * 7)
     ]
 
-    expected = certify_training(
-        "apes",
-        Population.from_counts(promised),
-        clip=0.5,
-        coordinates=2,
-        rounds=2,
-        delta=1e-3,
-    )
+    protocol = agreed(2).protocol
+    expected = account(protocol, Population.from_counts(promised), delta=1e-3, rounds=2)
     assert before == server.guarantee == expected
     for metrics in rounds:
         assert metrics["certified"] == 1
         assert metrics["levels"] == [1.0, 2.0]
         assert metrics["user-local"] == [
-            r.user_local_certified for r in expected.levels
+            level.epsilon_all for level in local_part(expected, protocol).levels
         ]
-        assert metrics["user-central"] == [r.user_central for r in expected.levels]
+        assert metrics["user-central"] == [
+            level.epsilon_central for level in expected.levels
+        ]
     assert [metrics["released"] for metrics in rounds] == [1, 0]
 
 
@@ -527,58 +566,120 @@ def test_a_round_of_nothing_but_noise_is_skipped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("framework", "randomizer", "cells", "beyond"),
+    ("framework", "cells", "beyond"),
     [
-        ("apes", ClipLaplaceVectors(0.5), [0, 4095], 4096),
-        ("one-bit-apes", OneBitVectors(0.5), [0, 1], 2),
-        ("s-apes-threshold", ThresholdVectors(0.5, 0.3), [0, 4095], 4096),
-        ("random-sparsification", RandomVectors(0.5, 0.3), [0, 4095], 4096),
-        ("unis", LaplaceVectors(0.5), [-(2**30), 2**30], 2**30 + 1),
+        (ClipLaplaceVectors(0.5), [0, 4095], 4096),
+        (OneBitVectors(0.5), [0, 1], 2),
+        (ThresholdVectors(0.5, 0.3), [0, 4095], 4096),
+        (RandomVectors(0.5, 0.3), [0, 4095], 4096),
+        (LaplaceVectors(0.5), [-(2**30), 2**30], 2**30 + 1),
     ],
+    ids=lambda value: getattr(value, "name", ""),
 )
-def test_randomizer_messages_and_certificate_are_of_one_framework(
-    framework: str, randomizer: Any, cells: list[int], beyond: int
+def test_messages_and_certificate_are_of_one_round(
+    framework: Any, cells: list[int], beyond: int
 ) -> None:
-    agreement = Agreement(framework=framework, clip=0.5, rounds=1, share=0.3)
-    asked = request(np.zeros(2, np.float32))
-    rows = np.array([cells] * 3 + [[0, beyond]], randomizer.message_type)
+    agreement = agreed(2, framework, rounds=1)
+    asked = request(np.zeros(2, np.float32), digest=agreement.digest)
+    kind = agreement.protocol.message_type
+    rows = np.array([cells] * 3 + [[0, beyond]], kind)
 
     server = strategy({1.0: 3}, agreement=agreement)
     arrays, metrics = one_round(
-        server, replies_to(rows, np.ones(4), asked=asked), model=MODEL
+        server,
+        replies_to(rows, np.ones(4), asked=asked, digest=agreement.digest),
+        model=MODEL,
     )
     reply = RandomizeUpdate(agreement)(
         asked, device(privacy_level=1.0), app_that_returns(np.zeros(2, np.float32))
     )
 
-    assert agreement.randomizer == randomizer
-    assert sent(reply).dtype == randomizer.message_type
-    assert server.guarantee.framework == framework
+    assert sent(reply).dtype == kind
+    assert server.guarantee.protocol == agreement.protocol.identity
     assert arrays is not None
     assert (metrics["people"], metrics["refused"]) == (3, 1)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"rounds": np.nan},
-        {"rounds": 2.5},
-        {"rounds": True},
-        {"rounds": 0},
-        {"clip": -1.0},
-        {"clip": np.nan},
-        {"framework": "s-apes"},
-        {"framework": "ldp-min"},
-        {"framework": "non-private"},
-        {"framework": "nameless"},
-        {"framework": "s-apes-threshold", "share": 1.0},
-    ],
-)
-def test_only_what_can_be_certified_is_agreed_on(changes: dict[str, Any]) -> None:
-    settings: dict[str, Any] = {"framework": "apes", "clip": 0.5, "rounds": 2} | changes
+def test_a_request_names_the_round_that_was_agreed_on() -> None:
+    server, devices = strategy({1.0: 3}), NineDevices()
 
+    asked = list(server.configure_train(1, MODEL, ConfigRecord(), devices))  # type: ignore[arg-type]
+
+    assert len(asked) == 9
+    for message in asked:
+        config = message.content.config_records["config"]
+        assert config["shuffledp-round"] == agreed(2).digest
+        reply = mod(2)(
+            message,
+            device(privacy_level=1.0),
+            app_that_returns(np.zeros(2, np.float32)),
+        )
+        assert not reply.has_error()
+
+
+@pytest.mark.parametrize(
+    "digest",
+    ["", "0" * 64, agreed(3).digest, agreed(2, ClipLaplaceVectors(0.4)).digest],
+)
+def test_a_request_for_another_round_is_refused_unseen(digest: str) -> None:
+    looked: list[int] = []
+    context = device(privacy_level=1.0)
+
+    reply = mod(2)(
+        request(np.zeros(2, np.float32), digest=digest),
+        context,
+        lambda *_: looked.append(1),
+    )
+
+    assert reply.has_error()
+    assert not looked
+    assert updates_sent(context) == 0
+
+
+def test_a_framework_that_fails_on_an_update_sends_what_zeros_would() -> None:
+    class Sensitive(ClipLaplaceVectors):
+        """Looks at the data, and fails."""
+
+        __slots__ = ()
+
+        def encode(self, updates: Any, levels: Any, *, rng: Any) -> Any:
+            if np.any(updates):
+                raise ValueError("diagnosis: influenza")
+            return updates
+
+    agreement = agreed(3, Sensitive(0.5))
+    private = RandomizeUpdate(agreement, rng_of=lambda *_: np.random.default_rng(5))
+
+    reply = private(
+        request(ZEROS, digest=agreement.digest),
+        device(privacy_level=2.0),
+        app_that_returns(np.ones(3, np.float32)),
+    )
+
+    assert not reply.has_error()
+    np.testing.assert_array_equal(sent(reply), expected_cells(ZEROS, 2.0))
+
+
+@pytest.mark.parametrize("rounds", [np.nan, 2.5, True, 0])
+def test_numbers_of_rounds_that_are_none_are_refused(rounds: Any) -> None:
     with pytest.raises(InvalidInputError, match="Expected"):
-        Agreement(**settings)
+        agreed(2, rounds=rounds)
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        TrainingRound(TopVectors(0.5, 0.2), 2),
+        TrainingRound(LaplaceVectors(0.5), 2, shuffled=False),
+        TrainingRound(Mine(PlainNumbers()), 2),
+        ClipLaplaceVectors(0.5),
+        "apes",
+    ],
+    ids=["coupled", "not shuffled", "no cover", "no round", "a name"],
+)
+def test_only_what_can_be_certified_is_agreed_on(protocol: Any) -> None:
+    with pytest.raises(InvalidInputError, match="Expected a"):
+        Agreement(protocol, rounds=2)
 
 
 @pytest.mark.parametrize(
@@ -588,12 +689,10 @@ def test_only_what_can_be_certified_is_agreed_on(changes: dict[str, Any]) -> Non
         ({1.0: np.nan}, {}),
         ({1.0: True}, {}),
         ({np.nan: 3}, {}),
-        ({1.0: 3}, {"coordinates": 2.5}),
-        ({1.0: 3}, {"coordinates": 0}),
         ({1.0: 3}, {"delta": 0.0}),
         ({1.0: 3}, {"server_rate": np.inf}),
-        ({1.0: 3}, {"agreement": RANDOMIZER}),
-        ({1.0 + level: 1 for level in range(9)}, {}),
+        ({1.0: 3}, {"agreement": ClipLaplaceVectors(0.5)}),
+        ({1.0 + level / 100: 1 for level in range(33)}, {}),
     ],
 )
 def test_a_strategy_refuses_what_it_cannot_keep(
@@ -630,7 +729,7 @@ def test_the_example_says_what_to_install_where_flower_is_missing(
 
     finished = subprocess.run(
         [sys.executable, RUN],
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
         capture_output=True,
         text=True,
         timeout=60,
@@ -648,6 +747,7 @@ def test_the_example_makes_the_same_model_as_numpy() -> None:
         if getattr(importlib.util.find_spec(module), "origin", None) is None:
             pytest.skip(f"Needs {module}, of the extra federated.")
     environment = {k: v for k, v in os.environ.items() if k != "SHUFFLEDP_DATA"}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     environment["ROUNDS"] = "2"
 
     finished = subprocess.run(

@@ -14,9 +14,12 @@ from scipy.stats import chi2
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated import round as rounds
-from shuffledp.federated.other_vectors import LaplaceVectors, PlainVectors
-from shuffledp.federated.round import ShuffledVectors, collect_round, shuffle_vectors
-from shuffledp.randomness import Rng, SystemRandom
+from shuffledp.federated.other_vectors import LaplaceVectors
+from shuffledp.federated.round import average_updates, collect_round
+from shuffledp.federated.round_protocol import TrainingRound
+from shuffledp.population import Population
+from shuffledp.randomness import SystemRandom
+from shuffledp.reports import ShuffledReports
 
 # Chance of a false alarm of each test of randomness.
 ALARM = 1e-6
@@ -32,12 +35,21 @@ def assert_uniform(counts: Counter[Any], kinds: int) -> None:
     assert statistic < chi2.isf(ALARM, kinds - 1)
 
 
+def as_they_are(
+    updates: np.ndarray, levels: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Devices that send updates which are whole numbers."""
+    del levels, rng
+    return updates.astype(np.uint8)
+
+
 class Collection:
-    """Plain updates of some people, and who was asked for."""
+    """Updates of some people, and who was asked for."""
 
     def __init__(self, people: int, coordinates: int, *, slow: bool = False) -> None:
         rng = np.random.default_rng(6)
-        self.updates = rng.normal(size=(people, coordinates)).astype(np.float32)
+        whole = rng.integers(0, 200, size=(people, coordinates))
+        self.updates = whole.astype(np.float32)
         self.levels = np.arange(1.0, people + 1.0) / people
         self.asked: list[int] = []
         self._slow = slow
@@ -51,52 +63,55 @@ class Collection:
             self.asked += range(people.start, people.stop)
         return self.updates[people]
 
-    def collect(self, randomizer: Any = None, **settings: Any) -> ShuffledVectors:
+    def plain(self, **settings: Any) -> tuple[np.ndarray, np.ndarray]:
         return collect_round(
             self,
-            PlainVectors() if randomizer is None else randomizer,
+            as_they_are,
             self.levels,
             num_coordinates=self.updates.shape[1],
+            message_type=np.dtype(np.uint8),
             **{"rng": np.random.default_rng(3)} | settings,
         )
 
+    def noisy(self, **settings: Any) -> ShuffledReports:
+        protocol = TrainingRound(LaplaceVectors(100.0), self.updates.shape[1])
+        settings = {"rng": np.random.default_rng(3)} | settings
+        return protocol.collect(self, self.levels, **settings)
 
-@pytest.mark.parametrize(
-    "rng", [np.random.default_rng(8), SystemRandom()], ids=["seeded", "system"]
-)
-def test_every_order_of_a_coordinate_is_equally_likely(rng: Rng) -> None:
-    messages = np.tile(np.arange(4, dtype=np.uint16), (3_000, 1))
 
-    shuffled = shuffle_vectors(messages, np.ones(4), rng=rng)
+def test_every_order_of_a_coordinate_is_equally_likely() -> None:
+    updates = np.tile(np.arange(4, dtype=np.float32)[:, None], (1, 3_000))
 
-    orders = Counter(map(tuple, shuffled.messages.tolist()))
+    rows, _ = collect_round(
+        lambda people: updates[people],
+        as_they_are,
+        np.ones(4),
+        num_coordinates=3_000,
+        message_type=np.dtype(np.uint8),
+        rng=np.random.default_rng(9),
+    )
+
+    orders = Counter(map(tuple, rows.tolist()))
     assert set(orders) <= set(itertools.permutations(range(4)))
     assert_uniform(orders, kinds=24)
 
 
-def test_a_round_draws_every_order_equally_often_too() -> None:
-    updates = np.tile(np.arange(4, dtype=np.float32)[:, None], (1, 3_000))
-
-    shuffled = collect_round(
-        lambda people: updates[people],
-        PlainVectors(),
-        np.ones(4),
-        num_coordinates=3_000,
-        rng=np.random.default_rng(9),
-    )
-
-    assert_uniform(Counter(map(tuple, shuffled.messages.tolist())), kinds=24)
-
-
 def test_orders_of_coordinates_and_levels_are_independent() -> None:
-    messages = np.tile(np.arange(3, dtype=np.uint8), (2, 1))
+    updates = np.tile(np.arange(3, dtype=np.float32)[:, None], (1, 2))
     rng = np.random.default_rng(10)
     triples: Counter[Any] = Counter()
 
     for _ in range(9_000):
-        shuffled = shuffle_vectors(messages, np.arange(3.0), rng=rng)
-        first, second = map(tuple, shuffled.messages.tolist())
-        triples[first, second, tuple(shuffled.levels.tolist())] += 1
+        rows, levels = collect_round(
+            lambda people: updates[people],
+            as_they_are,
+            np.arange(3.0),
+            num_coordinates=2,
+            message_type=np.dtype(np.uint8),
+            rng=rng,
+        )
+        first, second = map(tuple, rows.tolist())
+        triples[first, second, tuple(levels.tolist())] += 1
 
     assert_uniform(triples, kinds=6**3)
 
@@ -108,27 +123,26 @@ def test_every_message_stays_in_its_coordinate(
     monkeypatch.setattr(rounds, "_ENTRIES", 40)
     collection = Collection(people=23, coordinates=7)
 
-    shuffled = collection.collect(in_memory=in_memory)
+    rows, levels = collection.plain(in_memory=in_memory)
 
     assert sorted(collection.asked) == list(range(23))
     np.testing.assert_array_equal(
-        np.sort(shuffled.messages, axis=1), np.sort(collection.updates.T, axis=1)
+        np.sort(rows, axis=1), np.sort(collection.updates.T, axis=1)
     )
-    np.testing.assert_array_equal(np.sort(shuffled.levels), collection.levels)
+    np.testing.assert_array_equal(np.sort(levels), collection.levels)
 
 
 def test_the_result_depends_on_the_seed_and_not_on_the_threads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(rounds, "_ENTRIES", 40)
-    noise = LaplaceVectors(0.5)
 
     def collected(threads: int, seed: int, *, slow: bool) -> np.ndarray:
         monkeypatch.setattr(rounds, "_THREADS", threads)
         collection = Collection(people=30, coordinates=8, slow=slow)
-        rng = np.random.default_rng(seed)
-        shuffled = collection.collect(noise, rng=rng)
-        return np.vstack([shuffled.messages, shuffled.levels])
+        shuffled = collection.noisy(rng=np.random.default_rng(seed))
+        assert shuffled.levels is not None
+        return np.column_stack([shuffled.messages, shuffled.levels])
 
     first = collected(threads=2, seed=3, slow=False)
 
@@ -140,7 +154,7 @@ def test_the_result_depends_on_the_seed_and_not_on_the_threads(
 def test_two_rounds_with_one_generator_differ() -> None:
     collection, rng = Collection(people=9, coordinates=5), np.random.default_rng(3)
 
-    first, second = (collection.collect(rng=rng).messages for _ in range(2))
+    first, second = (collection.plain(rng=rng)[0] for _ in range(2))
 
     # They agree by chance with a chance of 9!^-5.
     assert not np.array_equal(first, second)
@@ -150,68 +164,68 @@ def test_a_file_holds_what_memory_would_and_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    noise, collection = LaplaceVectors(0.5), Collection(people=30, coordinates=8)
+    collection = Collection(people=30, coordinates=8)
+    protocol = TrainingRound(LaplaceVectors(100.0), 8)
 
-    within = collection.collect(noise)
-    on_disk = collection.collect(noise, in_memory=30 * 8 * 4 - 1)
+    within = collection.noisy()
+    on_disk = collection.noisy(in_memory=30 * 8 * 4 - 1)
 
     assert isinstance(on_disk.messages, np.memmap)
     assert not isinstance(within.messages, np.memmap)
     np.testing.assert_array_equal(within.messages, on_disk.messages)
+    assert within.levels is not None
     np.testing.assert_array_equal(within.levels, on_disk.levels)
-    np.testing.assert_array_equal(within.totals(), on_disk.totals())
+    assert protocol.tally(within) == protocol.tally(on_disk)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_totals_of_whole_numbers_are_exact() -> None:
-    messages = np.full((2, 100_003), 2**30 - 1, dtype=np.int32)
-    messages[1, ::2] = -5
-
-    totals = ShuffledVectors(messages, np.ones(100_003)).totals()
-
-    assert totals.tolist() == [sum(row) for row in messages.tolist()]
 
 
 def test_progress_grows_up_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "_ENTRIES", 40)
+    collection = Collection(people=30, coordinates=8)
     shares: list[float] = []
 
-    Collection(people=30, coordinates=8).collect(on_share=shares.append)
+    collection.plain(on_share=shares.append)
 
+    assert len(shares) > 2
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
 
 
-def test_shuffling_leaves_what_was_passed_as_it_was() -> None:
-    messages, levels = np.arange(40).reshape(2, 20), np.arange(20.0)
-
-    shuffle_vectors(messages, levels, rng=np.random.default_rng(1))
-
-    assert messages.ravel().tolist() == list(range(40))
-    assert levels.tolist() == list(range(20))
-
-
-@pytest.mark.parametrize(
-    ("returned", "expected"),
-    [
-        (np.zeros((5, 3), np.float64), "float32"),
-        (np.zeros((5, 2), np.float32), "shape"),
-        (np.zeros((4, 3), np.float32), "shape"),
-        (np.full((5, 3), np.nan, np.float32), "finite"),
-    ],
-    ids=["type", "coordinates", "people", "not a number"],
-)
-def test_updates_of_another_kind_are_refused(
-    returned: np.ndarray, expected: str
+def test_updates_as_they_are_have_their_average(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(rounds, "_ENTRIES", 40)
+    collection = Collection(people=23, coordinates=7)
+    shares: list[float] = []
+
+    average = average_updates(
+        collection, num_people=23, num_coordinates=7, on_share=shares.append
+    )
+
+    assert sorted(collection.asked) == list(range(23))
+    np.testing.assert_allclose(average, collection.updates.mean(axis=0), rtol=1e-6)
+    assert shares[-1] == 1.0
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "type": (np.zeros((5, 3), np.float64), "float32"),
+    "coordinates": (np.zeros((5, 2), np.float32), "shape"),
+    "people": (np.zeros((4, 3), np.float32), "shape"),
+    "not a number": (np.full((5, 3), np.nan, np.float32), "finite"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_updates_of_another_kind_are_refused(name: str) -> None:
+    returned, expected = BAD[name]
+    protocol = TrainingRound(LaplaceVectors(1.0), 3)
+
     with pytest.raises(InvalidInputError, match=expected):
-        collect_round(
-            lambda people: returned,
-            PlainVectors(),
-            np.ones(5),
-            num_coordinates=3,
-            rng=np.random.default_rng(1),
+        protocol.collect(
+            lambda people: returned, np.ones(5), rng=np.random.default_rng(1)
         )
+    with pytest.raises(InvalidInputError, match=expected):
+        average_updates(lambda people: returned, num_people=5, num_coordinates=3)
 
 
 @pytest.mark.parametrize(
@@ -220,28 +234,34 @@ def test_updates_of_another_kind_are_refused(
         ({"rng": SystemRandom()}, "default_rng"),
         ({"levels": np.array([-1.0, 1.0])}, "every privacy budget"),
         ({"levels": np.zeros(0)}, "at least 1 person"),
-        ({"num_coordinates": 0}, "at least 1 coordinate"),
     ],
-    ids=["system", "negative level", "nobody", "no coordinate"],
+    ids=["system", "negative level", "nobody"],
 )
 def test_rounds_that_make_no_sense_are_refused(
     changes: dict[str, Any], expected: str
 ) -> None:
     settings: dict[str, Any] = {
         "levels": np.ones(2),
-        "num_coordinates": 1,
         "rng": np.random.default_rng(1),
     } | changes
 
     with pytest.raises(InvalidInputError, match=expected):
-        collect_round(
-            lambda people: np.zeros((2, 1), np.float32),
-            PlainVectors(),
-            settings.pop("levels"),
-            **settings,
+        TrainingRound(LaplaceVectors(1.0), 1).collect(
+            lambda people: np.zeros((2, 1), np.float32), **settings
         )
 
 
-def test_messages_and_levels_of_different_people_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="one level per person"):
-        shuffle_vectors(np.zeros((2, 3)), np.ones(2), rng=np.random.default_rng(1))
+def test_a_round_collected_at_once_is_estimated_like_any_reports() -> None:
+    collection = Collection(people=400, coordinates=5)
+    protocol = TrainingRound(LaplaceVectors(100.0), 5)
+    people = Population.from_budgets(collection.levels + 20.0)
+
+    seen = protocol.collect(
+        collection, collection.levels + 20.0, rng=np.random.default_rng(3)
+    )
+    found = protocol.estimate(seen, people)
+
+    assert found.identity == protocol.identity
+    # Clipped at 100; noise of scale 200 / 20 at most, and 400 people: deviations of 0.7.
+    clipped = np.minimum(collection.updates, 100.0).mean(axis=0)
+    np.testing.assert_allclose(found.value, clipped, rtol=0, atol=3.6)

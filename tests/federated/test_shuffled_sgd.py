@@ -9,11 +9,17 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 
-from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.accounting.account import account
+from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.federated import shuffled_sgd
+from shuffledp.federated.noisy_steps import NoisySteps
 from shuffledp.federated.principal_components import fit
 from shuffledp.federated.relu_network import ReluNetwork
-from shuffledp.federated.sgd_guarantee import certify, deviations, smallest_epsilons
+from shuffledp.federated.sgd_guarantee import (
+    SgdGuarantee,
+    sgd_guarantee,
+    smallest_epsilons,
+)
 from shuffledp.population import Population
 
 
@@ -48,10 +54,24 @@ def some_pictures(seed: int, count: int = 400, width: int = 12) -> Pictures:
     return Pictures(features[:count], labels[:count], features[count:], labels[count:])
 
 
+def certify(
+    people: Population,
+    *,
+    clip: float = 2.0,
+    examples: int = 600,
+    epochs: int = 1,
+    delta: float = 1e-5,
+    noise: bool = True,
+) -> SgdGuarantee:
+    """Returns what is promised after so many epochs of these steps."""
+    steps = NoisySteps(clip, examples, delta, noise)
+    return sgd_guarantee(steps, people, epochs=epochs)
+
+
 @pytest.mark.parametrize("level", [0.0, 0.05, 1.0, 8.0, 300.0])
 @pytest.mark.parametrize("delta", [1e-7, 1e-5, 0.1])
 def test_one_step_keeps_the_level_of_one_example(level: float, delta: float) -> None:
-    sigma = deviations(np.array([level]), clip=2.0, examples=600, delta=delta)[0]
+    (sigma,) = NoisySteps(2.0, 600, delta).deviations(np.array([level]))
 
     sensitivity = 2 * 2.0 / 600
     # No more than delta, with a rounding of 1e-11 of it, and no more noise than needed.
@@ -136,7 +156,7 @@ def test_steps_get_the_noise_of_their_clients_level() -> None:
 
     # One step of each client; the gradients, at most 1e-6, vanish in the noise:
     # sigma is 2e-7 / mu per coordinate, and mu below 0.3.
-    sigmas = deviations(np.array(levels), clip=1e-6, examples=10, delta=1e-5)
+    sigmas = NoisySteps(1e-6, 10, 1e-5).deviations(np.array(levels))
     expected = 1e12 * float(np.sum(sigmas**2))
     # 40 times 470 normal numbers; the gradients differ between the runs by up to 4, that
     # is 16 in all coordinates together.
@@ -204,7 +224,8 @@ def test_results_can_be_written_down() -> None:
     assert len(record["test_accuracy"]) == 2
     assert [row["epsilon_local"] for row in record["guarantee"]["levels"]] == [0.5, 1.0]
     assert record["guarantee"]["certified"] is False
-    assert record["guarantee"]["published_status"] == "false as stated"
+    assert record["guarantee"]["protocol"]["parameters"]["examples"] == 200
+    assert "published" not in json.dumps(record)
 
 
 def test_what_is_endless_is_written_as_infinity() -> None:
@@ -214,24 +235,43 @@ def test_what_is_endless_is_written_as_infinity() -> None:
 
     record = json.loads(json.dumps(guarantee.to_dict(), allow_nan=False))
     assert record["levels"][0]["example_epsilon"] == "infinity"
-    assert record["published_mu"] == "infinity"
     assert record["certified"] is False
 
 
-def test_the_published_figure_is_the_papers_formula() -> None:
+def test_a_step_is_what_its_object_sends_and_its_guarantee_speaks_of() -> None:
+    network, rng = ReluNetwork((3, 4, 10)), np.random.default_rng(2)
+    steps = NoisySteps(0.7, 8, 1e-5)
+    features = rng.normal(size=(8, 3)).astype(np.float32)
+    labels = rng.integers(10, size=8)
+    weights = rng.normal(size=network.num_parameters).astype(np.float32)
+    people = Population.from_counts({1.0: 3})
+    (row,) = sgd_guarantee(steps, people, epochs=1).levels
+
+    sent = np.stack(
+        [
+            steps.send(
+                network, weights, features, labels, deviation=row.deviation, rng=rng
+            )
+            for _ in range(4_000)
+        ]
+    )
+
+    mean = network.clipped_sum(weights, features, labels, 0.7) / 8
+    assert np.linalg.norm(mean) <= 0.7
+    # Five standard errors of 4,000 normal numbers in each of the coordinates.
+    error = 5.0 * row.deviation / math.sqrt(4_000)
+    np.testing.assert_allclose(sent.mean(axis=0), mean, rtol=0, atol=error)
+    assert sent.std() == pytest.approx(row.deviation, rel=0.02)
+    assert sgd_guarantee(steps, people, epochs=1).protocol == steps.identity
+    with pytest.raises(InvalidInputError, match="8 examples"):
+        steps.send(network, weights, features[:4], labels[:4], deviation=1.0, rng=rng)
+
+
+def test_nothing_central_is_certified_of_steps_that_depend_on_each_other() -> None:
     people = Population.from_counts({0.5: 50, 1.0: 50})
 
-    guarantee = certify(people, clip=2.0, examples=600, epochs=50, delta=1e-5)
-
-    # The victim with the largest budget leaves one person less at hers, or at the other.
-    shares = [1 / (1 + math.exp(level)) for level in (0.5, 1.0)]
-    by_hand = [
-        math.sqrt(2 / ((1 - 1e-5) * (50 * shares[0] + 50 * shares[1] - left)))
-        for left in shares
-    ]
-    assert min(abs(guarantee.published_mu / mu - 1) for mu in by_hand) < 1e-12
-    total = math.sqrt(50) * guarantee.published_mu
-    assert float(exact_delta(total, guarantee.published_epsilon)) == pytest.approx(1e-5)
+    with pytest.raises(CertificationError, match="no amplification by the order"):
+        account(NoisySteps(2.0, 600, 1e-5), people, delta=1e-5)
 
 
 @pytest.mark.parametrize(

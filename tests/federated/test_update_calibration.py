@@ -10,11 +10,17 @@ from hypothesis import strategies as st
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.calibration import response, value_behind
+from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 
 POINTS = (0, 5, 700, 2048, 3001, 4090, 4096)
 VALUES = (np.arange(4097) - 2048) / 2048
+
+
+def of(levels: object) -> Population:
+    """People, one at each of these levels."""
+    return Population.from_budgets(np.asarray(levels))
 
 
 def average_by_cells(level: float, point: int, threshold: int) -> float:
@@ -42,7 +48,7 @@ def mean_by_equation_1(level: float, value: float) -> float:
 def test_response_is_the_sum_over_all_cells(level: float, threshold: int) -> None:
     expected = [average_by_cells(level, point, threshold) for point in POINTS]
 
-    found = response(np.array([level]), threshold=threshold)
+    found = response(of([level]), threshold=threshold)
 
     # Cells, of which there are 4096: cumulated sums round.
     np.testing.assert_allclose(found[list(POINTS)], expected, rtol=0, atol=3e-9)
@@ -51,8 +57,8 @@ def test_response_is_the_sum_over_all_cells(level: float, threshold: int) -> Non
 def test_many_levels_take_the_place_of_each_other() -> None:
     levels = np.exp(np.random.default_rng(1).uniform(-8.0, 6.4, 3_000))
 
-    found = response(levels)[::16] / 2048
-    sparse = response(levels, threshold=1638)[::16] / 2048
+    found = response(of(levels))[::16] / 2048
+    sparse = response(of(levels), threshold=1638)[::16] / 2048
 
     # The moments of the density differ from those of cells by eps / 10^4 of a cell.
     means, _ = ClipLaplace(1.0).moments(levels, VALUES[::16])
@@ -70,7 +76,7 @@ def test_the_value_of_equation_1_is_found() -> None:
         for value in values
     ]
 
-    found = value_behind(2048 * np.array(averages), response(levels))
+    found = value_behind(2048 * np.array(averages), response(of(levels)))
 
     # Cells instead of the density: a mean moves by less than eps / 10^4 of a cell, which
     # is 5e-8 eps C. The slope is eps / 3 in the middle and falls to 0 at the ends, a sixth
@@ -81,7 +87,7 @@ def test_the_value_of_equation_1_is_found() -> None:
 @pytest.mark.parametrize("threshold", [0, 1638])
 def test_the_value_behind_the_average_of_a_value_is_that_value(threshold: int) -> None:
     levels = np.random.default_rng(3).uniform(0.05, 1.0, 10_000)
-    responses = response(levels, threshold=threshold)
+    responses = response(of(levels), threshold=threshold)
     held = np.linspace(-1.0, 1.0, 1_001)
     # A value is moved to one of its two points without bias.
     position = 2048 * (held + 1.0)
@@ -96,7 +102,7 @@ def test_the_value_behind_the_average_of_a_value_is_that_value(threshold: int) -
 
 @given(st.lists(st.floats(1e-3, 50.0), min_size=1, max_size=30))
 def test_larger_values_give_larger_averages(levels: list[float]) -> None:
-    responses = response(np.array(levels))
+    responses = response(of(levels))
 
     assert np.all(np.diff(responses) > 0.0)
     # Nobody is on one side of the middle by design.
@@ -104,7 +110,7 @@ def test_larger_values_give_larger_averages(levels: list[float]) -> None:
 
 
 def test_the_value_ends_where_the_range_does() -> None:
-    responses = response(np.array([0.5, 1.0]))
+    responses = response(of([0.5, 1.0]))
 
     found = value_behind(np.array([-2_000.0, 2_000.0]), responses)
 
@@ -113,4 +119,11 @@ def test_the_value_ends_where_the_range_does() -> None:
 
 def test_messages_that_say_nothing_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="well above 0"):
-        value_behind(np.zeros(3), response(np.zeros(5)))
+        value_behind(np.zeros(3), response(of(np.zeros(5))))
+
+
+def test_levels_that_say_nothing_are_all_the_same() -> None:
+    # More of them than there are nodes, all below the smallest that is told apart.
+    silent = response(of(np.linspace(0.0, 9e-10, 40)))
+
+    np.testing.assert_allclose(silent, response(of([1e-9])), rtol=0, atol=1e-12)

@@ -11,17 +11,15 @@ from scipy.stats import chi2
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
 from shuffledp.federated.frameworks import FRAMEWORKS
-from shuffledp.federated.other_vectors import (
-    LaplaceVectors,
-    OneBitVectors,
-    PlainVectors,
-)
+from shuffledp.federated.messages import message_type, messages_of
+from shuffledp.federated.other_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.simulated_cells import clip_laplace_cells
 from shuffledp.federated.sparsified_vectors import (
     RandomVectors,
     ThresholdVectors,
     TopVectors,
 )
+from shuffledp.population import Population
 from shuffledp.randomness import Rng, SystemRandom
 
 # Chance of a false alarm of each test of randomness.
@@ -34,11 +32,17 @@ RANDOMIZERS = (
     RandomVectors(CLIP, SHARE),
     OneBitVectors(CLIP),
     LaplaceVectors(CLIP),
-    PlainVectors(),
 )
 UNBIASED = [r for r in RANDOMIZERS if not isinstance(r, TopVectors)]
 # So large that messages are next to their values.
 NEXT_TO_NO_NOISE = 690.0
+
+
+def send(
+    framework: Any, updates: np.ndarray, levels: np.ndarray, *, rng: Rng
+) -> np.ndarray:
+    """What people send with a framework, shape (k, d)."""
+    return messages_of(framework, framework.device, updates, levels, rng=rng)
 
 
 class Scripted:
@@ -122,8 +126,11 @@ def test_simulated_chances_are_off_by_less_than_a_billionth(
 def test_simulated_cells_follow_the_exact_chances(level: float, value: float) -> None:
     updates = np.full((40, 5_000), CLIP * value, dtype=np.float32)
 
-    cells = ClipLaplaceVectors(CLIP).randomize(
-        updates, np.full(40, level), rng=np.random.default_rng(11)
+    cells = send(
+        ClipLaplaceVectors(CLIP),
+        updates,
+        np.full(40, level),
+        rng=np.random.default_rng(11),
     )
 
     assert_drawn_from(cell_chances(level, float(updates[0, 0]) / CLIP), cells)
@@ -132,9 +139,7 @@ def test_simulated_cells_follow_the_exact_chances(level: float, value: float) ->
 def test_devices_draw_the_same_chances_with_the_randomness_of_the_system() -> None:
     updates = np.full((4, 5_000), 0.1, dtype=np.float32)
 
-    cells = ClipLaplaceVectors(CLIP).randomize(
-        updates, np.full(4, 3.0), rng=SystemRandom()
-    )
+    cells = send(ClipLaplaceVectors(CLIP), updates, np.full(4, 3.0), rng=SystemRandom())
 
     assert_drawn_from(cell_chances(3.0, 0.4), cells)
 
@@ -145,7 +150,7 @@ def test_devices_draw_the_same_chances_with_the_randomness_of_the_system() -> No
 def test_laplace_cells_are_spread_as_laplace_noise_is(rng: Rng) -> None:
     updates = np.full((4, 5_000), 0.1, dtype=np.float32)
 
-    cells = LaplaceVectors(CLIP).randomize(updates, np.full(4, 2.0), rng=rng)
+    cells = send(LaplaceVectors(CLIP), updates, np.full(4, 2.0), rng=rng)
 
     # Of the noise around 2867.2, in scales: below 0 half; beyond -t and t half of e^-t.
     noise = (cells.ravel() + 0.5 - 2048 * 1.4) * 2.0 / 4096
@@ -163,7 +168,7 @@ def test_bits_come_up_with_the_stated_chance(rng: Rng) -> None:
     updates = np.tile(np.array([-9.0, 0.05, 0.25], np.float32), (20_000, 1))
     levels = np.full(20_000, 1.5)
 
-    bits = OneBitVectors(CLIP).randomize(updates, levels, rng=rng)
+    bits = send(OneBitVectors(CLIP), updates, levels, rng=rng)
 
     keep = np.exp(1.5) / (np.exp(1.5) + 1.0)
     for column, share in enumerate((0.0, 0.6, 1.0)):
@@ -177,8 +182,11 @@ def test_messages_beyond_the_threshold_are_kept_and_others_replaced() -> None:
     values = np.linspace(-1.0, 1.0, 401)
     updates = np.tile((CLIP * values).astype(np.float32), (3, 1))
 
-    cells = ThresholdVectors(CLIP, SHARE).randomize(
-        updates, np.full(3, NEXT_TO_NO_NOISE), rng=np.random.default_rng(14)
+    cells = send(
+        ThresholdVectors(CLIP, SHARE),
+        updates,
+        np.full(3, NEXT_TO_NO_NOISE),
+        rng=np.random.default_rng(14),
     )
 
     # At this level noise has a scale of 6 cells: 1 - share of the range, give or take.
@@ -189,13 +197,31 @@ def test_messages_beyond_the_threshold_are_kept_and_others_replaced() -> None:
     assert np.all(np.abs(sent)[:, dummies] < 0.1)
 
 
+@pytest.mark.parametrize(
+    "rng", [np.random.default_rng(21), SystemRandom()], ids=["seeded", "system"]
+)
+def test_dummies_and_kept_messages_have_their_chances(rng: Rng) -> None:
+    updates = np.full((4, 5_000), 0.1, dtype=np.float32)
+
+    cells = send(ThresholdVectors(CLIP, SHARE), updates, np.full(4, 3.0), rng=rng)
+
+    # Kept is the outer fifth; for all others a cell is drawn around 0.
+    chances = cell_chances(3.0, 0.4)
+    kept = np.abs(np.arange(4096) - 2047.5) > 0.8 * 2048
+    dummies = chances[~kept].sum() * cell_chances(3.0, 0.0)
+    assert_drawn_from(np.where(kept, chances, 0.0) + dummies, cells)
+
+
 def test_the_largest_messages_of_each_person_are_kept() -> None:
     rng = np.random.default_rng(15)
     magnitudes = np.linspace(0.3, 1.0, 50) * rng.choice([-1.0, 1.0], 50)
     values = np.stack([rng.permutation(magnitudes) for _ in range(40)])
 
-    cells = TopVectors(CLIP, SHARE).randomize(
-        (CLIP * values).astype(np.float32), np.full(40, NEXT_TO_NO_NOISE), rng=rng
+    cells = send(
+        TopVectors(CLIP, SHARE),
+        (CLIP * values).astype(np.float32),
+        np.full(40, NEXT_TO_NO_NOISE),
+        rng=rng,
     )
 
     sent = np.abs((cells + 0.5) / 2048 - 1.0)
@@ -208,8 +234,11 @@ def test_the_largest_messages_of_each_person_are_kept() -> None:
 def test_among_equal_messages_no_coordinate_is_preferred() -> None:
     updates = np.full((4_000, 10), CLIP, dtype=np.float32)
 
-    cells = TopVectors(CLIP, SHARE).randomize(
-        updates, np.full(4_000, 700.0), rng=np.random.default_rng(16)
+    cells = send(
+        TopVectors(CLIP, SHARE),
+        updates,
+        np.full(4_000, 700.0),
+        rng=np.random.default_rng(16),
     )
 
     # Five standard deviations of a share of 4,000 people.
@@ -220,8 +249,11 @@ def test_among_equal_messages_no_coordinate_is_preferred() -> None:
 def test_coordinates_drawn_at_random_are_kept() -> None:
     updates = np.full((4_000, 10), CLIP, dtype=np.float32)
 
-    cells = RandomVectors(CLIP, SHARE).randomize(
-        updates, np.full(4_000, NEXT_TO_NO_NOISE), rng=np.random.default_rng(17)
+    cells = send(
+        RandomVectors(CLIP, SHARE),
+        updates,
+        np.full(4_000, NEXT_TO_NO_NOISE),
+        rng=np.random.default_rng(17),
     )
 
     kept = cells > 3_000
@@ -239,25 +271,26 @@ def test_estimates_are_right_on_average(randomizer: Any, share: float) -> None:
     levels = rng.uniform(0.5, 4.0, people)
     updates = np.full((people, coordinates), value, dtype=np.float32)
 
-    messages = randomizer.randomize(updates, levels, rng=rng)
-    estimates = randomizer.estimate(messages.sum(axis=0, dtype=np.float64), levels)
+    messages = send(randomizer, updates, levels, rng=rng)
+    totals = messages.sum(axis=0, dtype=np.float64)
+    estimates = randomizer.estimate(totals, Population.from_budgets(levels))
 
     # Five standard errors of independent coordinates: a false alarm once in 1.7 million.
     # A bent response adds a bias in the order of an estimate's variance.
     error = 5 * estimates.std() / coordinates**0.5 + estimates.var() / CLIP + 1e-7
     assert estimates.mean() == pytest.approx(value, abs=error)
-    assert messages.dtype == randomizer.message_type
+    assert messages.dtype == message_type(randomizer.messages)
 
 
-@pytest.mark.parametrize("randomizer", RANDOMIZERS[:-1], ids=lambda r: r.name)
+@pytest.mark.parametrize("randomizer", RANDOMIZERS, ids=lambda r: r.name)
 def test_values_beyond_the_clip_range_say_no_more_than_its_ends(
     randomizer: Any,
 ) -> None:
     inside = np.tile(np.array([CLIP, -CLIP] * 5, np.float32), (50, 1))
 
     ends, beyond = (
-        randomizer.randomize(
-            updates, np.full(50, 2.0), rng=np.random.default_rng(19)
+        send(
+            randomizer, updates, np.full(50, 2.0), rng=np.random.default_rng(19)
         ).tolist()
         for updates in (inside, np.float32(1e6) * inside)
     )
@@ -271,7 +304,7 @@ def test_numbers_that_are_none_are_refused(randomizer: Any, bad: float) -> None:
     updates = np.array([[0.0, bad]], dtype=np.float32)
 
     with pytest.raises(InvalidInputError, match="finite"):
-        randomizer.randomize(updates, np.ones(1), rng=np.random.default_rng(1))
+        send(randomizer, updates, np.ones(1), rng=np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("randomizer", RANDOMIZERS, ids=lambda r: r.name)
@@ -282,7 +315,7 @@ def test_levels_that_make_no_sense_are_refused(
     updates = np.zeros((1, 4), dtype=np.float32)
 
     with pytest.raises(InvalidInputError):
-        randomizer.randomize(updates, np.array(levels), rng=np.random.default_rng(1))
+        send(randomizer, updates, np.array(levels), rng=np.random.default_rng(1))
 
 
 @pytest.mark.parametrize(
@@ -302,26 +335,23 @@ def test_parameters_out_of_range_are_refused(build: Any) -> None:
         build()
 
 
-CLIPPING = [name for name in FRAMEWORKS if name != "non-private"]
-
-
-@pytest.mark.parametrize("framework", CLIPPING)
+@pytest.mark.parametrize("framework", FRAMEWORKS)
 @pytest.mark.parametrize("clip", [5e-324, 1e-31, 1e31, np.inf, np.nan, -1.0])
 def test_clips_are_refused_alike_by_all(framework: str, clip: float) -> None:
     with pytest.raises(InvalidInputError, match="clip from 1e-30 to"):
-        FRAMEWORKS[framework].build(clip, SHARE)
+        FRAMEWORKS[framework].framework(clip=clip, share=SHARE)
 
 
-@pytest.mark.parametrize("framework", CLIPPING)
+@pytest.mark.parametrize("framework", FRAMEWORKS)
 @pytest.mark.parametrize("clip", [1e-30, 1e30])
 def test_the_smallest_and_the_largest_clip_work(framework: str, clip: float) -> None:
-    randomizer: Any = FRAMEWORKS[framework].build(clip, SHARE)
+    randomizer: Any = FRAMEWORKS[framework].framework(clip=clip, share=SHARE)
     updates = np.array([[1.0, -1.0, 0.0, 0.5]] * 8, np.float32) * np.float32(clip)
     levels = np.full(8, 2.0)
 
     for rng in (np.random.default_rng(20), SystemRandom()):
-        totals = randomizer.randomize(updates, levels, rng=rng).sum(axis=0, dtype=float)
-        estimate = randomizer.estimate(totals, levels)
+        totals = send(randomizer, updates, levels, rng=rng).sum(axis=0, dtype=float)
+        estimate = randomizer.estimate(totals, Population.from_budgets(levels))
 
         # Eight people at this level: noise of some clips, and no more.
         assert np.all(np.abs(estimate) < 100.0 * clip)
@@ -342,6 +372,9 @@ def test_all_messages_are_kept_only_without_a_threshold() -> None:
 
 def test_levels_too_small_for_laplace_noise_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="Laplace noise"):
-        LaplaceVectors(CLIP).randomize(
-            np.zeros((1, 2), np.float32), np.array([1e-5]), rng=SystemRandom()
+        send(
+            LaplaceVectors(CLIP),
+            np.zeros((1, 2), np.float32),
+            np.array([1e-5]),
+            rng=SystemRandom(),
         )

@@ -19,10 +19,10 @@ EXAMPLES: dict[str, dict[str, int | float | str]] = {
         "one_given_one": 0.5,
         "one_given_zero": 0.25,
     },
-    "clip-laplace": {"clip": 0.25},
+    "clip-laplace": {"clip": 0.25, "cells": 64},
     "sparsified-clip-laplace": {"clip": 0.25, "share": 0.1},
-    "laplace": {"low": 0.0, "high": 10.0},
-    "gaussian": {"delta_local": 1e-7, "low": -1.0, "high": 1.0},
+    "laplace": {"low": 0.0, "high": 10.0, "cells": 7},
+    "gaussian": {"low": -1.0, "high": 1.0, "delta_local": 1e-7, "cells": 100},
     "declared-ratios": {"q": 2.5, "beta": 0.25},
 }
 

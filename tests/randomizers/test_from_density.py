@@ -314,3 +314,16 @@ def test_promise_is_taken_at_its_word_in_the_certificate() -> None:
     }
     crowd = Population.from_counts({1.0: 2})
     assert exponential().attacks([1.0], crowd) == [()]
+
+
+def test_other_values_make_another_randomizer() -> None:
+    near, far = (
+        DensityRandomizer(
+            density=clip_laplace, values=(-1.0, end), low=-1.0, high=1.0,
+            log_slope=1.0, log_curvature=0.0,
+        )
+        for end in (1.0, 1.0 - 1e-12)
+    )  # fmt: skip
+
+    assert near.parameters["values"] == "-1, 1"
+    assert near.parameters != far.parameters

@@ -20,10 +20,11 @@ from oracles.shuffled import divergence, shuffled, with_victim
 from shuffledp import InvalidInputError, Population, account
 from shuffledp.cover import Cover
 from shuffledp.randomizers.gaussian import Gaussian, sensitivity_per_deviation
-from shuffledp.randomizers.noise_attack import EDGES
+from shuffledp.randomizers.noise_attack import all_edges
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 
+EDGES = all_edges(4096)
 OUTER = np.concatenate([[-np.inf], EDGES, [np.inf]])
 
 

@@ -15,6 +15,7 @@ from shuffledp.randomizers.grid import (
     geometric_numbers,
     grid_points,
     midpoints,
+    positions,
     within_bounds,
 )
 from shuffledp.types import Floats, Ints
@@ -30,12 +31,12 @@ def test_values_move_to_a_neighboring_point_without_bias(
     ends: tuple[float, float],
 ) -> None:
     low, high = ends
-    positions = [0.0, 0.3, 17.5, 4095.99, 4096.0]
 
-    for position in positions:
+    for position in (0.0, 0.3, 17.5, 4095.99, 4096.0):
         share = position / STEPS
         values = np.full(40_000, low * (1.0 - share) + high * share)
-        points = grid_points(values, low, high, rng=np.random.default_rng(1))
+        places = positions(values, low, high, STEPS)
+        points = grid_points(places, rng=np.random.default_rng(1))
 
         assert set(points) <= {np.floor(position), np.ceil(position)}
         # A coin's standard error is at most 1 / 2; rounding counts, too.
@@ -46,7 +47,8 @@ def test_values_move_to_a_neighboring_point_without_bias(
 def test_points_of_the_grid_stay_where_they_are(position: int) -> None:
     values = np.full(100, -2.0 + 4.0 * position / STEPS)
 
-    points = grid_points(values, -2.0, 2.0, rng=np.random.default_rng(2))
+    places = positions(values, -2.0, 2.0, STEPS)
+    points = grid_points(places, rng=np.random.default_rng(2))
 
     assert np.all(points == position)
 
@@ -131,7 +133,7 @@ def test_cells_lie_beside_their_point() -> None:
 def test_middles_of_cells_are_in_the_units_of_the_values() -> None:
     cells = np.array([0, 2048, 4095, -1], dtype=np.int64)
 
-    middles = midpoints(cells, -4.0, 4.0)
+    middles = midpoints(cells, -4.0, 4.0, STEPS)
 
     step = 8.0 / STEPS
     assert middles.tolist() == [
@@ -140,18 +142,18 @@ def test_middles_of_cells_are_in_the_units_of_the_values() -> None:
         4.0 - step / 2,
         -4.0 - step / 2,
     ]
-    assert np.isposinf(midpoints(np.array([FARTHEST]), 0.0, 1e308)).all()
+    assert np.isposinf(midpoints(np.array([FARTHEST]), 0.0, 1e308, STEPS)).all()
 
 
 def test_messages_off_the_grid_are_refused() -> None:
-    bounded = within_bounds(np.array([-(2**50), 7, 2**50]))
+    bounded = within_bounds(np.array([-(2**50), 7, 2**50]), STEPS)
 
     assert bounded.tolist() == [-FARTHEST, 7, FARTHEST + STEPS - 1]
-    check_cells(bounded, FARTHEST)
-    check_cells(np.zeros(0, dtype=np.int64), 0)
+    check_cells(bounded, STEPS, FARTHEST)
+    check_cells(np.zeros(0, dtype=np.int64), STEPS, 0)
     wrong: list[Any] = [[-1], [STEPS], [0.5], [[1]], [True]]
     for bad in wrong:
         with pytest.raises(InvalidInputError, match="messages"):
-            check_cells(np.array(bad), 0)
+            check_cells(np.array(bad), STEPS, 0)
     with pytest.raises(InvalidInputError, match="messages"):
-        check_cells(np.array([2**63], dtype=np.uint64), FARTHEST)
+        check_cells(np.array([2**63], dtype=np.uint64), STEPS, FARTHEST)

@@ -11,10 +11,11 @@ from oracles.shuffled import divergence, shuffled, with_victim
 
 from shuffledp import InvalidInputError, Population, account
 from shuffledp.randomizers.laplace import Laplace
-from shuffledp.randomizers.noise_attack import EDGES
+from shuffledp.randomizers.noise_attack import all_edges
 from shuffledp.statistics.single_message import SingleMessage
 
 LEVELS = [0.01, 0.5, 2.0, 20.0]
+EDGES = all_edges(4096)
 OUTER = np.concatenate([[-np.inf], EDGES, [np.inf]])
 
 
@@ -146,7 +147,7 @@ def test_range_of_values_does_not_matter() -> None:
     )
 
     assert first.levels == second.levels
-    assert second.parameters == {"low": -1e-3, "high": 7e8}
+    assert second.parameters == {"low": -1e-3, "high": 7e8, "cells": 4096}
     assert any("floating point" in assumption for assumption in first.assumptions)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from shuffledp import Population
 from shuffledp.cover import ScoreAttack
-from shuffledp.randomizers.noise_attack import EDGES, noise_attacks
+from shuffledp.randomizers.noise_attack import all_edges, inner_edges, noise_attacks
 from shuffledp.types import Floats
 
 CENTERS = np.array([-1.7, -0.6, 0.1, 0.8, 2.5])
@@ -109,7 +109,19 @@ def test_nobody_attacks_who_tells_nothing() -> None:
     assert [bool(found) for found in attacks] == [False, False, True]
 
 
-def test_edges_are_symmetric_and_leave_no_bin_empty() -> None:
-    assert np.all(np.diff(EDGES) > 0.0)
-    assert np.allclose(EDGES, -EDGES[::-1], rtol=1e-15, atol=1e-15)
-    assert {-1.0, 1.0} <= set(EDGES.tolist())
+@pytest.mark.parametrize("cells", [2, 3, 64, 1000, 4096, 2**20])
+def test_edges_are_those_of_cells_and_leave_no_bin_empty(cells: int) -> None:
+    for edges in (inner_edges(cells), all_edges(cells)):
+        places = (edges + 1.0) * cells / 2.0
+        assert np.all(np.diff(edges) > 0.0)
+        assert np.allclose(places, np.round(places), rtol=1e-15, atol=1e-6)
+        assert {-1.0, 1.0} <= set(edges.tolist())
+
+
+def test_usual_edges_are_symmetric_and_exact() -> None:
+    edges = all_edges(4096)
+
+    assert np.array_equal(edges, -edges[::-1])
+    assert np.array_equal(edges * 2048.0, np.round(edges * 2048.0))
+    assert np.array_equal(inner_edges(4096), edges[np.abs(edges) <= 1.0])
+    assert inner_edges(4096).size == 41

@@ -18,6 +18,7 @@ There is no list of frameworks that are certified: a device that hands over no c
 certificate, whatever its framework is called.
 """
 
+import inspect
 from typing import Any, Protocol
 
 import numpy as np
@@ -135,7 +136,13 @@ def check_framework(framework: object) -> None:
     """Raises InvalidInputError unless this object can be trained with."""
     kind = type(framework).__name__
     needed = (*_NEEDED, "coupling") if hasattr(framework, "couple") else _NEEDED
-    missing = [name for name in needed if not hasattr(framework, name)]
+    # Not by `hasattr`: a property could show one device now and another one later.
+    nothing = object()
+    missing = [
+        name
+        for name in needed
+        if inspect.getattr_static(framework, name, nothing) is nothing
+    ]
     if isinstance(framework, type) or missing:
         raise InvalidInputError(
             f"Expected a framework, such as ClipLaplaceVectors(0.1), got {kind}"

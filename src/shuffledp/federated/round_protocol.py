@@ -124,6 +124,7 @@ class TrainingRound:
             "device_parameters": self.device.parameters,
             "coordinates": int(self.num_coordinates),
             "shuffled": self.shuffled,
+            "coupled": hasattr(self.framework, "couple"),
         }
         terms = self.framework.parameters
         if taken := ", ".join(own.keys() & terms.keys()):

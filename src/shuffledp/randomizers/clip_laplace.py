@@ -13,7 +13,7 @@ Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Definition 4 an
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.special import gammainc
@@ -22,17 +22,23 @@ from shuffledp.arrays import as_number
 from shuffledp.cover import Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
+from shuffledp.randomizers.cell_powers import cell_powers, middle_beyond_mean
 from shuffledp.randomizers.drawn_cells import Sent, landed
 from shuffledp.randomizers.exponential_cover import exponential_cover
-from shuffledp.randomizers.grid import STEPS, cell_beside, geometric_digits, signs
+from shuffledp.randomizers.grid import (
+    STEPS,
+    cell_beside,
+    check_num_cells,
+    geometric_digits,
+    positions,
+    signs,
+)
 from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
-from shuffledp.randomizers.noise_attack import INNER_EDGES
+from shuffledp.randomizers.noise_attack import inner_edges
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
 _SMALLEST = 1e-12
-# Of a cell within the range.
-_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +47,16 @@ class ClipLaplace(AddedNoise):
 
     Attributes:
         clip: C > 0; values and messages lie in [-C, C].
+        cells: N, how many cells of the grid the range of values is cut into; a message is
+            one of them.
     """
 
     clip: float = 1.0
+    _: KW_ONLY
+    cells: int = STEPS
 
     def __post_init__(self) -> None:
+        check_num_cells(self.cells)
         clip = as_number(self.clip, "clip")
         if not (math.isfinite(clip) and clip > 0.0):
             raise InvalidInputError(f"Expected a finite clip > 0, got {clip:g}.")
@@ -58,7 +69,7 @@ class ClipLaplace(AddedNoise):
     @property
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
-        return {"clip": float(self.clip)}
+        return {"clip": float(self.clip), "cells": int(self.cells)}
 
     @property
     def low(self) -> float:
@@ -73,7 +84,7 @@ class ClipLaplace(AddedNoise):
     @property
     def unit(self) -> "ClipLaplace":
         """The same mechanism for values from -1 to 1; the messages are the same."""
-        return ClipLaplace()
+        return ClipLaplace(cells=self.cells)
 
     @property
     def unbiased(self) -> bool:
@@ -108,7 +119,7 @@ class ClipLaplace(AddedNoise):
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Chances that the message falls into each bin, shape (levels, bins)."""
         rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
-        away = INNER_EDGES - value
+        away = inner_edges(self.cells) - value
         # Proportional to the integral of the density from the value on.
         area = np.sign(away) * -np.expm1(-rates * np.abs(away))
         parts = np.diff(area, axis=1)
@@ -117,36 +128,42 @@ class ClipLaplace(AddedNoise):
 
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells of two-sided noise until one is within the range, shape (n,)."""
-        cells = np.empty(points.size, dtype=np.int64)
+        cells, size = np.empty(points.size, dtype=np.int64), int(self.cells)
         left = np.arange(points.size)
         while left.size:
             right = signs(left.size, rng=rng)
-            # No cell of the range is farther away than 12 digits say; at least every
-            # second try ends within the range.
-            distance = geometric_digits(epsilons[left] / STEPS, _DIGITS, rng=rng)
+            # No cell of the range is farther away than its digits say; at least every
+            # fourth try ends within the range.
+            distance = geometric_digits(
+                epsilons[left], self._num_digits, parts=size, rng=rng
+            )
             cells[left] = tried = cell_beside(points[left], right, distance)
-            left = left[(tried < 0) | (tried >= STEPS)]
+            left = left[(tried < 0) | (tried >= size)]
         return cells
+
+    @property
+    def _num_digits(self) -> int:
+        """Binary digits of a cell within the range."""
+        return (int(self.cells) - 1).bit_length()
 
     def draw_crowd(
         self, points: Ints, level: float, *, rng: np.random.Generator
     ) -> Iterator[Sent]:
         """Draws which cells a crowd's messages fall into, part by part."""
         # What is proportional to the chance that noise ends within so many cells.
-        rate = max(level / STEPS, 1e-300)
-        within = -np.expm1(-rate * np.arange(STEPS + 1))
+        rate, size = max(level / self.cells, 1e-300), int(self.cells)
+        within = -np.expm1(-rate * np.arange(size + 1))
         right = rng.binomial(points, within[::-1] / (within + within[::-1]))
         stays = within[1] / within[:0:-1]
-        cells, left = np.arange(STEPS), (points - right)[::-1]
+        cells, left = np.arange(size), (points - right)[::-1]
         for starts, ahead in ((right, cells), (left, cells[::-1])):
             # Nobody sets out beyond the last cell, and there everybody stays.
             yield ahead, landed(starts[:-1], stays, rng=rng)[0]
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
-        """Returns mean (eq. (1) of the source) and variance of a decoded message.
+        """Returns mean and variance of a decoded message.
 
-        They are those of the density. The grid changes the mean by less than eps / 10^4 of
-        a cell, and the variance by less than half a cell squared.
+        They are exactly those of the cells' middles.
 
         Args:
             epsilons: Local budgets, shape (levels,).
@@ -155,18 +172,46 @@ class ClipLaplace(AddedNoise):
         Returns:
             Both of shape (levels, values).
         """
-        clip, rate = float(self.clip), epsilons[:, None] / 2.0
-        # A message's distance from the value has a gamma density, cut off at the ends.
-        steep = np.maximum(rate, _SMALLEST)
-        share = (values / clip)[None, :]
-        left, right = steep * (1.0 + share), steep * (1.0 - share)
-        mass, second = (gammainc(k, left) + gammainc(k, right) for k in (1, 3))
-        shift = (gammainc(2, right) - gammainc(2, left)) / mass
-        variance = (2.0 * second / mass - shift**2) / steep**2
+        clip, rates = float(self.clip), epsilons[:, None] / 2.0
+        shares = values / clip
+        places = positions(values, -clip, clip, self.cells)
+        below = np.minimum(np.floor(places), self.cells - 1.0)
+        mean, square = np.zeros((2, epsilons.size, values.size))
+        for place, weight in (
+            (below, below + 1.0 - places),
+            (below + 1.0, places - below),
+        ):
+            point = 2.0 * place / self.cells - 1.0
+            average, spread = self._moments_at(rates, point[None, :])
+            mean += weight * average
+            # Around the value: of two large squares little might be left.
+            square += weight * (spread + (average - shares) ** 2)
+        return clip * mean, clip**2 * np.maximum(square - (mean - shares) ** 2, 0.0)
+
+    def _moments_at(self, rates: Floats, points: Floats) -> tuple[Floats, Floats]:
+        """Returns mean and variance of the cell's middle around points of the grid.
+
+        The mean is that of the density, eq. (1) of the source, and what the grid adds.
+
+        Args:
+            rates: b = eps / 2, shape (levels, 1).
+            points: In [-1, 1], shape (1, points).
+        """
+        steep, width = np.maximum(rates, _SMALLEST), 2.0 / self.cells
+        left, right = (
+            cell_powers(steep, np.zeros(1), 1.0 + side * points, width)
+            for side in (1.0, -1.0)
+        )
+        mass = left[0] + right[0]
+        shift = (right[1] - left[1]) / mass
+        variance = (left[2] + right[2]) / mass - shift**2
         # Eq. (1) as 2 v (1 - (1 + b) e^-b sinh(b v) / (b v)) / mass, for b = eps / 2.
-        inner = gammainc(2, steep) - (1.0 + steep) * _sinh_excess(steep, share)
-        mean = 2.0 * share * inner / mass * (rate / steep)
-        return clip * mean, clip**2 * variance
+        inner = gammainc(2, steep) - (1.0 + steep) * _sinh_excess(steep, points)
+        mean = 2.0 * points * inner
+        # Cells' middles are farther away than noise is, and more of it is on one side.
+        outward = width * middle_beyond_mean(steep * width)
+        mean = mean - 2.0 * outward * np.exp(-steep) * np.sinh(steep * points)
+        return mean / (steep * mass) * (rates / steep), variance
 
     def quantile(self, chances: Floats, epsilons: Floats, values: Floats) -> Floats:
         """Returns the messages below which lies a given chance, of the density.
@@ -193,9 +238,9 @@ class ClipLaplace(AddedNoise):
         return bounded
 
     def bits_per_person(self, epsilons: Floats) -> float:
-        """12, at every level."""
+        """The binary digits of a cell's number, at every level."""
         del epsilons
-        return float(_DIGITS)
+        return float(self._num_digits)
 
 
 def _sinh_excess(rates: Floats, share: Floats) -> Floats:

@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.drawn_counts import halves, scattered
-from shuffledp.randomizers.grid import STEPS, geometric_numbers, last_digit
+from shuffledp.randomizers.grid import geometric_numbers, last_digit
 from shuffledp.types import Floats, Ints
 
 # Messages, and how often each of them was sent.
@@ -32,26 +32,27 @@ _DEVIATIONS = 10.0
 
 
 def points_of_crowd(
-    positions: Floats, counts: Ints, *, rng: np.random.Generator
+    places: Floats, counts: Ints, num_cells: int, *, rng: np.random.Generator
 ) -> Ints:
     """Draws how many people are moved to each point of the grid.
 
     Args:
-        positions: Where values lie on the grid, in [0, 4096], shape (values,).
+        places: Where values lie on the grid, in [0, N], shape (values,).
         counts: People who hold them, shape (levels, values).
+        num_cells: N.
         rng: A simulation's.
 
     Returns:
-        Shape (levels, 4097).
+        Shape (levels, N + 1).
     """
-    below = np.floor(positions)
-    up = rng.binomial(counts, positions - below)
-    points = np.zeros((len(counts), STEPS + 1), dtype=np.int64)
+    below = np.floor(places)
+    up = rng.binomial(counts, places - below)
+    points = np.zeros((len(counts), num_cells + 1), dtype=np.int64)
     place = below.astype(np.int64)
     for row, stay, move in zip(points, counts - up, up, strict=True):
         np.add.at(row, place, stay)
         # Who is at the last point has nowhere to move.
-        np.add.at(row, np.minimum(place + 1, STEPS), move)
+        np.add.at(row, np.minimum(place + 1, num_cells), move)
     return points
 
 
@@ -124,7 +125,7 @@ def normal_crowd(
     Noise of more than 10 deviations is left out: it is rarer than one in 10^22.
 
     Args:
-        points: How many people are at each point of the grid, shape (4097,).
+        points: How many people are at each point of the grid, shape (N + 1,).
         length: Of a cell, in deviations.
         draw: Draws the cells of people at these points, one by one.
         rng: A simulation's.
@@ -158,6 +159,6 @@ def _decay(exponent: float, digit: int) -> float:
 
 def _too_wide() -> InvalidInputError:
     return InvalidInputError(
-        "Expected larger levels, fewer people or fewer different values: the noise of so "
-        "many people spreads over more cells than can be counted in seconds."
+        "Expected larger levels, fewer cells, fewer people or fewer different values: the "
+        "noise of so many people spreads over more cells than can be counted in seconds."
     )

@@ -27,22 +27,26 @@ _DOUBT = 1e-13
 _WORD = 53
 
 
-def exponential_coins(exponents: Floats, *, rng: Rng) -> NDArray[np.bool_]:
-    """Draws coins with chances e^-a, shape as `exponents`, each >= 0."""
+def exponential_coins(
+    exponents: Floats, *, parts: int = 1, rng: Rng
+) -> NDArray[np.bool_]:
+    """Draws coins with chances e^(-a / parts), shape as `exponents`, each >= 0.
+
+    The quotient is that of real numbers: it need not be a double.
+    """
     return settled_coins(
-        np.exp(-exponents),
-        lambda place: lambda _: around((-Decimal(float(exponents[place]))).exp()),
+        np.exp(-exponents / parts),
+        lambda place: lambda _: around((-_quotient(exponents[place], parts)).exp()),
         rng=rng,
     )
 
 
-def logistic_coins(exponents: Floats, *, rng: Rng) -> NDArray[np.bool_]:
-    """Draws coins with chances 1 / (1 + e^a), shape as `exponents`, each >= 0."""
-    decay = np.exp(-exponents)
+def logistic_coins(exponents: Floats, *, parts: int = 1, rng: Rng) -> NDArray[np.bool_]:
+    """Draws coins with chances 1 / (1 + e^(a / parts)), each a >= 0, shape as they."""
+    decay = np.exp(-exponents / parts)
 
     def bounds(place: int) -> Bounds:
-        growth = Decimal(float(exponents[place]))
-        return lambda _: around(1 / (1 + growth.exp()))
+        return lambda _: around(1 / (1 + _quotient(exponents[place], parts).exp()))
 
     return settled_coins(decay / (1.0 + decay), bounds, rng=rng)
 
@@ -75,6 +79,11 @@ def around(number: Decimal) -> tuple[Decimal, Decimal]:
 def word(rng: Rng) -> int:
     """Draws 53 bits."""
     return int(rng.random(1)[0] * 2.0**_WORD)
+
+
+def _quotient(exponent: np.float64, parts: int) -> Decimal:
+    """Returns it as precisely as the context has digits."""
+    return Decimal(float(exponent)) / parts
 
 
 def _settle(numerator: int, bounds: Bounds, *, rng: Rng) -> bool:

@@ -85,12 +85,12 @@ class DensityRandomizer:
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
         return {
-            "values": ", ".join(f"{value:g}" for value in self.values),
+            "values": _listed(self.values),
             "low": float(self.low),
             "high": float(self.high),
             "log_slope": float(self.log_slope),
             "log_curvature": float(self.log_curvature),
-            "breakpoints": ", ".join(f"{point:g}" for point in self.breakpoints),
+            "breakpoints": _listed(self.breakpoints),
         }
 
     @property
@@ -264,3 +264,8 @@ def _cover(
             np.maximum.reduceat(both * wide, starts, axis=1),
         ),
     )
+
+
+def _listed(numbers: tuple[float, ...]) -> str:
+    """Returns all digits of all numbers: others make another randomizer."""
+    return ", ".join(repr(float(number)).removesuffix(".0") for number in numbers)

@@ -32,12 +32,14 @@ from shuffledp.randomizers.grid import (
     SMALLEST_LEVEL,
     STEPS,
     bits_for,
-    moments_of_noise,
+    check_num_cells,
+    positions,
+    rounding_variances,
     within_bounds,
 )
 from shuffledp.randomizers.noise import AddedNoise
-from shuffledp.randomizers.noise_attack import EDGES
-from shuffledp.randomizers.normal_cells import normal_cells
+from shuffledp.randomizers.noise_attack import all_edges
+from shuffledp.randomizers.normal_cells import normal_cells, variance_of_cells
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
@@ -90,15 +92,19 @@ class Gaussian(AddedNoise):
         high: Largest possible value.
         delta_local: In [1e-100, 1): with this probability a message may tell more than
             its level says.
+        cells: N, how many cells of the grid the range of values is cut into; a message is
+            one of them.
     """
 
     low: float = 0.0
     high: float = 1.0
     _: KW_ONLY
     delta_local: float = 1e-6
+    cells: int = STEPS
 
     def __post_init__(self) -> None:
         value_range(self.low, self.high)
+        check_num_cells(self.cells)
         delta = as_number(self.delta_local, "delta_local")
         if not 1e-100 <= delta < 1.0:
             raise InvalidInputError(
@@ -113,7 +119,7 @@ class Gaussian(AddedNoise):
     @property
     def unit(self) -> "Gaussian":
         """The same mechanism for values from -1 to 1; the messages are the same."""
-        return Gaussian(-1.0, 1.0, delta_local=self.delta_local)
+        return Gaussian(-1.0, 1.0, delta_local=self.delta_local, cells=self.cells)
 
     @property
     def unbiased(self) -> bool:
@@ -132,6 +138,7 @@ class Gaussian(AddedNoise):
             "low": float(self.low),
             "high": float(self.high),
             "delta_local": float(self.delta_local),
+            "cells": int(self.cells),
         }
 
     def deviations(self, epsilons: Floats) -> Floats:
@@ -163,7 +170,7 @@ class Gaussian(AddedNoise):
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Chances that the message falls into each bin, shape (levels, bins)."""
         deviations = self.deviations(epsilons)[:, None]
-        away = (EDGES - value) / deviations
+        away = (all_edges(self.cells) - value) / deviations
         # Differences of the nearer tail, so that far bins keep their digits.
         below, above = ndtr(np.minimum(away, 0.0)), ndtr(np.minimum(-away, 0.0))
         inside = np.diff(below, axis=1) - np.diff(above, axis=1)
@@ -174,24 +181,26 @@ class Gaussian(AddedNoise):
         """Draws the cells of normal messages, shape (n,)."""
         levels, places = np.unique(epsilons, return_inverse=True)
         mu = sensitivity_per_deviation(levels, self.delta_local)[places]
-        return within_bounds(normal_cells(points, mu / STEPS, rng=rng))
+        found = normal_cells(points, mu, parts=self.cells, rng=rng)
+        return within_bounds(found, self.cells)
 
     def draw_crowd(
         self, points: Ints, level: float, *, rng: np.random.Generator
     ) -> Iterator[Sent]:
         """Draws which cells a crowd's messages fall into, part by part."""
-        length = _sensitivity(level, self.delta_local) / STEPS
+        mu = _sensitivity(level, self.delta_local)
 
         def draw(alone: Ints) -> Ints:
-            return normal_cells(alone, np.full(alone.size, length), rng=rng)
+            lengths = np.full(alone.size, mu)
+            return normal_cells(alone, lengths, parts=self.cells, rng=rng)
 
-        yield from normal_crowd(points, length, draw, rng=rng)
+        yield from normal_crowd(points, mu / self.cells, draw, rng=rng)
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.
 
-        The mean is the value itself. The variance is that of the noise; the grid adds
-        between 1 / 12 and 1 / 3 of a cell squared.
+        The mean is the value itself. The variance is exactly that of the cells' middles,
+        and the way to a grid point.
 
         Args:
             epsilons: Local budgets, shape (levels,).
@@ -201,13 +210,18 @@ class Gaussian(AddedNoise):
             Both of shape (levels, values).
         """
         half = value_range(self.low, self.high)
-        return moments_of_noise(half * self.deviations(epsilons), values)
+        places = positions(values, self.low, self.high, self.cells)
+        lengths = sensitivity_per_deviation(epsilons, self.delta_local) / self.cells
+        with np.errstate(over="ignore"):
+            variance = variance_of_cells(lengths)[:, None] + rounding_variances(places)
+            variance *= (half / (self.cells / 2.0)) ** 2
+        return np.broadcast_to(values, variance.shape), variance
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """Returns how many bits hold all messages but one in 10^9 at the smallest level."""
         smallest = max(float(epsilons.min()), SMALLEST_LEVEL)
         mu = _sensitivity(smallest, self.delta_local)
-        return bits_for(-float(ndtri(0.5e-9)) * STEPS / mu)
+        return bits_for(-float(ndtri(0.5e-9)) * self.cells / mu, self.cells)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -5,16 +5,17 @@ be and those that v' + noise can be are nearly disjoint sets (Mironov 2012). Her
 message is a whole number, the cell of a public grid that the noisy number falls into, and
 its chance is exactly that of the cell under the mechanism's density:
 
-1. The range of values is cut into 4096 cells. A value is moved to one of the two grid
-   points next to it, at random and without bias. This happens to the value, not to the
-   message: guarantees for all values hold for the points.
+1. The range of values is cut into N cells, by default 4096. A value is moved to one of the
+   two grid points next to it, at random and without bias. This happens to the value, not
+   to the message: guarantees for all values hold for the points.
 2. Noise whose density falls by a factor u from one cell to the next carries a point into
    the d-th cell to its right or left with chance (1 - u) u^d / 2: a fair sign and a
    geometric number. The binary digits of such a number are independent,
 
        P(digit i = 1) = u^(2^i) / (1 + u^(2^i)),
 
-   and u is e^(-eps / 4096), where eps / 4096 is a double like eps.
+   and u is e^(-eps / N). The coins are settled by real numbers (exponential_coins.py), so
+   that eps / N need not be a double: any number of cells is as exact as any other.
 
 Reporting the cell is a function of the real-valued message: what is certified for the
 real-valued message holds for the cell. There is no rounding to allow for.
@@ -30,14 +31,14 @@ import numpy as np
 
 from shuffledp.arrays import int_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.checks import value_range, whole_number
 from shuffledp.randomizers.exponential_coins import exponential_coins, logistic_coins
 from shuffledp.randomness import Rng, coins
 from shuffledp.types import Floats, Ints
 
-# Cells across the range of values: a public fact. It is a power of 2, so that eps / 4096
-# is exact.
+# Cells across the range of values, where nobody asks for another number: a public fact.
 STEPS = 4096
+MOST_CELLS = 2**20
 # Cells beyond the range on either side; messages farther out are sent as the outermost one.
 FARTHEST = 2**40
 # Below it, unbounded noise is so wide that messages are worth nothing.
@@ -46,55 +47,62 @@ SMALLEST_LEVEL = 1e-6
 _LAST = 32.0
 
 
-def on_grid(edges: Floats) -> Floats:
+def check_num_cells(cells: int) -> None:
+    """Raises InvalidInputError unless the range can be cut into so many cells."""
+    whole_number(cells, "cells", least=2, most=MOST_CELLS)
+
+
+def on_grid(edges: Floats, num_cells: int) -> Floats:
     """Returns the nearest edges of cells, where the range of values is [-1, 1].
 
-    >>> on_grid(np.array([-1.0, 0.3])) * 2048
+    >>> on_grid(np.array([-1.0, 0.3]), 4096) * 2048
     array([-2048.,   614.])
     """
-    rounded: Floats = np.round(edges * (STEPS // 2)) / (STEPS // 2)
+    half = num_cells / 2.0
+    rounded: Floats = (np.round(edges * half + half) - half) / half
     return rounded
 
 
-def positions(values: Floats, low: float, high: float) -> Floats:
-    """Returns where values lie on the grid, in [0, 4096], shape as `values`."""
+def positions(values: Floats, low: float, high: float, num_cells: int) -> Floats:
+    """Returns where values lie on the grid, in [0, N], shape as `values`."""
     # Halves, as high - low may be more than the largest double.
     share: Floats = (values / 2.0 - low / 2.0) / value_range(low, high)
-    return np.clip(share, 0.0, 1.0) * STEPS
+    return np.clip(share, 0.0, 1.0) * num_cells
 
 
-def grid_points(values: Floats, low: float, high: float, *, rng: Rng) -> Ints:
-    """Draws one of the two grid points next to each value, unbiased, in 0, ..., 4096."""
-    position = positions(values, low, high)
-    below = np.floor(position)
-    points: Ints = below.astype(np.int64) + coins(position - below, rng=rng)
+def grid_points(places: Floats, *, rng: Rng) -> Ints:
+    """Draws one of the two grid points next to each position, without bias."""
+    below = np.floor(places)
+    points: Ints = below.astype(np.int64) + coins(places - below, rng=rng)
     return points
 
 
-def midpoints(messages: Ints, low: float, high: float) -> Floats:
+def midpoints(messages: Ints, low: float, high: float, num_cells: int) -> Floats:
     """Returns the middle of each cell, in the units of the values."""
-    step = value_range(low, high) / (STEPS / 2)
+    step = value_range(low, high) / (num_cells / 2)
     # Far cells of a huge range may be beyond the largest double.
     with np.errstate(over="ignore"):
         middle: Floats = low + (messages.astype(np.float64) + 0.5) * step
     return middle
 
 
-def geometric_numbers(exponents: Floats, *, rng: Rng) -> Ints:
-    """Draws d = 0, 1, ... with chances proportional to e^(-a d), shape (n,).
+def geometric_numbers(exponents: Floats, *, parts: int = 1, rng: Rng) -> Ints:
+    """Draws d = 0, 1, ... with chances proportional to e^(-a d / parts), shape (n,).
 
     Args:
         exponents: a > 0, shape (n,).
+        parts: What all of them are divided by, with no rounding.
         rng: The only source of randomness.
     """
     if not exponents.size:
         return np.zeros(0, dtype=np.int64)
-    num_digits = last_digit(float(exponents.min()))
-    numbers = geometric_digits(exponents, num_digits, rng=rng)
+    num_digits = last_digit(float(exponents.min()) / parts)
+    numbers = geometric_digits(exponents, num_digits, parts=parts, rng=rng)
     # What is left is a geometric number, too; nearly always 0.
     left = np.arange(exponents.size)
     while left.size:
-        left = left[exponential_coins(exponents[left] * 2.0**num_digits, rng=rng)]
+        further = exponents[left] * 2.0**num_digits
+        left = left[exponential_coins(further, parts=parts, rng=rng)]
         numbers[left] += 2**num_digits
     return numbers
 
@@ -104,17 +112,20 @@ def last_digit(exponent: float) -> int:
     return max(0, math.ceil(math.log2(_LAST / exponent)))
 
 
-def geometric_digits(exponents: Floats, num_digits: int, *, rng: Rng) -> Ints:
-    """Draws d < 2^num_digits with chances proportional to e^(-a d), shape (n,).
+def geometric_digits(
+    exponents: Floats, num_digits: int, *, parts: int = 1, rng: Rng
+) -> Ints:
+    """Draws d < 2^num_digits with chances proportional to e^(-a d / parts), shape (n,).
 
     Args:
         exponents: a >= 0, shape (n,).
         num_digits: How many binary digits d has.
+        parts: What all exponents are divided by, with no rounding.
         rng: The only source of randomness.
     """
     numbers = np.zeros(exponents.size, dtype=np.int64)
     for digit in range(num_digits):
-        hits = logistic_coins(exponents * 2.0**digit, rng=rng)
+        hits = logistic_coins(exponents * 2.0**digit, parts=parts, rng=rng)
         numbers += hits.astype(np.int64) << digit
     return numbers
 
@@ -130,36 +141,37 @@ def cell_beside(points: Ints, right: Ints, distance: Ints) -> Ints:
     return cells
 
 
-def within_bounds(cells: Ints) -> Ints:
+def within_bounds(cells: Ints, num_cells: int) -> Ints:
     """Returns the cells, those too far out replaced by the outermost one."""
-    bounded: Ints = np.clip(cells, -FARTHEST, FARTHEST + STEPS - 1)
+    bounded: Ints = np.clip(cells, -FARTHEST, FARTHEST + num_cells - 1)
     return bounded
 
 
-def check_cells(messages: Ints, beyond: int) -> None:
+def check_cells(messages: Ints, num_cells: int, beyond: int) -> None:
     """Raises InvalidInputError unless these are cells of the grid, shape (n,).
 
     Args:
         messages: What the caller passed.
+        num_cells: How many there are across the range of values.
         beyond: How many cells they may be off the range of values.
     """
     array = int_array(messages, "messages")
     if array.size and not (
-        int(array.min()) >= -beyond and int(array.max()) < STEPS + beyond
+        int(array.min()) >= -beyond and int(array.max()) < num_cells + beyond
     ):
         raise InvalidInputError(
-            f"Expected messages to be integers in [{-beyond}, {STEPS + beyond})."
+            f"Expected messages to be integers in [{-beyond}, {num_cells + beyond})."
         )
 
 
-def moments_of_noise(deviations: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Returns mean and variance of value plus noise, both of shape (levels, values)."""
-    shape = (deviations.size, values.size)
-    variances: Floats = np.broadcast_to(deviations[:, None] ** 2, shape)
-    return np.broadcast_to(values, shape), variances
+def rounding_variances(places: Floats) -> Floats:
+    """Returns the variance of moving a value to a grid point, in cells squared."""
+    share = places - np.floor(places)
+    variances: Floats = share * (1.0 - share)
+    return variances
 
 
-def bits_for(distance: float) -> float:
+def bits_for(distance: float, num_cells: int) -> float:
     """Returns the bits of an integer that holds all cells up to so far off the range."""
     outermost = min(float(math.ceil(distance)), float(FARTHEST))
-    return float(math.ceil(math.log2(STEPS + 2.0 * outermost)))
+    return float(math.ceil(math.log2(num_cells + 2.0 * outermost)))

@@ -13,7 +13,7 @@ Source: Dwork, McSherry, Nissim, Smith (2006), "Calibrating noise to sensitivity
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -28,13 +28,15 @@ from shuffledp.randomizers.grid import (
     STEPS,
     bits_for,
     cell_beside,
+    check_num_cells,
     geometric_numbers,
-    moments_of_noise,
+    positions,
+    rounding_variances,
     signs,
     within_bounds,
 )
 from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
-from shuffledp.randomizers.noise_attack import EDGES
+from shuffledp.randomizers.noise_attack import all_edges
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
@@ -48,13 +50,18 @@ class Laplace(AddedNoise):
     Attributes:
         low: Smallest possible value.
         high: Largest possible value.
+        cells: N, how many cells of the grid the range of values is cut into; a message is
+            one of them.
     """
 
     low: float = 0.0
     high: float = 1.0
+    _: KW_ONLY
+    cells: int = STEPS
 
     def __post_init__(self) -> None:
         value_range(self.low, self.high)
+        check_num_cells(self.cells)
 
     @property
     def mechanism(self) -> str:
@@ -64,12 +71,16 @@ class Laplace(AddedNoise):
     @property
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
-        return {"low": float(self.low), "high": float(self.high)}
+        return {
+            "low": float(self.low),
+            "high": float(self.high),
+            "cells": int(self.cells),
+        }
 
     @property
     def unit(self) -> "Laplace":
         """The same mechanism for values from -1 to 1; the messages are the same."""
-        return Laplace(-1.0, 1.0)
+        return Laplace(-1.0, 1.0, cells=self.cells)
 
     @property
     def unbiased(self) -> bool:
@@ -99,7 +110,7 @@ class Laplace(AddedNoise):
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Chances that the message falls into each bin, shape (levels, bins)."""
         rates = epsilons[:, None] / 2.0
-        away = EDGES - value
+        away = all_edges(self.cells) - value
         half = 0.5 * np.exp(-rates * np.abs(away))
         # Differences of the nearer tail, so that far bins keep their digits.
         below = np.where(away < 0.0, half, 0.5)
@@ -112,15 +123,16 @@ class Laplace(AddedNoise):
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws cells, farther ones with geometrically smaller chances, shape (n,)."""
         right = signs(points.size, rng=rng)
-        distance = geometric_numbers(epsilons / STEPS, rng=rng)
-        return within_bounds(cell_beside(points, right, distance))
+        distance = geometric_numbers(epsilons, parts=self.cells, rng=rng)
+        return within_bounds(cell_beside(points, right, distance), self.cells)
 
     def draw_crowd(
         self, points: Ints, level: float, *, rng: np.random.Generator
     ) -> Iterator[Sent]:
         """Draws which cells a crowd's messages fall into, part by part."""
-        exponent, cells = level / STEPS, np.arange(STEPS)
-        stays = np.full(STEPS, -math.expm1(-exponent))
+        size = int(self.cells)
+        exponent, cells = level / size, np.arange(size)
+        stays = np.full(size, -math.expm1(-exponent))
         right = rng.binomial(points, 0.5)
         left = (points - right)[::-1]
         for starts, ahead in ((right, cells), (left, cells[::-1])):
@@ -128,14 +140,15 @@ class Laplace(AddedNoise):
             yield ahead, found
             beyond += int(starts[-1])
             for distance, often in geometric_crowd(beyond, exponent, rng=rng):
-                outward = STEPS + distance
-                yield (outward if ahead is cells else STEPS - 1 - outward), often
+                outward = size + distance
+                yield (outward if ahead is cells else size - 1 - outward), often
 
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.
 
-        The mean is the value itself. The variance is that of the noise, 2 (range / eps)^2;
-        the grid adds between -1 / 12 and 1 / 2 of a cell squared.
+        The mean is the value itself. The variance is exactly that of the cells' middles:
+        a geometric number of cells and half of one more, and the way to a grid point. For
+        small cells it is that of the noise, 2 (range / eps)^2.
 
         Args:
             epsilons: Local budgets, shape (levels,).
@@ -144,11 +157,15 @@ class Laplace(AddedNoise):
         Returns:
             Both of shape (levels, values).
         """
+        half = value_range(self.low, self.high)
+        places = positions(values, self.low, self.high, self.cells)
         with np.errstate(divide="ignore", over="ignore"):
-            deviations = math.sqrt(8.0) * value_range(self.low, self.high) / epsilons
-            return moments_of_noise(deviations, values)
+            noise = 0.5 / np.sinh(epsilons / (2.0 * self.cells)) ** 2 + 0.25
+            variance = noise[:, None] + rounding_variances(places)
+            variance *= (half / (self.cells / 2.0)) ** 2
+        return np.broadcast_to(values, variance.shape), variance
 
     def bits_per_person(self, epsilons: Floats) -> float:
         """Returns how many bits hold all messages but one in 10^9 at the smallest level."""
         smallest = max(float(epsilons.min()), SMALLEST_LEVEL)
-        return bits_for(math.log(1e9) / (smallest / STEPS))
+        return bits_for(math.log(1e9) * self.cells / smallest, self.cells)

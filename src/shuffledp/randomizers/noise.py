@@ -53,6 +53,11 @@ class AddedNoise(ABC):
 
     @property
     @abstractmethod
+    def cells(self) -> int:
+        """How many cells the range of values is cut into, N."""
+
+    @property
+    @abstractmethod
     def cells_beyond(self) -> int:
         """How many cells of the grid messages may be off the range of values."""
 
@@ -61,7 +66,7 @@ class AddedNoise(ABC):
         """Draws the cell of the grid that each person's message falls into, shape (n,).
 
         Args:
-            points: What people hold, as points of the grid in 0, ..., 4096, shape (n,).
+            points: What people hold, as points of the grid in 0, ..., N, shape (n,).
             epsilons: Their local budgets, shape (n,).
             rng: The only source of randomness.
         """
@@ -73,7 +78,7 @@ class AddedNoise(ABC):
         """Draws which cells a crowd's messages fall into, part by part.
 
         Args:
-            points: How many people are at each point of the grid, shape (4097,).
+            points: How many people are at each point of the grid, shape (N + 1,).
             level: The local budget of them all.
             rng: A simulation's.
         """
@@ -105,7 +110,7 @@ class AddedNoise(ABC):
             rng: The only source of randomness.
 
         Returns:
-            Cells of the grid, shape (n,): 0, ..., 4095 within the range of values.
+            Cells of the grid, shape (n,): 0, ..., N - 1 within the range of values.
 
         Raises:
             InvalidInputError: If shapes differ, or a value or a budget is out of range.
@@ -113,10 +118,13 @@ class AddedNoise(ABC):
         check_rng(rng)
         numbers, budgets = one_number_each(values, epsilons)
         self._check(numbers, budgets)
-        kind = np.dtype(np.int64 if self.cells_beyond else np.uint16)
+        kind = np.dtype(np.int64)
+        if not self.cells_beyond:
+            kind = np.min_scalar_type(self.cells - 1)
+        places = positions(numbers, self.low, self.high, self.cells)
         messages: Ints = np.empty(numbers.size, dtype=kind)
         for people in batches(numbers.size):
-            points = grid_points(numbers[people], self.low, self.high, rng=rng)
+            points = grid_points(places[people], rng=rng)
             messages[people] = self.draw_cells(points, budgets[people], rng=rng)
         return messages
 
@@ -149,14 +157,14 @@ class AddedNoise(ABC):
             counts, epsilons, num_values=numbers.size, rng=rng
         )
         self._check(numbers, budgets)
-        places = positions(numbers, self.low, self.high)
-        points = points_of_crowd(places, people, rng=rng)
+        places = positions(numbers, self.low, self.high, self.cells)
+        points = points_of_crowd(places, people, self.cells, rng=rng)
         sums = np.zeros((budgets.size, 3), dtype=np.object_)
         for row, (level, starts) in enumerate(
             zip(budgets.tolist(), points, strict=True)
         ):
             for messages, often in self.draw_crowd(starts, level, rng=rng):
-                part = exact_sums(within_bounds(messages), often)
+                part = exact_sums(within_bounds(messages, self.cells), often)
                 sums[row] += np.array(part, dtype=np.object_)
         return sums
 
@@ -176,11 +184,11 @@ class AddedNoise(ABC):
 
     def check_messages(self, messages: Ints) -> None:
         """Raises InvalidInputError unless these are cells of the grid, shape (n,)."""
-        check_cells(messages, self.cells_beyond)
+        check_cells(messages, self.cells, self.cells_beyond)
 
     def decode(self, messages: Ints) -> Floats:
         """Returns the middle of each cell, in the units of the values."""
-        return midpoints(messages, self.low, self.high)
+        return midpoints(messages, self.low, self.high, self.cells)
 
     def covers(
         self, victims: Sequence[float], crowd: Population, *, delta: float
@@ -192,7 +200,8 @@ class AddedNoise(ABC):
         self, victims: Sequence[float], crowd: Population
     ) -> list[tuple[Attack, ...]]:
         """Returns one attack per victim: an additive score of all messages."""
-        return noise_attacks(self.bins, victims, crowd)
+        middle = 2.0 * (self.cells // 2) / self.cells - 1.0
+        return noise_attacks(self.bins, victims, crowd, middle=middle)
 
 
 def pure_local_delta(measured: float, epsilon: float, divergence: float) -> float:

@@ -10,6 +10,7 @@ to a few whole numbers. Of three values the others hold the one for which this t
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,11 +19,9 @@ from shuffledp.population import Population
 from shuffledp.randomizers.grid import on_grid
 from shuffledp.types import Floats, Ints
 
-# The range of values in the middle, and ever wider bins on either side. Messages are cells
-# of a grid: an adversary sees no finer edges than theirs.
+# The range of values in the middle, and ever wider bins on either side.
 _OUTWARD = 1.0 + np.geomspace(0.25, 2000.0, 40)
-INNER_EDGES = on_grid(np.linspace(-1.0, 1.0, 41))
-EDGES = on_grid(np.concatenate([-_OUTWARD[::-1], INNER_EDGES, _OUTWARD]))
+_INWARD = np.linspace(-1.0, 1.0, 41)
 
 _SCORES = 16
 # Bins with fewer expected messages of others than this are not told apart by scores.
@@ -39,8 +38,27 @@ _SILENT = 1e-6
 Bins = Callable[[Floats, float], Floats]
 
 
+@lru_cache
+def inner_edges(num_cells: int) -> Floats:
+    """Returns the edges of bins within the range of values, [-1, 1].
+
+    Messages are cells of a grid: an adversary sees no finer edges than theirs.
+
+    Args:
+        num_cells: Across that range.
+    """
+    return np.unique(on_grid(_INWARD, num_cells))
+
+
+@lru_cache
+def all_edges(num_cells: int) -> Floats:
+    """Returns the edges of bins within the range and on either side of it."""
+    parts = [-_OUTWARD[::-1], _INWARD, _OUTWARD]
+    return np.unique(on_grid(np.concatenate(parts), num_cells))
+
+
 def noise_attacks(
-    bins: Bins, victims: Sequence[float], crowd: Population
+    bins: Bins, victims: Sequence[float], crowd: Population, *, middle: float = 0.0
 ) -> list[tuple[Attack, ...]]:
     """Returns the attacks on each victim, who holds -1 or 1.
 
@@ -48,11 +66,12 @@ def noise_attacks(
         bins: Chances of bins in ascending order of the messages.
         victims: Their local budgets.
         crowd: The people among whom they hide, themselves included.
+        middle: A point of the grid in the middle of the range, or next to it.
     """
     stride = max(1, crowd.num_levels // 200)
     sample = crowd.epsilons[::stride]
     counts = np.add.reduceat(crowd.counts, np.arange(0, crowd.num_levels, stride))
-    falls = {value: counts @ bins(sample, value) for value in (-1.0, 0.0, 1.0)}
+    falls = {value: counts @ bins(sample, value) for value in (-1.0, middle, 1.0)}
     tail = np.cumsum(falls[1.0])
     # Groups of bins by score are the same for all victims with the same scores.
     rows: dict[bytes, Floats] = {}

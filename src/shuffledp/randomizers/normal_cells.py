@@ -15,56 +15,81 @@ from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from shuffledp.randomizers.exponential_coins import Bounds, around, settled_coins, word
 from shuffledp.randomizers.grid import cell_beside, geometric_numbers, signs
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
+# Cells of this many deviations, or longer.
+_COARSE = 0.2
 
-def normal_cells(points: Ints, lengths: Floats, *, rng: Rng) -> Ints:
+
+def normal_cells(points: Ints, lengths: Floats, *, parts: int = 1, rng: Rng) -> Ints:
     """Draws the cells of normal messages around grid points, shape (n,).
 
     Args:
         points: Where the normal distributions are centered, shape (n,).
-        lengths: h, of a cell, in units of each one's deviation, shape (n,).
+        lengths: Of all parts together, in units of each one's deviation, shape (n,).
+        parts: How many cells have these lengths together.
         rng: The only source of randomness.
     """
     distance = np.empty(points.size, dtype=np.int64)
     left = np.arange(points.size)
     while left.size:
-        distance[left] = tried = geometric_numbers(lengths[left], rng=rng)
-        left = left[~accepted_cells(tried, lengths[left], rng=rng)]
+        distance[left] = tried = geometric_numbers(lengths[left], parts=parts, rng=rng)
+        left = left[~accepted_cells(tried, lengths[left], parts=parts, rng=rng)]
     return cell_beside(points, signs(points.size, rng=rng), distance)
 
 
-def accepted_cells(cells: Ints, lengths: Floats, *, rng: Rng) -> NDArray[np.bool_]:
+def accepted_cells(
+    cells: Ints, lengths: Floats, *, parts: int = 1, rng: Rng
+) -> NDArray[np.bool_]:
     """Draws whether geometric numbers become normal cells, shape (n,).
 
     Args:
         cells: d, shape (n,).
-        lengths: h, shape (n,).
+        lengths: h times `parts`, shape (n,).
+        parts: What all lengths are divided by, with no rounding.
         rng: The only source of randomness.
     """
     offsets = rng.random(cells.size)
-    away = lengths * (cells + offsets) - 1.0
-    chances = np.exp(-(away**2) / 2.0 - lengths * offsets)
+    away = lengths / parts * (cells + offsets) - 1.0
+    chances = np.exp(-(away**2) / 2.0 - lengths / parts * offsets)
 
     def bounds(place: int) -> Bounds:
         offset, known = int(offsets[place] * 2.0**53), 53
-        cell, length = int(cells[place]), Decimal(float(lengths[place]))
+        cell, whole = int(cells[place]), Decimal(float(lengths[place]))
 
         def between(bits: int) -> tuple[Decimal, Decimal]:
             nonlocal offset, known
             while known < bits:
                 offset, known = (offset << 53) + word(rng), known + 53
             ends = (Decimal(end) * Decimal(2) ** -known for end in (offset + 1, offset))
+            length = whole / parts
             least, most = (_chance(cell, length, end) for end in ends)
             return around(least)[0], around(most)[1]
 
         return between
 
     return settled_coins(chances, bounds, rng=rng)
+
+
+def variance_of_cells(lengths: Floats) -> Floats:
+    """Returns the variance of the cell's middle, in cells squared, shape as `lengths`.
+
+    Args:
+        lengths: h, shape (n,).
+    """
+    # Past a few cells per deviation Sheppard's correction is exact in double precision.
+    variances: Floats = 1.0 / lengths**2 + 1.0 / 12.0
+    steep = lengths > _COARSE
+    away = np.arange(1.0, 40.0 / _COARSE)
+    beyond = 2.0 * ndtr(-away * lengths[steep, None])
+    # (d + 1/2)^2 = 1/4 + 2 + 4 + ... + 2 d.
+    variances[steep] = 0.25 + beyond @ (2.0 * away)
+    return variances
 
 
 def _chance(cell: int, length: Decimal, offset: Decimal) -> Decimal:

@@ -18,28 +18,29 @@ Source: after S-APES of Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors",
 2, which keeps the b largest. The fixed threshold is ours.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc
 
 from shuffledp.arrays import as_number
 from shuffledp.cover import Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
+from shuffledp.randomizers.cell_powers import cell_powers
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.drawn_cells import Sent
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.noise import AddedNoise
-from shuffledp.randomizers.noise_attack import INNER_EDGES
+from shuffledp.randomizers.noise_attack import inner_edges
 from shuffledp.randomizers.sparsified_cover import noise_chances, sparsified_cover
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
 _HALF = STEPS // 2
+# Of a cell, where the range is [-1, 1].
+_WIDTH = 1.0 / _HALF
 _SMALLEST = 1e-12
 
 
@@ -98,6 +99,11 @@ class SparsifiedClipLaplace(AddedNoise):
         return False
 
     @property
+    def cells(self) -> int:
+        """4096: the threshold and the cover are made for them."""
+        return STEPS
+
+    @property
     def cells_beyond(self) -> int:
         """Messages stay within the range."""
         return 0
@@ -139,7 +145,7 @@ class SparsifiedClipLaplace(AddedNoise):
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Chances that the message falls into each bin, shape (levels, bins)."""
-        edges = np.union1d(INNER_EDGES, [-self._edge, self._edge])
+        edges = np.union1d(inner_edges(STEPS), [-self._edge, self._edge])
         rates = np.maximum(epsilons[:, None] / 2.0, _SMALLEST)
 
         noise, dummies = (
@@ -174,8 +180,7 @@ class SparsifiedClipLaplace(AddedNoise):
     def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Returns mean and variance of a decoded message.
 
-        They are those of the cells' middles, exactly for the mean; the variance is right
-        to a thousandth of a cell's width squared up to a budget of 1,000.
+        They are exactly those of the cells' middles.
 
         Args:
             epsilons: Local budgets, shape (levels,).
@@ -197,15 +202,15 @@ class SparsifiedClipLaplace(AddedNoise):
                 strict=True,
             )
         )
-        dummy = _powers(rates, np.zeros(1), np.ones(1))
+        dummy = cell_powers(rates, np.zeros(1), np.ones(1), _WIDTH)
         second = second + (1.0 - kept) * dummy[2] / dummy[0]
         return clip * first, clip**2 * (second - first**2)
 
     def _kept(self, rates: Floats, points: Floats) -> tuple[Floats, Floats, Floats]:
         """Returns chance, mean and mean square of kept messages, 0 for the others."""
         edge, point = self._edge, points[None, :]
-        norm = _powers(rates, np.zeros(1), 1.0 - point)[0]
-        norm = norm + _powers(rates, np.zeros(1), 1.0 + point)[0]
+        norm = cell_powers(rates, np.zeros(1), 1.0 - point, _WIDTH)[0]
+        norm = norm + cell_powers(rates, np.zeros(1), 1.0 + point, _WIDTH)[0]
         chance, mean, square = (np.zeros(norm.shape) for _ in range(3))
         # Outer right and outer left part; in each what is right and left of the point.
         for side in (1.0, -1.0):
@@ -214,7 +219,7 @@ class SparsifiedClipLaplace(AddedNoise):
                 (1.0, np.maximum(edge - at, 0.0), 1.0 - at),
                 (-1.0, np.maximum(at - 1.0, 0.0), np.maximum(at - edge, 0.0)),
             ):
-                mass, first, second = _powers(rates, near, far)
+                mass, first, second = cell_powers(rates, near, far, _WIDTH)
                 chance += mass
                 mean += side * (at * mass + way * first)
                 square += at**2 * mass + 2.0 * way * at * first + second
@@ -227,32 +232,3 @@ class SparsifiedClipLaplace(AddedNoise):
     @property
     def _edge(self) -> float:
         return self._threshold / _HALF
-
-
-def _powers(rates: Floats, near: Floats, far: Floats) -> tuple[Floats, Floats, Floats]:
-    """Returns the sums of D^k P(cell), k = 0, 1, 2, over cells with near < D < far.
-
-    D is the distance of a cell's middle, and P(cell) the integral of e^{-b s} over the
-    cell. s is D - h e with e of mean 1/2 - (mean of s / h within a cell), for cells of
-    width h, whichever cell it is: so the sums follow from the integrals of s^k e^{-b s}.
-    """
-    mass, first, second = (
-        math.factorial(k)
-        * (gammainc(k + 1, rates * far) - gammainc(k + 1, rates * near))
-        / rates ** (k + 1)
-        for k in range(3)
-    )
-    shift = _middle_beyond_mean(rates / _HALF) / _HALF
-    first = first + shift * mass
-    # E[e^2] is 1/12, and less by (b h)^2 / 240 for steep densities.
-    second = second + 2.0 * shift * first - mass / (12.0 * _HALF**2)
-    return mass, first, second
-
-
-def _middle_beyond_mean(rates: Floats) -> Floats:
-    """Returns by how much 1/2 exceeds the mean of e^{-a s} on [0, 1], a the rate."""
-    series = rates / 12.0 * (1.0 - rates**2 / 60.0 + rates**4 / 2520.0)
-    safe = np.maximum(rates, 0.1)
-    exact = 0.5 / np.tanh(0.5 * safe) - 1.0 / safe
-    excess: Floats = np.where(rates < 0.1, series, exact)
-    return excess

@@ -1,0 +1,380 @@
+"""The base of randomizers with finitely many values and messages, given by a table.
+
+A subclass states the chance of every message, for every value, at every level. The base
+makes a device and everything the accountant needs of that table.
+
+*What is drawn.* In double precision no table keeps a budget to the last bit. With B the
+blanket of a level, the least chance of each message over all values, scaled to 1, devices
+draw (1 - t) P + t B for the table P. If P keeps a budget of eps + eta, this keeps eps where
+
+    t >= eta gamma e^eps / (e^eps - 1),    gamma the sum of all least chances,
+
+as P(x) <= e^eps gamma B wherever P keeps eps. eta is what was measured above eps, if
+anything, plus a bound of all rounding; if the former is more than rounding, the level is
+refused. A message is drawn by one coin after the other, the rarest message first: a coin
+comes up with chance 1/2 at most, so that neither its chance nor its complement loses
+digits, and coins are exact.
+
+*Cover.* omega is proportional to the least chance of each message over all values, of the
+average person or of one in the middle, on all messages or on those that everybody may
+send: whichever covers most people. gamma_i is the smallest ratio of level i's least
+chances and omega, lowered by more than its rounding. Messages outside of omega's support
+are uncovered. There is one cover per ordered pair of the victim's values, and pairs that
+are alike up to the names of messages share one.
+
+*Attack.* Messages get scores: the logarithm of the victim's ratio, or her difference over
+what the others send, in whole numbers. The others hold the value for which this tells most.
+"""
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from shuffledp.arrays import check_integers_below
+from shuffledp.cover import Attack, Cover, ScoreAttack
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.randomizers.checks import categories_and_budgets
+from shuffledp.randomizers.tally import batches
+from shuffledp.randomness import Rng, coins
+from shuffledp.types import Floats, Ints
+
+MOST_VALUES, MOST_MESSAGES = 32, 1024
+# A table that exceeds a level by more than this is no table of that level.
+_HAIR = 1e-12
+# Of one operation in double precision.
+_UNIT = 2.0**-53
+# Bounds the relative rounding of sums and ratios of chances, coins included.
+_SAFE = 2e-12
+# A smaller chance has fewer digits than a double.
+_SMALLEST = 1e-290
+_SCORES = 16
+
+
+class FiniteChannel(ABC):
+    """A table of chances per level; values are 0, 1, ... and so are messages.
+
+    Subclasses are frozen dataclasses that hold public parameters only.
+    """
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> str:
+        """The name of the randomizer."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters, for the certificate: all that the table depends on."""
+
+    @property
+    @abstractmethod
+    def num_values(self) -> int:
+        """How many values a person may hold, from 2 to 32."""
+
+    @property
+    @abstractmethod
+    def num_messages(self) -> int:
+        """How many messages there are, from 2 to 1,024."""
+
+    @abstractmethod
+    def chances(self, epsilons: Floats) -> Floats:
+        """Returns the chance of each message, shape (levels, values, messages).
+
+        Args:
+            epsilons: Local budgets in nats, >= 0, shape (levels,).
+        """
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """None beyond those of every collection."""
+        return ()
+
+    @property
+    def changes(self) -> int:
+        """1: a report is one message."""
+        return 1
+
+    @property
+    def delta_local(self) -> float:
+        """0: pure local privacy."""
+        return 0.0
+
+    def drawn(self, epsilons: Floats) -> Floats:
+        """Returns the chances that devices draw from, a hair more private than the table.
+
+        Args:
+            epsilons: Local budgets in nats, >= 0, shape (levels,).
+
+        Returns:
+            Shape (levels, values, messages).
+
+        Raises:
+            InvalidInputError: If `chances` is no table of chances, or does not keep a level.
+        """
+        levels = np.asarray(epsilons, dtype=np.float64)
+        table = self._checked(levels)
+        least = table.min(axis=1)
+        gamma = least.sum(axis=1)
+        excess = _largest_log_ratios(table) - levels
+        worst = int(np.argmax(excess / np.maximum(levels, 1.0)))
+        if excess[worst] > _HAIR * max(float(levels[worst]), 1.0):
+            raise InvalidInputError(
+                f"Expected chances whose ratios keep the level {levels[worst]:g}, got a "
+                f"ratio with logarithm {levels[worst] + excess[worst]:.12g}."
+            )
+        # Each coin, the products of coins and this mixture lose a few units each.
+        rounding = 16.0 * (self.num_messages + 8) * _UNIT * (1.0 + levels)
+        eta = np.maximum(excess, 0.0) + rounding
+        with np.errstate(divide="ignore"):
+            share = np.minimum(eta * gamma / -np.expm1(-levels) * (1.0 + _SAFE), 1.0)
+        mixed = share[:, None, None] * (least / gamma[:, None])[:, None, :]
+        result: Floats = (1.0 - share)[:, None, None] * table + mixed
+        return result
+
+    def randomize(self, values: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+        """Draws one message per person, in the order of `values`.
+
+        Args:
+            values: Integers in [0, num_values), shape (n,).
+            epsilons: Each person's local budget in nats, finite and >= 0, shape (n,).
+            rng: The only source of randomness.
+
+        Returns:
+            Messages in [0, num_messages), shape (n,).
+
+        Raises:
+            InvalidInputError: If shapes differ, a value or a budget is out of range, or a
+                level is not kept.
+        """
+        values, epsilons = categories_and_budgets(
+            values, epsilons, num_categories=self.num_values, rng=rng
+        )
+        return self.draw(values, epsilons, rng=rng)
+
+    def draw(self, values: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+        """Draws messages of people whose values and budgets have been checked."""
+        kind = np.min_scalar_type(self.num_messages - 1)
+        messages: Ints = np.empty(values.size, dtype=kind)
+        for people in batches(values.size, width=self.num_values * self.num_messages):
+            levels, places = np.unique(epsilons[people], return_inverse=True)
+            table = self.drawn(levels)
+            messages[people] = _drawn_messages(table, places, values[people], rng=rng)
+        return messages
+
+    def check_messages(self, messages: Ints) -> None:
+        """Raises InvalidInputError unless these are integers in [0, num_messages)."""
+        check_integers_below(messages, self.num_messages, what="messages")
+
+    def bits_per_person(self, epsilons: Floats) -> float:
+        """The binary logarithm of the number of messages."""
+        del epsilons
+        return math.log2(self.num_messages)
+
+    @property
+    def law_values(self) -> tuple[float, ...]:
+        """The values whose laws are all there is to know: every other one mixes them."""
+        return tuple(range(self.num_values))
+
+    def law(self, epsilon: float, value: float) -> tuple[Ints, Floats]:
+        """Returns all messages and the chance of each, both of shape (messages,).
+
+        Args:
+            epsilon: A level.
+            value: One of `law_values`.
+        """
+        place = self.law_values.index(value)
+        return np.arange(self.num_messages), self.drawn(np.array([epsilon]))[0, place]
+
+    def local_delta(self, level: float, epsilon: float) -> float:
+        """Returns the divergence of one message alone, measured from the densities."""
+        if epsilon >= level:
+            return 0.0
+        (rows,) = self.drawn(np.array([level]))
+        growth = math.exp(epsilon) * (1.0 - _SAFE)
+        excess = rows[:, None] * (1.0 + _SAFE) - growth * rows[None, :]
+        found = np.maximum(excess, 0.0).sum(axis=2).max() * (1.0 + _SAFE)
+        return min(float(found), 1.0)
+
+    def covers(
+        self, victims: Sequence[float], crowd: Population, *, delta: float
+    ) -> list[tuple[Cover, ...]]:
+        """Returns one cover for each pair of values that is unlike all others."""
+        del delta
+        omega, gamma = _blanket(self.drawn(crowd.epsilons).min(axis=1), crowd)
+        tables = self.drawn(np.array(victims, dtype=np.float64))
+        return [_covers(rows, omega, gamma) for rows in tables]
+
+    def attacks(
+        self, victims: Sequence[float], crowd: Population
+    ) -> list[tuple[Attack, ...]]:
+        """Returns attacks by scores on each victim."""
+        others = self.drawn(crowd.epsilons)
+        tables = self.drawn(np.array(victims, dtype=np.float64))
+        return [_attacks(rows, others, crowd.counts) for rows in tables]
+
+    def _checked(self, levels: Floats) -> Floats:
+        """Returns the table, each row scaled to 1."""
+        values, messages = self.num_values, self.num_messages
+        if not (2 <= values <= MOST_VALUES and 2 <= messages <= MOST_MESSAGES):
+            raise InvalidInputError(
+                f"Expected 2 to {MOST_VALUES} values and 2 to {MOST_MESSAGES} messages, "
+                f"got {values} and {messages}."
+            )
+        table = np.asarray(self.chances(levels), dtype=np.float64)
+        shape = (levels.size, values, messages)
+        if table.shape != shape:
+            raise InvalidInputError(
+                f"Expected chances of shape {shape}, got {table.shape}."
+            )
+        # Written this way round, it refuses NaN, too.
+        if not np.all((table == 0.0) | ((table >= _SMALLEST) & (table <= 1.0))):
+            raise InvalidInputError(
+                f"Expected chances of 0, or from {_SMALLEST:g} to 1."
+            )
+        total = table.sum(axis=2, keepdims=True)
+        if not np.all(np.abs(total - 1.0) <= 1e-9):
+            raise InvalidInputError("Expected chances that add up to 1 for every value.")
+        scaled: Floats = table / total
+        return scaled
+
+
+def _largest_log_ratios(table: Floats) -> Floats:
+    """Returns the largest logarithm of a ratio of two values' chances, per level."""
+    least, most = table.min(axis=1), table.max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratios = np.where(most > 0.0, np.log(most / least), 0.0)
+    largest: Floats = ratios.max(axis=1)
+    return largest
+
+
+def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> Ints:
+    """Draws messages, one coin after the other, the rarest message first.
+
+    Args:
+        table: Chances, shape (levels, values, messages).
+        levels: Each person's, shape (n,).
+        values: Each person's, shape (n,).
+        rng: The only source of randomness.
+    """
+    order = np.argsort(table, axis=2, kind="stable")
+    ranked = np.take_along_axis(table, order, axis=2)
+    # Sums from the small end of what is left lose no digits.
+    left = np.cumsum(ranked[:, :, ::-1], axis=2)[:, :, ::-1]
+    heads = np.divide(ranked, left, out=np.zeros_like(ranked), where=left > 0.0)
+    last = table.shape[2] - 1
+    found = order[levels, values, last]
+    waiting = np.arange(values.size)
+    for step in range(last):
+        chance = heads[levels[waiting], values[waiting], step]
+        hits = coins(chance, rng=rng)
+        here = waiting[hits]
+        found[here] = order[levels[here], values[here], step]
+        waiting = waiting[~hits]
+    return found
+
+
+def _blanket(least: Floats, crowd: Population) -> tuple[Floats, Floats]:
+    """Returns omega, shape (messages,), and gamma, shape (levels,).
+
+    Args:
+        least: Of each message over all values, shape (levels, messages).
+        crowd: How many people choose each level.
+    """
+    shares = crowd.counts / crowd.num_users
+    middle = int(np.searchsorted(np.cumsum(shares), 0.5))
+    common = np.all(least > 0.0, axis=0)
+    shapes = [shares @ least, least[min(middle, len(least) - 1)]]
+    found = []
+    for shape in [*shapes, *(shape * common for shape in shapes)]:
+        if not shape.sum() > 0.0:
+            continue
+        omega = shape / shape.sum()
+        sent = omega > 0.0
+        gamma = np.minimum((least[:, sent] / omega[sent]).min(axis=1), 1.0)
+        found.append((float(crowd.counts @ gamma), omega, gamma * (1.0 - _SAFE)))
+    _, omega, gamma = max(found, key=lambda one: one[0])
+    return omega, gamma
+
+
+def _covers(rows: Floats, omega: Floats, gamma: Floats) -> tuple[Cover, ...]:
+    """Returns the covers of a victim with these chances, shape (values, messages)."""
+    sent = omega > 0.0
+    # What coins and quotients lose.
+    rounding = 8.0 * (omega.size + 8) * _UNIT
+    found: dict[bytes, Cover] = {}
+    for here, there in itertools.permutations(rows, 2):
+        first, second = here[sent] / omega[sent], there[sent] / omega[sent]
+        # Differences are rounded up, bases down: either only raises the loss.
+        gap = first - second + rounding * (first + second)
+        low = second * (1.0 - rounding)
+        uncovered = np.array([here[~sent], there[~sent]])
+        uncovered = uncovered[:, uncovered.any(axis=0)]
+        cover = Cover(
+            gamma,
+            omega[sent],
+            gap,
+            low,
+            uncovered=uncovered if uncovered.size else None,
+        )
+        parts = np.array([omega[sent], first, second])
+        key = _sorted_columns(parts) + _sorted_columns(uncovered)
+        found.setdefault(key, cover)
+    return tuple(found.values())
+
+
+def _sorted_columns(parts: Floats) -> bytes:
+    """Returns the columns, in an order of their own, to ten digits."""
+    digits = [[float(f"{entry:.10g}") for entry in row] for row in parts.T.tolist()]
+    return np.array(sorted(digits)).tobytes()
+
+
+def _attacks(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack, ...]:
+    """Returns attacks on the pair of values that tells most, and on the farthest one.
+
+    Args:
+        rows: The victim's chances, shape (values, messages).
+        others: Everybody's, shape (levels, values, messages).
+        counts: People of each level, shape (levels,).
+    """
+    falls = np.tensordot(counts.astype(np.float64), others, axes=1)
+    pairs = list(itertools.permutations(range(len(rows)), 2))
+    # By pair and by the value that the others hold.
+    told = np.array(
+        [
+            np.sum((rows[x] - rows[y]) ** 2 / np.maximum(falls, 1e-300), axis=1)
+            for x, y in pairs
+        ]
+    )
+    apart = [float(np.abs(rows[x] - rows[y]).sum()) for x, y in pairs]
+    if max(apart) <= 1e-12:
+        return ()
+    best, far = int(np.argmax(told.max(axis=1))), int(np.argmax(apart))
+    found: list[Attack] = []
+    for pair in dict.fromkeys((best, far)):
+        x, y = pairs[pair]
+        held = int(np.argmax(told[pair]))
+        change = rows[x] - rows[y]
+        sent = rows[x] > 0.0
+        ratio = np.zeros(sent.size)
+        ratio[sent] = np.log(rows[x][sent]) - np.log(rows[y][sent])
+        evidence = change / np.maximum(falls[held], 1e-300)
+        for telling in (ratio, evidence):
+            scores = _whole(telling)
+            groups = np.zeros((scores.size, int(scores.max()) + 1))
+            groups[np.arange(scores.size), scores] = 1.0
+            found.append(
+                ScoreAttack(others[:, held] @ groups, rows[y] @ groups, change @ groups)
+            )
+    return tuple(found)
+
+
+def _whole(telling: Floats) -> Ints:
+    """Returns whole numbers from 0 to 16 in proportion."""
+    low, high = float(telling.min()), float(telling.max())
+    steps = (telling - low) * (_SCORES / (high - low))
+    scores: Ints = np.rint(steps).astype(np.int64)
+    return scores

@@ -1,0 +1,149 @@
+"""Tables of chances whose values are numbers, so that a mean can be estimated."""
+
+import dataclasses
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.arrays import float_array, one_number_each
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import check_budgets
+from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.drawn_counts import check_crowd, exact_sums, scattered
+from shuffledp.randomizers.finite_channel import FiniteChannel
+from shuffledp.randomness import Rng, check_rng, coins
+from shuffledp.types import Floats, Ints
+
+
+class FiniteNumbers(FiniteChannel):
+    """A table whose values are evenly spaced numbers from `low` to `high`.
+
+    A number between two of them is moved to one of the two, at random and without bias.
+    Messages are evenly spaced numbers, too: the first stands for `low`, the last for
+    `high`. Subclasses are frozen dataclasses with fields `low` and `high`.
+
+    Attributes:
+        low: Smallest possible value.
+        high: Largest possible value.
+    """
+
+    low: float
+    high: float
+
+    @property
+    def unit(self) -> Self:
+        """The same mechanism for values from -1 to 1; the messages are the same."""
+        this: Any = self
+        found: Self = dataclasses.replace(this, low=-1.0, high=1.0)
+        return found
+
+    @property
+    def unbiased(self) -> bool:
+        """No, unless a subclass has it: tables draw what they say toward the middle."""
+        return False
+
+    def randomize(self, values: ArrayLike, epsilons: ArrayLike, *, rng: Rng) -> Ints:
+        """Draws one message per person, in the order of `values`.
+
+        Args:
+            values: Numbers in [low, high], shape (n,).
+            epsilons: Each person's local budget in nats, finite and >= 0, shape (n,).
+            rng: The only source of randomness.
+
+        Returns:
+            Messages in [0, num_messages), shape (n,).
+
+        Raises:
+            InvalidInputError: If shapes differ, a value or a budget is out of range, or a
+                level is not kept.
+        """
+        check_rng(rng)
+        numbers, budgets = one_number_each(values, epsilons)
+        check_budgets(budgets)
+        below, share = self._places(numbers)
+        return self.draw(below + coins(share, rng=rng), budgets, rng=rng)
+
+    def draw_sums(
+        self,
+        values: Floats,
+        counts: Ints,
+        epsilons: Floats,
+        *,
+        rng: np.random.Generator,
+    ) -> NDArray[np.object_]:
+        """Draws what all messages of a crowd add up to, without any people.
+
+        Args:
+            values: Numbers in [low, high], shape (values,).
+            counts: How many people of each level hold each value, (levels, values).
+            epsilons: Local budgets in nats, shape (levels,).
+            rng: A simulation's.
+
+        Returns:
+            Number, sum and sum of squares of each level's messages, exact whole numbers
+            of Python, shape (levels, 3).
+
+        Raises:
+            InvalidInputError: If shapes differ, or a value, a count or a budget is out of
+                range.
+        """
+        numbers = float_array(values, "values")
+        people, budgets = check_crowd(
+            counts, epsilons, num_values=numbers.size, rng=rng
+        )
+        below, share = self._places(numbers)
+        up = rng.binomial(people, share)
+        sums = np.zeros((budgets.size, 3), dtype=np.object_)
+        messages = np.arange(self.num_messages)
+        for level, table in enumerate(self.drawn(budgets)):
+            held = np.zeros(self.num_values, dtype=np.int64)
+            np.add.at(held, below, people[level] - up[level])
+            np.add.at(held, np.minimum(below + 1, held.size - 1), up[level])
+            for point, chances in enumerate(table):
+                sent = scattered(held[point : point + 1], chances, rng=rng)[0]
+                sums[level] += np.array(exact_sums(messages, sent), dtype=np.object_)
+        return sums
+
+    def decode(self, messages: Ints) -> Floats:
+        """Returns the number that each message stands for, in the units of the values."""
+        step = value_range(self.low, self.high) / (self.num_messages - 1) * 2.0
+        numbers: Floats = self.low + np.asarray(messages, dtype=np.float64) * step
+        return numbers
+
+    def moments(self, epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
+        """Returns mean and variance of a decoded message, exactly.
+
+        Args:
+            epsilons: Local budgets, shape (levels,).
+            values: Numbers in [low, high], shape (values,).
+
+        Returns:
+            Both of shape (levels, values).
+        """
+        below, share = self._places(np.asarray(values, dtype=np.float64))
+        above = np.minimum(below + 1, self.num_values - 1)
+        table = self.drawn(np.asarray(epsilons, dtype=np.float64))
+        laws = (1.0 - share)[:, None] * table[:, below] + share[:, None] * table[:, above]
+        numbers = self.decode(np.arange(self.num_messages))
+        mean = laws @ numbers
+        variance = np.sum(laws * (numbers - mean[..., None]) ** 2, axis=2)
+        return mean, variance
+
+    @property
+    def law_values(self) -> tuple[float, ...]:
+        """The evenly spaced numbers: the law of every other value mixes two of theirs."""
+        return tuple(np.linspace(self.low, self.high, self.num_values).tolist())
+
+    def _places(self, numbers: Floats) -> tuple[Ints, Floats]:
+        """Returns the point at or below each number, and how far on it is to the next."""
+        # Written this way round, it refuses NaN, too.
+        if not np.all((numbers >= self.low) & (numbers <= self.high)):
+            raise InvalidInputError(
+                f"Expected values to be numbers in [{self.low:g}, {self.high:g}]."
+            )
+        # Halves, as high - low may be more than the largest double.
+        part = (numbers / 2.0 - self.low / 2.0) / value_range(self.low, self.high)
+        place = np.clip(part, 0.0, 1.0) * (self.num_values - 1)
+        below = np.floor(place)
+        return below.astype(np.int64), place - below

@@ -1,0 +1,88 @@
+"""Puts a randomizer to the test: does what it draws agree with what it hands over?
+
+A certificate is as good as the cover it rests on, and a cover is what a randomizer says of
+itself. `check_randomizer` compares everything that a randomizer hands over - draws, cover,
+attacks, local budget, moments - with its exact law, and with what small crowds really show.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from shuffledp.arrays import level_array
+from shuffledp.cover import LocalRandomizer
+from shuffledp.errors import ConformanceError, InvalidInputError
+from shuffledp.population import check_budgets
+from shuffledp.randomness import Rng, check_rng
+from shuffledp.testing.budget import local_budget
+from shuffledp.testing.covered import covered, covers_of, supported
+from shuffledp.testing.crowds import crowds
+from shuffledp.testing.drawn import drawn_law
+from shuffledp.testing.estimated import estimator, messages
+from shuffledp.testing.findings import PROPERTIES, Conformance, Finding
+from shuffledp.testing.laws import has_law
+from shuffledp.testing.subject import subject_of
+
+
+def check_randomizer(
+    randomizer: Any, *, levels: tuple[float, ...] = (0.5, 1.0, 2.0), rng: Rng
+) -> Conformance:
+    """Compares what a randomizer hands over with the exact law of its messages.
+
+    >>> import numpy as np, shuffledp as sdp
+    >>> from shuffledp.testing import check_randomizer
+    >>> found = check_randomizer(sdp.KRandomizedResponse(3), rng=np.random.default_rng(1))
+    >>> found.failed, len(found.checked)
+    ((), 7)
+
+    Args:
+        randomizer: The object that runs on the devices.
+        levels: Local budgets to try, > 0; each is compared with each.
+        rng: The only source of randomness; of many checks of a right randomizer, one in a
+            million fails.
+
+    Returns:
+        What was checked, with numbers, and what was not applicable.
+
+    Raises:
+        ConformanceError: If something does not hold; its `conformance` has all findings.
+        InvalidInputError: If it is no randomizer, it refuses a level, or it has too many
+            messages to go through.
+    """
+    check_rng(rng)
+    tried = tuple(sorted(set(level_array(levels).tolist())))
+    check_budgets(level_array(tried))
+    if not tried or tried[0] <= 0.0:
+        raise InvalidInputError("Expected levels > 0.")
+    if isinstance(randomizer, type) or not isinstance(randomizer, LocalRandomizer):
+        raise InvalidInputError(
+            "Expected a randomizer that hands over its cover, got "
+            f"{getattr(randomizer, '__name__', type(randomizer).__name__)}."
+        )
+    found = Conformance(
+        randomizer.mechanism, tried, tuple(_findings(randomizer, tried, rng))
+    )
+    if found.failed:
+        raise ConformanceError(str(found), found)
+    return found
+
+
+def _findings(
+    randomizer: Any, levels: tuple[float, ...], rng: Rng
+) -> Iterable[Finding]:
+    if not has_law(randomizer):
+        for about in PROPERTIES:
+            yield Finding(about, "it states no law of its messages.", None)
+        return
+    subject = subject_of(randomizer, levels)
+    covers = covers_of(subject)
+    parts: dict[str, Callable[[], Iterable[Finding]]] = {
+        "drawn law": lambda: drawn_law(subject, rng=rng),
+        "covers": lambda: covered(subject, covers),
+        "supports": lambda: supported(subject, covers),
+        "local budget": lambda: local_budget(subject),
+        "crowds": lambda: crowds(subject),
+        "estimator": lambda: estimator(subject),
+        "messages": lambda: messages(subject, rng=rng),
+    }
+    for about in PROPERTIES:
+        yield from parts[about]()

@@ -1,0 +1,302 @@
+"""Does everybody really send what a cover says she sends?
+
+A cover does not name its messages. Three things can be told from it all the same.
+
+1. The victim is one of the people of her level: her own densities against omega are at
+   least her level's gamma, if the cover is that of a pair of values. (One that stands for
+   a worse pair may have smaller densities.)
+2. gamma omega <= R for all values, so that gamma is at most the sum of all least chances.
+3. Where messages are few, omega is looked for: a mass w(y, c) of each message y in each
+   cell c, with the cell's mass and, for a pair of values, the message's chances,
+
+       sum_y w(y, c) = omega(c),   sum_c w(y, c) base(c) = R(x')(y), and so for x,
+
+   that takes as little as possible of what everybody covers of a message,
+   sum_c w(y, c) <= f min_i,z R_i(z)(y) / gamma_i. The cover holds if f <= 1 can be had.
+
+Beyond that, no pair of values may show more in one message than the covers' pairs do, and
+what other levels never send must be declared uncovered.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.optimize import linprog
+
+from shuffledp.accounting.upper.atoms import atoms
+from shuffledp.cover import Cover
+from shuffledp.testing.findings import Finding
+from shuffledp.testing.subject import Subject, kinds_of
+from shuffledp.types import Floats
+
+ABOUT = "covers"
+_DELTA = 1e-6
+_MOST_KINDS, _MOST_CELLS = 64, 64
+# Of the linear program.
+_TOLERANCE = 1e-6
+# Divergences that agree so well are those of the same pair.
+_SAME = 1e-8
+_ROUNDING = 1e-11
+# Mass below this does not count as sent.
+_SENT = 1e-12
+
+
+def covers_of(subject: Subject) -> list[tuple[Cover, ...]]:
+    """Returns the covers of a victim of each level."""
+    found: list[tuple[Cover, ...]] = subject.randomizer.covers(
+        subject.levels, subject.crowd, delta=_DELTA
+    )
+    return found
+
+
+def covered(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
+    """Compares covers with the exact law of every pair of levels."""
+    least = subject.table.min(axis=1).sum(axis=1)
+    yield from _weights(subject, covers, least)
+    yield from _matched(subject, covers)
+    yield from _worst_pairs(subject, covers)
+
+
+def supported(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
+    """Looks for messages that one level sends and another never does."""
+    about, most = "supports", 0.0
+    if int(getattr(subject.randomizer, "cells_beyond", 0)):
+        yield Finding(about, "noise without bounds was cut off, level by level.", None)
+        return
+    least = subject.table.min(axis=1)
+    for place, tuples in enumerate(covers):
+        for cover in tuples:
+            counting = cover.blanket_probabilities > 0.0
+            never = np.any(least[counting] <= 0.0, axis=0)
+            alone = float(subject.table[place][:, never].sum(axis=1).max())
+            declared = 0.0
+            if cover.uncovered is not None:
+                declared = float(cover.uncovered.sum(axis=1).max())
+            most = max(most, alone)
+            if alone > declared + _SENT:
+                yield Finding(
+                    about,
+                    f"people of level {subject.levels[place]:g} send messages that others "
+                    f"never send with chance {alone:.6g}, of which {declared:.6g} is "
+                    "declared uncovered.",
+                    False,
+                )
+                return
+    yield Finding(
+        about,
+        "every level sends what all others may send"
+        if most <= _SENT
+        else f"what other levels never send, up to {most:.6g}, is declared uncovered",
+        True,
+    )
+
+
+def _weights(
+    subject: Subject, covers: list[tuple[Cover, ...]], least: Floats
+) -> Iterator[Finding]:
+    closest, worse = 0.0, 0
+    for place, (level, tuples) in enumerate(zip(subject.levels, covers, strict=True)):
+        for cover in tuples:
+            gamma = cover.blanket_probabilities
+            own = gamma[place] / _smallest_density(cover)
+            parts = gamma / np.maximum(least, 1e-300)
+            if own <= 1.0 + _TOLERANCE or _is_of_a_pair(subject, place, cover):
+                parts = np.append(parts, own)
+            else:
+                worse += 1
+            closest = max(closest, float(parts.max()))
+            if not (np.all(gamma >= 0.0) and np.all(parts <= 1.0 + _TOLERANCE)):
+                yield Finding(
+                    ABOUT,
+                    f"a victim of level {level:g} has a cover whose gamma is "
+                    f"{parts.max():.6g} of the largest that can be.",
+                    False,
+                )
+                return
+    yield Finding(
+        ABOUT, f"gamma is at most {closest:.6g} of what all values leave room for.", True
+    )
+    if worse:
+        yield Finding(
+            ABOUT,
+            f"{worse} covers stand for a worse pair than those tried: the victim's own "
+            "densities were not compared with gamma.",
+            None,
+        )
+
+
+def _is_of_a_pair(subject: Subject, place: int, cover: Cover) -> bool:
+    """Returns whether a pair of values shows what the cover's pair shows."""
+    curve = _curve_of_cover(cover, subject.levels)
+    pairs = itertools.permutations(subject.table[place], 2)
+    curves = [_curve_of_pair(*pair, subject.levels) for pair in pairs]
+    return any(np.allclose(curve, one, rtol=1e-3, atol=_SAME) for one in curves)
+
+
+def _smallest_density(cover: Cover) -> float:
+    """Returns the victim's smallest density against omega, 1 if there is no omega."""
+    here = cover.differences + cover.bases
+    if cover.cells is not None:
+        low = cover.cells.low.min(axis=0)
+    else:
+        low = np.minimum(here, cover.bases)
+    if not cover.blanket_probabilities.any():
+        return 1.0
+    return max(float(low[cover.masses > 0.0].min()), 1e-300)
+
+
+def _matched(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
+    table = kinds_of(subject.table)
+    cells = max(cover.masses.size for tuples in covers for cover in tuples)
+    varies = any(cover.cells is not None for tuples in covers for cover in tuples)
+    if varies or table.shape[2] > _MOST_KINDS or cells > _MOST_CELLS:
+        why = (
+            "losses vary within cells" if varies else f"{table.shape[2]} kinds of messages"
+        )
+        yield Finding(ABOUT, f"omega was not looked for message by message: {why}.", None)
+        return
+    matched, total, largest = 0, 0, 0.0
+    for place, tuples in enumerate(covers):
+        pairs = list(itertools.permutations(table[place], 2))
+        curves = np.array([_curve_of_pair(*pair, subject.levels) for pair in pairs])
+        for cover in tuples:
+            total += 1
+            curve = _curve_of_cover(cover, subject.levels)
+            alike = np.flatnonzero(np.all(np.abs(curves - curve) <= _SAME, axis=1))
+            factors = [
+                _smallest_factor(cover, *pairs[pair], table) for pair in alike[:3]
+            ]
+            factors = [factor for factor in factors if factor is not None]
+            if not factors:
+                continue
+            matched += 1
+            largest = max(largest, min(factors))
+            if min(factors) > 1.0 + _TOLERANCE:
+                yield Finding(
+                    ABOUT,
+                    f"at level {subject.levels[place]:g}, gamma omega takes "
+                    f"{min(factors):.6g} times of what people of other values and levels "
+                    "send.",
+                    False,
+                )
+                return
+    if matched:
+        yield Finding(
+            ABOUT,
+            f"for {matched} covers an omega was found of which gamma takes {largest:.6g} "
+            "of what everybody sends.",
+            True,
+        )
+    if matched < total:
+        yield Finding(
+            ABOUT,
+            f"{total - matched} of {total} covers are of no pair of the values tried.",
+            None,
+        )
+
+
+def _smallest_factor(
+    cover: Cover, here: Floats, there: Floats, table: Floats
+) -> float | None:
+    """Returns the least f of the program above, None if the cover is not of this pair.
+
+    Args:
+        cover: Of a victim.
+        here: Chances of messages under x, shape (kinds,).
+        there: Under x'.
+        table: Chances of everybody, shape (levels, values, kinds).
+    """
+    gamma, bases = cover.blanket_probabilities, cover.bases
+    counting = gamma > 0.0
+    if not counting.any():
+        return 0.0
+    room = (table.min(axis=1)[counting] / gamma[counting, None]).min(axis=0)
+    kinds, cells = here.size, cover.masses.size
+    alone = np.zeros((2, 0)) if cover.uncovered is None else cover.uncovered
+    extra = alone.shape[1]
+    # Variables: the part of room that each message spends in each cell, which uncovered
+    # kind it is part of, and f.
+    size = kinds * cells + kinds * extra + 1
+    equal, right = [], []
+    for cell in range(cells):
+        row = np.zeros(size)
+        row[cell : kinds * cells : cells] = room
+        equal.append(row)
+        right.append(cover.masses[cell])
+    for kind in range(extra):
+        row = np.zeros(size)
+        row[kinds * cells + kind : size - 1 : extra] = 1.0
+        equal.append(row)
+        right.append(1.0)
+    for chances, density, stray in (
+        (here, bases + cover.differences, alone[0]),
+        (there, bases, alone[1]),
+    ):
+        for message in range(kinds):
+            row = np.zeros(size)
+            row[message * cells : (message + 1) * cells] = room[message] * density
+            start = kinds * cells + message * extra
+            row[start : start + extra] = stray
+            scale = max(float(chances[message]), 1e-9)
+            equal.append(row / scale)
+            right.append(float(chances[message]) / scale)
+    limits = np.zeros((kinds, size))
+    for message in range(kinds):
+        limits[message, message * cells : (message + 1) * cells] = 1.0
+        limits[message, -1] = -1.0
+    cost = np.zeros(size)
+    cost[-1] = 1.0
+    found = linprog(
+        cost, limits, np.zeros(kinds), np.array(equal), np.array(right), method="highs"
+    )
+    return float(found.x[-1]) if found.status == 0 else None
+
+
+def _worst_pairs(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
+    largest = 0.0
+    for place, (level, tuples) in enumerate(zip(subject.levels, covers, strict=True)):
+        shown = np.max(
+            [_curve_of_cover(cover, subject.levels) for cover in tuples], axis=0
+        )
+        for here, there in itertools.permutations(subject.table[place], 2):
+            exact = _curve_of_pair(here, there, subject.levels)
+            part = np.where(exact > 1e-9, exact / np.maximum(shown, 1e-300), 0.0)
+            largest = max(largest, float(part.max()))
+            if np.any(exact > shown * (1.0 + 1e-7) + _ROUNDING):
+                yield Finding(
+                    ABOUT,
+                    f"at level {level:g} a pair of values shows {part.max():.6g} times of "
+                    "what the pairs of the covers show in one message.",
+                    False,
+                )
+                return
+    yield Finding(
+        ABOUT, f"one message shows at most {largest:.6g} of what covers allow.", True
+    )
+
+
+def _points(levels: tuple[float, ...]) -> list[float]:
+    top = max(levels)
+    return [0.0, *(share * top for share in (0.05, 0.15, 0.3, 0.5, 0.7, 0.9, 0.99))]
+
+
+def _curve_of_pair(here: Floats, there: Floats, levels: tuple[float, ...]) -> Floats:
+    """Returns divergences at a few epsilons, both ways round, shape (points,)."""
+    return np.array(
+        [
+            float(np.maximum(here - math.exp(e) * there, 0.0).sum())
+            for e in _points(levels)
+        ]
+    )
+
+
+def _curve_of_cover(cover: Cover, levels: tuple[float, ...]) -> Floats:
+    """Returns what the victim's own message shows of the cover's pair, shape (points,)."""
+    found = []
+    for epsilon in _points(levels):
+        loss = atoms(cover, 1.0, epsilon)
+        alone = float(loss.masses @ np.maximum(loss.losses, 0.0))
+        found.append(alone + cover.beyond(epsilon))
+    return np.array(found)

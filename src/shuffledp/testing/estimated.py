@@ -1,0 +1,178 @@
+"""Do estimates rest on the law that is drawn, and are foreign messages refused?"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.frequency_oracle import FrequencyOracle
+from shuffledp.randomizers.number_randomizer import NumberRandomizer
+from shuffledp.randomness import Rng
+from shuffledp.testing.drawn import draws
+from shuffledp.testing.findings import Finding
+from shuffledp.testing.subject import Subject
+from shuffledp.types import Floats
+
+ABOUT = "estimator"
+# Of sums of doubles, and of a cut-off tail; noise on a fine grid has moments of its own.
+_ROUNDING, _GRID = 1e-9, 1e-6
+_DRAWS = 2_000
+
+
+def estimator(subject: Subject) -> Iterator[Finding]:
+    """Compares exact expectations with what is stated for estimates."""
+    device = subject.randomizer
+    if isinstance(device, FrequencyOracle):
+        yield _support(subject)
+    elif isinstance(device, NumberRandomizer):
+        yield from _numbers(subject)
+    else:
+        yield Finding(ABOUT, "it estimates neither categories nor numbers.", None)
+
+
+def messages(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
+    """Checks that messages are accepted, and what is none is refused."""
+    about, device = "messages", subject.randomizer
+    if not hasattr(device, "check_messages"):
+        yield Finding(about, "it checks no messages.", None)
+        return
+    if subject.one_coordinate:
+        yield from _reports(subject, rng=rng)
+        return
+    level = subject.levels[-1]
+    drawn = [
+        draws(subject, level, value, _DRAWS, rng=rng)
+        for value in range(len(subject.values))
+    ]
+    for part in (*drawn, subject.messages):
+        if not _accepts(device, part):
+            yield Finding(about, "it refuses messages that it sends itself.", False)
+            return
+    foreign = _foreign(device, subject.messages)
+    for name, wrong in foreign.items():
+        if _accepts(device, wrong):
+            yield Finding(about, f"it accepts {name}, which it never sends.", False)
+            return
+    yield Finding(
+        about,
+        f"{len(subject.messages):,} messages are accepted, {len(foreign)} kinds of others "
+        "are refused.",
+        True,
+    )
+    if hasattr(device, "decode"):
+        numbers = device.decode(subject.messages)
+        line = np.polyfit(subject.messages[[0, -1]], numbers[[0, -1]], 1)
+        bend = float(np.abs(np.polyval(line, subject.messages) - numbers).max())
+        size = max(float(np.abs(numbers).max()), 1e-300)
+        yield Finding(
+            about,
+            f"decode is off a straight line by {bend / size:.2g} of its largest number.",
+            bend <= _ROUNDING * size,
+        )
+
+
+def _support(subject: Subject) -> Finding:
+    device = subject.randomizer
+    try:
+        keep, flip = device.densities(np.array(subject.levels))
+    except InvalidInputError as error:
+        return Finding(ABOUT, f"it is no frequency oracle: {error}", None)
+    if subject.one_coordinate:
+        found = np.stack([subject.table[:, 0, 1], subject.table[:, 1, 1]], axis=1)
+        stated = np.stack([keep, flip], axis=1)
+    else:
+        size = len(subject.messages)
+        groups = np.arange(size)
+        support = device.support_counts(subject.messages, groups, size)
+        found = subject.table @ support.astype(np.float64)
+        held = np.eye(device.num_categories, dtype=np.bool_)
+        stated = np.where(held, keep[:, None, None], flip[:, None, None])
+    error = float(np.abs(found - stated).max())
+    return Finding(
+        ABOUT,
+        f"chances of support differ from the stated densities by {error:.2g}.",
+        error <= _ROUNDING,
+    )
+
+
+def _numbers(subject: Subject) -> Iterator[Finding]:
+    device = subject.randomizer
+    numbers = device.decode(subject.messages)
+    values = np.array(subject.values, dtype=np.float64)
+    mean, variance = device.moments(np.array(subject.levels), values)
+    exact = subject.table @ numbers
+    spread = np.sum(subject.table * (numbers - exact[..., None]) ** 2, axis=2)
+    width = float(device.high) - float(device.low)
+    off = float(np.abs(exact - mean).max()) / width
+    scale = variance + width**2
+    more = float((np.abs(spread - variance) / scale).max())
+    yield Finding(
+        ABOUT,
+        f"exact means differ from the stated ones by {off:.2g} of the range, variances by "
+        f"{more:.2g}.",
+        off <= _GRID and more <= _GRID,
+    )
+    bend = _bend(exact, values) / width
+    if device.unbiased:
+        yield Finding(
+            ABOUT,
+            f"means of messages are off a straight line of the values by {bend:.2g} of "
+            "the range.",
+            bend <= _GRID,
+        )
+
+
+def _bend(exact: Floats, values: Floats) -> float:
+    """Returns how far means are off the line through those of the two ends."""
+    share = (values - values[0]) / (values[-1] - values[0])
+    line = exact[:, :1] + (exact[:, -1:] - exact[:, :1]) * share
+    return float(np.abs(exact - line).max())
+
+
+def _reports(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
+    """Checks whole reports of bits."""
+    about, device = "messages", subject.randomizer
+    width = round(device.bits_per_person(np.array(subject.levels)))
+    bits = rng.integers(0, 2, size=_DRAWS * width).reshape(_DRAWS, width)
+    if not _accepts(device, bits):
+        yield Finding(about, "it refuses reports that it may send.", False)
+        return
+    foreign: dict[str, Any] = {
+        "longer reports": np.zeros((2, width + 1), dtype=np.int64),
+        "a 2 for a bit": bits + 1,
+        "numbers that are not whole": bits / 2.0,
+    }
+    for name, wrong in foreign.items():
+        if _accepts(device, wrong):
+            yield Finding(about, f"it accepts {name}, which it never sends.", False)
+            return
+    yield Finding(
+        about, f"reports are accepted, {len(foreign)} kinds of others are refused.", True
+    )
+
+
+def _foreign(device: Any, sent: Any) -> dict[str, Any]:
+    """Returns things that are no messages."""
+    found: dict[str, Any] = {
+        "numbers that are not whole": np.asarray(sent[:2], dtype=np.float64) + 0.5,
+        "lists in lists": np.zeros((2, 3, 4), dtype=np.int64),
+    }
+    beyond = int(getattr(device, "cells_beyond", 0))
+    if not beyond:
+        largest, smallest = int(np.max(sent)), int(np.min(sent))
+        found["a message below the smallest"] = np.full_like(
+            sent[:1], smallest - 1, dtype=np.int64
+        )
+        found["a message beyond the largest"] = np.full_like(
+            sent[:1], largest + 1, dtype=np.int64
+        )
+    return found
+
+
+def _accepts(device: Any, wanted: Any) -> bool:
+    try:
+        device.check_messages(wanted)
+    except InvalidInputError:
+        return False
+    return True
