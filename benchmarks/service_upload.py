@@ -30,6 +30,7 @@ import numpy as np
 import uvicorn
 from machine import describe
 
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
 
 import postgres_server
