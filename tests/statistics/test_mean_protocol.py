@@ -167,8 +167,8 @@ def test_an_unknown_spread_gives_the_larger_error(mechanism: str, mode: Mode) ->
     known = protocol.estimate(shuffled, PEOPLE, spread=19.0)
 
     assert unknown.value == known.value
-    # Rounding aside.
-    assert known.standard_error <= unknown.standard_error * (1.0 + 1e-12)
+    # But for what moving values to the cells of a grid adds.
+    assert known.standard_error <= unknown.standard_error * (1.0 + 1e-8)
     assert unknown.population_error >= unknown.standard_error
 
 
