@@ -1,0 +1,77 @@
+"""Uses an installed shuffledp as people do: commands, and the page of a shuffler."""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from contextlib import chdir
+from pathlib import Path
+
+import shuffledp
+
+COMMAND = str(Path(sys.executable).with_name("shuffledp"))
+TASK = (
+    "task", "create", "survey", "--name", "Survey", "--question", "Do you smoke?",
+    "--statistic", "sum", "--levels", "0.5,1,2", "--minimum", "1000",
+)  # fmt: skip
+SHUFFLER = (
+    "serve", "shuffler", "survey", "--database", "sqlite:///shuffler.db",
+    "--analyst", "http://localhost:9", "--port", "0",
+)  # fmt: skip
+
+
+def run(*arguments: str) -> str:
+    """Returns what a command prints."""
+    return subprocess.run(
+        [COMMAND, *arguments], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
+
+
+def try_commands() -> None:
+    """The accountant's answer is the documented one; quickstart writes its report."""
+    question = ("--levels", "0.5:25000,1:50000,2:25000", "--categories", "17")
+    answer = json.loads(run("account", *question, "--delta", "1e-6", "--json"))
+    certified = [level["epsilon_central"] for level in answer["levels"]]
+    assert certified == [0.00189552, 0.00523309, 0.0172219], certified
+    run("quickstart")
+    assert list(Path("shuffledp-report").glob("*.html")), "quickstart wrote no report"
+
+
+def try_page() -> None:
+    """The shuffler's link leads to the page, and the page to its script."""
+    run(*TASK)
+    shuffler = subprocess.Popen([COMMAND, *SHUFFLER], stdout=subprocess.PIPE, text=True)
+    try:
+        assert shuffler.stdout is not None
+        said = shuffler.stdout.readline()
+        link = re.search(r"take part at (http\S+)#token=", said)
+        assert link is not None, f"no link to the page: {said!r}"
+        page = link[1]
+        root = page[: page.index("/tasks/")]
+        for address, kind in (
+            (page, "text/html"),
+            (f"{root}/take-part/page.js", "text/javascript"),
+            (f"{root}/take-part/style.css", "text/css"),
+        ):
+            with urllib.request.urlopen(address) as answer:
+                assert answer.headers.get_content_type() == kind, address
+                assert len(answer.read()) > 1000, address
+    finally:
+        shuffler.terminate()
+        shuffler.wait(30)
+
+
+def main() -> None:
+    """Tries everything, in a folder that is removed afterwards."""
+    installed = Path(shuffledp.__file__).parent
+    assert "site-packages" in installed.parts, f"not an installed package: {installed}"
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        try_commands()
+        try_page()
+    print(f"shuffledp {shuffledp.__version__} works.")
+
+
+if __name__ == "__main__":
+    main()
