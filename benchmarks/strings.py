@@ -10,7 +10,6 @@ import time
 
 import numpy as np
 from machine import describe, isolated
-from shuffledp.shuffler.shuffle_strings import shuffle_strings
 
 import shuffledp as sdp
 from shuffledp.analyzer.bit_shares import BitShares
@@ -39,7 +38,7 @@ def collect(num_users: int, num_candidates: int, mode: str) -> list[float]:
         times = [time.perf_counter()]
         reports = protocol.randomize(strings, levels, rng=rng)
         times.append(time.perf_counter())
-        shuffled = shuffle_strings(reports, rng=rng)
+        shuffled = sdp.shuffle(reports, rng=rng)
         times.append(time.perf_counter())
         protocol.estimate(shuffled, people, candidates=candidates)
         times.append(time.perf_counter())

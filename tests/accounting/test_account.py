@@ -200,7 +200,7 @@ def test_budgets_next_to_zero_are_certified_without_dividing_by_zero(
     for level in levels:
         assert level.epsilon_central_lower >= 0.0
         assert level.epsilon_central_lower <= level.epsilon_central
-        assert level.epsilon_central <= level.epsilon_local
+        assert level.epsilon_central <= level.chosen
 
 
 def test_two_budgets_around_a_half_do_not_break_the_attack() -> None:
@@ -244,7 +244,7 @@ def test_epsilon_decreases_in_delta_and_is_never_above_the_local_budget(
     for one, other in zip(strict, relaxed, strict=True):
         for level in (one, other):
             assert 0.0 <= level.epsilon_central_lower <= level.epsilon_central
-            assert level.epsilon_central <= level.epsilon_local
+            assert level.epsilon_central <= level.chosen
         # Where blocks and splits fall depends on delta: 0.1% at most.
         assert other.epsilon_central <= one.epsilon_central * 1.001
 
@@ -264,7 +264,7 @@ def test_delta_decreases_in_epsilon_and_is_zero_from_the_local_budget_on(
 
     for one, other in zip(low, high, strict=True):
         assert 0.0 <= other.delta_central_lower <= other.delta_central <= 1.0
-        if max(pair) * max(counts) >= other.epsilon_local:
+        if max(pair) * max(counts) >= other.chosen:
             assert other.delta_central == 0.0
         # Where the split falls depends on epsilon, and six digits are printed; below
         # 1e-280 only the tails are left.
@@ -311,7 +311,7 @@ def test_delta_and_epsilon_are_inverse_to_each_other() -> None:
     people = Population.from_counts({0.5: 200, 2.0: 300})
 
     for level in account(Frequency(5), people, delta=1e-7).levels:
-        index = [0.5, 2.0].index(level.epsilon_local)
+        index = [0.5, 2.0].index(level.chosen)
         back = account(Frequency(5), people, epsilon=level.epsilon_central)
 
         found = back.levels[index]
