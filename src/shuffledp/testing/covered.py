@@ -102,7 +102,8 @@ def _weights(
             gamma = cover.blanket_probabilities
             own = gamma[place] / _smallest_density(cover)
             parts = gamma / np.maximum(least, 1e-300)
-            if own <= 1.0 + _TOLERANCE or _is_of_a_pair(subject, place, cover):
+            real = cover.cells is not None or _is_of_a_pair(subject, place, cover)
+            if own <= 1.0 + _TOLERANCE or real:
                 parts = np.append(parts, own)
             else:
                 worse += 1
@@ -134,7 +135,7 @@ def _is_of_a_pair(subject: Subject, place: int, cover: Cover) -> bool:
     curve = _curve_of_cover(cover, subject.levels)
     pairs = itertools.permutations(subject.table[place], 2)
     curves = [_curve_of_pair(*pair, subject.levels) for pair in pairs]
-    return any(np.allclose(curve, one, rtol=1e-3, atol=_SAME) for one in curves)
+    return any(np.all(np.abs(curve - one) <= _SAME) for one in curves)
 
 
 def _smallest_density(cover: Cover) -> float:

@@ -18,7 +18,6 @@ ABOUT = "drawn law"
 # All comparisons of one check together raise a false alarm this rarely.
 FALSE_ALARM = 1e-6
 _DRAWS = 200_000
-_MOST_VALUES = 4
 # Messages are put together until that many are expected, or this share of all.
 _EXPECTED, _SHARE = 50.0, 1.0 / 200.0
 
@@ -30,8 +29,8 @@ def drawn_law(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
     ):
         yield Finding(ABOUT, "it draws nothing.", None)
         return
-    held = sorted({0, 1, len(subject.values) // 2, len(subject.values) - 1})
-    held = held[:_MOST_VALUES]
+    last = len(subject.values) - 1
+    held = sorted({0, 1, last // 2, last})
     tests = len(subject.levels) * len(held)
     smallest = 1.0
     for level, epsilon in enumerate(subject.levels):
