@@ -176,7 +176,8 @@ def test_draws_have_the_law_that_is_stated() -> None:
         _, chances = device.law(level, device.law_values[1])
         # Four messages, two levels: false alarms in 5e-6 of all seeds.
         assert np.all(
-            np.abs(shares - chances) <= 5.0 * np.sqrt(chances * (1 - chances) / part.size)
+            np.abs(shares - chances)
+            <= 5.0 * np.sqrt(chances * (1 - chances) / part.size)
         )
 
 
@@ -304,14 +305,17 @@ def test_frequencies_of_a_table() -> None:
 
     reports = frequency.randomize(values, levels, rng=rng)
     found = frequency.estimate(shuffle(reports, rng=rng), people)
-    holders = np.array([np.bincount(values[levels == e], minlength=3) for e in (1.0, 3.0)])
+    holders = np.array(
+        [np.bincount(values[levels == e], minlength=3) for e in (1.0, 3.0)]
+    )
     tally = frequency.draw_tally(holders, people, rng=rng)
 
     assert isinstance(device, FrequencyOracle)
     for estimate in (found, frequency.estimate(tally, people)):
         # Five standard errors, three categories: false alarms in 2e-6 of all seeds.
         assert np.all(
-            np.abs(estimate.value - [0.6, 0.3, 0.1]) <= 5.0 * estimate.standard_error + 0.02
+            np.abs(estimate.value - [0.6, 0.3, 0.1])
+            <= 5.0 * estimate.standard_error + 0.02
         )
 
 
@@ -333,7 +337,9 @@ def test_mean_of_a_table() -> None:
     mean = Mean(-1.0, 3.0, randomizer=device)
     people = Population.from_budgets(levels)
 
-    found = mean.estimate(shuffle(mean.randomize(values, levels, rng=rng), rng=rng), people)
+    found = mean.estimate(
+        shuffle(mean.randomize(values, levels, rng=rng), rng=rng), people
+    )
 
     assert isinstance(device, NumberRandomizer)
     bias = found.bias_limit

@@ -39,6 +39,8 @@ _TOLERANCE = 1e-6
 # Divergences that agree so well are those of the same pair.
 _SAME = 1e-8
 _ROUNDING = 1e-11
+# Cells with less of omega may be there for rounding's sake.
+_RARE = 1e-9
 # Mass below this does not count as sent.
 _SENT = 1e-12
 
@@ -147,7 +149,7 @@ def _smallest_density(cover: Cover) -> float:
         low = np.minimum(here, cover.bases)
     if not cover.blanket_probabilities.any():
         return 1.0
-    return max(float(low[cover.masses > 0.0].min()), 1e-300)
+    return max(float(low[cover.masses > _RARE].min(initial=math.inf)), 1e-300)
 
 
 def _matched(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
