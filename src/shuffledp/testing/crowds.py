@@ -42,9 +42,8 @@ def crowds(subject: Subject) -> Iterator[Finding]:
     if not subject.one_coordinate:
         table, whole = _few(table)
     sizes, tightest, strongest = [], math.inf, 0.0
-    for counts in _CROWDS if whole else _FEW_CROWDS:
-        if levels[0] == levels[1]:
-            counts = (sum(counts),)
+    for pair in _CROWDS if whole else _FEW_CROWDS:
+        counts: tuple[int, ...] = pair if levels[0] < levels[1] else (sum(pair),)
         if _work(subject, table, counts) > _MOST_WORK:
             continue
         people = Population.from_counts(dict(zip(levels, counts, strict=False)))
@@ -203,7 +202,7 @@ def _bit_worlds(
         for bits in patterns[:2]:
             law = np.ones(1)
             for side in (0, 1):
-                one = ones[bits[side]][victim]
+                one = float(ones[bits[side]][victim])
                 coordinate = np.convolve(counts[side], [1.0 - one, one])
                 for _ in range(half):
                     law = np.outer(law, coordinate).ravel()
