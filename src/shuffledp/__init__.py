@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shuffledp.budget_distributions import draw_budgets
     from shuffledp.errors import (
         CertificationError,
+        ConformanceError,
         DataError,
         InvalidInputError,
         MissingExtraError,
@@ -72,6 +73,7 @@ __all__ = [
     "Calibration",
     "CertificationError",
     "ClipLaplace",
+    "ConformanceError",
     "DataError",
     "DeclaredRatios",
     "DensityRandomizer",
@@ -136,6 +138,7 @@ _MODULES = {
     "Calibration": "accounting.promise",
     "CertificationError": "errors",
     "ClipLaplace": "randomizers.clip_laplace",
+    "ConformanceError": "errors",
     "DataError": "errors",
     "DeclaredRatios": "randomizers.declared_ratios",
     "DensityRandomizer": "randomizers.from_density",

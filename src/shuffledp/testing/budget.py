@@ -1,6 +1,7 @@
 """Does a message keep the level's local budget, and what `local_delta` says?"""
 
 import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -67,7 +68,8 @@ def _measured(subject: Subject, rows: Floats) -> float:
 
 
 def _divergence(rows: Floats, epsilon: float) -> float:
-    return max(
-        float(np.maximum(here - np.exp(epsilon) * there, 0.0).sum())
+    shown = [
+        float(np.maximum(here - math.exp(epsilon) * there, 0.0).sum())
         for here, there in itertools.permutations(rows, 2)
-    )
+    ]
+    return max(shown)

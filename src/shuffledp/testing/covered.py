@@ -33,12 +33,14 @@ from shuffledp.types import Floats
 
 ABOUT = "covers"
 _DELTA = 1e-6
-_MOST_KINDS, _MOST_CELLS = 64, 64
+_MOST_KINDS, _MOST_CELLS, _MOST_MESSAGES = 64, 64, 1 << 11
 # Of the linear program.
 _TOLERANCE = 1e-6
 # Divergences that agree so well are those of the same pair.
 _SAME = 1e-8
 _ROUNDING = 1e-11
+# Cells with less of omega may be there for rounding's sake.
+_RARE = 1e-9
 # Mass below this does not count as sent.
 _SENT = 1e-12
 
@@ -86,9 +88,9 @@ def supported(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Fin
                 return
     yield Finding(
         about,
-        "every level sends what all others may send"
+        "every level sends what all others may send."
         if most <= _SENT
-        else f"what other levels never send, up to {most:.6g}, is declared uncovered",
+        else f"what other levels never send, up to {most:.6g}, is declared uncovered.",
         True,
     )
 
@@ -102,7 +104,8 @@ def _weights(
             gamma = cover.blanket_probabilities
             own = gamma[place] / _smallest_density(cover)
             parts = gamma / np.maximum(least, 1e-300)
-            if own <= 1.0 + _TOLERANCE or _is_of_a_pair(subject, place, cover):
+            real = cover.cells is not None or _is_of_a_pair(subject, place, cover)
+            if own <= 1.0 + _TOLERANCE or real:
                 parts = np.append(parts, own)
             else:
                 worse += 1
@@ -134,7 +137,7 @@ def _is_of_a_pair(subject: Subject, place: int, cover: Cover) -> bool:
     curve = _curve_of_cover(cover, subject.levels)
     pairs = itertools.permutations(subject.table[place], 2)
     curves = [_curve_of_pair(*pair, subject.levels) for pair in pairs]
-    return any(np.allclose(curve, one, rtol=1e-3, atol=_SAME) for one in curves)
+    return any(np.all(np.abs(curve - one) <= _SAME) for one in curves)
 
 
 def _smallest_density(cover: Cover) -> float:
@@ -146,35 +149,45 @@ def _smallest_density(cover: Cover) -> float:
         low = np.minimum(here, cover.bases)
     if not cover.blanket_probabilities.any():
         return 1.0
-    return max(float(low[cover.masses > 0.0].min()), 1e-300)
+    return max(float(low[cover.masses > _RARE].min(initial=math.inf)), 1e-300)
 
 
 def _matched(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
-    table = kinds_of(subject.table)
-    cells = max(cover.masses.size for tuples in covers for cover in tuples)
-    varies = any(cover.cells is not None for tuples in covers for cover in tuples)
-    if varies or table.shape[2] > _MOST_KINDS or cells > _MOST_CELLS:
-        why = (
-            "losses vary within cells"
-            if varies
-            else f"{table.shape[2]} kinds of messages"
-        )
+    every = [cover for tuples in covers for cover in tuples]
+    why = ""
+    if any(cover.cells is not None for cover in every):
+        why = "losses vary within cells"
+    elif len(subject.messages) > _MOST_MESSAGES:
+        why = f"there are {len(subject.messages)} messages"
+    elif max(cover.masses.size for cover in every) > _MOST_CELLS:
+        why = "there are many cells"
+    if why:
         yield Finding(
             ABOUT, f"omega was not looked for message by message: {why}.", None
         )
         return
+    table = kinds_of(subject.table)
+    if table.shape[2] > _MOST_KINDS:
+        yield Finding(
+            ABOUT,
+            f"omega was not looked for: there are {table.shape[2]} kinds of messages.",
+            None,
+        )
+        return
     matched, total, largest = 0, 0, 0.0
     for place, tuples in enumerate(covers):
-        pairs = list(itertools.permutations(table[place], 2))
+        rows = table[place]
+        pairs = [(x, y) for x, y in itertools.permutations(rows, 2)]
         curves = np.array([_curve_of_pair(*pair, subject.levels) for pair in pairs])
         for cover in tuples:
             total += 1
             curve = _curve_of_cover(cover, subject.levels)
             alike = np.flatnonzero(np.all(np.abs(curves - curve) <= _SAME, axis=1))
-            factors = [
-                _smallest_factor(cover, *pairs[pair], table) for pair in alike[:3]
+            found = [
+                _smallest_factor(cover, *pairs[place_of_pair], table)
+                for place_of_pair in alike[:3].tolist()
             ]
-            factors = [factor for factor in factors if factor is not None]
+            factors = [factor for factor in found if factor is not None]
             if not factors:
                 continue
             matched += 1
@@ -257,7 +270,7 @@ def _smallest_factor(
     found = linprog(
         cost, limits, np.zeros(kinds), np.array(equal), np.array(right), method="highs"
     )
-    return float(found.x[-1]) if found.status == 0 else None
+    return float(found.x[-1]) if found.status == 0 and found.x is not None else None
 
 
 def _worst_pairs(

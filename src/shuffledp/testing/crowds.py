@@ -24,6 +24,8 @@ from shuffledp.types import Floats, Ints
 ABOUT = "crowds"
 # People of the smallest and of the largest level.
 _CROWDS = ((1, 1), (2, 1), (2, 2), (3, 3))
+# Where the truth is known in part only, fewer of them say as much.
+_FEW_CROWDS = ((1, 1), (2, 2))
 _MOST_KINDS, _FEW_KINDS = 8, 4
 _MOST_VALUES = 6
 # Histograms times what the others may hold.
@@ -40,13 +42,12 @@ def crowds(subject: Subject) -> Iterator[Finding]:
     if not subject.one_coordinate:
         table, whole = _few(table)
     sizes, tightest, strongest = [], math.inf, 0.0
-    for counts in _CROWDS:
-        if levels[0] == levels[1]:
-            counts = (sum(counts),)
+    for pair in _CROWDS if whole else _FEW_CROWDS:
+        counts: tuple[int, ...] = pair if levels[0] < levels[1] else (sum(pair),)
         if _work(subject, table, counts) > _MOST_WORK:
             continue
         people = Population.from_counts(dict(zip(levels, counts, strict=False)))
-        epsilons = sorted({0.0, *(part * e for e in levels for part in (0.3, 0.8))})
+        epsilons = [part * levels[-1] for part in (0.0, 0.1, 0.4, 0.8)]
         exact = _exact(subject, table, counts, np.array(epsilons))
         for epsilon, truths in zip(epsilons, exact.T.tolist(), strict=True):
             try:
@@ -201,7 +202,7 @@ def _bit_worlds(
         for bits in patterns[:2]:
             law = np.ones(1)
             for side in (0, 1):
-                one = ones[bits[side]][victim]
+                one = float(ones[bits[side]][victim])
                 coordinate = np.convolve(counts[side], [1.0 - one, one])
                 for _ in range(half):
                     law = np.outer(law, coordinate).ravel()

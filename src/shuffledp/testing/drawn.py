@@ -17,8 +17,8 @@ from shuffledp.types import Floats
 ABOUT = "drawn law"
 # All comparisons of one check together raise a false alarm this rarely.
 FALSE_ALARM = 1e-6
-_DRAWS = 200_000
-_MOST_VALUES = 4
+# Of few messages, and of many, which take longer to draw.
+_DRAWS, _FEWER, _MANY = 200_000, 50_000, 200
 # Messages are put together until that many are expected, or this share of all.
 _EXPECTED, _SHARE = 50.0, 1.0 / 200.0
 
@@ -30,20 +30,21 @@ def drawn_law(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
     ):
         yield Finding(ABOUT, "it draws nothing.", None)
         return
-    held = sorted({0, 1, len(subject.values) // 2, len(subject.values) - 1})
-    held = held[:_MOST_VALUES]
+    last = len(subject.values) - 1
+    held = sorted({0, 1, last // 2, last})
     tests = len(subject.levels) * len(held)
+    size = _DRAWS if len(subject.messages) <= _MANY else _FEWER
     smallest = 1.0
     for level, epsilon in enumerate(subject.levels):
         for value in held:
-            drawn = draws(subject, epsilon, value, _DRAWS, rng=rng)
+            drawn = draws(subject, epsilon, value, size, rng=rng)
             places = places_of(drawn, subject.messages)
             chance = _chance(places, subject.table[level, value])
             smallest = min(smallest, chance)
             if chance * tests < FALSE_ALARM:
                 yield Finding(
                     ABOUT,
-                    f"{_DRAWS:,} messages at level {epsilon:g} about value "
+                    f"{size:,} messages at level {epsilon:g} about value "
                     f"{subject.values[value]:g} are not of the stated law; if they were, "
                     f"they would look like this with chance {chance:.1g}.",
                     False,
@@ -51,7 +52,7 @@ def drawn_law(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
                 return
     yield Finding(
         ABOUT,
-        f"{tests} times {_DRAWS:,} messages, smallest p-value {smallest:.2g}; false "
+        f"{tests} times {size:,} messages, smallest p-value {smallest:.2g}; false "
         f"alarms in {FALSE_ALARM:g} of all checks.",
         True,
     )
@@ -90,9 +91,9 @@ def _chance(places: NDArray[np.int64], chances: Floats) -> float:
         return 0.0
     counts = np.bincount(places, minlength=chances.size)
     # Rarely sent messages stay separate from often sent ones: each group is one of them.
-    wanted = max(_EXPECTED / places.size, _SHARE if chances.size > 200 else 0.0)
+    wanted = max(_EXPECTED / places.size, _SHARE if chances.size > _MANY else 0.0)
     group = np.floor(np.cumsum(chances) / wanted * (1.0 - 1e-12)).astype(np.int64)
-    if chances.size <= 200:
+    if chances.size <= _MANY:
         # A message that is expected often enough is a group by itself.
         often = chances >= wanted
         group = np.where(often, np.arange(chances.size), -1)

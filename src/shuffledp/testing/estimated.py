@@ -88,11 +88,11 @@ def _support(subject: Subject) -> Finding:
         found = subject.table @ support.astype(np.float64)
         held = np.eye(device.num_categories, dtype=np.bool_)
         stated = np.where(held, keep[:, None, None], flip[:, None, None])
-    error = float(np.abs(found - stated).max())
+    off = float(np.abs(found - stated).max())
     return Finding(
         ABOUT,
-        f"chances of support differ from the stated densities by {error:.2g}.",
-        error <= _ROUNDING,
+        f"chances of support differ from the stated densities by {off:.2g}.",
+        off <= _ROUNDING,
     )
 
 

@@ -26,7 +26,6 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.bit_channel import BitChannel
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian
-from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
@@ -146,7 +145,7 @@ _MESSAGES: dict[type, Callable[[Any], Ints]] = {
 
 def _on_grid(device: Any, epsilon: float, value: float) -> Law:
     """Returns the law of a cell: that of one grid point, or a mixture of two."""
-    size = int(getattr(device, "cells", STEPS))
+    size = int(device.cells)
     place = min(max((value - device.low) / (device.high - device.low), 0.0), 1.0) * size
     below = math.floor(place)
     share = place - below
@@ -189,8 +188,9 @@ def _from_point(device: Any, epsilon: float, point: int, size: int) -> Law:
 
 def _within(cells: Ints, point: int, rate: float) -> Floats:
     distance = np.where(cells >= point, cells - point, point - 1 - cells)
-    weights: Floats = np.exp(-rate * distance)
-    return weights / weights.sum()
+    weights = np.exp(-rate * distance)
+    chances: Floats = weights / weights.sum()
+    return chances
 
 
 def _reach(cells: float) -> int:
