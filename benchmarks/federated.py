@@ -15,8 +15,9 @@ from machine import describe, isolated
 from shuffledp.federated.clients import Clients
 from shuffledp.federated.frameworks import FRAMEWORKS
 from shuffledp.federated.local_training import LocalTraining
-from shuffledp.federated.round import collect_round
+from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.softmax import SoftmaxRegression
+from shuffledp.population import Population
 
 RUNS = 3
 NUM_CLIENTS, NUM_PICTURES, NUM_PIXELS = 10_000, 6, 784
@@ -31,22 +32,23 @@ def play(name: str, in_memory: int) -> list[float]:
     features = rng.random((*shape, NUM_PIXELS), dtype=np.float32)
     clients = Clients(features, rng.integers(10, size=shape))
     model, local = SoftmaxRegression(NUM_PIXELS), LocalTraining()
-    framework = FRAMEWORKS[name]
-    levels = framework.levels(rng.uniform(0.05, 1.0, NUM_CLIENTS))
-    randomizer, weights = framework.build(CLIP, SHARE), model.start()
+    choice, weights = FRAMEWORKS[name], model.start()
+    levels = choice.levels(rng.uniform(0.05, 1.0, NUM_CLIENTS))
+    people = Population.from_budgets(levels)
+    protocol = TrainingRound(
+        choice.framework(clip=CLIP, share=SHARE), model.num_parameters, choice.shuffled
+    )
     rows = []
     for _ in range(RUNS + 1):
         times = [time.perf_counter()]
-        shuffled = collect_round(
-            lambda people: local.updates(model, weights, clients[people]),
-            randomizer,
+        shuffled = protocol.collect(
+            lambda part: local.updates(model, weights, clients[part]),
             levels,
-            num_coordinates=model.num_parameters,
             rng=rng,
             in_memory=in_memory,
         )
         times.append(time.perf_counter())
-        randomizer.estimate(shuffled.totals(), shuffled.levels)
+        protocol.estimate(shuffled, people)
         times.append(time.perf_counter())
         rows.append([*np.diff(times).tolist(), times[-1] - times[0]])
     return [statistics.median(column) for column in zip(*rows[1:], strict=True)]

@@ -24,15 +24,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
 _NEEDED = ("name", "parameters", "device", "messages", "encode", "estimate")
-# What the accountant asks of a device, centrally and locally.
-_LOCAL = ("local_delta", "delta_local")
-_COVER = (*_LOCAL, "covers", "attacks", "assumptions", "changes")
 
 
 class Device(Protocol):
@@ -157,14 +155,14 @@ def check_framework(framework: object) -> None:
 
 def unproven(device: Device) -> str:
     """Returns why nothing central is proven of a device; an empty text if something is."""
-    if not all(hasattr(device, name) for name in _COVER):
+    if not isinstance(device, LocalRandomizer):
         return f"{device.mechanism} hands over no cover, without which there is none"
     return _inherited(device)
 
 
 def unbounded(device: Device) -> str:
     """Returns why nothing local is proven of a device; an empty text if something is."""
-    if not all(hasattr(device, name) for name in _LOCAL):
+    if not (hasattr(device, "local_delta") and hasattr(device, "delta_local")):
         return f"{device.mechanism} does not say what a message tells"
     return _inherited(device)
 
