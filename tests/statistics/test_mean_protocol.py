@@ -1,5 +1,7 @@
 """Whole collections of numbers: what is predicted and stated is what happens."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from oracles.means import mean_by
@@ -14,6 +16,7 @@ LOW, HIGH, RUNS = 20.0, 80.0, 4_000
 PEOPLE = Population.from_counts({0.8: 150, 2.0: 150, 3.0: 100})
 MIXED = np.repeat([22.0, 40.0, 50.0, 75.0], 100)
 SKEWED = np.repeat([20.0, 80.0], [360, 40])
+VALUES = {"mixed": MIXED, "skewed": SKEWED}
 
 
 def collections(
@@ -54,18 +57,23 @@ def solved(protocol: Mean, messages: Ints, levels: Floats) -> Floats:
     return total
 
 
+@cache
+def simulated(mechanism: str, mode: Mode, kind: str) -> Floats:
+    """The estimates of `RUNS` collections of these values."""
+    protocol = mean_by(mechanism, LOW, HIGH, mode)
+    return solved(protocol, *collections(protocol, VALUES[kind]))
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("mechanism", NUMBER_MECHANISMS)
-@pytest.mark.parametrize("values", [MIXED, SKEWED], ids=["mixed", "skewed"])
-def test_predicted_error_is_the_error(
-    mechanism: str, mode: Mode, values: Floats
-) -> None:
+@pytest.mark.parametrize("kind", VALUES)
+def test_predicted_error_is_the_error(mechanism: str, mode: Mode, kind: str) -> None:
     protocol = mean_by(mechanism, LOW, HIGH, mode)
-    mean, spread = float(values.mean()), float(values.std())
+    mean, spread = float(VALUES[kind].mean()), float(VALUES[kind].std())
 
     predicted = protocol.predicted_error(PEOPLE, mean=mean, spread=spread)
 
-    estimates = solved(protocol, *collections(protocol, values))
+    estimates = simulated(mechanism, mode, kind)
     # 4,000 runs know a deviation to 1.1%: 5% is 4.5 times that. Where Clip-Laplace's
     # average message bends within the noise, errors are not normal, and 10% must do.
     most = 0.1 if mechanism == "clip-laplace" else 0.05
@@ -74,16 +82,12 @@ def test_predicted_error_is_the_error(
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("mechanism", ["one-bit", "laplace", "gaussian"])
-@pytest.mark.parametrize("values", [MIXED, SKEWED], ids=["mixed", "skewed"])
-def test_linear_mechanisms_are_unbiased(
-    mechanism: str, mode: Mode, values: Floats
-) -> None:
-    protocol = mean_by(mechanism, LOW, HIGH, mode)
-
-    estimates = solved(protocol, *collections(protocol, values))
+@pytest.mark.parametrize("kind", VALUES)
+def test_linear_mechanisms_are_unbiased(mechanism: str, mode: Mode, kind: str) -> None:
+    estimates = simulated(mechanism, mode, kind)
 
     # Four standard errors: a false alarm in 6e-5 of all seeds.
-    off = abs(estimates.mean() - values.mean())
+    off = abs(estimates.mean() - VALUES[kind].mean())
     assert off < 4.0 * estimates.std(ddof=1) / np.sqrt(RUNS)
 
 
@@ -98,7 +102,7 @@ def test_intervals_hold_as_often_as_they_say(
     mechanism: str, mode: Mode, values: Floats, *, redrawn: bool
 ) -> None:
     protocol, spread = mean_by(mechanism, LOW, HIGH, mode), float(values.std())
-    runs = 1_500
+    runs = 800
     messages, levels = collections(protocol, values, redrawn=redrawn, runs=runs)
 
     estimates = [
@@ -113,13 +117,13 @@ def test_intervals_hold_as_often_as_they_say(
     about: About = "population" if redrawn else "participants"
     ends = np.array([estimate.interval(about=about) for estimate in estimates])
     held = np.mean((ends[:, 0] <= values.mean()) & (values.mean() <= ends[:, 1]))
-    # 1,500 runs know a coverage of 95% to 0.56%: 2% is 3.6 times that.
-    assert 0.93 < held < 0.97
+    # 800 runs know a coverage of 95% to 0.77%: 3% is 3.9 times that.
+    assert 0.92 < held < 0.98
     errors = [e.population_error if redrawn else e.standard_error for e in estimates]
     deviation = np.std([estimate.value for estimate in estimates], ddof=1)
-    # They know a deviation to 1.8%; 7% is 3.8 times that. The error about the
+    # They know a deviation to 2.5%; 9.5% is 3.8 times that. The error about the
     # population is the larger of two, one of which fluctuates: up to 4% too large.
-    assert 0.93 < np.sqrt(np.mean(np.square(errors))) / deviation < 1.08
+    assert 0.905 < np.sqrt(np.mean(np.square(errors))) / deviation < 1.105
 
 
 @pytest.mark.parametrize("mode", MODES)
