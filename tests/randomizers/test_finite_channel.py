@@ -184,7 +184,9 @@ def test_draws_have_the_law_that_is_stated() -> None:
 def test_a_level_that_is_not_kept_is_refused_with_the_ratio() -> None:
     twice = Table(lambda levels: Response(2).chances(2.0 * levels))
 
-    with pytest.raises(InvalidInputError, match="keep the level 1, got .* logarithm 2"):
+    with pytest.raises(
+        InvalidInputError, match=r"keep the level 1, got .* logarithm 2"
+    ):
         twice.randomize(np.array([0]), np.array([1.0]), rng=np.random.default_rng(1))
     with pytest.raises(InvalidInputError, match="keep the level"):
         account(twice, Population.from_counts({1.0: 10}), delta=1e-3)

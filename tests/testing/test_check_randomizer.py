@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from shuffledp import (
+    ClipLaplace,
     ConformanceError,
     DensityRandomizer,
     InvalidInputError,
@@ -101,7 +102,13 @@ def test_a_table_passes() -> None:
 
 @pytest.mark.parametrize(
     "device",
-    [KRandomizedResponse(2), OneBit(), SubsetSelection(4, 3), Geometric(2)],
+    [
+        KRandomizedResponse(2),
+        OneBit(),
+        SubsetSelection(4, 3),
+        Geometric(2),
+        ClipLaplace(cells=3),
+    ],
     ids=repr,
 )
 @pytest.mark.parametrize("levels", [(0.05,), (0.3, 4.0), (1.0, 1.0, 6.0)])

@@ -113,7 +113,7 @@ class FiniteChannel(ABC):
             Shape (levels, values, messages).
 
         Raises:
-            InvalidInputError: If `chances` is no table of chances, or does not keep a level.
+            InvalidInputError: If `chances` are no table, or do not keep a level.
         """
         levels = np.asarray(epsilons, dtype=np.float64)
         table = self._checked(levels)
@@ -268,7 +268,7 @@ def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> I
     left = np.cumsum(ranked[:, :, ::-1], axis=2)[:, :, ::-1]
     heads = np.divide(ranked, left, out=np.zeros_like(ranked), where=left > 0.0)
     last = table.shape[2] - 1
-    found = order[levels, values, last]
+    found: Ints = order[levels, values, last]
     waiting = np.arange(values.size)
     for step in range(last):
         chance = heads[levels[waiting], values[waiting], step]

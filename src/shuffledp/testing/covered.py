@@ -184,8 +184,8 @@ def _matched(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Find
             curve = _curve_of_cover(cover, subject.levels)
             alike = np.flatnonzero(np.all(np.abs(curves - curve) <= _SAME, axis=1))
             found = [
-                _smallest_factor(cover, *pairs[place_of_pair], table)
-                for place_of_pair in alike[:3].tolist()
+                _smallest_factor(cover, pairs[pair][0], pairs[pair][1], table)
+                for pair in alike[:3].tolist()
             ]
             factors = [factor for factor in found if factor is not None]
             if not factors:

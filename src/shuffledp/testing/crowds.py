@@ -190,11 +190,11 @@ def _bit_worlds(
     # The first value of the table is a one.
     ones = {1: table[:, 0, 1], 0: table[:, 1, 1]}
     for held in itertools.product(*choices):
-        people = [(level, bits) for level, row in enumerate(held) for bits in row]
+        others_bits = [(level, bits) for level, row in enumerate(held) for bits in row]
         counts = []
         for side in (0, 1):
             law = np.ones(1)
-            for level, bits in people:
+            for level, bits in others_bits:
                 one = ones[bits[side]][level]
                 law = np.convolve(law, [1.0 - one, one])
             counts.append(law)
