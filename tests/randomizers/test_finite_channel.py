@@ -29,7 +29,22 @@ from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.types import Floats
 
-LEVELS = [0.0, 1e-12, 1e-6, 0.1, 0.5, 1.0, 3.0, 10.0, 30.0, 300.0]
+LEVELS = [
+    0.0,
+    1e-17,
+    1e-15,
+    1e-14,
+    1e-13,
+    1e-12,
+    1e-6,
+    0.1,
+    0.5,
+    1.0,
+    3.0,
+    10.0,
+    30.0,
+    300.0,
+]
 
 
 @dataclass(frozen=True)
@@ -140,7 +155,9 @@ def drawn_by_coins(row: Floats) -> list[Any]:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("device", [Response(2), Response(5), Geometric(7)], ids=repr)
+@pytest.mark.parametrize(
+    "device", [Response(2), Response(5), Geometric(7), Geometric(32)], ids=repr
+)
 def test_what_coins_draw_keeps_the_level(device: FiniteChannel, level: float) -> None:
     mp.mp.dps = 50
 
@@ -293,9 +310,9 @@ def test_any_table_keeps_its_level_and_covers_what_it_promises(
         second = cover.masses * cover.bases
         # The cover's chances are those of two values, and gamma leaves room for both.
         for chances in (first, second):
-            assert min(np.abs(row - chances).max() for row in rows) <= 1e-11
+            assert min(np.abs(row - chances).max() for row in rows) <= 1e-10
         gamma = cover.blanket_probabilities[1]
-        assert np.all(gamma * cover.masses <= np.minimum(first, second) * (1 + 1e-11))
+        assert np.all(gamma * cover.masses <= np.minimum(first, second))
 
 
 def test_frequencies_of_a_table() -> None:

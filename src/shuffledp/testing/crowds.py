@@ -23,7 +23,7 @@ from shuffledp.types import Floats, Ints
 
 ABOUT = "crowds"
 # People of the smallest and of the largest level.
-_CROWDS = ((1, 1), (2, 1), (2, 2), (3, 3))
+_CROWDS = ((1, 1), (2, 1), (2, 2), (3, 2), (3, 3))
 # Where the truth is known in part only, fewer of them say as much.
 _FEW_CROWDS = ((1, 1), (2, 2))
 _MOST_KINDS, _FEW_KINDS = 8, 4
@@ -169,8 +169,7 @@ def _next_histograms(kinds: int, size: int) -> Ints:
 def _one_more(law: Floats, chances: Floats, steps: Ints) -> Floats:
     """Returns the law of the histogram after one more message."""
     weights = law[:, None] * chances[None, :]
-    result: Floats = np.bincount(steps.ravel(), weights.ravel())
-    return result
+    return np.bincount(steps.ravel(), weights.ravel()).astype(np.float64)
 
 
 def _bit_worlds(
