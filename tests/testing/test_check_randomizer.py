@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
+from oracles.finite_messages import Senders, finite_devices
 
 from shuffledp import (
+    ClipLaplace,
     ConformanceError,
     DensityRandomizer,
     InvalidInputError,
@@ -101,7 +103,13 @@ def test_a_table_passes() -> None:
 
 @pytest.mark.parametrize(
     "device",
-    [KRandomizedResponse(2), OneBit(), SubsetSelection(4, 3), Geometric(2)],
+    [
+        KRandomizedResponse(2),
+        OneBit(),
+        SubsetSelection(4, 3),
+        Geometric(2),
+        ClipLaplace(cells=3),
+    ],
     ids=repr,
 )
 @pytest.mark.parametrize("levels", [(0.05,), (0.3, 4.0), (1.0, 1.0, 6.0)])
@@ -344,6 +352,22 @@ def test_laws_add_up_to_1(mechanism: str) -> None:
         assert np.all(chances >= 0.0)
         # Many thousand additions.
         assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("device", "sends"),
+    [pytest.param(*case, id=repr(case[0])) for case in finite_devices()],
+)
+def test_laws_are_those_of_the_textbook(device: Any, sends: Senders) -> None:
+    values = (0.0, 1.0) if isinstance(device, OneBit) else values_of(device)
+
+    stated = np.array([law_of(device, 1.3, value)[1] for value in values])
+
+    # Messages may come in another order; devices are a hair more private.
+    columns, others = (
+        sorted(rows.round(12).T.tolist()) for rows in (stated, sends(1.3))
+    )
+    assert np.allclose(columns, others, rtol=0.0, atol=1e-11)
 
 
 @pytest.mark.parametrize("levels", [(), (0.0,), (-1.0,), (np.nan,)])

@@ -1,4 +1,4 @@
-"""Tables of chances whose messages tell categories, so that frequencies can be estimated."""
+"""Tables of chances whose messages support categories, to estimate frequencies from."""
 
 from abc import abstractmethod
 

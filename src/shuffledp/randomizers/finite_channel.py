@@ -42,13 +42,15 @@ from shuffledp.randomizers.tally import batches
 from shuffledp.randomness import Rng, coins
 from shuffledp.types import Floats, Ints
 
-MOST_VALUES, MOST_MESSAGES = 32, 1024
+MOST_VALUES, MOST_MESSAGES = 32, 256
 # A table that exceeds a level by more than this is no table of that level.
 _HAIR = 1e-12
 # Of one operation in double precision.
 _UNIT = 2.0**-53
 # Bounds the relative rounding of sums and ratios of chances, coins included.
 _SAFE = 2e-12
+# Bounds the difference of numbers that agree to twelve digits, of quotients of theirs too.
+_ALIKE = 4e-11
 # A smaller chance has fewer digits than a double.
 _SMALLEST = 1e-290
 _SCORES = 16
@@ -78,7 +80,7 @@ class FiniteChannel(ABC):
     @property
     @abstractmethod
     def num_messages(self) -> int:
-        """How many messages there are, from 2 to 1,024."""
+        """How many messages there are, from 2 to 256."""
 
     @abstractmethod
     def chances(self, epsilons: Floats) -> Floats:
@@ -113,7 +115,7 @@ class FiniteChannel(ABC):
             Shape (levels, values, messages).
 
         Raises:
-            InvalidInputError: If `chances` is no table of chances, or does not keep a level.
+            InvalidInputError: If `chances` are no table, or do not keep a level.
         """
         levels = np.asarray(epsilons, dtype=np.float64)
         table = self._checked(levels)
@@ -268,7 +270,7 @@ def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> I
     left = np.cumsum(ranked[:, :, ::-1], axis=2)[:, :, ::-1]
     heads = np.divide(ranked, left, out=np.zeros_like(ranked), where=left > 0.0)
     last = table.shape[2] - 1
-    found = order[levels, values, last]
+    found: Ints = order[levels, values, last]
     waiting = np.arange(values.size)
     for step in range(last):
         chance = heads[levels[waiting], values[waiting], step]
@@ -297,7 +299,7 @@ def _blanket(least: Floats, crowd: Population) -> tuple[Floats, Floats]:
         omega = shape / shape.sum()
         sent = omega > 0.0
         gamma = np.minimum((least[:, sent] / omega[sent]).min(axis=1), 1.0)
-        found.append((float(crowd.counts @ gamma), omega, gamma * (1.0 - _SAFE)))
+        found.append((float(crowd.counts @ gamma), omega, gamma * (1.0 - _ALIKE)))
     _, omega, gamma = max(found, key=lambda one: one[0])
     return omega, gamma
 
@@ -305,32 +307,44 @@ def _blanket(least: Floats, crowd: Population) -> tuple[Floats, Floats]:
 def _covers(rows: Floats, omega: Floats, gamma: Floats) -> tuple[Cover, ...]:
     """Returns the covers of a victim with these chances, shape (values, messages)."""
     sent = omega > 0.0
-    # What coins and quotients lose.
-    rounding = 8.0 * (omega.size + 8) * _UNIT
-    found: dict[bytes, Cover] = {}
+    alike: dict[bytes, list[tuple[Floats, Floats]]] = {}
     for here, there in itertools.permutations(rows, 2):
-        first, second = here[sent] / omega[sent], there[sent] / omega[sent]
-        # Differences are rounded up, bases down: either only raises the loss.
-        gap = first - second + rounding * (first + second)
-        low = second * (1.0 - rounding)
-        uncovered = np.array([here[~sent], there[~sent]])
-        uncovered = uncovered[:, uncovered.any(axis=0)]
-        cover = Cover(
-            gamma,
-            omega[sent],
-            gap,
-            low,
-            uncovered=uncovered if uncovered.size else None,
-        )
-        parts = np.array([omega[sent], first, second])
-        key = _sorted_columns(parts) + _sorted_columns(uncovered)
-        found.setdefault(key, cover)
-    return tuple(found.values())
+        densities = np.array([omega, here, there])[:, sent]
+        densities[1:] /= omega[sent]
+        alone = np.array([here, there])[:, ~sent]
+        key = _sorted_columns(densities) + _sorted_columns(alone)
+        alike.setdefault(key, []).append((densities, alone[:, alone.any(axis=0)]))
+    return tuple(_cover(*pairs[0], gamma, len(pairs) > 1) for pairs in alike.values())
+
+
+def _cover(densities: Floats, alone: Floats, gamma: Floats, shared: bool) -> Cover:
+    """Returns the cover of a pair, differences rounded up and bases down.
+
+    Either only raises the loss.
+
+    Args:
+        densities: omega, and the pair's densities against it, shape (3, messages).
+        alone: The pair's chances of what omega never sends, shape (2, kinds).
+        gamma: Of every level.
+        shared: Whether it stands for other pairs, whose numbers agree to twelve digits.
+            With omega's masses in the order of theirs, gamma has room for it.
+    """
+    omega, first, second = densities
+    # What coins and quotients lose.
+    rounding = 8.0 * (omega.size + alone.shape[1] + 8) * _UNIT + shared * _ALIKE
+    factors = np.array([[1.0 + rounding], [1.0 - rounding]])
+    return Cover(
+        gamma,
+        omega,
+        first - second + rounding * (first + second),
+        second * (1.0 - rounding),
+        uncovered=alone * factors if alone.size else None,
+    )
 
 
 def _sorted_columns(parts: Floats) -> bytes:
-    """Returns the columns, in an order of their own, to ten digits."""
-    digits = [[float(f"{entry:.10g}") for entry in row] for row in parts.T.tolist()]
+    """Returns the columns to twelve digits, in an order of their own."""
+    digits = [[float(f"{entry:.12g}") for entry in row] for row in parts.T.tolist()]
     return np.array(sorted(digits)).tobytes()
 
 

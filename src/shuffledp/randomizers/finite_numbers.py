@@ -1,4 +1,4 @@
-"""Tables of chances whose values are numbers, so that a mean can be estimated."""
+"""Tables of chances whose values are numbers, to estimate a mean from."""
 
 import dataclasses
 from typing import Any, Self

@@ -64,7 +64,7 @@ def _measured(subject: Subject, rows: Floats) -> float:
     if not subject.one_coordinate:
         return float(ratios.max())
     # Half of the coordinates lose a 1, the other half win one.
-    return float(ratios.sum()) * subject.randomizer.changes / 2.0
+    return float(ratios.sum()) * int(subject.randomizer.changes) / 2.0
 
 
 def _divergence(rows: Floats, epsilon: float) -> float:

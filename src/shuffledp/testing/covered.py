@@ -34,6 +34,8 @@ from shuffledp.types import Floats
 ABOUT = "covers"
 _DELTA = 1e-6
 _MOST_KINDS, _MOST_CELLS, _MOST_MESSAGES = 64, 64, 1 << 11
+# So many covers of a victim, evenly spread, are looked at message by message.
+_MOST_COVERS = 16
 # Of the linear program.
 _TOLERANCE = 1e-6
 # Divergences that agree so well are those of the same pair.
@@ -174,18 +176,17 @@ def _matched(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Find
             None,
         )
         return
-    matched, total, largest = 0, 0, 0.0
+    matched, total, largest = 0, len(every), 0.0
     for place, tuples in enumerate(covers):
         rows = table[place]
         pairs = [(x, y) for x, y in itertools.permutations(rows, 2)]
         curves = np.array([_curve_of_pair(*pair, subject.levels) for pair in pairs])
-        for cover in tuples:
-            total += 1
+        for cover in tuples[:: math.ceil(len(tuples) / _MOST_COVERS)]:
             curve = _curve_of_cover(cover, subject.levels)
             alike = np.flatnonzero(np.all(np.abs(curves - curve) <= _SAME, axis=1))
             found = [
-                _smallest_factor(cover, *pairs[place_of_pair], table)
-                for place_of_pair in alike[:3].tolist()
+                _smallest_factor(cover, pairs[pair][0], pairs[pair][1], table)
+                for pair in alike[:3].tolist()
             ]
             factors = [factor for factor in found if factor is not None]
             if not factors:
@@ -211,7 +212,8 @@ def _matched(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Find
     if matched < total:
         yield Finding(
             ABOUT,
-            f"{total - matched} of {total} covers are of no pair of the values tried.",
+            f"{total - matched} of {total} covers were not looked at in this way: there "
+            "are too many, or they are of no pair of the values tried.",
             None,
         )
 

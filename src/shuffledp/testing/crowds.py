@@ -23,7 +23,7 @@ from shuffledp.types import Floats, Ints
 
 ABOUT = "crowds"
 # People of the smallest and of the largest level.
-_CROWDS = ((1, 1), (2, 1), (2, 2), (3, 3))
+_CROWDS = ((1, 1), (2, 1), (2, 2), (3, 2), (3, 3))
 # Where the truth is known in part only, fewer of them say as much.
 _FEW_CROWDS = ((1, 1), (2, 2))
 _MOST_KINDS, _FEW_KINDS = 8, 4
@@ -169,8 +169,7 @@ def _next_histograms(kinds: int, size: int) -> Ints:
 def _one_more(law: Floats, chances: Floats, steps: Ints) -> Floats:
     """Returns the law of the histogram after one more message."""
     weights = law[:, None] * chances[None, :]
-    result: Floats = np.bincount(steps.ravel(), weights.ravel())
-    return result
+    return np.bincount(steps.ravel(), weights.ravel()).astype(np.float64)
 
 
 def _bit_worlds(
@@ -190,11 +189,11 @@ def _bit_worlds(
     # The first value of the table is a one.
     ones = {1: table[:, 0, 1], 0: table[:, 1, 1]}
     for held in itertools.product(*choices):
-        people = [(level, bits) for level, row in enumerate(held) for bits in row]
+        others_bits = [(level, bits) for level, row in enumerate(held) for bits in row]
         counts = []
         for side in (0, 1):
             law = np.ones(1)
-            for level, bits in people:
+            for level, bits in others_bits:
                 one = ones[bits[side]][level]
                 law = np.convolve(law, [1.0 - one, one])
             counts.append(law)

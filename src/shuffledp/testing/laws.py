@@ -4,8 +4,8 @@ A message's law is a list of messages and the chance of each. Randomizers of one
 theirs with two members, which every `FiniteChannel` has:
 
 * `law_values`: the values whose laws are all there is to know;
-* `law(epsilon, value)`: all messages, shape (messages,) or (messages, width), and the chance
-  of each.
+* `law(epsilon, value)`: all messages, shape (messages,) or (messages, width), and the
+  chance of each.
 
 Randomizers that favor a set of messages, vectors of bits and noise on a grid need neither.
 Where coordinates are shuffled apart, the law is that of one coordinate, and values are
