@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
@@ -71,6 +71,7 @@ def plain(record: Any) -> str:
     return f"{type(record).__name__} {record!r}"
 
 
+@settings(deadline=None)
 @given(first=RECORDS, second=RECORDS)
 def test_identities_are_equal_if_and_only_if_records_are(
     first: dict[str, Any], second: dict[str, Any]
@@ -84,6 +85,7 @@ def test_identities_are_equal_if_and_only_if_records_are(
     assert (hash(one) == hash(other)) or not same
 
 
+@settings(deadline=None)
 @given(record=RECORDS)
 def test_records_are_read_back_in_whatever_order_they_were_written(
     record: dict[str, Any],

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.reports import identity
 
@@ -79,6 +79,7 @@ def as_numbers(tally: Tally) -> dict[tuple[Any, ...], int]:
     return {key: number for key, number in found.items() if number}
 
 
+@settings(deadline=None)
 @given(parts=PARTS)
 def test_sums_hold_what_both_parts_hold(parts: tuple[Tally, Tally, Tally]) -> None:
     first, second, _ = parts
@@ -92,6 +93,7 @@ def test_sums_hold_what_both_parts_hold(parts: tuple[Tally, Tally, Tally]) -> No
     assert total == {key: number for key, number in expected.items() if number}
 
 
+@settings(deadline=None)
 @given(parts=PARTS)
 def test_the_order_of_parts_does_not_matter(
     parts: tuple[Tally, Tally, Tally],
@@ -103,6 +105,7 @@ def test_the_order_of_parts_does_not_matter(
     assert (first + second).num_users == first.num_users + second.num_users
 
 
+@settings(deadline=None)
 @given(parts=PARTS)
 def test_parts_stay_what_they_are(parts: tuple[Tally, Tally, Tally]) -> None:
     first, second, _ = parts
@@ -113,6 +116,7 @@ def test_parts_stay_what_they_are(parts: tuple[Tally, Tally, Tally]) -> None:
     assert json.dumps([first.to_dict(), second.to_dict()]) == before
 
 
+@settings(deadline=None)
 @given(parts=PARTS)
 def test_tallies_are_read_back_as_they_were(parts: tuple[Tally, Tally, Tally]) -> None:
     first, second, _ = parts
@@ -129,6 +133,7 @@ def test_tallies_are_read_back_as_they_were(parts: tuple[Tally, Tally, Tally]) -
             assert read.levels.dtype == np.float64
 
 
+@settings(deadline=None)
 @given(parts=PARTS)
 def test_nobody_changes_nothing(parts: tuple[Tally, Tally, Tally]) -> None:
     tally, _, _ = parts
@@ -304,6 +309,7 @@ def test_bytes_that_are_no_tally_are_refused(content: Any) -> None:
         Tally.from_bytes(content)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_no_bytes_are_read_as_anything_by_accident(content: bytes) -> None:
     for tried in (content, HEADER + content, packed(content)):
@@ -311,6 +317,7 @@ def test_no_bytes_are_read_as_anything_by_accident(content: bytes) -> None:
             Tally.from_bytes(tried)
 
 
+@settings(deadline=None)
 @given(data=st.data())
 def test_one_wrong_byte_is_noticed(data: st.DataObject) -> None:
     good = packed(json.dumps(record()))
