@@ -1,0 +1,141 @@
+"""The cover and the attacks of a table of chances.
+
+*Cover.* omega is proportional to the least chance of each message over all values, of the
+average person or of one in the middle, on all messages or on those that everybody may
+send: whichever covers most people. gamma_i is the smallest ratio of level i's least
+chances and omega, lowered by more than its rounding. Messages outside of omega's support
+are uncovered. There is one cover per ordered pair of the victim's values, and pairs that
+are alike up to the names of messages share one.
+
+*Attack.* Messages get scores: the logarithm of the victim's ratio, or her difference over
+what the others send, in whole numbers. The others hold the value for which this tells most.
+"""
+
+import itertools
+
+import numpy as np
+
+from shuffledp.cover import Attack, Cover, ScoreAttack
+from shuffledp.population import Population
+from shuffledp.types import Floats, Ints
+
+# Of one operation in double precision.
+_UNIT = 2.0**-53
+# Bounds the difference of numbers that agree to twelve digits, of quotients of theirs too.
+_ALIKE = 4e-11
+_SCORES = 16
+
+
+def blanket(least: Floats, crowd: Population) -> tuple[Floats, Floats]:
+    """Returns omega, shape (messages,), and gamma, shape (levels,).
+
+    Args:
+        least: Of each message over all values, shape (levels, messages).
+        crowd: How many people choose each level.
+    """
+    shares = crowd.counts / crowd.num_users
+    middle = int(np.searchsorted(np.cumsum(shares), 0.5))
+    common = np.all(least > 0.0, axis=0)
+    shapes = [shares @ least, least[min(middle, len(least) - 1)]]
+    found = []
+    for shape in [*shapes, *(shape * common for shape in shapes)]:
+        if not shape.sum() > 0.0:
+            continue
+        omega = shape / shape.sum()
+        sent = omega > 0.0
+        gamma = np.minimum((least[:, sent] / omega[sent]).min(axis=1), 1.0)
+        found.append((float(crowd.counts @ gamma), omega, gamma * (1.0 - _ALIKE)))
+    _, omega, gamma = max(found, key=lambda one: one[0])
+    return omega, gamma
+
+
+def covers_of_table(rows: Floats, omega: Floats, gamma: Floats) -> tuple[Cover, ...]:
+    """Returns the covers of a victim with these chances, shape (values, messages)."""
+    sent = omega > 0.0
+    alike: dict[bytes, list[tuple[Floats, Floats]]] = {}
+    for here, there in itertools.permutations(rows, 2):
+        densities = np.array([omega, here, there])[:, sent]
+        densities[1:] /= omega[sent]
+        alone = np.array([here, there])[:, ~sent]
+        key = _sorted_columns(densities) + _sorted_columns(alone)
+        alike.setdefault(key, []).append((densities, alone[:, alone.any(axis=0)]))
+    return tuple(_cover(*pairs[0], gamma, len(pairs) > 1) for pairs in alike.values())
+
+
+def _cover(densities: Floats, alone: Floats, gamma: Floats, shared: bool) -> Cover:
+    """Returns the cover of a pair, differences rounded up and bases down.
+
+    Either only raises the loss.
+
+    Args:
+        densities: omega, and the pair's densities against it, shape (3, messages).
+        alone: The pair's chances of what omega never sends, shape (2, kinds).
+        gamma: Of every level.
+        shared: Whether it stands for other pairs, whose numbers agree to twelve digits.
+            With omega's masses in the order of theirs, gamma has room for it.
+    """
+    omega, first, second = densities
+    # What coins and quotients lose.
+    rounding = 8.0 * (omega.size + alone.shape[1] + 8) * _UNIT + shared * _ALIKE
+    factors = np.array([[1.0 + rounding], [1.0 - rounding]])
+    return Cover(
+        gamma,
+        omega,
+        first - second + rounding * (first + second),
+        second * (1.0 - rounding),
+        uncovered=alone * factors if alone.size else None,
+    )
+
+
+def _sorted_columns(parts: Floats) -> bytes:
+    """Returns the columns to twelve digits, in an order of their own."""
+    digits = [[float(f"{entry:.12g}") for entry in row] for row in parts.T.tolist()]
+    return np.array(sorted(digits)).tobytes()
+
+
+def attacks_on_table(rows: Floats, others: Floats, counts: Ints) -> tuple[Attack, ...]:
+    """Returns attacks on the pair of values that tells most, and on the farthest one.
+
+    Args:
+        rows: The victim's chances, shape (values, messages).
+        others: Everybody's, shape (levels, values, messages).
+        counts: People of each level, shape (levels,).
+    """
+    falls = np.tensordot(counts.astype(np.float64), others, axes=1)
+    pairs = list(itertools.permutations(range(len(rows)), 2))
+    # By pair and by the value that the others hold.
+    told = np.array(
+        [
+            np.sum((rows[x] - rows[y]) ** 2 / np.maximum(falls, 1e-300), axis=1)
+            for x, y in pairs
+        ]
+    )
+    apart = [float(np.abs(rows[x] - rows[y]).sum()) for x, y in pairs]
+    if max(apart) <= 1e-12:
+        return ()
+    best, far = int(np.argmax(told.max(axis=1))), int(np.argmax(apart))
+    found: list[Attack] = []
+    for pair in dict.fromkeys((best, far)):
+        x, y = pairs[pair]
+        held = int(np.argmax(told[pair]))
+        change = rows[x] - rows[y]
+        sent = rows[x] > 0.0
+        ratio = np.zeros(sent.size)
+        ratio[sent] = np.log(rows[x][sent]) - np.log(rows[y][sent])
+        evidence = change / np.maximum(falls[held], 1e-300)
+        for telling in (ratio, evidence):
+            scores = _whole(telling)
+            groups = np.zeros((scores.size, int(scores.max()) + 1))
+            groups[np.arange(scores.size), scores] = 1.0
+            found.append(
+                ScoreAttack(others[:, held] @ groups, rows[y] @ groups, change @ groups)
+            )
+    return tuple(found)
+
+
+def _whole(telling: Floats) -> Ints:
+    """Returns whole numbers from 0 to 16 in proportion."""
+    low, high = float(telling.min()), float(telling.max())
+    steps = (telling - low) * (_SCORES / (high - low))
+    scores: Ints = np.rint(steps).astype(np.int64)
+    return scores
