@@ -625,11 +625,10 @@ def test_a_request_for_another_round_is_refused_unseen(digest: str) -> None:
     looked: list[int] = []
     context = device(privacy_level=1.0)
 
-    reply = mod(2)(
-        request(np.zeros(2, np.float32), digest=digest),
-        context,
-        lambda *_: looked.append(1),
-    )
+    def app(message: Any, context: Any) -> Any:
+        looked.append(1)
+
+    reply = mod(2)(request(np.zeros(2, np.float32), digest=digest), context, app)
 
     assert reply.has_error()
     assert not looked

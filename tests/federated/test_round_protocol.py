@@ -31,6 +31,7 @@ from shuffledp.federated.local_guarantee import local_guarantee
 from shuffledp.federated.other_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.sparsified_vectors import TopVectors
+from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import SystemRandom
 from shuffledp.reports import Reports
 from shuffledp.statistics.verify import verify
@@ -181,6 +182,23 @@ def test_a_device_that_draws_something_else_does_not_inherit_a_certificate() -> 
     with pytest.raises(CertificationError, match="NoiselessClipLaplace inherits"):
         sdp.account(protocol, FEW, delta=DELTA)
     with pytest.raises(CertificationError, match="NoiselessClipLaplace inherits"):
+        local_guarantee(protocol, FEW, delta=DELTA)
+
+
+def test_a_device_whose_densities_break_its_level_gets_no_certificate() -> None:
+    class Loud(OneBit):
+        """Shows twice what a level promises, and says so."""
+
+        mechanism = "loud"
+
+        def local_delta(self, level: float, epsilon: float) -> float:
+            return super().local_delta(2.0 * level, epsilon)
+
+    protocol = TrainingRound(Mine(Loud(-1.0, 1.0), messages=range(2)), 2)
+
+    with pytest.raises(CertificationError, match="more than the level promises"):
+        sdp.account(protocol, FEW, delta=DELTA)
+    with pytest.raises(CertificationError, match="more than the level promises"):
         local_guarantee(protocol, FEW, delta=DELTA)
 
 
@@ -401,6 +419,22 @@ def test_messages_that_nobody_can_have_sent_are_refused(messages: np.ndarray) ->
 
     with pytest.raises(InvalidInputError, match="3 messages per person, from 0 to"):
         protocol.tally(sdp.shuffle(reports, rng=rng))
+
+
+@pytest.mark.parametrize(
+    "counts", [[[[3 * 4095 + 1, 0]]], [[[-1, 0]]], [[[7]]], [[[7, 7, 7]]]], ids=str
+)
+def test_sums_that_nobody_can_have_sent_are_refused(counts: list[Any]) -> None:
+    protocol, people = (
+        round_of("apes", coordinates=2),
+        sdp.Population.from_counts({1.0: 3}),
+    )
+    tally = Tally(
+        protocol.identity, people.epsilons, people.counts[None, :], np.array(counts)
+    )
+
+    with pytest.raises(InvalidInputError, match="2 sums that so many people"):
+        protocol.estimate(tally, people)
 
 
 def test_sums_of_the_farthest_messages_are_exact() -> None:

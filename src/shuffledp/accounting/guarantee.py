@@ -65,6 +65,11 @@ class Statement:
     epsilon: float | None
     levels: tuple[LevelGuarantee, ...]
 
+    @property
+    def local(self) -> bool:
+        """Whether nobody hides among others: then it is what devices keep alone."""
+        return all(level.hides_among == 1 for level in self.levels)
+
 
 @dataclass(frozen=True)
 class Guarantee:

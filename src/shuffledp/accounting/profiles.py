@@ -107,6 +107,16 @@ def local_epsilon(randomizer: LocalRandomizer, level: float, delta: float) -> fl
     return smallest_certified_epsilon(alone, delta, ceiling=high, guess=level)
 
 
+def check_level(randomizer: LocalRandomizer, level: float) -> None:
+    """Raises CertificationError unless a device's densities keep what a level promises."""
+    promised = randomizer.delta_local * (1.0 + 1e-6)
+    if randomizer.local_delta(level, level * (1.0 + 1e-9)) > promised:
+        raise CertificationError(
+            f"The densities of {randomizer.mechanism} at level {level:g} show more than "
+            "the level promises."
+        )
+
+
 def upper_profiles(
     randomizer: LocalRandomizer,
     crowd: Population,
@@ -129,12 +139,7 @@ def upper_profiles(
     """
     levels = crowd.epsilons[list(victims)].tolist()
     for level in levels:
-        promised = randomizer.delta_local * (1.0 + 1e-6)
-        if randomizer.local_delta(level, level * (1.0 + 1e-9)) > promised:
-            raise CertificationError(
-                f"The densities of {randomizer.mechanism} at level {level:g} show more "
-                "than the level promises."
-            )
+        check_level(randomizer, level)
     covers = randomizer.covers(levels, crowd, delta=delta)
     bounds = blanket_bounds(
         covers, crowd.counts, victims, absent=absent, tail=max(_TAIL * delta, 1e-320)

@@ -13,7 +13,7 @@ from shuffledp.population import Population
 ALL = "all messages of one person: every coordinate of every round"
 ONE = "one coordinate of one round"
 UNSHUFFLED = (
-    "all messages of one device without the shuffler: what is local, and not central"
+    "all messages of one device without a shuffler, which is local and not central"
 )
 
 

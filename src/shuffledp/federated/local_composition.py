@@ -7,7 +7,7 @@ mechanism's own profile gives less.
 
 import math
 
-from shuffledp.accounting.profiles import Profile, composed_ceiling
+from shuffledp.accounting.profiles import Profile, check_level, composed_ceiling
 from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import loss_distribution
@@ -38,8 +38,9 @@ def local_epsilon_of(
 
     Raises:
         CertificationError: If there is none, as every message promises its level with a
-            delta only.
+            delta only, or if a message shows more than its level promises.
     """
+    check_level(device, level)
     ceiling = math.inf
     if device.delta_local == 0.0:
         ceiling = total_budget(times, level)
@@ -61,8 +62,9 @@ def local_delta_of(
 ) -> float:
     """Returns a certified delta, at epsilon, of so many messages of one device.
 
-    Arguments are those of `local_epsilon_of`.
+    Arguments and errors are those of `local_epsilon_of`.
     """
+    check_level(device, level)
     pure = device.delta_local == 0.0
     if pure and total_budget(times, level) <= epsilon:
         return 0.0

@@ -94,6 +94,31 @@ def check_updates(updates: NDArray[np.float32], levels: Floats) -> None:
         raise InvalidInputError("Expected every coordinate of an update to be finite.")
 
 
+def check_messages(messages: Messages, possible: range, width: int) -> None:
+    """Raises InvalidInputError unless these are messages, shape (n, width)."""
+    right = messages.dtype == message_type(possible) and messages.shape[1:] == (width,)
+    if right and messages.size:
+        lowest, highest = int(messages.min()), int(messages.max())
+        right = possible[0] <= lowest and highest <= possible[-1]
+    if not right:
+        raise InvalidInputError(
+            f"Expected {width} messages per person, from {possible[0]} to {possible[-1]}."
+        )
+
+
+def check_sums(sums: Messages, possible: range, num_users: int, width: int) -> None:
+    """Raises InvalidInputError unless so many people can have sent this, shape (1, width).
+
+    A tally may come from elsewhere, and say anything.
+    """
+    least, most = (num_users * possible[place] for place in (0, -1))
+    right = sums.shape == (1, width)
+    if not (right and least <= sums.min() and sums.max() <= most):
+        raise InvalidInputError(
+            f"Expected {width} sums that so many people can have sent."
+        )
+
+
 def _randomized(
     device: Device, encoded: NDArray[np.float32], levels: Floats, *, rng: Rng
 ) -> Messages:

@@ -33,7 +33,12 @@ from shuffledp.federated.framework import (
     unproven,
 )
 from shuffledp.federated.frameworks import framework_of
-from shuffledp.federated.messages import message_type, messages_of
+from shuffledp.federated.messages import (
+    check_messages,
+    check_sums,
+    message_type,
+    messages_of,
+)
 from shuffledp.federated.round import IN_MEMORY, OnShare, Updates, collect_round
 from shuffledp.identity import Identity
 from shuffledp.population import Population, check_budgets
@@ -96,7 +101,7 @@ class TrainingRound:
         check_framework(self.framework)
         check_whole(self.num_coordinates, "coordinates", least=1)
         if not isinstance(self.shuffled, bool):
-            raise InvalidInputError("Expected to hear whether messages are shuffled.")
+            raise InvalidInputError("Expected shuffled to be True or False.")
         object.__setattr__(self, "device", self.framework.device)
         if getattr(self.device, "changes", 1) != 1:
             raise InvalidInputError(
@@ -124,7 +129,7 @@ class TrainingRound:
             "device_parameters": self.device.parameters,
             "coordinates": int(self.num_coordinates),
             "shuffled": self.shuffled,
-            "coupled": hasattr(self.framework, "couple"),
+            "coupled": self.coupled,
         }
         terms = self.framework.parameters
         if taken := ", ".join(own.keys() & terms.keys()):
@@ -137,11 +142,16 @@ class TrainingRound:
         return message_type(self.framework.messages)
 
     @property
+    def coupled(self) -> bool:
+        """Whether a message depends on those of a person's other coordinates."""
+        return hasattr(self.framework, "couple")
+
+    @property
     def uncertified(self) -> str:
         """Why nothing central is certified; an empty text if something is."""
         if not self.shuffled:
             reason = "messages reach the analyst without a shuffle"
-        elif hasattr(self.framework, "couple"):
+        elif self.coupled:
             coupling = cast(Any, self.framework).coupling
             reason = f"{coupling}, so that coordinates are not independent"
         else:
@@ -268,26 +278,19 @@ class TrainingRound:
         Raises:
             UnknownLevelError: If a level is not one of the population's.
             InvalidInputError: If reports are another protocol's or none of its messages,
-                do not come from as many people per level as expected, or are nothing but
-                noise.
+                do not come from as many people per level as expected, add up to what
+                they cannot, or are nothing but noise.
         """
         tally = checked(seen, self.identity, self.tally)
         check_people(tally, people)
-        totals = tally.counts[0, 0].astype(np.float64)
+        (sums,) = tally.counts
+        check_sums(sums, self.framework.messages, tally.num_users, self.num_coordinates)
+        totals = sums[0].astype(np.float64)
         return UpdateEstimate(self.framework.estimate(totals, people), self.identity)
 
     def check_messages(self, messages: NDArray[Any]) -> None:
         """Raises InvalidInputError unless these are messages, shape (n, d)."""
-        possible, width = self.framework.messages, self.num_coordinates
-        right = messages.dtype == self.message_type and messages.shape[1:] == (width,)
-        if right and messages.size:
-            lowest, highest = int(messages.min()), int(messages.max())
-            right = possible[0] <= lowest and highest <= possible[-1]
-        if not right:
-            raise InvalidInputError(
-                f"Expected {width} messages per person, from {possible[0]} to "
-                f"{possible[-1]}."
-            )
+        check_messages(messages, self.framework.messages, self.num_coordinates)
 
     def _send(
         self, updates: NDArray[np.float32], levels: Floats, rng: Rng

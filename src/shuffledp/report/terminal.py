@@ -24,14 +24,16 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 def guarantee_table(guarantee: Guarantee) -> RenderableType:
     """Returns every statement per level, and under which assumptions they hold."""
     times = guarantee.rounds * guarantee.coordinates
-    after = "the shuffle" if times == 1 else f"{times:,} shuffles"
     several = len(guarantee.statements) > 1
+    # Of several statements, each is about shuffles of its own.
+    after = " after the shuffle" if times == 1 else f" after {times:,} shuffles"
+    after, subject = ("", "This") if several else (after, "Everything the analyst sees")
     parts: list[RenderableType] = []
     for statement in guarantee.statements:
         if several:
             space = "\n" if parts else ""
             parts.append(Text(f"{space}{_sentence(statement.about)}", style="bold"))
-        parts += [_statement_table(statement, after), _reading(statement)]
+        parts += [_statement_table(statement, after), _reading(statement, subject)]
     warning = caution(guarantee)
     if warning is not None:
         parts.append(Text(warning, style="yellow"))
@@ -46,13 +48,14 @@ def _statement_table(statement: Statement, after: str) -> Table:
         if statement.epsilon is not None
         else f"delta = {plain(statement.delta or 0.0)}"
     )
-    table = Table(title=f"Guarantee after {after}, at {given}", title_justify="left")
+    table = Table(title=f"Guarantee{after}, at {given}", title_justify="left")
     for heading in (chosen_heading(statement), "people", "hide among"):
         table.add_column(heading, justify="right")
+    where = "local" if statement.local else "central"
     table.add_column(
-        f"central {symbol}\n(certified)", justify="right", style="bold green"
+        f"{where} {symbol}\n(certified)", justify="right", style="bold green"
     )
-    table.add_column(f"central {symbol}\n(attack shows)", justify="right")
+    table.add_column(f"{where} {symbol}\n(attack shows)", justify="right")
     for row in level_table(statement).rows:
         table.add_row(*row)
     return table
@@ -117,10 +120,10 @@ def _truth(row: Row, words: str) -> Text:
     return Text(words, style="" if row.covered else "yellow")
 
 
-def _reading(statement: Statement) -> Text:
+def _reading(statement: Statement, subject: str) -> Text:
     epsilon, delta = level_table(statement).worst
     return Text(
-        f"Everything the analyst sees is ({plain(epsilon)}, "
+        f"{subject} is ({plain(epsilon)}, "
         f"{plain(delta)})-differentially private for everybody listed, and "
         "better for those with a smaller number. Certified is a proven upper bound; what "
         "the attack shows is a proven lower bound."
