@@ -7,7 +7,7 @@ protocol mean nothing in another, and no check of shapes can tell.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from shuffledp.errors import InvalidInputError
@@ -104,6 +104,26 @@ class Identity:
         return (
             f"{record['statistic']} by {record['mechanism']}{within}, {record['mode']}"
         )
+
+
+def described(device: Any) -> dict[str, Any]:
+    """Returns the parameters of what devices run, by which it is identified.
+
+    A mechanism of somebody else's is also known by its class and, if that is a dataclass, by
+    all its fields: whatever it calls itself, its messages are not those of another.
+
+    Args:
+        device: With `parameters`.
+    """
+    parameters, kind = dict(device.parameters), type(device)
+    if kind.__module__.partition(".")[0] == "shuffledp":
+        return parameters
+    parameters["class"] = f"{kind.__module__}.{kind.__qualname__}"
+    for field in fields(device) if is_dataclass(device) else ():
+        value = getattr(device, field.name)
+        if isinstance(value, bool | int | float | str):
+            parameters.setdefault(field.name, value)
+    return parameters
 
 
 def check_same(found: Identity, wanted: Identity, *, what: str) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.asked import Asked, check_either, check_whole
-from shuffledp.accounting.exposure import exposures_of, identity_of
+from shuffledp.accounting.exposure import SingleMessages, exposures_of, identity_of
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.own import check_own
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
@@ -72,6 +73,40 @@ def account(
         PopulationError: If there is only one person, who has nobody to hide among.
         CertificationError: If no bound can be proven in double precision.
     """
+    for exposure in exposures_of(protocol, _checked(people)):
+        if isinstance(exposure, SingleMessages):
+            check_own(exposure.randomizer, "covers")
+    if hasattr(protocol, "exposures"):
+        check_own(protocol, "exposures")
+    return certify(
+        protocol,
+        people,
+        delta=delta,
+        epsilon=epsilon,
+        levels=levels,
+        quantiles=quantiles,
+        absent=absent,
+        rounds=rounds,
+        coordinates=coordinates,
+    )
+
+
+def certify(
+    protocol: Any,
+    people: Population,
+    *,
+    delta: float | None,
+    epsilon: float | None = None,
+    levels: Sequence[float] | None = None,
+    quantiles: bool | None = None,
+    absent: int = 0,
+    rounds: int = 1,
+    coordinates: int = 1,
+) -> Guarantee:
+    """Certifies what a protocol states, without asking whether it draws what it states.
+
+    For those who compare the two; everybody else asks `account`, which see.
+    """
     delta = None if delta is None else as_number(delta, "delta")
     epsilon = None if epsilon is None else as_number(epsilon, "epsilon")
     check_either(delta, epsilon)
@@ -117,9 +152,14 @@ def digest(people: Population) -> str:
     return content.hexdigest()
 
 
-def _check_people(people: Population, absent: int) -> None:
+def _checked(people: Population) -> Population:
     if not isinstance(people, Population):
         raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
+    return people
+
+
+def _check_people(people: Population, absent: int) -> None:
+    _checked(people)
     if people.num_users < 2:
         raise PopulationError(
             "Expected at least 2 people, got 1: nobody can hide in a crowd of one."

@@ -14,7 +14,7 @@ from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.accounting.words import assumed, kept_safe
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError, PopulationError
-from shuffledp.identity import Identity
+from shuffledp.identity import Identity, described
 from shuffledp.population import Population
 from shuffledp.types import Mode
 
@@ -240,7 +240,7 @@ def identity_of(protocol: Any) -> Identity:
 
 def message_identity(randomizer: LocalRandomizer, mode: Mode) -> Identity:
     """Returns the identity of single messages, of which nothing is estimated."""
-    return Identity.of("message", randomizer.mechanism, randomizer.parameters, mode)
+    return Identity.of("message", randomizer.mechanism, described(randomizer), mode)
 
 
 def _answers(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shuffledp.accounting.account import account
+from shuffledp.accounting.account import certify
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.statistics.single_message import SingleMessage
@@ -51,7 +51,7 @@ def crowds(subject: Subject) -> Iterator[Finding]:
         exact = _exact(subject, table, counts, np.array(epsilons))
         for epsilon, truths in zip(epsilons, exact.T.tolist(), strict=True):
             try:
-                found = account(
+                found = certify(
                     SingleMessage(subject.randomizer), people, epsilon=epsilon
                 ).levels
             except CertificationError as error:

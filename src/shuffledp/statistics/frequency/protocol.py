@@ -16,7 +16,7 @@ from shuffledp.analyzer.frequency import (
 )
 from shuffledp.arrays import as_number, one_each
 from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity, check_mode
+from shuffledp.identity import Identity, check_mode, described
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import build
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
@@ -107,7 +107,7 @@ class Frequency:
     def identity(self) -> Identity:
         """What it is."""
         oracle = self.randomizer
-        return Identity.of(WORDS.name, oracle.mechanism, oracle.parameters, self.mode)
+        return Identity.of(WORDS.name, oracle.mechanism, described(oracle), self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """What the accountant certifies: one report."""

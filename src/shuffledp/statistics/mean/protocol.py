@@ -11,7 +11,7 @@ from shuffledp.analyzer.channel import Channel
 from shuffledp.analyzer.mean import MeanEstimate, agnostic_mean, stratified_mean
 from shuffledp.arrays import as_number, float_array, one_number_each
 from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity, check_mode
+from shuffledp.identity import Identity, check_mode, described
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import build
 from shuffledp.randomizers.checks import value_range
@@ -124,7 +124,7 @@ class Mean:
         terms = {
             "low": float(self.low),
             "high": float(self.high),
-            "randomizer": inner.parameters,
+            "randomizer": described(inner),
         }
         return Identity.of(WORDS.name, inner.mechanism, terms, self.mode)
 
