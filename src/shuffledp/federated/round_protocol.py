@@ -194,8 +194,7 @@ class TrainingRound:
     ) -> Reports:
         """Runs on the devices: one randomized message per person and coordinate.
 
-        With a NumPy generator, which is for simulations anyway, messages of the library's
-        own devices are drawn by `simulated_messages`, which is much faster.
+        With a NumPy generator, for simulations, `simulated_messages` is much faster.
 
         Args:
             updates: Finite, as float32 of shape (n, d).
