@@ -109,8 +109,8 @@ class Identity:
 def described(device: Any) -> dict[str, Any]:
     """Returns the parameters of what devices run, by which it is identified.
 
-    A mechanism of somebody else's is also known by its class and, if that is a dataclass, by
-    all its fields: whatever it calls itself, its messages are not those of another.
+    A mechanism of somebody else's is also known by its class and, if that is a dataclass,
+    by all its fields: whatever it calls itself, its messages are not those of another.
 
     Args:
         device: With `parameters`.

@@ -38,6 +38,10 @@ class Population:
 
     def __post_init__(self) -> None:
         epsilons, counts = self.epsilons, self.counts
+        if not (isinstance(epsilons, np.ndarray) and isinstance(counts, np.ndarray)):
+            raise PopulationError(
+                "Expected arrays; build a population with from_counts or from_budgets."
+            )
         if epsilons.ndim != 1 or epsilons.shape != counts.shape or epsilons.size == 0:
             raise PopulationError(
                 "Expected one count for each of at least one privacy level, "

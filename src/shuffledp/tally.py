@@ -106,6 +106,10 @@ class Tally:
             _sum(first.counts, second.counts),
         )
 
+    def __radd__(self, other: object) -> "Tally":
+        """Returns this tally for 0, with which Python's `sum` begins."""
+        return self if other == 0 else NotImplemented
+
     def _over(self, levels: Floats) -> "Tally":
         """Returns the same tally with a place for each of these levels."""
         if levels.size == self.levels.size:

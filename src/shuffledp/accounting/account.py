@@ -95,7 +95,7 @@ def certify(
     protocol: Any,
     people: Population,
     *,
-    delta: float | None,
+    delta: float | None = None,
     epsilon: float | None = None,
     levels: Sequence[float] | None = None,
     quantiles: bool | None = None,

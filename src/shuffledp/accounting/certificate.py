@@ -61,6 +61,8 @@ def _guarantee(record: Mapping[str, Any]) -> Guarantee:
         raise ValueError("protocol_digest")
     people = record["people"]
     stated = _statement(main)
+    if not stated.levels:
+        raise ValueError("levels")
     return Guarantee(
         protocol=identity,
         about=stated.about,

@@ -36,6 +36,7 @@ class Verification:
             "holds": self.holds,
             "problems": list(self.problems),
             "num_levels": self.num_levels,
+            "num_levels_listed": len(self.recomputed.levels),
             "recomputed": self.recomputed.to_dict(),
         }
 
@@ -131,13 +132,13 @@ def _compared_levels(said: LevelGuarantee, found: LevelGuarantee) -> list[str]:
     if any(getattr(said, what) != getattr(found, what) for what in same):
         problems.append(f"{name}: people or crowd are not those of the population")
     for what in ("epsilon_central", "delta_central"):
+        # Plain numbers: others may compare as they like.
+        claimed, proven = float(getattr(said, what)), getattr(found, what)
         # Written this way round, it refuses NaN, too.
-        if not getattr(said, what) >= getattr(found, what):
-            problems.append(
-                f"{name}: {what} {getattr(said, what)!r} is not proven, "
-                f"{getattr(found, what)!r} is"
-            )
+        if not claimed >= proven:
+            problems.append(f"{name}: {what} {claimed!r} is not proven, {proven!r} is")
         lower = f"{what}_lower"
-        if not getattr(said, lower) <= getattr(found, lower):
-            problems.append(f"{name}: no attack shows {lower} {getattr(said, lower)!r}")
+        claimed, shown = float(getattr(said, lower)), getattr(found, lower)
+        if not claimed <= shown:
+            problems.append(f"{name}: no attack shows {lower} {claimed!r}")
     return problems

@@ -59,7 +59,7 @@ def _show(verification: Verification, listed: int) -> None:
     if verification.holds:
         show(
             "The certificate holds: its bounds follow from those recomputed below. (Its "
-            "`slack` and `version` are information, and were not compared.)\n"
+            "`version` is information, and was not compared.)\n"
         )
     else:
         show("The certificate does NOT hold:")

@@ -8,6 +8,7 @@ the smallest density, over everybody's values, of the average person. All ordere
 a victim's values are tried.
 """
 
+import hashlib
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ from shuffledp.types import Floats
 Density = Callable[[Floats, float, float], Floats]
 
 _FINE = 1 << 14
+_LOOKED_AT = 64
 _COARSE = 512
 _MOST_VALUES = 16
 _MOST_LEVELS = 1_000
@@ -91,7 +93,20 @@ class DensityRandomizer:
             "log_slope": float(self.log_slope),
             "log_curvature": float(self.log_curvature),
             "breakpoints": _listed(self.breakpoints),
+            "density": self._fingerprint(),
         }
+
+    def _fingerprint(self) -> str:
+        """Returns a digest of densities at some messages: two functions have two."""
+        messages = np.linspace(self.low, self.high, _LOOKED_AT + 2)[1:-1]
+        rows = [
+            self.density(messages, value, level)
+            for value in self.values
+            for level in (0.5, 1.0)
+        ]
+        # Nine digits are the same on every machine, but for a rare rounding.
+        text = " ".join(f"{number:.9e}" for number in np.ravel(rows).tolist())
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     @property
     def assumptions(self) -> tuple[str, ...]:

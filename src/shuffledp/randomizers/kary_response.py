@@ -62,6 +62,11 @@ class KRandomizedResponse(SetResponse):
         return {"categories": int(self.num_categories)}
 
     @property
+    def supported(self) -> int:
+        """1: a message names one category."""
+        return 1
+
+    @property
     def overlaps(self) -> Overlaps:
         """Every value favors itself, and nothing else."""
         return Overlaps(

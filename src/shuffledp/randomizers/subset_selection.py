@@ -58,6 +58,11 @@ class SubsetSelection(SetResponse):
         }
 
     @property
+    def supported(self) -> int:
+        """A message supports the categories of its subset."""
+        return int(self.subset_size)
+
+    @property
     def overlaps(self) -> Overlaps:
         """Shares of the subsets that contain one, two or three given categories."""
         k, w = int(self.num_categories), int(self.subset_size)

@@ -143,7 +143,7 @@ def check_people(tally: Tally, people: Population, dealt: Ints | None = None) ->
         )
 
 
-def check_counts(tally: Tally, *, width: int) -> None:
+def check_counts(tally: Tally, *, width: int, each: int | None = None) -> None:
     """Raises an error unless so many people can have sent what was counted.
 
     A tally may come from elsewhere, and say anything.
@@ -151,14 +151,20 @@ def check_counts(tally: Tally, *, width: int) -> None:
     Args:
         tally: Of messages that count for each of several things once, or not at all.
         width: For how many things.
+        each: For how many things every message counts; None if that differs.
 
     Raises:
-        InvalidInputError: If something was counted more often than there are people.
+        InvalidInputError: If something was counted more often than there are people, or
+            all things together not as often as people's messages count.
     """
     counts, most = tally.counts, senders(tally)[:, :, None]
     if counts.shape[2] != width or np.any(counts < 0) or np.any(counts > most):
         raise InvalidInputError(
             f"Expected {width} counts, of which none exceeds the number of people."
+        )
+    if each is not None and np.any(counts.sum(axis=2) != each * most[:, :, 0]):
+        raise InvalidInputError(
+            f"Expected counts that add up to {each} for each person of a pile."
         )
 
 

@@ -191,7 +191,11 @@ class Frequency:
         """
         tally = checked(seen, self.identity, self.tally)
         check_people(tally, people)
-        check_counts(tally, width=self.num_categories)
+        check_counts(
+            tally,
+            width=self.num_categories,
+            each=getattr(self.randomizer, "supported", None),
+        )
         keep, flip = self.randomizer.densities(people.epsilons)
         counts = tally.counts[0]
         if self.mode == "agnostic":

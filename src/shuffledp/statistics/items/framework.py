@@ -194,7 +194,16 @@ class ItemsFramework:
             raise InvalidInputError(
                 f"Expected an ItemsPlan, got {type(plan).__name__}."
             )
-        return plan.protocol.estimate(seen, plan.choices)
+        known = plan.protocol
+        if (known.num_items, known.set_size, known.targets) != (
+            self.num_items,
+            self.set_size,
+            self.targets,
+        ):
+            raise InvalidInputError(
+                f"Expected a plan of this framework, got one of {known.identity}."
+            )
+        return known.estimate(seen, plan.choices)
 
     def _check_choices(self, choices: ChoiceCounts) -> None:
         if not isinstance(choices, ChoiceCounts):
