@@ -153,7 +153,7 @@ def test_absent_people_of_one_level_leave_its_own_members_to_the_stratified() ->
 @settings(max_examples=10, deadline=None)
 @given(
     counts=st.dictionaries(
-        st.floats(0.01, 6.0), st.integers(1, 300), min_size=1, max_size=4
+        st.floats(0.01, 6.0), st.integers(1, 100), min_size=1, max_size=4
     ).filter(lambda counts: sum(counts.values()) >= 3),
     num_categories=st.integers(2, 40),
     share=st.floats(0.0, 1.0),

@@ -203,7 +203,11 @@ def test_profiles_and_promises_say_what_certificates_do(protocol: Any) -> None:
 
 @pytest.mark.parametrize(
     "protocol",
-    [sdp.KRandomizedResponse(4), sdp.Strings(8, 1, 2), sdp.BinarySum()],
+    [
+        pytest.param(sdp.KRandomizedResponse(4), marks=pytest.mark.slow),
+        pytest.param(sdp.Strings(8, 1, 2), marks=pytest.mark.slow),
+        sdp.BinarySum(),
+    ],
     ids=repr,
 )
 def test_calibration_takes_any_protocol(protocol: Any) -> None:

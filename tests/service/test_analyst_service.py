@@ -103,6 +103,7 @@ def test_the_published_result_is_that_of_the_protocol_in_one_process(
     assert "Of 180 accepted reports, 2 are assumed" in result["assumptions"][0]
 
 
+@pytest.mark.slow
 def test_published_items_are_those_of_the_framework_in_one_process(
     tmp_path: Path,
 ) -> None:

@@ -127,6 +127,7 @@ def test_targets_out_of_range_are_refused(epsilon: float) -> None:
         )
 
 
+@pytest.mark.slow
 def test_plan_is_better_than_any_other_blanket() -> None:
     people = Population.from_counts({0.5: 1000, 1.0: 1500, 2.0: 2500})
 
@@ -174,6 +175,7 @@ def test_plan_of_a_million_people_takes_seconds() -> None:
     assert time.process_time() - started < 5.0
 
 
+@pytest.mark.slow
 def test_plan_keeps_a_limit_on_messages() -> None:
     people = {0.5: 2000, 2.0: 3000}
     free = optimize_items(people, num_items=128, set_size=4, delta=2e-6)
