@@ -1,6 +1,7 @@
 """A round as a protocol: what runs is what is certified, whoever wrote the framework."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from oracles.frameworks import (
 
 import shuffledp as sdp
 from shuffledp.accounting.exposure import single_messages
+from shuffledp.cover import Cover
 from shuffledp.errors import (
     CertificationError,
     DataError,
@@ -193,6 +195,11 @@ def test_a_device_whose_densities_break_its_level_gets_no_certificate() -> None:
 
         def local_delta(self, level: float, epsilon: float) -> float:
             return super().local_delta(2.0 * level, epsilon)
+
+        def covers(
+            self, victims: Sequence[float], crowd: sdp.Population, *, delta: float
+        ) -> list[tuple[Cover, ...]]:
+            return super().covers(victims, crowd, delta=delta)
 
     protocol = TrainingRound(Mine(Loud(-1.0, 1.0), messages=range(2)), 2)
 

@@ -1,7 +1,7 @@
 """Tables of chances: what is drawn keeps the level, to 50 digits, and hides who it says."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from shuffledp import (
     account,
     shuffle,
 )
+from shuffledp.cover import Cover
 from shuffledp.randomizers.finite_categories import FiniteCategories
 from shuffledp.randomizers.finite_channel import FiniteChannel
 from shuffledp.randomizers.finite_numbers import FiniteNumbers
@@ -343,6 +344,12 @@ def test_categories_that_are_not_alike_have_no_densities() -> None:
     class Uneven(Response):
         def chances(self, epsilons: Floats) -> Floats:
             return Geometric(self.categories).chances(epsilons)
+
+        def covers(
+            self, victims: Sequence[float], crowd: Population, *, delta: float
+        ) -> list[tuple[Cover, ...]]:
+            # What is inherited is computed from the table above.
+            return super().covers(victims, crowd, delta=delta)
 
     with pytest.raises(InvalidInputError, match="treats all categories alike"):
         Uneven(4).densities(np.array([1.0]))
