@@ -351,7 +351,7 @@ def test_items_are_asked_in_two_parts_with_one_link(page: Any) -> None:
         assert server.reports.pop().choice == 0xFFFF
 
         # A plan under which both items are always sent, and nothing else is.
-        plan = Items(4, 2, LEVELS, (0.1, 1.0, 1.0), 0.0, 5).identity
+        plan = Items(3, 2, LEVELS, (0.1, 1.0, 1.0), 0.0, 5).identity
         server.state = ShufflerState(server.task, 1, EpochStage.ANSWER, plan=plan)
         page.goto("about:blank")
         visit(page, url, token)
@@ -369,7 +369,7 @@ def test_items_are_asked_in_two_parts_with_one_link(page: Any) -> None:
 
 def test_at_most_as_many_items_as_asked_for_are_taken(page: Any) -> None:
     server = one_task("items", set_size=1)
-    plan = Items(4, 1, LEVELS, (0.1, 0.2, 0.3), 1.0, 9).identity
+    plan = Items(3, 1, LEVELS, (0.1, 0.2, 0.3), 1.0, 9).identity
     server.state = ShufflerState(server.task, 1, EpochStage.ANSWER, plan=plan)
 
     with served(server) as url:
