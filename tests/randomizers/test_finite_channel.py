@@ -1,5 +1,6 @@
 """Tables of chances: what is drawn keeps the level, to 50 digits, and hides who it says."""
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from shuffledp import (
     shuffle,
 )
 from shuffledp.cover import Cover
+from shuffledp.randomizers import finite_cover
 from shuffledp.randomizers.finite_categories import FiniteCategories
 from shuffledp.randomizers.finite_channel import FiniteChannel
 from shuffledp.randomizers.finite_numbers import FiniteNumbers
@@ -306,6 +308,15 @@ def test_any_table_keeps_its_level_and_covers_what_it_promises(
     covers = device.covers([level], people, delta=1e-6)[0]
 
     assert np.log(rows.max(axis=0) / rows.min(axis=0)).max() <= level
+    if len(covers) == 1:
+        # A pair that is worse than all: every pair shows less at every epsilon.
+        for here, there in itertools.permutations(rows, 2):
+            for epsilon in (0.0, 0.2 * level, 0.7 * level):
+                shown = np.maximum(here - np.exp(epsilon) * there, 0.0).sum()
+                loss = covers[0].differences - np.expm1(epsilon) * covers[0].bases
+                told = covers[0].masses @ np.maximum(loss, 0.0)
+                assert shown <= told * (1.0 + 1e-9) + 1e-12
+        return
     for cover in covers:
         first = cover.masses * (cover.bases + cover.differences)
         second = cover.masses * cover.bases
@@ -403,3 +414,50 @@ def test_unit_has_the_same_messages() -> None:
 def test_numbers_out_of_range_are_refused(value: float) -> None:
     with pytest.raises(InvalidInputError, match=r"in \[0, 1\]"):
         Geometric().randomize([value], [1.0], rng=np.random.default_rng(1))
+
+
+def test_one_pair_in_place_of_many_costs_next_to_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    people, device = Population.from_counts({0.5: 500, 3.0: 50}), Geometric(6)
+    (one,) = device.covers([3.0], people, delta=1e-6)
+    fast = account(device, people, delta=1e-6).levels
+
+    monkeypatch.setattr(finite_cover, "_FEW", 1000)
+    (every,) = device.covers([3.0], people, delta=1e-6)
+    slow = account(device, people, delta=1e-6).levels
+
+    assert (len(one), len(every)) == (1, 15)
+    # The one pair is at least as bad as each of them; of the level of 0.5 some pairs tell
+    # so little that they leave nothing but the local budget.
+    assert slow[1].epsilon_central <= fast[1].epsilon_central
+    assert fast[1].epsilon_central <= 1.0001 * slow[1].epsilon_central
+    assert fast[0].epsilon_central < 0.06 < 0.4 < slow[0].epsilon_central
+
+
+def test_pairs_of_unlike_values_keep_covers_of_their_own() -> None:
+    # The favorites of some values are unlike those of others.
+    rows = [[0.6, 0.2, 0.1, 0.1], [0.25, 0.25, 0.25, 0.25], [0.1, 0.1, 0.4, 0.4]]
+    people = Population.from_counts({2.0: 100})
+
+    (covers,) = Table(lambda _: np.array([rows]), (3, 4)).covers(
+        [2.0], people, delta=1e-6
+    )
+
+    assert len(covers) == 6
+
+
+def test_very_many_pairs_are_replaced_by_one() -> None:
+    rows = np.random.default_rng(4).uniform(0.5, 1.0, (1, 9, 5))
+    rows /= rows.sum(axis=2, keepdims=True)
+    people = Population.from_counts({2.0: 100})
+
+    (covers,) = Table(lambda _: rows, (9, 5)).covers([2.0], people, delta=1e-6)
+
+    (cover,) = covers
+    for here in rows[0]:
+        for there in rows[0]:
+            for epsilon in (0.0, 0.1, 0.3):
+                shown = np.maximum(here - np.exp(epsilon) * there, 0.0).sum()
+                loss = cover.differences - np.expm1(epsilon) * cover.bases
+                assert shown <= cover.masses @ np.maximum(loss, 0.0) + 1e-12

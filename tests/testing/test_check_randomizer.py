@@ -6,19 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from oracles.finite_messages import Senders, finite_devices
 
 from shuffledp import (
     ClipLaplace,
     ConformanceError,
     DensityRandomizer,
+    Gaussian,
     InvalidInputError,
     KRandomizedResponse,
     OneBit,
     Population,
     ShuffledpError,
     SubsetSelection,
+    UnaryEncoding,
 )
 from shuffledp.cover import Attack, Cover, ScoreAttack
 from shuffledp.randomizers.catalog import MECHANISMS, build
@@ -226,6 +228,39 @@ class LocalDeltaTooSmall(KRandomizedResponse):
         return 0.9 * super().local_delta(level, epsilon)
 
 
+class LevelsMixedUp(OneBit):
+    """Draws everybody's bit with the first person's level."""
+
+    def randomize(self, values: ArrayLike, epsilons: ArrayLike, *, rng: Rng) -> Ints:
+        levels = np.asarray(epsilons, dtype=np.float64)
+        return super().randomize(values, np.full_like(levels, levels[0]), rng=rng)
+
+
+class UnitOfAnother(Gaussian):
+    @property
+    def unit(self) -> Gaussian:
+        return Gaussian(-1.0, 1.0, cells=self.cells)
+
+
+class SumsOfAnotherLevel(OneBit):
+    def draw_sums(
+        self,
+        values: Floats,
+        counts: Ints,
+        epsilons: Floats,
+        *,
+        rng: np.random.Generator,
+    ) -> NDArray[np.object_]:
+        return super().draw_sums(values, counts, epsilons * 1.05, rng=rng)
+
+
+class SupportOfAnotherLevel(UnaryEncoding):
+    def draw_support_counts(
+        self, holders: Ints, epsilons: Floats, *, rng: np.random.Generator
+    ) -> Ints:
+        return super().draw_support_counts(holders, epsilons * 0.95, rng=rng)
+
+
 class AttackClaimsTooMuch(Geometric):
     """Claims that a changed value shows a tenth more than it does."""
 
@@ -290,6 +325,10 @@ def more_gamma(cover: Cover, factor: Any) -> Cover:
         (BiasedDecode(), "estimator"),
         (BiasedDensities(3), "estimator"),
         (ClaimsToBeUnbiased(), "estimator"),
+        (LevelsMixedUp(), "drawn law"),
+        (UnitOfAnother(0, 1, delta_local=1e-3, cells=8), "estimator"),
+        (SumsOfAnotherLevel(), "estimator"),
+        (SupportOfAnotherLevel(3), "estimator"),
         (LocalDeltaTooSmall(3), "local budget"),
         (AttackClaimsTooMuch(), "crowds"),
         (OutOfRange(), "messages"),
@@ -315,6 +354,10 @@ def test_wrong_randomizers_are_caught_by_what_is_wrong(
     [
         (SamplerOff(3), "drawn law"),
         (BiasedDensities(3), "estimator"),
+        (LevelsMixedUp(), "drawn law"),
+        (UnitOfAnother(0, 1, delta_local=1e-3, cells=8), "estimator"),
+        (SumsOfAnotherLevel(), "estimator"),
+        (SupportOfAnotherLevel(3), "estimator"),
         (LocalDeltaTooSmall(3), "local budget"),
         (AttackClaimsTooMuch(), "crowds"),
         (TakesAnything(), "messages"),

@@ -5,7 +5,10 @@ average person or of one in the middle, on all messages or on those that everybo
 send: whichever covers most people. gamma_i is the smallest ratio of level i's least
 chances and omega, lowered by more than its rounding. Messages outside of omega's support
 are uncovered. There is one cover per ordered pair of the victim's values, and pairs that
-are alike up to the names of messages share one.
+are alike up to the names of messages share one. Where omega sends every message, one pair
+that is worse than all of them (dominating_pair.py) takes their place if it is hardly worse
+than the worst, or if they are very many: bounds take time, and those of pairs that tell
+next to nothing are the first that cannot be proven.
 
 *Attack.* Messages get scores: the logarithm of the victim's ratio, or her difference over
 what the others send, in whole numbers. The others hold the value for which this tells most.
@@ -17,6 +20,7 @@ import numpy as np
 
 from shuffledp.cover import Attack, Cover, ScoreAttack
 from shuffledp.population import Population
+from shuffledp.randomizers.dominating_pair import dominating_pair
 from shuffledp.types import Floats, Ints
 
 # Of one operation in double precision.
@@ -24,6 +28,10 @@ _UNIT = 2.0**-53
 # Bounds the difference of numbers that agree to twelve digits, of quotients of theirs too.
 _ALIKE = 4e-11
 _SCORES = 16
+# Different pairs that are not worth another one, and those that are too many.
+_FEW, _MANY = 2, 40
+# By how much another pair may be worse, and on how many nodes it is found.
+_HARDLY, _NODES = 1.01, 400
 
 
 def blanket(least: Floats, crowd: Population) -> tuple[Floats, Floats]:
@@ -59,6 +67,16 @@ def covers_of_table(rows: Floats, omega: Floats, gamma: Floats) -> tuple[Cover, 
         alone = np.array([here, there])[:, ~sent]
         key = _sorted_columns(densities) + _sorted_columns(alone)
         alike.setdefault(key, []).append((densities, alone[:, alone.any(axis=0)]))
+    if len(alike) > _FEW and sent.all():
+        ratios = rows / omega
+        worst = dominating_pair(
+            ratios, np.broadcast_to(omega, ratios.shape), nodes=_NODES
+        )
+        change = ratios[:, None] - ratios[None, :]
+        spread = float((change**2 @ omega).max())
+        if len(alike) > _MANY or worst.spread <= _HARDLY * spread:
+            pair = np.array([worst.masses, worst.here, worst.there])
+            return (_cover(pair, np.zeros((2, 0)), gamma, False),)
     return tuple(_cover(*pairs[0], gamma, len(pairs) > 1) for pairs in alike.values())
 
 

@@ -81,7 +81,7 @@ def _findings(
         "supports": lambda: supported(subject, covers),
         "local budget": lambda: local_budget(subject),
         "crowds": lambda: crowds(subject),
-        "estimator": lambda: estimator(subject),
+        "estimator": lambda: estimator(subject, rng=rng),
         "messages": lambda: messages(subject, rng=rng),
     }
     for about in PROPERTIES:

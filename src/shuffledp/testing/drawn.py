@@ -24,7 +24,10 @@ _EXPECTED, _SHARE = 50.0, 1.0 / 200.0
 
 
 def drawn_law(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
-    """Compares draws with the law by chi-square, for several levels and values."""
+    """Compares draws with the law by chi-square, for several levels and values.
+
+    People of all levels are drawn in one batch: whoever mixes them up is found out.
+    """
     if not hasattr(subject.randomizer, "randomize") and not isinstance(
         subject.randomizer, Rappor
     ):
@@ -34,12 +37,12 @@ def drawn_law(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
     held = sorted({0, 1, last // 2, last})
     tests = len(subject.levels) * len(held)
     size = _DRAWS if len(subject.messages) <= _MANY else _FEWER
-    smallest = 1.0
-    for level, epsilon in enumerate(subject.levels):
-        for value in held:
-            drawn = draws(subject, epsilon, value, size, rng=rng)
-            places = places_of(drawn, subject.messages)
-            chance = _chance(places, subject.table[level, value])
+    smallest, width = 1.0, len(subject.levels)
+    for value in held:
+        drawn = draws(subject, np.tile(subject.levels, size), value, rng=rng)
+        everybody = places_of(drawn, subject.messages)
+        for level, epsilon in enumerate(subject.levels):
+            chance = _chance(everybody[level::width], subject.table[level, value])
             smallest = min(smallest, chance)
             if chance * tests < FALSE_ALARM:
                 yield Finding(
@@ -58,19 +61,16 @@ def drawn_law(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
     )
 
 
-def draws(
-    subject: Subject, epsilon: float, value: int, size: int, *, rng: Rng
-) -> NDArray[Any]:
+def draws(subject: Subject, levels: Floats, value: int, *, rng: Rng) -> NDArray[Any]:
     """Draws messages; of vectors of bits, one coordinate.
 
     Args:
         subject: What is checked.
-        epsilon: The level.
+        levels: Each person's local budget, shape (n,).
         value: The place of the value that all people hold.
-        size: How many people there are.
         rng: The only source of randomness.
     """
-    device, levels = subject.randomizer, np.full(size, epsilon)
+    device, size = subject.randomizer, levels.size
     if isinstance(device, Rappor):
         filters = np.zeros((size, device.num_bits), dtype=np.bool_)
         filters[:, : device.num_hashes] = True

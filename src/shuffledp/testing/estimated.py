@@ -9,6 +9,11 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomness import Rng
+from shuffledp.testing.at_once import (
+    sums_at_once,
+    support_at_once,
+    unit_sends_the_same,
+)
 from shuffledp.testing.drawn import draws
 from shuffledp.testing.findings import Finding
 from shuffledp.testing.subject import Subject
@@ -20,13 +25,18 @@ _ROUNDING, _GRID = 1e-9, 1e-6
 _DRAWS = 2_000
 
 
-def estimator(subject: Subject) -> Iterator[Finding]:
+def estimator(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
     """Compares exact expectations with what is stated for estimates."""
     device = subject.randomizer
     if isinstance(device, FrequencyOracle):
-        yield _support(subject)
+        stated = _support(subject)
+        yield stated
+        if stated.holds:
+            yield support_at_once(subject, rng=rng)
     elif isinstance(device, NumberRandomizer):
         yield from _numbers(subject)
+        yield unit_sends_the_same(subject)
+        yield sums_at_once(subject, rng=rng)
     else:
         yield Finding(ABOUT, "it estimates neither categories nor numbers.", None)
 
@@ -42,7 +52,7 @@ def messages(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
         return
     level = subject.levels[-1]
     drawn = [
-        draws(subject, level, value, _DRAWS, rng=rng)
+        draws(subject, np.full(_DRAWS, level), value, rng=rng)
         for value in range(len(subject.values))
     ]
     for part in (*drawn, subject.messages):
