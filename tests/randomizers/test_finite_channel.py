@@ -428,11 +428,12 @@ def test_one_pair_in_place_of_many_costs_next_to_nothing(
     slow = account(device, people, delta=1e-6).levels
 
     assert (len(one), len(every)) == (1, 15)
-    # The one pair is at least as bad as each of them; of the level of 0.5 some pairs tell
-    # so little that they leave nothing but the local budget.
-    assert slow[1].epsilon_central <= fast[1].epsilon_central
-    assert fast[1].epsilon_central <= 1.0001 * slow[1].epsilon_central
-    assert fast[0].epsilon_central < 0.06 < 0.4 < slow[0].epsilon_central
+    # The one pair is at least as bad as each of them. Some pairs of the level of 0.5 show
+    # nothing at its epsilon, which must not keep the others from being bounded.
+    for single, worst in zip(fast, slow, strict=True):
+        assert worst.epsilon_central <= single.epsilon_central
+        assert single.epsilon_central <= 1.0001 * worst.epsilon_central
+    assert fast[0].epsilon_central < 0.06
 
 
 def test_pairs_of_unlike_values_keep_covers_of_their_own() -> None:

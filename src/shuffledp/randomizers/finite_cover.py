@@ -7,8 +7,7 @@ chances and omega, lowered by more than its rounding. Messages outside of omega'
 are uncovered. There is one cover per ordered pair of the victim's values, and pairs that
 are alike up to the names of messages share one. Where omega sends every message, one pair
 that is worse than all of them (dominating_pair.py) takes their place if it is hardly worse
-than the worst, or if they are very many: bounds take time, and those of pairs that tell
-next to nothing are the first that cannot be proven.
+than the worst, or if they are very many: bounds take time.
 
 *Attack.* Messages get scores: the logarithm of the victim's ratio, or her difference over
 what the others send, in whole numbers. The others hold the value for which this tells most.

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import mpmath as mp  # type: ignore[import-untyped]
@@ -20,6 +21,7 @@ from shuffledp.accounting.upper.contour import ContourBound, ContourIntegrand
 from shuffledp.accounting.upper.counting import counting_bound
 from shuffledp.accounting.upper.cover_count import cover_count
 from shuffledp.cover import Cover, mirrored
+from shuffledp.errors import CertificationError
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 
 CROWDS = [
@@ -304,3 +306,22 @@ def test_extreme_crowds_get_a_certificate(
     ).levels
 
     assert 0.0 <= level.epsilon_central_lower <= level.epsilon_central <= victim
+
+
+@pytest.mark.parametrize("share", [1.001, 1.5, 20.0])
+def test_where_no_message_tells_as_much_the_bound_is_the_smallest_number(
+    share: float,
+) -> None:
+    # Beyond the local budget no loss is positive, and the exact divergence is 0.
+    bound = integral_for(5, {1.0: 400, 2.0: 300}, 1.0)
+
+    assert 0.0 < bound.delta(share) <= 1e-306
+    assert bound.delta(0.99) > 1e-306
+
+
+def test_losses_that_are_no_numbers_get_no_bound() -> None:
+    cover = cover_for(5, Population.from_counts({1.0: 400}), 1.0)
+    spoiled = replace(cover, bases=np.full(cover.bases.size, math.nan))
+
+    with pytest.raises(CertificationError, match="No proven bound"):
+        ContourBound(spoiled, np.array([0.5]), np.array([400.0])).delta(1.0)

@@ -95,6 +95,9 @@ class ContourBound:
         with np.errstate(all="ignore"):
             try:
                 unit = float(np.abs(cover.differences).max())
+                # Losses that are never positive add up to none; there is no saddle.
+                if atoms(cover, unit, epsilon).losses.max() <= 0.0:
+                    return 0.0, 0.0
                 integrand = ContourIntegrand(replace(self, cover=cover), unit, epsilon)
                 value, error = integrand.integral()
                 level = integrand.level + math.log(unit)
