@@ -145,7 +145,7 @@ def test_shuffled_sgd_shows_what_is_promised(command: Command, tmp_path: Path) -
 def test_settings_that_make_no_sense_are_refused_before_the_training(
     command: Command, wrong: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.cli.train.train", None)
+    monkeypatch.setattr("shuffledp.cli.training_rounds.train", None)
 
     assert command(*APES, *wrong).is_refusal
 
@@ -154,7 +154,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_at_once(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "taken").write_text("a file")
-    monkeypatch.setattr("shuffledp.cli.train.train", None)
+    monkeypatch.setattr("shuffledp.cli.training_rounds.train", None)
 
     outcome = command(*APES, "--output", "taken")
 
@@ -165,7 +165,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_at_once(
 def test_a_device_is_no_folder_and_is_named(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.cli.train.train", None)
+    monkeypatch.setattr("shuffledp.cli.training_rounds.train", None)
 
     outcome = command(*APES, "--output", os.devnull)
 

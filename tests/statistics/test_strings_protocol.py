@@ -16,6 +16,7 @@ from shuffledp import (
 )
 from shuffledp.accounting.promise import Promise
 from shuffledp.analyzer.strings import StringEstimate
+from shuffledp.statistics.strings.cohorts import cohorts_of, smallest_cohort
 from shuffledp.statistics.strings.protocol import Strings
 from shuffledp.types import Floats, Mode
 
@@ -61,7 +62,7 @@ def test_frequent_words_of_100000_people_are_found(mode: Mode) -> None:
 
 
 def test_cohorts_are_dealt_evenly_within_levels_in_order_of_arrival() -> None:
-    cohorts = Strings(num_cohorts=3).cohorts_of([2.0, 1.0, 2.0, 2.0, 1.0, 2.0, 2.0])
+    cohorts = cohorts_of([2.0, 1.0, 2.0, 2.0, 1.0, 2.0, 2.0], 3)
 
     assert cohorts.tolist() == [0, 0, 1, 2, 1, 0, 1]
 
@@ -70,10 +71,10 @@ def test_smallest_cohort_is_contained_in_every_cohort() -> None:
     people = Population.from_counts({1.0: 35, 2.0: 16, 3.0: 47})
     protocol = Strings(num_cohorts=16)
 
-    least = protocol.smallest_cohort(people)
+    least = smallest_cohort(people, protocol.num_cohorts)
 
     levels = np.random.default_rng(1).permutation(people.budgets())
-    cohorts = protocol.cohorts_of(levels)
+    cohorts = cohorts_of(levels, protocol.num_cohorts)
     for cohort in range(16):
         there = Population.from_budgets(levels[cohorts == cohort])
         assert np.array_equal(there.epsilons, least.epsilons)

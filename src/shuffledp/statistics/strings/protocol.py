@@ -3,11 +3,7 @@
 A device hashes its string into a few bits, flips them once and for all at its owner's
 level (the permanent response, which it keeps), and flips them again for every report. The
 analyst never asks for strings; she brings a list and learns how many people hold each.
-
-People are dealt to cohorts that hash differently. Cohorts are public, and nobody's value
-plays a part: the i-th person of a level to arrive is in cohort i mod num_cohorts. People
-hide within their cohort. The order in which they arrive must have nothing to do with their
-strings, or shares within cohorts differ and estimates are off.
+People hash differently in every cohort, and hide within theirs (cohorts.py).
 
 Source: Erlingsson, Pihur, Korolova (2014), "RAPPOR", arXiv:1407.6981.
 """
@@ -31,14 +27,19 @@ from shuffledp.analyzer.strings import (
     decode_strings,
 )
 from shuffledp.arrays import level_array
-from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, check_same
-from shuffledp.population import Population, check_budgets
+from shuffledp.population import Population
 from shuffledp.randomizers import bloom
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.rappor import Rappor
 from shuffledp.randomness import Rng, check_rng
 from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.strings.cohorts import (
+    cohorts_of,
+    dealt_evenly,
+    smallest_cohort,
+)
 from shuffledp.statistics.strings.drawn import drawn_ones
 from shuffledp.statistics.strings.memoized import MemoizedStrings
 from shuffledp.statistics.tallying import (
@@ -135,30 +136,12 @@ class Strings:
         Raises:
             PopulationError: If a cohort would be left without one of the levels.
         """
-        crowd, inner = self.smallest_cohort(people), self.randomizer
+        crowd, inner = smallest_cohort(people, self.num_cohorts), self.randomizer
         always = "any number of reports from the same permanent response"
         return (
             SingleMessages("one report", inner, self.mode, crowd),
             SingleMessages(always, inner.permanent, self.mode, crowd),
         )
-
-    def cohorts_of(self, levels: ArrayLike) -> NDArray[np.int64]:
-        """Returns everybody's cohort, dealt evenly within each level, shape (n,).
-
-        >>> Strings(num_cohorts=2).cohorts_of([1.0, 0.5, 1.0, 1.0, 0.5])
-        array([0, 0, 1, 0, 1])
-
-        Args:
-            levels: Each person's privacy level, in the order of arrival, shape (n,).
-        """
-        epsilons = level_array(levels)
-        check_budgets(epsilons)
-        order = np.argsort(epsilons, kind="stable")
-        ordered = epsilons[order]
-        ranks = np.arange(order.size) - np.searchsorted(ordered, ordered)
-        cohorts = np.empty(order.size, dtype=np.int64)
-        cohorts[order] = ranks % self.num_cohorts
-        return cohorts
 
     def memoize(
         self, strings: bloom.Strings, levels: ArrayLike, *, rng: Rng
@@ -178,7 +161,7 @@ class Strings:
         texts, epsilons = bloom.as_strings(strings), level_array(levels)
         if len(texts) != epsilons.size:
             raise InvalidInputError("Expected as many strings as privacy levels.")
-        cohorts = self.cohorts_of(epsilons)
+        cohorts = cohorts_of(epsilons, self.num_cohorts)
         positions = bloom.bloom_positions(
             texts, cohorts, num_bits=self.num_bits, num_hashes=self.num_hashes
         )
@@ -215,24 +198,6 @@ class Strings:
     ) -> Reports:
         """Runs on the devices that report only once: `memoize`, then `report`."""
         return self.report(self.memoize(strings, levels, rng=rng), rng=rng)
-
-    def smallest_cohort(self, people: Population) -> Population:
-        """Returns people that every cohort contains, whoever is where.
-
-        Raises:
-            PopulationError: If a level has fewer people than there are cohorts.
-        """
-        if not isinstance(people, Population):
-            raise InvalidInputError(
-                f"Expected a Population, got {type(people).__name__}."
-            )
-        least = int(people.counts.min())
-        if least < self.num_cohorts:
-            raise PopulationError(
-                f"Expected at least {self.num_cohorts} people at every level, one for "
-                f"each cohort, got {least}."
-            )
-        return Population(people.epsilons, people.counts // self.num_cohorts)
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
         """Counts the ones of every cohort and bit: additive over parts.
@@ -280,7 +245,8 @@ class Strings:
             InvalidInputError: If holders are not those of the population.
         """
         check_generator(rng)
-        texts, dealt = bloom.as_strings(strings), self.dealt(people)
+        texts = bloom.as_strings(strings)
+        dealt = dealt_evenly(people, self.num_cohorts)
         ones = drawn_ones(
             texts,
             check_holders(holders, people, len(texts)),
@@ -321,8 +287,9 @@ class Strings:
         known = check_candidates(
             candidates, num_cohorts=self.num_cohorts, num_bits=self.num_bits
         )
-        self.smallest_cohort(people)
-        tally, dealt = checked(seen, self.identity, self.tally), self.dealt(people)
+        smallest_cohort(people, self.num_cohorts)
+        tally = checked(seen, self.identity, self.tally)
+        dealt = dealt_evenly(people, self.num_cohorts)
         check_people(tally, people, dealt)
         check_counts(tally, width=self.num_bits)
         one, zero = self.randomizer.effective_chances(people.epsilons)
@@ -343,18 +310,6 @@ class Strings:
             mode=self.mode,
         )
         return replace(estimate, identity=self.identity)
-
-    def dealt(self, people: Population) -> NDArray[np.int64]:
-        """Returns the people of each cohort and level, shape (cohorts, levels).
-
-        The i-th person of a level is in cohort i mod num_cohorts: the first ones may have
-        one person more.
-        """
-        last = np.arange(self.num_cohorts)[:, None]
-        counts: NDArray[np.int64] = (
-            people.counts - last + self.num_cohorts - 1
-        ) // self.num_cohorts
-        return counts
 
     def _batches(self, num_users: int) -> list[slice]:
         size = max(_BATCH // self.num_bits, 1)

@@ -1,0 +1,129 @@
+"""Trains in rounds of shuffled updates, and says what that costs whom."""
+
+from typing import Any
+
+from shuffledp.accounting.account import account
+from shuffledp.cli.console import working
+from shuffledp.cli.training_output import accuracy_table, deliver, training_bar
+from shuffledp.cli.training_start import levels_of, load, settings_of, start
+from shuffledp.cli.training_tables import promise_table, stated_record
+from shuffledp.federated.clients import partition
+from shuffledp.federated.frameworks import FRAMEWORKS
+from shuffledp.federated.local_training import LocalTraining
+from shuffledp.federated.round_protocol import TrainingRound
+from shuffledp.federated.settings import PAPER_SETTINGS
+from shuffledp.federated.softmax import SoftmaxRegression
+from shuffledp.federated.training import train
+from shuffledp.federated.training_promise import promise_of
+from shuffledp.population import Population
+from shuffledp.report.words import plain
+
+# Updates as they are: what privacy is paid for with is compared with this.
+PLAIN = "non-private"
+_DIGITS_CLIENTS = 479
+
+
+def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
+    """Runs `train apes` or `train s-apes` with a framework, and delivers the result."""
+    rng, output = start(given), given.pop("output")
+    local = LocalTraining(given["local_steps"], given["local_rate"], given["proximal"])
+    images = load(given["dataset"])
+    digits = given["dataset"] == "digits"
+    given["clients"] = given["clients"] or (
+        _DIGITS_CLIENTS if digits else PAPER_SETTINGS.num_clients
+    )
+    levels = levels_of(given, PAPER_SETTINGS.distribution, rng)
+    features, labels = images.train_features, images.train_labels
+    clients = partition(features, labels, levels.size, rng=rng)
+    model = SoftmaxRegression(features.shape[1])
+    rounds, delta = given["rounds"], given["delta"]
+    protocol = None
+    if name != PLAIN:
+        choice = FRAMEWORKS[name]
+        levels = choice.levels(levels)
+        framework = choice.framework(clip=given["clip"], share=share)
+        protocol = TrainingRound(framework, model.num_parameters, choice.shuffled)
+    people = Population.from_budgets(levels)
+    with working("certify"):
+        promises = {
+            counted: promise_of(protocol, people, delta=delta, rounds=counted)
+            for counted in {1, rounds}
+        }
+    one, promise = promises[1], promises[rounds]
+    with training_bar("round", rounds) as tell:
+        finished = 0
+
+        def on_share(done: float) -> None:
+            tell(finished + done, None)
+
+        def on_round(done: int, accuracy: float) -> None:
+            def words() -> str:
+                spent = _spent_words(protocol, people, delta, done)
+                return f"accuracy {100 * accuracy:.2f} %{spent}"
+
+            nonlocal finished
+            finished = done
+            tell(done, words)
+
+        trained = train(
+            model,
+            clients,
+            levels,
+            test_features=images.test_features,
+            test_labels=images.test_labels,
+            protocol=protocol,
+            rounds=rounds,
+            server_rate=given["learning_rate"],
+            rng=rng,
+            local_training=local,
+            on_round=on_round,
+            on_share=on_share,
+        )
+    from shuffledp.papers.bounds.apes_training import stated_by_apes
+
+    stated = stated_by_apes(
+        name,
+        people,
+        coordinates=model.num_parameters,
+        rounds=rounds,
+        delta=delta,
+        share=share,
+    )
+    curves = {"test": trained.accuracy}
+    settings = {**settings_of(name, given), "share": share}
+    deliver(
+        {
+            "settings": settings,
+            "accuracy": list(trained.accuracy),
+            **promise.to_dict(),
+            "after_one_round": one.to_dict(),
+            "stated": stated_record(promise, stated),
+        },
+        [
+            accuracy_table(curves, "round"),
+            promise_table(promise, stated, one if rounds > 1 else None),
+        ],
+        curves=curves,
+        step="round",
+        output=output,
+        as_json=given["as_json"],
+    )
+
+
+def _spent_words(
+    protocol: TrainingRound | None, people: Population, delta: float, rounds: int
+) -> str:
+    """Returns what the most liberal people have spent, if that is certified."""
+    if protocol is None or protocol.uncertified:
+        return ""
+    level = float(people.epsilons[-1])
+    # The first statement of the round's certificate, and none of the others.
+    guarantee = account(
+        protocol.device,
+        people,
+        delta=delta,
+        levels=[level],
+        coordinates=protocol.num_coordinates,
+        rounds=rounds,
+    )
+    return f", epsilon {plain(guarantee.level(level).epsilon_central)} spent"

@@ -1,0 +1,57 @@
+"""What every `shuffledp train` begins with: checks, data, levels, settings."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from shuffledp.budget_distributions import draw_budgets
+from shuffledp.cli import parse
+from shuffledp.cli.console import progress
+from shuffledp.cli.training_output import prepare
+from shuffledp.datasets import mnist
+from shuffledp.errors import InvalidInputError
+from shuffledp.statistics.collection import assign_levels
+from shuffledp.types import Floats
+
+# People who made up their data with the same seed must not meet the same random numbers.
+_STREAM = 20_230_629
+
+
+def start(given: dict[str, Any]) -> np.random.Generator:
+    """Checks what can be checked at once, and returns the source of randomness."""
+    prepare(given["output"])
+    rate = given["learning_rate"]
+    if not 0.0 < rate < math.inf:
+        raise InvalidInputError(f"Expected --learning-rate > 0, got {rate:g}.")
+    if given["levels"] and given["distribution"]:
+        raise InvalidInputError("Expected either --levels or --distribution, not both.")
+    seed = given["seed"]
+    return np.random.default_rng(None if seed is None else [seed, _STREAM])
+
+
+def load(dataset: str) -> mnist.LabeledImages:
+    """Reads a data set by name, with a bar where it is first downloaded."""
+    if dataset == "digits":
+        return mnist.load_digits()
+    if dataset == "qmnist":
+        return mnist.load_qmnist()
+    with progress("read") as (on_bytes, _):
+        return mnist.load_mnist(progress=on_bytes)
+
+
+def levels_of(
+    given: dict[str, Any], distribution: str, rng: np.random.Generator
+) -> Floats:
+    """Returns every client's privacy level, as asked for or as the paper draws them."""
+    clients = given["clients"]
+    if given["levels"]:
+        return assign_levels(parse.level_shares(given["levels"]), clients, rng=rng)
+    given["distribution"] = given["distribution"] or distribution
+    return draw_budgets(given["distribution"], clients, rng=rng)
+
+
+def settings_of(framework: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Returns what a result says it was computed with."""
+    kept = {name: value for name, value in given.items() if name != "as_json"}
+    return {"framework": framework, **kept}

@@ -1,0 +1,61 @@
+"""Cohorts: who hashes like whom, and hides among them.
+
+Cohorts are public, and nobody's value plays a part: the i-th person of a level to arrive is
+in cohort i mod num_cohorts. The order in which people arrive must have nothing to do with
+their strings, or shares within cohorts differ and estimates are off.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.arrays import level_array
+from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.population import Population, check_budgets
+from shuffledp.types import Ints
+
+
+def cohorts_of(levels: ArrayLike, num_cohorts: int) -> Ints:
+    """Returns everybody's cohort, dealt evenly within each level, shape (n,).
+
+    >>> cohorts_of([1.0, 0.5, 1.0, 1.0, 0.5], 2)
+    array([0, 0, 1, 0, 1])
+
+    Args:
+        levels: Each person's privacy level, in the order of arrival, shape (n,).
+        num_cohorts: How many there are.
+    """
+    epsilons = level_array(levels)
+    check_budgets(epsilons)
+    order = np.argsort(epsilons, kind="stable")
+    ordered = epsilons[order]
+    ranks = np.arange(order.size) - np.searchsorted(ordered, ordered)
+    cohorts = np.empty(order.size, dtype=np.int64)
+    cohorts[order] = ranks % num_cohorts
+    return cohorts
+
+
+def dealt_evenly(people: Population, num_cohorts: int) -> Ints:
+    """Returns the people of each cohort and level, shape (cohorts, levels).
+
+    The first cohorts may have one person of a level more than the last ones.
+    """
+    last = np.arange(num_cohorts)[:, None]
+    counts: Ints = (people.counts - last + num_cohorts - 1) // num_cohorts
+    return counts
+
+
+def smallest_cohort(people: Population, num_cohorts: int) -> Population:
+    """Returns people that every cohort contains, whoever is where.
+
+    Raises:
+        PopulationError: If a level has fewer people than there are cohorts.
+    """
+    if not isinstance(people, Population):
+        raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
+    least = int(people.counts.min())
+    if least < num_cohorts:
+        raise PopulationError(
+            f"Expected at least {num_cohorts} people at every level, one for each "
+            f"cohort, got {least}."
+        )
+    return Population(people.epsilons, people.counts // num_cohorts)
