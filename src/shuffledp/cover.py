@@ -27,6 +27,25 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
+class TwoMessages:
+    """What people send where there are two messages, a 1 and a 0, for one pair x, x'.
+
+    Or two kinds of messages, if within a kind everybody's messages are equally likely.
+
+    Attributes:
+        least: The least chance of a 1, and of a 0, over all values a person of each level
+            may hold, shape (2, levels). Every chance between is that of some value.
+        gap: By how much the victim is more likely to send a 1 if she holds x than if she
+            holds x', >= 0.
+        stray: Her chance of a 1 if she holds x'.
+    """
+
+    least: Floats
+    gap: float
+    stray: float
+
+
+@dataclass(frozen=True, eq=False)
 class Cover:
     """What the others hide a victim behind, for one pair of her values, x and x'.
 
@@ -44,6 +63,8 @@ class Cover:
         cells: Bounds within the cells, or None if the densities are constant there.
         uncovered: Probabilities under x and x' of kinds of messages outside of omega's
             support, shape (2, kinds).
+        bits: The same where there are only two messages: what others may send, rather
+            than what they send whatever they hold.
     """
 
     blanket_probabilities: Floats
@@ -52,6 +73,7 @@ class Cover:
     bases: Floats
     cells: Cell | None = None
     uncovered: Floats | None = None
+    bits: TwoMessages | None = None
 
     def beyond(self, epsilon: float) -> float:
         """Returns the divergence that the uncovered messages alone show."""
@@ -129,7 +151,7 @@ class ScoreAttack:
     difference: Floats
 
 
-Attack = TwoCountAttack | ScoreAttack
+Attack = TwoCountAttack | ScoreAttack | TwoMessages
 
 
 @runtime_checkable

@@ -7,7 +7,9 @@ smaller; the lower one is the strongest of the attacks on her.
 import functools
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -17,6 +19,10 @@ from shuffledp.accounting.lower.three_count_attack import is_small, three_count_
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
 from shuffledp.accounting.solve import smallest_certified_epsilon
 from shuffledp.accounting.sums.coin_sum import CoinSum, coin_sum
+from shuffledp.accounting.two_messages.bounds import (
+    two_message_attack,
+    two_message_bound,
+)
 from shuffledp.accounting.upper.blanket import UpperBound, blanket_bounds, without_most
 from shuffledp.cover import (
     Attack,
@@ -24,12 +30,15 @@ from shuffledp.cover import (
     LocalRandomizer,
     ScoreAttack,
     TwoCountAttack,
+    TwoMessages,
 )
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 from shuffledp.types import Floats, Ints
 
 Profile = Callable[[float], float]
+# What a bound rests on.
+RestsOn = Literal["two messages", "blanket", "device"]
 
 # What may be dropped from the tails of a distribution, as a part of delta.
 _TAIL = 1e-12
@@ -43,37 +52,43 @@ class UpperProfile:
     """A proven upper bound for one victim at every epsilon.
 
     Attributes:
-        blanket: What the others hide.
+        bounds: What the others hide, by each theorem that applies.
         randomizer: Whose densities bound a message on its own.
         level: The victim's local budget.
         spread: About the standard deviation of the loss that the others leave.
     """
 
-    blanket: UpperBound
+    bounds: dict[RestsOn, UpperBound]
     randomizer: LocalRandomizer
     level: float
     spread: float
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        return self._least(epsilon)[1]
+
+    def rests_on(self, epsilon: float) -> RestsOn:
+        """Returns the theorem that gives the least bound at `epsilon`."""
+        return self._least(epsilon)[0]
+
+    def _least(self, epsilon: float) -> tuple[RestsOn, float]:
         alone = self.randomizer.local_delta(self.level, epsilon)
+        found: tuple[RestsOn, float] = ("device", alone)
         if alone == 0.0:
-            return 0.0
-        try:
-            return min(self.blanket.delta(epsilon), alone)
-        except CertificationError:
-            # Too few messages, or too steep, for the integral: her own noise is left.
-            return alone
+            return found
+        for name, bound in self.bounds.items():
+            # Too few messages, or too steep: another bound, or her own noise, is left.
+            with suppress(CertificationError):
+                found = min(found, (name, bound.delta(epsilon)), key=lambda one: one[1])
+        return found
 
     def slack(self, epsilon: float) -> float:
-        """Returns which part of the blanket bound at `epsilon` is numerical caution.
+        """Returns which part of the bound at `epsilon` is caution.
 
-        1 where that bound is not known, and the message alone decides.
+        1 where no bound is known, and the message alone decides.
         """
-        try:
-            return float(self.blanket.slack(epsilon))
-        except CertificationError:
-            return 1.0
+        name = self.rests_on(epsilon)
+        return 1.0 if name == "device" else float(self.bounds[name].slack(epsilon))
 
     def about(self, delta: float, times: int) -> float:
         """Returns where epsilon may lie, as if the loss were normal."""
@@ -147,12 +162,18 @@ def upper_profiles(
     counts = crowd.counts.astype(np.float64)
     messages: dict[int, float] = {}
     profiles = []
-    for bound, level, pairs in zip(bounds, levels, covers, strict=True):
+    for bound, victim, level, pairs in zip(
+        bounds, victims, levels, covers, strict=True
+    ):
         gammas = pairs[0].blanket_probabilities
         if id(gammas) not in messages:
             messages[id(gammas)] = float(gammas @ counts)
         spread = _spread(pairs[0], max(messages[id(gammas)], 1.0))
-        profiles.append(UpperProfile(bound, randomizer, level, spread))
+        found: dict[RestsOn, UpperBound] = {"blanket": bound}
+        two = two_message_bound(pairs, crowd.counts, victim, absent=absent)
+        if two is not None:
+            found["two messages"] = two
+        profiles.append(UpperProfile(found, randomizer, level, spread))
     return profiles
 
 
@@ -218,7 +239,11 @@ class _Attackers:
         sums: list[ScoreAttack] = []
         for attack in attacks:
             # A device whose budget drowns in the rounding of its coins tells nothing.
-            if isinstance(attack, TwoCountAttack):
+            if isinstance(attack, TwoMessages):
+                bits = two_message_attack(attack, self._others(victim))
+                if bits is not None and rounds == 1:
+                    counts.append(bits.delta)
+            elif isinstance(attack, TwoCountAttack):
                 if attack.gap > 0.0 and rounds == 1:
                     coins = self._coins(attack.hit_probabilities, victim)
                     counts.append(two_count_bound(attack, coins).delta)

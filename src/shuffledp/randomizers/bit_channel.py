@@ -31,7 +31,7 @@ from math import expm1
 
 import numpy as np
 
-from shuffledp.cover import Attack, Cover, ScoreAttack
+from shuffledp.cover import Attack, Cover, ScoreAttack, TwoMessages
 from shuffledp.population import Population
 from shuffledp.types import Floats
 
@@ -122,6 +122,7 @@ class BitChannel(ABC):
         others = self.promised(crowd.epsilons)
         share = _share_of_ones(others, crowd)
         gammas = np.minimum(others.stray / share, others.lost / (1.0 - share)) * _SAFE
+        least = np.stack([others.stray, others.lost]) * _SAFE
         found: list[tuple[Cover, ...]] = []
         for victim in victims:
             own = self.promised(np.array([victim]))
@@ -131,17 +132,21 @@ class BitChannel(ABC):
                 high, low = 2.0 * gap, 2.0 * stray
                 masses = np.array([0.5, 0.5, 0.0])
                 bases = np.array([low, low + high, low])
-                cover = Cover(gammas, masses, np.array([high, -high, 0.0]), bases)
-                found.append((cover,))
+                change = np.array([high, -high, 0.0])
+                bits = TwoMessages(least, gap, stray)
+                found.append((Cover(gammas, masses, change, bases, bits=bits),))
                 continue
             masses = np.array([share, 1.0 - share])
             change = np.array([gap, -gap]) / masses
             zero = np.array([stray, lost + gap]) / masses
             one = np.array([stray + gap, lost]) / masses
+            bits = TwoMessages(least, gap, stray)
+            # The other way round, what the victim is more likely to send is a 0.
+            turned = TwoMessages(least[::-1], gap, lost)
             found.append(
                 (
-                    Cover(gammas, masses, change, zero),
-                    Cover(gammas, masses, -change, one),
+                    Cover(gammas, masses, change, zero, bits=bits),
+                    Cover(gammas, masses, -change, one, bits=turned),
                 )
             )
         return found

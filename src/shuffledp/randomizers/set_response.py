@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.cover import Attack, Cover, ScoreAttack, TwoCountAttack
+from shuffledp.cover import Attack, Cover, ScoreAttack, TwoCountAttack, TwoMessages
 from shuffledp.population import Population
 from shuffledp.randomizers.drawn_counts import check_crowd
 from shuffledp.randomness import Rng, coins
@@ -192,13 +192,11 @@ class SetResponse(ABC):
                 masses.append(sets.both)
                 differences.append(0.0)
                 bases.append(low + gap)
-            found.append(
-                (
-                    Cover(
-                        gamma, np.array(masses), np.array(differences), np.array(bases)
-                    ),
-                )
-            )
+            bits = None
+            if _tells_only_sides(sets):
+                bits = TwoMessages(np.stack([gamma, gamma]) / 2.0, gap / 2.0, low / 2.0)
+            parts = np.array([masses, differences, bases])
+            found.append((Cover(gamma, *parts, bits=bits),))
         return found
 
     def attacks(
@@ -233,9 +231,17 @@ class SetResponse(ABC):
             second = np.array([flip + gap, 1.0 - 2.0 * flip - gap, flip])
             difference = np.array([-gap, 0.0, gap])
             scores = ScoreAttack(rows, second, difference)
-            if sets.third is None:
+            if _tells_only_sides(sets):
+                sides = TwoMessages(np.stack([low, low]) / 2.0, gap, flip)
+                found.append((sides, scores))
+            elif sets.third is None:
                 found.append((scores,))
             else:
                 counts = TwoCountAttack(hits, flip, gap, strays, stray * least)
                 found.append((counts, scores))
         return found
+
+
+def _tells_only_sides(sets: Overlaps) -> bool:
+    """Whether a message speaks for one of two values, and tells nothing else."""
+    return sets.third is None and sets.both == 0.0 and sets.inside == 0.5

@@ -8,15 +8,18 @@ from shuffledp.types import Floats
 MAX_GROUPS = 64
 
 
-def group_indices(probabilities: Floats) -> NDArray[np.int64]:
-    """Returns the group of each probability: MAX_GROUPS cells of equal width.
+def group_indices(
+    probabilities: Floats, num_groups: int = MAX_GROUPS
+) -> NDArray[np.int64]:
+    """Returns the group of each probability, in cells of equal width.
 
     Args:
         probabilities: At least one, shape (levels,).
+        num_groups: How many cells there are.
     """
     low, high = probabilities.min(), probabilities.max()
     # Equal probabilities have no width, and belong to one group.
-    scale = MAX_GROUPS / max(high - low, 1e-300)
+    scale = num_groups / max(high - low, 1e-300)
     cells: NDArray[np.int64] = ((probabilities - low) * scale).astype(np.int64)
-    np.minimum(cells, MAX_GROUPS - 1, out=cells)
+    np.minimum(cells, num_groups - 1, out=cells)
     return cells
