@@ -10,6 +10,7 @@ from shuffledp.accounting.asked import Asked, check_either, check_whole
 from shuffledp.accounting.exposure import SingleMessages, exposures_of, identity_of
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.own import check_own
+from shuffledp.accounting.words import theorems
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
@@ -136,7 +137,7 @@ def certify(
         epsilon=epsilon,
         levels=stated.levels,
         also=tuple(also),
-        theorem=main.theorem,
+        theorem=theorems(stated.levels),
         assumptions=main.assumptions(asked),
         numerics=main.numerics(asked),
         people=_listed(people),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from shuffledp.accounting.guarantee import RestsOn
 from shuffledp.accounting.profiles import (
     Profile,
     UpperProfile,
@@ -35,11 +36,13 @@ class Answer:
     Attributes:
         lower: (epsilon, delta) that an attack violates.
         upper: (epsilon, delta) that is certified.
+        rests_on: What the certificate rests on.
         slack: Part of the certified delta that is numerical caution, in one collection.
     """
 
     lower: tuple[float, float]
     upper: tuple[float, float]
+    rests_on: RestsOn = "device"
     slack: float = 0.0
 
 
@@ -104,8 +107,11 @@ class Victims:
                 other = 0.1 * certified
             below = round_down(attacked)
             _check(below, certified)
-            slack = upper.slack(epsilon) if self.shuffles == 1 else 0.0
-            answers.append(Answer((epsilon, below), (epsilon, certified), slack))
+            answers.append(
+                Answer(
+                    (epsilon, below), (epsilon, certified), *self._about(upper, epsilon)
+                )
+            )
         return answers
 
     def profiles(self, delta: float) -> list[tuple[Profile, Profile]]:
@@ -154,8 +160,17 @@ class Victims:
             lower, delta, ceiling=ceiling, guess=0.9 * certified
         )
         _check(below, certified)
-        slack = upper.slack(certified) if self.shuffles == 1 else 0.0
-        return Answer((below, delta), (certified, delta), slack)
+        rests_on, slack = self._about(upper, certified)
+        if self.shuffles > 1 and certified >= ceiling:
+            rests_on = "device"
+        return Answer((below, delta), (certified, delta), rests_on, slack)
+
+    def _about(self, upper: UpperProfile, epsilon: float) -> tuple[RestsOn, float]:
+        """Returns what a bound rests on, and which part of it is caution."""
+        if self.shuffles == 1:
+            return upper.rests_on(epsilon), upper.slack(epsilon)
+        # Of one of the collections, where most of its loss is.
+        return upper.rests_on(min(epsilon, upper.spread)), 0.0
 
 
 def _check(attacked: float, certified: float) -> None:

@@ -2,9 +2,15 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
-from shuffledp.accounting.guarantee import FORMAT, Guarantee, LevelGuarantee, Statement
+from shuffledp.accounting.guarantee import (
+    FORMAT,
+    Guarantee,
+    LevelGuarantee,
+    RestsOn,
+    Statement,
+)
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.identity import Identity
 
@@ -101,7 +107,7 @@ def _statement(record: Mapping[str, Any]) -> Statement:
 def _level(entry: Mapping[str, Any], asked: str, given: float) -> LevelGuarantee:
     solved = "delta" if asked == "epsilon" else "epsilon"
     chosen = "target" if "target" in entry else "epsilon_local"
-    needed = {chosen, "count", "hides_among", "slack"}
+    needed = {chosen, "count", "hides_among", "rests_on", "slack"}
     needed |= {f"{solved}_central", f"{solved}_central_lower"}
     if not needed <= set(entry) <= needed | {"quantile"}:
         raise ValueError("unknown or missing keys of a level")
@@ -114,6 +120,7 @@ def _level(entry: Mapping[str, Any], asked: str, given: float) -> LevelGuarantee
         target=choice if chosen == "target" else None,
         count=_whole(entry["count"]),
         hides_among=_whole(entry["hides_among"]),
+        rests_on=_rests_on(entry["rests_on"]),
         slack=slack,
         quantile=None if quantile is None else _text(quantile),
         **{
@@ -124,6 +131,14 @@ def _level(entry: Mapping[str, Any], asked: str, given: float) -> LevelGuarantee
             for end in ("", "_lower")
         },
     )
+
+
+def _rests_on(value: object) -> RestsOn:
+    for known in get_args(RestsOn):
+        if value == known:
+            found: RestsOn = known
+            return found
+    raise ValueError("rests_on")
 
 
 def _number(value: object) -> float:

@@ -18,8 +18,6 @@ from shuffledp.identity import Identity, described
 from shuffledp.population import Population
 from shuffledp.types import Mode
 
-THEOREM = "privacy blanket of Balle et al. (2019), with one randomizer per person"
-_COMPOSED = "; rounds that depend on each other by Zhu et al. (2022), Theorem 10"
 MAX_TIMES = 10**8
 
 # Budgets up to here need no bound but themselves.
@@ -28,11 +26,6 @@ _SILENT = 1e-250
 
 class Exposure(Protocol):
     """Something that is seen of everybody's reports."""
-
-    @property
-    def theorem(self) -> str:
-        """What its upper bounds rest on."""
-        ...
 
     def assumptions(self, asked: Asked) -> tuple[str, ...]:
         """In plain words, what must hold for a statement to hold."""
@@ -82,11 +75,6 @@ class SingleMessages:
     coordinates: int = 1
     adaptive: bool = False
 
-    @property
-    def theorem(self) -> str:
-        """The privacy blanket."""
-        return THEOREM + _COMPOSED * self.adaptive
-
     def assumptions(self, asked: Asked) -> tuple[str, ...]:
         """See `Exposure`."""
         times = asked.coordinates * self.coordinates
@@ -101,7 +89,8 @@ class SingleMessages:
 
     def numerics(self, asked: Asked) -> tuple[str, ...]:
         """See `Exposure`."""
-        return kept_safe(self.times(asked) * self.randomizer.changes)
+        times = self.times(asked) * self.randomizer.changes
+        return kept_safe(times, adaptive=self.adaptive)
 
     def times(self, asked: Asked) -> int:
         """Returns in how many collections, rounds or coordinates, people take part.
@@ -164,6 +153,7 @@ class SingleMessages:
                 epsilon_central_lower=found[index].lower[0],
                 delta_central=found[index].upper[1],
                 delta_central_lower=found[index].lower[1],
+                rests_on=found[index].rests_on,
                 slack=found[index].slack,
                 quantile=name if isinstance(name, str) else None,
             )

@@ -1,10 +1,12 @@
 """What the accountant says: for every level, a certified bound and an attack beside it."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from shuffledp.identity import Identity
 from shuffledp.types import Mode
+
+RestsOn = Literal["two messages", "blanket", "items", "device"]
 
 
 @dataclass(frozen=True)
@@ -21,9 +23,14 @@ class LevelGuarantee:
             epsilon, and a device alone promises nothing.
         count: People at this level.
         hides_among: Honest people among whom each of them hides, herself included.
-        slack: Which part of the certified delta, at the certified epsilon, is numerical
-            caution (bounds of errors, densities bounded within cells); 0 where it is not
-            told apart, as for several collections, and for sets of items.
+        rests_on: What the certified number rests on: "two messages" (the worst data of
+            all, docs/two-messages.md), "blanket" (docs/theorem.md), "items"
+            (docs/items.md), or "device" where nothing better could be proven than what a
+            device keeps alone.
+        slack: Which part of the certified delta, at the certified epsilon, is caution
+            (bounds of errors, densities bounded within cells, data that were not
+            searched); 0 where it is not told apart, as for several collections, and for
+            sets of items.
         quantile: Which part of the population this level stands for, where there are
             too many levels to report ("minimum", "median", ...), else None.
         target: The central epsilon that these people chose, where that is what they choose.
@@ -36,6 +43,7 @@ class LevelGuarantee:
     epsilon_central_lower: float
     delta_central: float
     delta_central_lower: float
+    rests_on: RestsOn
     slack: float = 0.0
     quantile: str | None = None
     target: float | None = None
@@ -204,6 +212,7 @@ def _level_record(level: LevelGuarantee, solved: str) -> dict[str, Any]:
         "hides_among": level.hides_among,
         f"{solved}_central": getattr(level, f"{solved}_central"),
         f"{solved}_central_lower": getattr(level, f"{solved}_central_lower"),
+        "rests_on": level.rests_on,
         "slack": level.slack,
     }
     return record | ({} if level.quantile is None else {"quantile": level.quantile})

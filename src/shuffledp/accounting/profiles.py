@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
+from shuffledp.accounting.guarantee import RestsOn
 from shuffledp.accounting.lower.score_attack import score_bound
 from shuffledp.accounting.lower.score_sum import ScoreSum, score_sum
 from shuffledp.accounting.lower.three_count_attack import is_small, three_count_bound
@@ -37,8 +37,6 @@ from shuffledp.population import Population
 from shuffledp.types import Floats, Ints
 
 Profile = Callable[[float], float]
-# What a bound rests on.
-RestsOn = Literal["two messages", "blanket", "device"]
 
 # What may be dropped from the tails of a distribution, as a part of delta.
 _TAIL = 1e-12

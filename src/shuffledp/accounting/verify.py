@@ -128,7 +128,14 @@ def _compared_levels(said: LevelGuarantee, found: LevelGuarantee) -> list[str]:
     # Not rounded, hence another in the last digits on another machine.
     if said.slack < 0.99 * found.slack - 1e-9:
         problems.append(f"{name}: numerical caution is more than {said.slack!r}")
-    same = ("epsilon_local", "target", "count", "hides_among", "quantile")
+    same = (
+        "epsilon_local",
+        "target",
+        "count",
+        "hides_among",
+        "quantile",
+        "rests_on",
+    )
     if any(getattr(said, what) != getattr(found, what) for what in same):
         problems.append(f"{name}: people or crowd are not those of the population")
     for what in ("epsilon_central", "delta_central"):

@@ -1,8 +1,20 @@
-"""What a guarantee assumes, and how its numbers are kept safe, in plain words."""
+"""What a guarantee rests on and assumes, and how its numbers are kept safe, in words."""
 
+from collections.abc import Iterable
+
+from shuffledp.accounting.guarantee import LevelGuarantee, RestsOn
 from shuffledp.cover import LocalRandomizer
 from shuffledp.types import Mode
 
+_THEOREMS: dict[RestsOn, str] = {
+    "two messages": "worst data of all others, by branch and bound (two messages)",
+    "blanket": "privacy blanket of Balle et al. (2019), with one randomizer per person",
+    "items": (
+        "exact composition over replaced items: Poisson counts, with a Bernoulli count on "
+        "one side or the other"
+    ),
+    "device": "local budgets, where nothing better is proven",
+}
 _SHUFFLER = (
     "The shuffler puts the messages in a uniformly random order and keeps it secret."
 )
@@ -66,7 +78,12 @@ def assumed(
     )
 
 
-def kept_safe(times: int) -> tuple[str, ...]:
+def theorems(levels: Iterable[LevelGuarantee]) -> str:
+    """Returns what the certified numbers of these levels rest on, with its source."""
+    return "; ".join(dict.fromkeys(_THEOREMS[level.rests_on] for level in levels))
+
+
+def kept_safe(times: int, *, adaptive: bool = False) -> tuple[str, ...]:
     """Returns how errors of the arithmetic are kept on the safe side."""
     words = [
         "Certified numbers have six digits, rounded outward, at which the bound was "
@@ -79,4 +96,6 @@ def kept_safe(times: int) -> tuple[str, ...]:
             "Composed through a loss distribution that dominates the certified profile "
             "(chords between nodes), by an integral whose errors are added."
         )
+    if adaptive:
+        words.append("Rounds that depend on each other: Zhu et al. (2022), Theorem 10.")
     return tuple(words)

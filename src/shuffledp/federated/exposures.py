@@ -29,11 +29,6 @@ class OneCoordinate:
     messages: SingleMessages
     coordinates: int
 
-    @property
-    def theorem(self) -> str:
-        """See `Exposure`."""
-        return self.messages.theorem
-
     def assumptions(self, asked: Asked) -> tuple[str, ...]:
         """See `Exposure`."""
         return self.messages.assumptions(self._once(asked))
@@ -68,11 +63,6 @@ class WithoutShuffle:
     people: Population
     coordinates: int
 
-    @property
-    def theorem(self) -> str:
-        """See `Exposure`."""
-        return "composition of one message's own profile"
-
     def assumptions(self, asked: Asked) -> tuple[str, ...]:
         """See `Exposure`."""
         del asked
@@ -100,6 +90,7 @@ class WithoutShuffle:
                     epsilon_central_lower=0.0 if asked.epsilon is None else epsilon,
                     delta_central=delta,
                     delta_central_lower=0.0 if asked.delta is None else delta,
+                    rests_on="device",
                     quantile=name if isinstance(name, str) else None,
                 )
             )

@@ -195,8 +195,8 @@ class SetResponse(ABC):
             bits = None
             if _tells_only_sides(sets):
                 bits = TwoMessages(np.stack([gamma, gamma]) / 2.0, gap / 2.0, low / 2.0)
-            parts = np.array([masses, differences, bases])
-            found.append((Cover(gamma, *parts, bits=bits),))
+            mass, change, base = np.array([masses, differences, bases])
+            found.append((Cover(gamma, mass, change, base, bits=bits),))
         return found
 
     def attacks(

@@ -11,6 +11,7 @@ from shuffledp.report.words import (
     MAX_ROWS,
     caution,
     decimals,
+    left_alone,
     percent,
     plain,
     rounded,
@@ -34,6 +35,9 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
             space = "\n" if parts else ""
             parts.append(Text(f"{space}{_sentence(statement.about)}", style="bold"))
         parts += [_statement_table(statement, after), _reading(statement, subject)]
+        alone = left_alone(statement)
+        if alone is not None:
+            parts.append(Text(alone, style="yellow"))
     warning = caution(guarantee)
     if warning is not None:
         parts.append(Text(warning, style="yellow"))

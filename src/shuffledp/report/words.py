@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.guarantee import Guarantee, Statement
 
 # More rows than this are no picture; the rest is in the CSV and JSON files.
 MAX_ROWS = 40
@@ -64,6 +64,17 @@ def shown(name: str) -> str:
     """
     printable = "".join(c if c.isprintable() else "\ufffd" for c in name)
     return printable if len(printable) <= 40 else printable[:39] + "…"
+
+
+def left_alone(statement: Statement) -> str | None:
+    """Returns whom the shuffle is not proven to help, if there are any such people."""
+    alone = [entry for entry in statement.levels if entry.rests_on == "device"]
+    # Whose number is 0 could not be helped any further.
+    alone = [e for e in alone if e.epsilon_central > 0.0 and e.delta_central > 0.0]
+    if statement.local or not alone:
+        return None
+    names = ", ".join(dict.fromkeys(plain(entry.chosen) for entry in alone))
+    return f"Nothing better is proven for level {names} than what a device keeps alone."
 
 
 def caution(guarantee: Guarantee) -> str | None:

@@ -23,10 +23,6 @@ from shuffledp.population import Population
 
 LEAST_DELTA = 1e-30
 
-_THEOREM = (
-    "exact composition over replaced items: Poisson counts, with a Bernoulli count on "
-    "one side or the other"
-)
 # Items replaced in all collections together.
 _MOST_REPLACED = 10_000
 
@@ -50,11 +46,6 @@ class ItemsAmongPoisson:
     report_size: int
     people: Population
     rates: tuple[float, ...]
-
-    @property
-    def theorem(self) -> str:
-        """Exact composition of replaced items."""
-        return _THEOREM
 
     def assumptions(self, asked: Asked) -> tuple[str, ...]:
         """See `Exposure`."""
@@ -146,6 +137,7 @@ class ItemsAmongPoisson:
             epsilon_central_lower=ends["epsilon"][1],
             delta_central=ends["delta"][0],
             delta_central_lower=ends["delta"][1],
+            rests_on="items",
             quantile=name if isinstance(name, str) else None,
         )
 

@@ -62,9 +62,10 @@ def _banded(
     present = counts > 0
     least, people = bits.least[:, present], counts[present].astype(np.float64)
     if people.size > MAX_BANDS:
-        band = group_indices(least.sum(axis=0), MAX_BANDS)
+        # Narrow bands where variances are small: most people may be there.
+        band = group_indices(np.sqrt(least.sum(axis=0)), MAX_BANDS)
         order = np.argsort(band, kind="stable")
-        starts = np.unique(band[order], return_index=True)[1]
+        starts = np.flatnonzero(np.diff(band[order], prepend=-1))
         least = choose.reduceat(least[:, order], starts, axis=1)
         people = np.add.reduceat(people[order], starts)
     ones, zeros = least * rounding

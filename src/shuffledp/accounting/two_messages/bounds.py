@@ -1,7 +1,7 @@
 """The certified bound and the attack of crowds that send two messages."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shuffledp.accounting.two_messages.bits import BitCrowd, narrower, nested, wider
 from shuffledp.accounting.two_messages.search import EFFORT, Found, search
@@ -24,6 +24,7 @@ class TwoMessageBound:
     """A bound over all data of a crowd, one for each pair of the victim's values."""
 
     crowds: tuple[BitCrowd, ...]
+    _known: dict[float, list[Found]] = field(default_factory=dict, repr=False)
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -39,7 +40,9 @@ class TwoMessageBound:
         return min(max(1.0 - math.exp(least) / self.delta(epsilon), 0.0), 1.0)
 
     def _found(self, epsilon: float) -> list[Found]:
-        return [_search(crowd, epsilon) for crowd in self.crowds]
+        if epsilon not in self._known:
+            self._known[epsilon] = [_search(crowd, epsilon) for crowd in self.crowds]
+        return self._known[epsilon]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,10 @@ import numpy as np
 from shuffledp.accounting.two_messages.tilted import TiltedCrowd, at_data, evaluate
 from shuffledp.types import Floats
 
-# Boxes evaluated at most for one epsilon, and how many are cut at a time.
+# Boxes evaluated at most for one epsilon, and boxes times bands: with many bands, cutting
+# one of them changes little. Boxes that are cut at a time.
 EFFORT = 3_000
+_MOST_WORK = 10_000
 _AT_ONCE = 128
 # By how much a logarithm may exceed that of the worst data seen.
 _ENOUGH = 1e-3
@@ -53,6 +55,7 @@ def search(tilted: TiltedCrowd, *, effort: int = EFFORT) -> Found:
     likely = np.stack([0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)])
     seen = _worst_of(tilted, likely)
     boxes = _evaluated(tilted, 0.0 * counts[None, :], counts[None, :])
+    effort = min(effort, _MOST_WORK // counts.size)
     settled, spent = -math.inf, 1
     while True:
         worst = int(np.argmax(boxes.upper))

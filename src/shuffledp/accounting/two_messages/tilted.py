@@ -14,8 +14,8 @@ E[e^{theta S}], mu and P_theta mean and law of the tilted sum, and tau = t - mu,
 
 The best t is one more than the mode of the tilted sum, which is a whole number next to mu
 (Darroch 1964): tau is in (0, 2). The exponent K - theta mu is *linear* in the data. The sum
-hardly depends on them: it is a finite Fourier sum of the tilted law, and `docs/two-messages.md`
-bounds how far it may be, for all data of a box, from its value in the middle of the box.
+hardly depends on them: it is a finite Fourier sum of the tilted law, and how far it may be,
+for all data of a box, from its value in the middle is bounded (docs/two-messages.md).
 """
 
 import math
@@ -121,7 +121,7 @@ class TiltedCrowd:
         length = reach + 3.0
         size = 2.0 * length + 1.0
         last = min(_POINTS, int((size - 1.0) / 2.0))
-        angles = 2.0 * np.pi / size * np.arange(1, last + 1)
+        angles = 2.0 * np.pi / size * np.arange(1.0, last + 1.0)
         step = np.expm1(1j * angles)
         ones = log1p(np.multiply.outer(step, self.one))
         ones -= 1j * np.multiply.outer(angles, self.one)
@@ -133,9 +133,7 @@ class TiltedCrowd:
         return _Grid(size, angles, ones, zeros, kernel, 8.0 * math.exp(-_TAIL))
 
 
-def evaluate(
-    tilted: TiltedCrowd, low: Floats, high: Floats
-) -> tuple[Floats, Floats]:
+def evaluate(tilted: TiltedCrowd, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Bounds the divergence of all data between two corners of each box.
 
     Args:
@@ -172,7 +170,9 @@ def _amplitudes(
     """Returns the tilted law's transform about its mean, and its rounding error."""
     counts = tilted.crowd.counts
     logs = (counts - holders) @ grid.ones.T + holders @ grid.zeros.T
-    return np.exp(logs), _UNIT * grid.angles * float(counts @ (tilted.one + tilted.zero))
+    return np.exp(logs), _UNIT * grid.angles * float(
+        counts @ (tilted.one + tilted.zero)
+    )
 
 
 def _worst_sum(
@@ -184,7 +184,7 @@ def _worst_sum(
     moved = radius @ apart.T + rounding
     terms = amplitudes * grid.kernel
     sizes = np.abs(terms)
-    # |e^a - e^b| <= |e^b| (e^|a - b| - 1), and neither exceeds what the least variance says.
+    # |e^a - e^b| <= |e^b| (e^|a - b| - 1), and the least variance limits |e^a|.
     decay = np.exp(-np.multiply.outer(least, 1.0 - np.cos(grid.angles)))
     farthest = np.minimum(
         sizes * np.expm1(np.minimum(moved, 700.0)),
