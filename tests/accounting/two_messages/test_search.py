@@ -1,0 +1,144 @@
+"""The worst data of a crowd: found, and proven to be the worst."""
+
+import math
+
+import numpy as np
+import pytest
+from oracles.bits import Crowd, random_crowd
+
+from shuffledp.accounting.two_messages import search as searching
+from shuffledp.accounting.two_messages.bits import MAX_BANDS, narrower, nested, wider
+from shuffledp.accounting.two_messages.search import Found, search
+from shuffledp.accounting.two_messages.tilted import TiltedCrowd
+from shuffledp.cover import TwoMessages
+
+
+def searched(crowd: Crowd, epsilon: float, *, effort: int = 3_000) -> Found:
+    return search(TiltedCrowd(wider(crowd.bits, crowd.counts), epsilon), effort=effort)
+
+
+def symmetric(levels: list[float], counts: list[int], victim: int) -> Crowd:
+    flips = 1.0 / (np.exp(levels) + 1.0)
+    others = np.array(counts)
+    others[victim] -= 1
+    return Crowd(flips, 1.0 - flips, others, 1.0 - flips[victim], flips[victim])
+
+
+@pytest.mark.parametrize("cutting", [True, False])
+@pytest.mark.parametrize("seed", range(16))
+def test_worst_data_of_small_crowds_lie_between_the_ends(
+    seed: int, monkeypatch: pytest.MonkeyPatch, *, cutting: bool
+) -> None:
+    if cutting:
+        # As if there were too many data to look at all of them.
+        monkeypatch.setattr(searching, "_FEW_DATA", 0)
+    rng = np.random.default_rng(2_000 + seed)
+    crowd = random_crowd(rng)
+    budget = math.log(crowd.first / crowd.second)
+    epsilon = float(rng.uniform(0.0, 0.95)) * budget
+
+    found = searched(crowd, epsilon)
+
+    worst = max(crowd.divergence(data, epsilon) for data in crowd.all_data())
+    assert math.exp(found.lower) <= worst * (1.0 + 1e-11) + 1e-15
+    assert worst <= math.exp(found.upper) * (1.0 + 1e-11) + 1e-15
+    seen = crowd.divergence([int(n) for n in found.worst], epsilon)
+    assert math.exp(found.lower) <= seen * (1.0 + 1e-11) + 1e-15
+    # The search ended because it was good enough, and not for lack of effort.
+    assert found.upper <= found.lower + 1.1e-3 or worst < 1e-12
+
+
+@pytest.mark.parametrize("effort", [1, 5, 20])
+def test_it_may_end_at_any_time(effort: int) -> None:
+    crowd = symmetric([0.5, 1.0, 2.0], [250, 500, 250], 1)
+    bounds = [searched(crowd, 0.13, effort=e).upper for e in (effort, 3_000)]
+    found = searched(crowd, 0.13)
+
+    assert found.lower <= bounds[1] <= bounds[0] < math.inf
+
+
+def test_who_agrees_is_not_always_worst() -> None:
+    crowd = symmetric([0.5, 1.0, 2.0], [6, 6, 6], 1)
+    found = searched(crowd, 0.726358)
+
+    assert found.worst.tolist() in ([6, 5, 5], [0, 0, 1])
+    assert math.exp(found.lower) < 1e-3 * (1.0 + 1e-5)
+    assert math.exp(found.upper) > 1e-3 * (1.0 - 1e-5)
+    alike = max(crowd.divergence(data, 0.726358) for data in [(0, 0, 0), (6, 5, 6)])
+    assert alike < 0.999e-3
+
+
+# (levels, people, victim, delta, epsilon): found by evaluating all data, to six digits.
+WORST = [
+    ([1.0], [20], 0, 1e-3, 0.687180),
+    ([2.0], [20], 0, 1e-3, 1.987258),
+    ([4.0], [50], 0, 1e-3, 3.997519),
+    ([2.53], [11], 0, 1e-2, 2.506490),
+    ([1.0, 3.0], [8, 8], 0, 1e-3, 0.981755),
+    ([1.0, 3.0], [8, 8], 1, 1e-3, 2.981755),
+    ([0.5, 1.0, 2.0], [6, 6, 6], 0, 1e-3, 0.340413),
+    ([0.5, 1.0, 2.0], [6, 6, 6], 2, 1e-3, 1.723991),
+]
+# The same, of people who all agree: no certificate may be below.
+AGREEING = [
+    ([1.0], [1_000], 0, 1e-6, 0.126614),
+    ([4.0], [1_000], 0, 1e-6, 1.691006),
+    ([2.0], [10_000], 0, 1e-6, 0.087016),
+    ([0.5, 1.0, 2.0], [2_500, 5_000, 2_500], 0, 1e-6, 0.018627),
+    ([0.5, 1.0, 2.0], [2_500, 5_000, 2_500], 1, 1e-6, 0.037019),
+    ([0.5, 1.0, 2.0], [2_500, 5_000, 2_500], 2, 1e-6, 0.063394),
+    ([1.0, 4.0], [5_000, 5_000], 0, 1e-6, 0.049763),
+    ([1.0, 4.0], [5_000, 5_000], 1, 1e-6, 0.109704),
+    ([0.5, 1.0, 2.0], [250, 500, 250], 0, 1e-6, 0.066303),
+    ([0.5, 1.0, 2.0], [250, 500, 250], 1, 1e-6, 0.131261),
+    ([0.5, 1.0, 2.0], [250, 500, 250], 2, 1e-6, 0.224769),
+]
+
+
+@pytest.mark.parametrize(("levels", "people", "victim", "delta", "epsilon"), WORST)
+def test_small_crowds_are_certified_exactly(
+    levels: list[float], people: list[int], victim: int, delta: float, epsilon: float
+) -> None:
+    crowd = symmetric(levels, people, victim)
+
+    # Six digits of epsilon stand for an interval, and the divergence falls.
+    assert math.exp(searched(crowd, epsilon - 1e-6).lower) > delta
+    assert math.exp(searched(crowd, epsilon + 1e-6).upper) < delta
+
+
+@pytest.mark.parametrize(("levels", "people", "victim", "delta", "epsilon"), AGREEING)
+def test_large_crowds_are_certified_just_above_those_who_agree(
+    levels: list[float], people: list[int], victim: int, delta: float, epsilon: float
+) -> None:
+    crowd = symmetric(levels, people, victim)
+
+    assert math.exp(searched(crowd, epsilon - 1e-6).upper) > delta
+    assert math.exp(searched(crowd, epsilon * 1.001).upper) < delta
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bands_are_on_the_safe_side(seed: int) -> None:
+    # More levels than bands, of few people: all of them can be told apart elsewhere.
+    rng = np.random.default_rng(seed)
+    flips = np.sort(rng.uniform(0.05, 0.5, 2 * MAX_BANDS))
+    ones = np.ones(flips.size, dtype=np.int64)
+    crowd = Crowd(flips, 1.0 - flips, ones, 0.7, 0.3)
+    epsilon = 0.1
+
+    upper = search(TiltedCrowd(wider(crowd.bits, ones), epsilon)).upper
+    lower = search(TiltedCrowd(narrower(crowd.bits, ones), epsilon)).lower
+
+    some = [np.zeros(ones.size), ones, rng.integers(0, 2, ones.size)]
+    exact = max(crowd.divergence(data.tolist(), epsilon) for data in some)
+    assert exact <= math.exp(upper) <= 1.3 * exact
+    assert 0.7 * exact <= math.exp(lower)
+    assert lower <= upper
+
+
+def test_intervals_may_be_nested_or_not() -> None:
+    def bits(ones: list[float], zeros: list[float]) -> TwoMessages:
+        return TwoMessages(np.array([ones, zeros]), 0.5, 0.2)
+
+    assert nested(bits([0.1, 0.3], [0.1, 0.3]))
+    assert nested(bits([0.1, 0.3, 0.3], [0.5, 0.5, 0.6]))
+    assert not nested(bits([0.1, 0.3], [0.3, 0.1]))

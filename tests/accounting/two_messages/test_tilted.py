@@ -1,0 +1,121 @@
+"""Divergences under a tilt, against sums of the definition's own terms."""
+
+import math
+
+import mpmath as mp  # type: ignore[import-untyped]
+import numpy as np
+import pytest
+from oracles.bits import Crowd, random_crowd
+
+from shuffledp.accounting.two_messages.bits import BitCrowd, wider
+from shuffledp.accounting.two_messages.tilted import TiltedCrowd, at_data, evaluate
+from shuffledp.errors import CertificationError
+
+
+def log_budget(crowd: Crowd) -> float:
+    return math.log(crowd.first / crowd.second)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_data_lie_between_their_two_ends(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    crowd = random_crowd(rng)
+    holders = rng.integers(0, crowd.counts + 1)
+    epsilon = float(rng.uniform(0.0, 0.98)) * log_budget(crowd)
+
+    tilted = TiltedCrowd(wider(crowd.bits, crowd.counts), epsilon)
+    (lower,), (upper,) = at_data(tilted, holders[None, :].astype(float))
+
+    exact = crowd.precise_divergence(holders.tolist(), epsilon)
+    assert mp.exp(lower) <= exact * (1 + mp.mpf("1e-12"))
+    assert exact <= mp.exp(upper)
+    # Sums below e^-50 of the law are not resolved.
+    assert mp.exp(upper) - mp.exp(lower) <= mp.mpf("3e-9") * exact + mp.mpf("1e-15")
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-4, 3e-4])
+@pytest.mark.parametrize("agree", [True, False])
+def test_a_billion_people_who_agree_against_the_beta_function(
+    epsilon: float, *, agree: bool
+) -> None:
+    n, level = 10**9, 1.0
+    flip = 1.0 / (math.exp(level) + 1.0)
+    crowd = BitCrowd(
+        np.array([flip]),
+        np.array([flip]),
+        np.array([float(n)]),
+        math.tanh(level / 2.0),
+        flip,
+    )
+
+    (lower,), (upper,) = at_data(
+        TiltedCrowd(crowd, epsilon), np.array([[float(n) * agree]])
+    )
+
+    p = mp.mpf(flip) if not agree else 1 - mp.mpf(flip)
+    gap, ratio = mp.mpf(math.tanh(level / 2.0)), mp.exp(mp.mpf(epsilon))
+    top = gap - (ratio - 1) * mp.mpf(flip)
+
+    def at(t: int) -> mp.mpf:
+        weight = mp.exp(
+            mp.loggamma(n + 1)
+            - mp.loggamma(t)
+            - mp.loggamma(n - t + 2)
+            + (t - 1) * mp.log(p)
+            + (n - t + 1) * mp.log(1 - p)
+        )
+        # P(S >= t) term by term: each is a known multiple of the one before.
+        term, tail, k = weight * (n - t + 1) / t * p / (1 - p), mp.mpf(0), t
+        while term > weight * mp.mpf("1e-18"):
+            tail += term
+            k += 1
+            term *= mp.mpf(n - k + 1) / k * p / (1 - p)
+        return top * weight - (ratio - 1) * tail
+
+    # The best t is where neighboring terms have the ratio r; those beside it are no better.
+    r = top / (top + ratio - 1)
+    best = int(mp.floor((n + 1) * p / (p + (1 - p) * r))) + 1
+    with mp.workdps(25):
+        exact = max(at(t) for t in (best - 1, best, best + 1))
+    assert mp.exp(lower) <= exact <= mp.exp(upper)
+    assert upper - lower < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_data_of_a_box_exceed_its_bound(seed: int) -> None:
+    rng = np.random.default_rng(1_000 + seed)
+    crowd = random_crowd(rng, most=(30, 7, 4))
+    epsilon = float(rng.uniform(0.0, 0.95)) * log_budget(crowd)
+    low = rng.integers(0, crowd.counts + 1)
+    high = rng.integers(low, crowd.counts + 1)
+    tilted = TiltedCrowd(wider(crowd.bits, crowd.counts), epsilon)
+
+    (upper,), (doubt,) = evaluate(
+        tilted, low[None, :].astype(float), high[None, :].astype(float)
+    )
+
+    inside = [
+        crowd.divergence(data, epsilon)
+        for data in crowd.all_data()
+        if np.all(low <= data) and np.all(data <= high)
+    ]
+    assert max(inside) <= math.exp(upper) * (1.0 + 1e-12) + 1e-15
+    assert np.all((doubt == 0.0) == (low == high))
+
+
+def test_values_between_the_ends_are_no_worse() -> None:
+    # Somebody may hold a value whose chance lies anywhere between.
+    crowd = Crowd(np.array([0.2]), np.array([0.7]), np.array([6]), 0.8, 0.2)
+    rng = np.random.default_rng(3)
+    for epsilon in (0.0, 0.3, 0.9):
+        worst = max(crowd.divergence(data, epsilon) for data in crowd.all_data())
+        for _ in range(50):
+            between = rng.uniform(0.2, 0.7, 6)
+            mixed = Crowd(between, between, np.ones(6, dtype=np.int64), 0.8, 0.2)
+            assert mixed.divergence([0] * 6, epsilon) <= worst * (1.0 + 1e-12)
+
+
+def test_nothing_is_said_beyond_the_victims_own_budget() -> None:
+    crowd = random_crowd(np.random.default_rng(0))
+    with pytest.raises(CertificationError, match="Nothing is left"):
+        TiltedCrowd(wider(crowd.bits, crowd.counts), log_budget(crowd) + 1e-9)
