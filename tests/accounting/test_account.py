@@ -11,15 +11,20 @@ from oracles import multiprecision
 from oracles.enumeration import largest_divergences
 
 from shuffledp import (
+    BinarySum,
     Frequency,
     InvalidInputError,
+    Mean,
     Population,
     PopulationError,
     UnknownLevelError,
     account,
 )
+from shuffledp.accounting.profiles import upper_profiles
 from shuffledp.accounting.upper import blanket
 from shuffledp.cover import TwoCountAttack
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomizers.one_bit import OneBit
 
 EPSILONS = [0.0, 0.1, 0.4, 0.9, 2.0]
 SMALL_CROWDS: list[dict[float, int]] = [
@@ -112,16 +117,48 @@ def test_delta_covers_the_counterexample_to_the_variation_ratio() -> None:
         (1.0, 10**4, 1e-20, 0.107715),
     ],
 )
-def test_epsilon_of_two_categories_agrees_with_independent_computations(
+def test_the_blanket_of_two_categories_agrees_with_independent_computations(
     budget: float, num_users: int, delta: float, known: float
 ) -> None:
     people = Population.from_counts({budget: num_users})
+    (upper,) = upper_profiles(KRandomizedResponse(2), people, [0], delta=delta)
+    blanket = upper.bounds["blanket"]
 
-    (level,) = account(Frequency(2), people, delta=delta).levels
+    # Six digits are known, and smoothing is allowed 0.1%.
+    assert blanket.delta(known * (1.0 - 1e-5)) > delta >= blanket.delta(known * 1.001)
 
-    # Smoothing and the rounding of six digits are allowed 0.1%.
-    assert known <= level.epsilon_central <= known * 1.001
+
+@pytest.mark.parametrize("budget", [0.1, 1.0, 4.0, 8.0])
+@pytest.mark.parametrize("num_users", [10**3, 10**5, 10**9])
+def test_two_messages_are_certified_as_well_as_attacked(
+    budget: float, num_users: int
+) -> None:
+    people = Population.from_counts({budget: num_users})
+
+    guarantees = [
+        account(protocol, people, delta=1e-6)
+        for protocol in (Frequency(2), BinarySum(), Mean(0, 1, randomizer=OneBit(0, 1)))
+    ]
+
+    (level,) = guarantees[0].levels
     assert level.epsilon_central_lower <= level.epsilon_central
+    assert level.epsilon_central <= 1.0005 * level.epsilon_central_lower
+    # The same bit, under three names.
+    assert len({guarantee.levels for guarantee in guarantees}) == 1
+
+
+def test_a_level_says_what_its_number_rests_on() -> None:
+    people = Population.from_counts({1.0: 1_000, 8.0: 10})
+
+    rests_on = [
+        [level.rests_on for level in account(protocol, people, delta=1e-6).levels]
+        for protocol in (Frequency(2), Frequency(3))
+    ]
+    alone = account(Frequency(3), Population.from_counts({9.0: 2}), delta=1e-6)
+
+    assert rests_on == [["two messages"] * 2, ["blanket"] * 2]
+    assert [level.rests_on for level in alone.levels] == ["device"]
+    assert "nothing better is proven" in alone.theorem
 
 
 def test_epsilons_of_mixed_levels_agree_with_independent_computations() -> None:

@@ -6,6 +6,7 @@ import pytest
 from oracles.shuffled import divergence, shuffled, with_victim
 
 from shuffledp import InvalidInputError, Population, account
+from shuffledp.accounting.profiles import upper_profiles
 from shuffledp.randomizers.declared_ratios import DeclaredRatios
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.statistics.single_message import SingleMessage
@@ -103,13 +104,24 @@ def test_local_delta_is_that_of_the_worst_mechanism(share: float) -> None:
 def test_binary_response_is_declared_as_well_as_known() -> None:
     # With two messages, q is the largest of all ratios between levels.
     people = Population.from_counts({1.0: 300})
-    deltas = []
-    for device in (KRandomizedResponse(2), DeclaredRatios(math.e)):
-        (answer,) = account(SingleMessage(device), people, epsilon=0.1).levels
-        deltas.append(answer.delta_central)
+    blankets = [
+        upper_profiles(device, people, [0], delta=1e-6)[0].bounds["blanket"]
+        for device in (KRandomizedResponse(2), DeclaredRatios(math.e))
+    ]
 
-    # The whole of the declaration is attained; six digits.
-    assert deltas[0] == pytest.approx(deltas[1], rel=1e-5)
+    # The whole of the declaration is attained.
+    assert blankets[0].delta(0.1) == pytest.approx(blankets[1].delta(0.1), rel=1e-5)
+
+
+def test_that_there_are_two_messages_is_worth_knowing() -> None:
+    people = Population.from_counts({1.0: 300})
+
+    known, declared = (
+        account(SingleMessage(device), people, epsilon=0.1).levels[0].delta_central
+        for device in (KRandomizedResponse(2), DeclaredRatios(math.e))
+    )
+
+    assert known < 0.6 * declared
 
 
 def test_no_distance_exceeds_what_the_budget_allows() -> None:

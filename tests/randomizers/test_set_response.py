@@ -9,7 +9,13 @@ from oracles.finite_messages import Senders, finite_devices
 from oracles.shuffled import divergence, largest_shuffled_divergences
 
 from shuffledp import Population, account
-from shuffledp.cover import Cover, LocalRandomizer, ScoreAttack, TwoCountAttack
+from shuffledp.cover import (
+    Attack,
+    Cover,
+    LocalRandomizer,
+    TwoCountAttack,
+    TwoMessages,
+)
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 
@@ -157,13 +163,20 @@ def test_strays_are_messages_that_nobody_favors(
 
 
 def explains(
-    attack: TwoCountAttack | ScoreAttack,
+    attack: Attack,
     sent: Floats,
     victim: Floats,
     kinds: list[np.typing.NDArray[np.bool_]],
 ) -> bool:
     """Is this what the attack takes for the chances of its kinds of messages?"""
     shows = np.array([[row[kind].sum() for kind in kinds] for row in victim])
+    if isinstance(attack, TwoMessages):
+        ends = np.stack([sent.min(axis=1), 1.0 - sent.max(axis=1)])
+        return (
+            np.allclose(attack.least, ends, rtol=1e-12)
+            and np.allclose(attack.gap, shows[0, 1] - shows[1, 1], rtol=1e-12)
+            and np.allclose(attack.stray, shows[1, 1], rtol=1e-12)
+        )
     if isinstance(attack, TwoCountAttack):
         hits = np.stack([attack.hit_probabilities] * 2, axis=1)
         both = [[attack.flip, attack.flip + attack.gap]]

@@ -22,7 +22,7 @@ HUNDRED_BUDGETS = Population.from_budgets(
 
 def device_attack(budget: float, others: Population, *, keeps: bool) -> ScoreAttack:
     """The device's own attack, on others who all hold x, or its mirror image: x'."""
-    (attack,) = KRandomizedResponse(2).attacks([budget], others)[0]
+    _, attack = KRandomizedResponse(2).attacks([budget], others)[0]
     assert isinstance(attack, ScoreAttack)
     rows = attack.others if keeps else attack.others[:, ::-1]
     return ScoreAttack(rows.copy(), attack.second, attack.difference)

@@ -33,12 +33,12 @@ def test_data_lie_between_their_two_ends(seed: int) -> None:
     assert mp.exp(upper) - mp.exp(lower) <= mp.mpf("3e-9") * exact + mp.mpf("1e-15")
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 1e-4, 3e-4])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-3, 3e-3])
 @pytest.mark.parametrize("agree", [True, False])
-def test_a_billion_people_who_agree_against_the_beta_function(
+def test_ten_million_people_who_agree_against_the_beta_function(
     epsilon: float, *, agree: bool
 ) -> None:
-    n, level = 10**9, 1.0
+    n, level = 10**7, 1.0
     flip = 1.0 / (math.exp(level) + 1.0)
     crowd = BitCrowd(
         np.array([flip]),

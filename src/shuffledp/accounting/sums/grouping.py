@@ -9,14 +9,15 @@ MAX_GROUPS = 64
 
 
 def group_indices(
-    probabilities: Floats, num_groups: int = MAX_GROUPS
+    probabilities: Floats, num_groups: int | None = None
 ) -> NDArray[np.int64]:
     """Returns the group of each probability, in cells of equal width.
 
     Args:
         probabilities: At least one, shape (levels,).
-        num_groups: How many cells there are.
+        num_groups: How many cells there are; MAX_GROUPS if it is not said.
     """
+    num_groups = MAX_GROUPS if num_groups is None else num_groups
     low, high = probabilities.min(), probabilities.max()
     # Equal probabilities have no width, and belong to one group.
     scale = num_groups / max(high - low, 1e-300)
