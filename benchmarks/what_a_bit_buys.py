@@ -1,0 +1,85 @@
+"""What knowing that there are two messages buys: errors at equal central guarantees.
+
+For one level of n people and a central target at delta = 1e-6: the largest local budget
+that keeps it by the blanket alone, and by the bound of docs/two-messages.md; and the
+standard error of what the analyst then learns. RAPPOR's target holds for any number of
+reports from one permanent response; the error is that of one. Prints a Markdown table.
+
+    python benchmarks/what_a_bit_buys.py
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+import shuffledp as sdp
+from shuffledp.accounting.profiles import upper_profiles
+from shuffledp.accounting.rounds.composed_profile import composed_profile
+from shuffledp.accounting.search import largest
+from shuffledp.cover import LocalRandomizer
+from shuffledp.randomizers.rappor import Rappor
+
+DELTA = 1e-6
+
+
+def largest_budget(
+    device: LocalRandomizer, num_users: int, target: float, *, blanket_alone: bool
+) -> float:
+    """Returns the largest local budget whose certificate is at most the target."""
+
+    def fits(level: float) -> bool:
+        people = sdp.Population.from_counts({level: num_users})
+        (upper,) = upper_profiles(device, people, [0], delta=DELTA / device.changes)
+        if blanket_alone:
+            upper = replace(upper, bounds={"blanket": upper.bounds["blanket"]})
+        return composed_profile(upper, 1, DELTA)(target) <= DELTA
+
+    return largest(fits, 2.0 * target, 50.0, 1e-4)
+
+
+def mean_error(level: float, num_users: int) -> float:
+    """Of the mean of values in [0, 1], sent as one bit each, whatever they are."""
+    return 0.5 / math.tanh(level / 2.0) / math.sqrt(num_users)
+
+
+def sum_error(level: float, num_users: int) -> float:
+    """Of how many of the people hold a 1, whatever they hold."""
+    return mean_error(level, num_users) * num_users
+
+
+def string_error(level: float, num_users: int) -> float:
+    """Of the share of people whose filter has a bit, for the worst share."""
+    one, zero = STRINGS.effective_chances(np.array([level]))
+    return float(0.5 / (one[0] - zero[0]) / math.sqrt(num_users))
+
+
+STRINGS = Rappor(num_bits=128, num_hashes=1)
+ROWS: list[tuple[str, LocalRandomizer, Callable[[float, int], float]]] = [
+    ("one-bit mean of [0, 1]", sdp.OneBit(0, 1), mean_error),
+    ("sum of bits", sdp.KRandomizedResponse(2), sum_error),
+    ("RAPPOR, share of a bit", STRINGS.permanent, string_error),
+]
+
+
+def main() -> None:
+    """Prints the table."""
+    print("| statistic | people | central epsilon | local budget | standard error |")
+    print("|---|---:|---:|---:|---:|")
+    for name, device, error in ROWS:
+        for num_users, target in ((10**4, 0.1), (10**6, 0.1), (10**6, 0.01)):
+            before, after = (
+                largest_budget(device, num_users, target, blanket_alone=alone)
+                for alone in (True, False)
+            )
+            errors = [error(level, num_users) for level in (before, after)]
+            print(
+                f"| {name} | {num_users:,} | {target:g} | {before:.3f} -> {after:.3f} "
+                f"| {errors[0]:.4g} -> {errors[1]:.4g} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
