@@ -82,7 +82,7 @@ class TrainingRound:
     >>> protocol.estimate(sdp.shuffle(reports, rng=rng), people).value.round(1)
     array([ 0.5, -0.2])
     >>> sdp.account(protocol, people, delta=1e-6, rounds=3).worst.epsilon_central
-    0.141977
+    0.105568
 
     Attributes:
         framework: What devices run, such as `ClipLaplaceVectors`.
