@@ -101,7 +101,7 @@ def test_parts_add_up_to_the_whole_in_whatever_order(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=repr)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(people=PEOPLE, seed=st.integers(0, 2**32))
 def test_parts_estimate_what_the_whole_does(
     protocol: Any, people: list[tuple[int, float, int]], seed: int
