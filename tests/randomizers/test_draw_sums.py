@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+from covering import covering
 from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import chi2
@@ -87,9 +88,9 @@ def test_bits_are_as_likely_as_one_by_one(level: float) -> None:
     assert chi_square(table, expected) < chi2.isf(FALSE_ALARM, 4)
 
 
-@pytest.mark.parametrize("crowd", [False, True])
-@pytest.mark.parametrize("level", [30.0, 700.0])
-@pytest.mark.parametrize("device", COARSE, ids=repr)
+@covering(
+    ("device", COARSE), ("level", [30.0, 700.0]), ("crowd", [False, True]), ids=repr
+)
 def test_sums_of_cells_are_as_likely_as_one_by_one(
     device: Grid, level: float, crowd: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
