@@ -71,13 +71,13 @@ def landed(
         How many stayed in each cell, shape (cells,), and how many went beyond the last.
     """
     found, on_the_way = np.zeros(starts.size, dtype=np.int64), 0
-    setting_out = np.flatnonzero(starts).tolist()
+    setting_out, chances = np.flatnonzero(starts).tolist(), stays.tolist()
     for first, further in itertools.pairwise([*setting_out, starts.size]):
         on_the_way += int(starts[first])
         for cell in range(first, further):
             if not on_the_way:
                 break
-            here = int(rng.binomial(on_the_way, stays[cell]))
+            here = int(rng.binomial(on_the_way, chances[cell]))
             found[cell] = here
             on_the_way -= here
     return found, on_the_way
