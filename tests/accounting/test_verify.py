@@ -1,5 +1,6 @@
 """A certificate survives JSON, and holds only as it was written."""
 
+import itertools
 import json
 from collections.abc import Callable
 from functools import cache
@@ -205,9 +206,10 @@ def of_both() -> str:
     return json.dumps(certificate(Twice()))
 
 
-@pytest.mark.parametrize("place", [0, 2])
-@pytest.mark.parametrize("key", NUMBERS)
-@pytest.mark.parametrize("part", ["main", "also"])
+@covering(
+    (("part", "key"), list(itertools.product(["main", "also"], NUMBERS))),
+    ("place", [0, 2]),
+)
 def test_every_number_of_every_statement_is_compared(
     of_both: str, part: str, key: str, place: int
 ) -> None:

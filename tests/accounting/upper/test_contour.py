@@ -171,9 +171,9 @@ def test_sum_and_integral_give_the_same_epsilon(
 # Where every message counts, and sums have a longest possible value: far out, rounding
 # must not be taken for more than it is.
 FAR_OUT = [
-    (14, {0.6: 120, 3.0: 250, 3.9: 190}, 1e-80),
+    pytest.param(14, {0.6: 120, 3.0: 250, 3.9: 190}, 1e-80, marks=pytest.mark.slow),
     (37, {1.4: 170, 3.9: 176}, 1e-85),
-    (8, {1.0: 600, 3.5: 678}, 1e-80),
+    pytest.param(8, {1.0: 600, 3.5: 678}, 1e-80, marks=pytest.mark.slow),
     (25, {0.5: 200, 2.0: 132, 3.0: 100}, 1e-95),
 ]
 
