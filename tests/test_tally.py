@@ -332,7 +332,13 @@ def test_one_wrong_byte_is_noticed(data: st.DataObject) -> None:
     assert read == Tally.from_dict(record())
 
 
-@pytest.mark.parametrize("inside", [b"0", b"[", b'{"levels":'])
+@pytest.mark.parametrize(
+    "inside",
+    [
+        b"[",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in (b"0", b'{"levels":')),
+    ],
+)
 def test_a_few_bytes_do_not_fill_the_memory(inside: bytes) -> None:
     bomb = packed(inside * (2**28 // len(inside)))
     assert len(bomb) < 2**22

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.enumeration import largest_divergences
@@ -104,8 +105,7 @@ CROWDS: list[tuple[dict[float, int], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("counts", "absent"), CROWDS)
-@pytest.mark.parametrize("num_categories", [2, 17])
+@covering((("counts", "absent"), CROWDS), ("num_categories", [2, 17]))
 def test_absent_people_are_those_who_give_most_cover(
     num_categories: int, counts: dict[float, int], absent: int
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from covering import covering
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles import multiprecision
@@ -40,8 +41,7 @@ SMALL_CROWDS: list[dict[float, int]] = [
 ]
 
 
-@pytest.mark.parametrize("counts", SMALL_CROWDS)
-@pytest.mark.parametrize("num_categories", [2, 3, 4])
+@covering(("counts", SMALL_CROWDS), ("num_categories", [2, 3, 4]))
 def test_delta_encloses_the_worst_case_over_all_datasets(
     num_categories: int, counts: dict[float, int]
 ) -> None:
@@ -183,8 +183,7 @@ def test_bounds_of_as_many_categories_as_people_are_tight() -> None:
     assert 0.99 <= level.epsilon_central_lower / level.epsilon_central <= 1.0
 
 
-@pytest.mark.parametrize("num_categories", [2, 3, 100])
-@pytest.mark.parametrize("budget", [30.0, 38.0, 45.0, 100.0, 700.0])
+@covering(("num_categories", [2, 3, 100]), ("budget", [30.0, 38.0, 45.0, 100.0, 700.0]))
 def test_huge_budgets_are_not_certified_for_more_than_they_are_worth(
     num_categories: int, budget: float
 ) -> None:

@@ -178,7 +178,12 @@ def test_people_are_a_population(people: Any) -> None:
 
 @pytest.mark.parametrize(
     "protocol",
-    [*PROTOCOLS, sdp.KRandomizedResponse(4), sdp.UnaryEncoding(4), sdp.Laplace(0, 1)],
+    [
+        *PROTOCOLS,
+        sdp.KRandomizedResponse(4),
+        sdp.UnaryEncoding(4),
+        pytest.param(sdp.Laplace(0, 1), marks=pytest.mark.slow),
+    ],
     ids=repr,
 )
 def test_profiles_and_promises_say_what_certificates_do(protocol: Any) -> None:

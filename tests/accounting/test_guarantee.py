@@ -3,6 +3,7 @@
 import hashlib
 import json
 import struct
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,36 +16,53 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import DataError
 
 PEOPLE = Population.from_counts({0.5: 100, 2.0: 400})
-AT_DELTA = account(Frequency(4), PEOPLE, delta=1e-6)
 MANY = Population.from_budgets(np.random.default_rng(2).uniform(0.1, 1.0, 200))
 
-GUARANTEES = [
-    AT_DELTA,
-    account(Frequency(4), PEOPLE, epsilon=0.1),
-    account(Frequency(4), PEOPLE, epsilon=0.0),
-    account(Frequency(4), PEOPLE, delta=1e-300),
-    account(Frequency(4, "stratified"), PEOPLE, delta=1e-6, absent=7),
-    account(Frequency(4), PEOPLE, delta=1e-6, rounds=2, coordinates=3),
-    account(Frequency(4), PEOPLE, delta=1e-6, levels=[2.0]),
-    account(Frequency(4), MANY, delta=1e-6),
-    account(Strings(16, num_cohorts=4), PEOPLE, delta=1e-6),
-    account(Strings(16, num_cohorts=4, mode="stratified"), PEOPLE, epsilon=0.1),
-    account(Laplace(0, 1), PEOPLE, delta=1e-6),
+STRINGS = Strings(16, num_cohorts=4)
+# What is accounted for, and for what; for quantiles, several are the same level.
+ASKED: list[tuple[Any, Population, dict[str, Any]]] = [
+    (Frequency(4), PEOPLE, {"delta": 1e-6}),
+    (Frequency(4), PEOPLE, {"epsilon": 0.1}),
+    (Frequency(4), PEOPLE, {"epsilon": 0.0}),
+    (Frequency(4), PEOPLE, {"delta": 1e-300}),
+    (Frequency(4, "stratified"), PEOPLE, {"delta": 1e-6, "absent": 7}),
+    (Frequency(4), PEOPLE, {"delta": 1e-6, "rounds": 2, "coordinates": 3}),
+    (Frequency(4), PEOPLE, {"delta": 1e-6, "levels": [2.0]}),
+    (Frequency(4), MANY, {"delta": 1e-6}),
+    (STRINGS, PEOPLE, {"delta": 1e-6}),
+    (Strings(16, num_cohorts=4, mode="stratified"), PEOPLE, {"epsilon": 0.1}),
+    (Laplace(0, 1), PEOPLE, {"delta": 1e-6}),
+    (STRINGS, PEOPLE, {"delta": 1e-6, "quantiles": True}),
 ]
-# Several quantiles are the same level.
-QUANTILES = account(Strings(16, num_cohorts=4), PEOPLE, delta=1e-6, quantiles=True)
-WITH_ALSO = account(Strings(16, num_cohorts=4), PEOPLE, delta=1e-6)
 
 
-@pytest.mark.parametrize("guarantee", [*GUARANTEES, QUANTILES])
-def test_what_is_written_as_json_is_read_back(guarantee: Guarantee) -> None:
+@cache
+def guarantee_of(case: int) -> Guarantee:
+    protocol, people, asked = ASKED[case]
+    return account(protocol, people, **asked)
+
+
+def at_delta() -> Guarantee:
+    return guarantee_of(0)
+
+
+def of_strings() -> Guarantee:
+    """Two statements."""
+    return guarantee_of(8)
+
+
+@pytest.mark.parametrize("case", range(len(ASKED)))
+def test_what_is_written_as_json_is_read_back(case: int) -> None:
+    guarantee = guarantee_of(case)
     text = json.dumps(guarantee.to_dict(), allow_nan=False)
 
     assert read_certificate(json.loads(text)) == guarantee
 
 
-@pytest.mark.parametrize("guarantee", GUARANTEES)
-def test_every_reported_level_is_found_by_its_budget(guarantee: Guarantee) -> None:
+@pytest.mark.parametrize("case", range(len(ASKED) - 1))
+def test_every_reported_level_is_found_by_its_budget(case: int) -> None:
+    guarantee = guarantee_of(case)
+
     for entry in guarantee.levels:
         assert entry.chosen == entry.epsilon_local
         assert guarantee.level(entry.chosen) is entry
@@ -53,12 +71,12 @@ def test_every_reported_level_is_found_by_its_budget(guarantee: Guarantee) -> No
 @pytest.mark.parametrize("budget", [0.4999999, 1.0, -1.0, float("nan")])
 def test_levels_that_were_not_reported_are_not_found(budget: float) -> None:
     with pytest.raises(KeyError):
-        AT_DELTA.level(budget)
+        at_delta().level(budget)
 
 
 def test_people_are_listed_with_their_digest() -> None:
-    assert AT_DELTA.people == ((0.5, 100), (2.0, 400))
-    assert AT_DELTA.people_digest == digest(PEOPLE)
+    assert at_delta().people == ((0.5, 100), (2.0, 400))
+    assert at_delta().people_digest == digest(PEOPLE)
     assert digest(PEOPLE) == digest(Population.from_budgets(PEOPLE.budgets()))
     numbers = struct.pack("<ddqq", 0.5, 2.0, 100, 400)
     assert digest(PEOPLE) == hashlib.sha256(numbers).hexdigest()
@@ -85,7 +103,7 @@ def test_only_the_digest_is_kept_of_very_many_levels() -> None:
     ],
 )  # fmt: skip
 def test_incomplete_certificates_are_refused(key: str) -> None:
-    record = AT_DELTA.to_dict()
+    record = at_delta().to_dict()
     del record[key]
 
     with pytest.raises(DataError, match="Expected"):
@@ -94,7 +112,7 @@ def test_incomplete_certificates_are_refused(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["about", "delta", "levels"])
 def test_incomplete_further_statements_are_refused(key: str) -> None:
-    record = WITH_ALSO.to_dict()
+    record = of_strings().to_dict()
     del record["also"][0][key]
 
     with pytest.raises(DataError, match="Expected"):
@@ -110,7 +128,7 @@ def test_incomplete_further_statements_are_refused(key: str) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("what", ["main", "also"])
 def test_incomplete_levels_are_refused(key: str, what: str) -> None:
-    record = WITH_ALSO.to_dict()
+    record = of_strings().to_dict()
     statement = record if what == "main" else record["also"][0]
     del statement["levels"][0][key]
 
@@ -127,7 +145,7 @@ def test_incomplete_levels_are_refused(key: str, what: str) -> None:
     ],
 )  # fmt: skip
 def test_numbers_that_are_none_are_refused(key: str, value: Any) -> None:
-    record = WITH_ALSO.to_dict()
+    record = of_strings().to_dict()
     record["also"][0]["levels"][0][key] = value
 
     with pytest.raises(DataError, match="Expected"):
@@ -136,7 +154,7 @@ def test_numbers_that_are_none_are_refused(key: str, value: Any) -> None:
 
 @pytest.mark.parametrize("where", ["certificate", "statement", "level"])
 def test_what_a_certificate_does_not_say_is_refused(where: str) -> None:
-    record = WITH_ALSO.to_dict()
+    record = of_strings().to_dict()
     part = {
         "certificate": record,
         "statement": record["also"][0],
@@ -162,7 +180,7 @@ def test_a_certificate_says_what_ran() -> None:
 
 
 def test_digest_and_protocol_are_the_same() -> None:
-    record = AT_DELTA.to_dict()
+    record = at_delta().to_dict()
     record["protocol"]["parameters"]["categories"] = 5
 
     with pytest.raises(DataError, match="protocol_digest"):
@@ -170,11 +188,11 @@ def test_digest_and_protocol_are_the_same() -> None:
 
 
 def test_statements_come_in_one_order() -> None:
-    first, second = WITH_ALSO.statements
+    first, second = of_strings().statements
 
-    assert (first.about, first.levels) == (WITH_ALSO.about, WITH_ALSO.levels)
-    assert (second,) == WITH_ALSO.also
-    assert first.delta == second.delta == WITH_ALSO.delta == 1e-6
+    assert (first.about, first.levels) == (of_strings().about, of_strings().levels)
+    assert (second,) == of_strings().also
+    assert first.delta == second.delta == of_strings().delta == 1e-6
     assert [entry.chosen for entry in second.levels] == [0.5, 2.0]
 
 
@@ -186,30 +204,42 @@ def test_statements_come_in_one_order() -> None:
         [],
         None,
         "text",
-        AT_DELTA.to_dict() | {"format": None},
-        AT_DELTA.to_dict() | {"num_users": "many"},
-        AT_DELTA.to_dict() | {"delta": "small"},
-        AT_DELTA.to_dict() | {"levels": [{}]},
-        AT_DELTA.to_dict() | {"levels": [3]},
-        AT_DELTA.to_dict() | {"levels": None},
-        AT_DELTA.to_dict() | {"protocol": 3},
-        AT_DELTA.to_dict() | {"protocol": {}},
-        AT_DELTA.to_dict() | {"protocol_digest": "0" * 64},
-        AT_DELTA.to_dict() | {"certified": False},
-        AT_DELTA.to_dict() | {"certified": 1},
-        AT_DELTA.to_dict() | {"epsilon": 1.0},
-        AT_DELTA.to_dict() | {"about": 3},
-        AT_DELTA.to_dict() | {"also": None},
-        AT_DELTA.to_dict() | {"also": [3]},
-        AT_DELTA.to_dict() | {"also": [{}]},
-        AT_DELTA.to_dict() | {"rounds": 1.0},
-        AT_DELTA.to_dict() | {"absent": True},
-        AT_DELTA.to_dict() | {"assumptions": "none"},
-        AT_DELTA.to_dict() | {"assumptions": [1]},
-        AT_DELTA.to_dict() | {"people": [[1.0]]},
-        AT_DELTA.to_dict() | {"people": 3},
     ],
 )
 def test_records_that_are_no_certificates_are_refused(record: Any) -> None:
     with pytest.raises(DataError, match="Expected"):
         read_certificate(record)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": None},
+        {"num_users": "many"},
+        {"delta": "small"},
+        {"levels": [{}]},
+        {"levels": [3]},
+        {"levels": None},
+        {"protocol": 3},
+        {"protocol": {}},
+        {"protocol_digest": "0" * 64},
+        {"certified": False},
+        {"certified": 1},
+        {"epsilon": 1.0},
+        {"about": 3},
+        {"also": None},
+        {"also": [3]},
+        {"also": [{}]},
+        {"rounds": 1.0},
+        {"absent": True},
+        {"assumptions": "none"},
+        {"assumptions": [1]},
+        {"people": [[1.0]]},
+        {"people": 3},
+    ],
+)
+def test_certificates_that_say_something_else_are_refused(
+    change: dict[str, Any],
+) -> None:
+    with pytest.raises(DataError, match="Expected"):
+        read_certificate(at_delta().to_dict() | change)

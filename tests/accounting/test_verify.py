@@ -1,5 +1,6 @@
 """A certificate survives JSON, and holds only as it was written."""
 
+import itertools
 import json
 from collections.abc import Callable
 from functools import cache
@@ -7,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import covering
 
 import shuffledp as sdp
 from shuffledp.accounting.certificate import read_certificate
@@ -16,6 +18,8 @@ from shuffledp.errors import DataError
 
 PROTOCOL = sdp.Frequency(4)
 STRINGS = sdp.Strings(16, num_cohorts=2)
+# Many rounds of it are composed fastest.
+NUMBER = sdp.OneBit(0, 1)
 PEOPLE = sdp.Population.from_counts({0.5: 50, 1.0: 100, 2.0: 50})
 NUMBERS = (
     "epsilon_local", "count", "hides_among", "epsilon_central",
@@ -52,16 +56,18 @@ def recomputed(record: dict[str, Any], protocol: Any = PROTOCOL) -> Verification
     return recompute(guarantee, protocol, population_of(guarantee))
 
 
-@pytest.mark.parametrize("protocol", [PROTOCOL, STRINGS, sdp.OneBit(0, 1)])
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"delta": 1e-6},
-        {"epsilon": 0.05},
-        {"delta": 1e-9, "levels": [1.0]},
-        {"delta": 1e-6, "absent": 10, "rounds": 2},
-        {"delta": 1e-6, "quantiles": True},
-    ],
+@covering(
+    (
+        "asked",
+        [
+            {"delta": 1e-6},
+            {"epsilon": 0.05},
+            {"delta": 1e-6, "absent": 10, "rounds": 2},
+            {"delta": 1e-9, "levels": [1.0]},
+            {"delta": 1e-6, "quantiles": True},
+        ],
+    ),
+    ("protocol", [PROTOCOL, STRINGS, NUMBER]),
 )
 def test_what_was_written_is_read_back_and_holds(
     asked: dict[str, Any], protocol: Any
@@ -164,11 +170,11 @@ def _other_about(record: dict[str, Any]) -> None:
 def test_a_changed_certificate_does_not_hold(
     tamper: Callable[[dict[str, Any]], None],
 ) -> None:
-    record = certificate(delta=1e-6, absent=10, rounds=2, coordinates=2)
+    record = certificate(NUMBER, delta=1e-6, absent=10, rounds=2, coordinates=2)
 
     tamper(record)
 
-    assert recomputed(record).problems
+    assert recomputed(record, NUMBER).problems
 
 
 @pytest.mark.parametrize(
@@ -182,12 +188,12 @@ def test_a_changed_certificate_does_not_hold(
 def test_a_certificate_that_contradicts_itself_is_refused(
     tamper: Callable[[dict[str, Any]], None], said: str
 ) -> None:
-    record = certificate(delta=1e-6, absent=10, rounds=2, coordinates=2)
+    record = certificate(NUMBER, delta=1e-6, absent=10, rounds=2, coordinates=2)
 
     tamper(record)
 
     with pytest.raises(DataError, match=said):
-        recomputed(record)
+        recomputed(record, NUMBER)
 
 
 @pytest.fixture(scope="module")
@@ -200,9 +206,10 @@ def of_both() -> str:
     return json.dumps(certificate(Twice()))
 
 
-@pytest.mark.parametrize("place", [0, 2])
-@pytest.mark.parametrize("key", NUMBERS)
-@pytest.mark.parametrize("part", ["main", "also"])
+@covering(
+    (("part", "key"), list(itertools.product(["main", "also"], NUMBERS))),
+    ("place", [0, 2]),
+)
 def test_every_number_of_every_statement_is_compared(
     of_both: str, part: str, key: str, place: int
 ) -> None:

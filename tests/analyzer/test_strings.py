@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from covering import covering
 
 from shuffledp.analyzer.bit_shares import agnostic_bit_shares, stratified_bit_shares
 from shuffledp.analyzer.strings import StringEstimate, decode_strings
@@ -96,11 +97,12 @@ def simulated(
     return Runs(estimates, counts[:listed] / n)
 
 
-@pytest.mark.parametrize("stratified", [False, True])
-@pytest.mark.parametrize(
-    ("levels", "chances"),
-    [(NOISY, (0.75, 0.25)), (CLEAR, (1.0, 0.0)), (CLEAR, (0.9, 0.4))],
-    ids=["noisy", "clear", "lopsided"],
+@covering(
+    ("stratified", [False, True]),
+    (
+        ("levels", "chances"),
+        [(NOISY, (0.75, 0.25)), (CLEAR, (1.0, 0.0)), (CLEAR, (0.9, 0.4))],
+    ),
 )
 def test_estimates_are_unbiased_with_the_error_and_coverage_they_state(
     levels: tuple[float, ...], chances: tuple[float, float], *, stratified: bool

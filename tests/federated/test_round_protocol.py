@@ -41,7 +41,15 @@ from shuffledp.tally import Tally
 
 DELTA = 1e-5
 FEW = sdp.Population.from_counts({0.1: 300, 1.0: 700})
-CENTRAL = ["apes", "s-apes-threshold", "one-bit-apes", "unis", "random-sparsification"]
+CENTRAL = [
+    "apes",
+    "one-bit-apes",
+    *(
+        # The same accountant, of covers that take longer.
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("s-apes-threshold", "unis", "random-sparsification")
+    ),
+]
 
 
 def round_of(name: str, *, clip: float = 0.1, coordinates: int = 40) -> TrainingRound:
@@ -78,7 +86,10 @@ def test_a_certificate_is_that_of_the_device_that_runs(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "user", "coordinate"),
-    [("apes", 2.2, 0.0290), ("s-apes-threshold", 1.03, 0.0147)],
+    [
+        pytest.param("apes", 2.2, 0.0290, marks=pytest.mark.slow),
+        ("s-apes-threshold", 1.03, 0.0147),
+    ],
 )
 def test_most_liberal_of_ten_thousand_people(
     name: str, user: float, coordinate: float

@@ -6,6 +6,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from covering import covering
 from scipy.stats import chi2
 
 from shuffledp.errors import InvalidInputError
@@ -94,8 +95,7 @@ def assert_drawn_from(chances: np.ndarray, cells: np.ndarray) -> None:
     assert statistic < chi2.isf(ALARM, expected.size - 1)
 
 
-@pytest.mark.parametrize("level", [1e-9, 0.05, 1.0, 6.0])
-@pytest.mark.parametrize("point", [0, 1, 1000, 2048, 4095, 4096])
+@covering(("level", [1e-9, 0.05, 1.0, 6.0]), ("point", [0, 1, 1000, 2048, 4095, 4096]))
 def test_simulated_chances_are_off_by_less_than_a_billionth(
     level: float, point: int
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import covering
 from scipy.stats import chi2
 
 from shuffledp import (
@@ -75,8 +76,7 @@ def one_by_one(
     return device.support_counts(messages, trials, TRIALS)
 
 
-@pytest.mark.parametrize("level", [0.0, 1.3, 30.0])
-@pytest.mark.parametrize(("device", "holders"), SMALL, ids=repr)
+@covering(("level", [0.0, 1.3, 30.0]), (("device", "holders"), SMALL), ids=repr)
 def test_whole_outcomes_are_as_likely_as_one_by_one(
     device: FrequencyOracle, holders: list[int], level: float
 ) -> None:

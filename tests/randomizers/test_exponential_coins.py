@@ -3,6 +3,7 @@ from typing import Any
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from covering import covering
 
 from shuffledp import SystemRandom
 from shuffledp.randomizers.exponential_coins import exponential_coins, logistic_coins
@@ -43,9 +44,9 @@ def words_of(chance: Any, count: int) -> list[int]:
     return [whole >> (53 * k) & (2**53 - 1) for k in range(count - 1, -1, -1)]
 
 
-@pytest.mark.parametrize("exponent", [*EXPONENTS[1:], 50.0, 100.0, 600.0])
-@pytest.mark.parametrize(
-    ("flip", "exact"), [(logistic_coins, logistic), (exponential_coins, exponential)]
+@covering(
+    ("exponent", [*EXPONENTS[1:], 50.0, 100.0, 600.0]),
+    (("flip", "exact"), [(logistic_coins, logistic), (exponential_coins, exponential)]),
 )
 def test_coins_compare_uniform_numbers_with_the_exact_chance(
     flip: Any, exact: Any, exponent: float

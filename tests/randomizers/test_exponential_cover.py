@@ -8,6 +8,7 @@ from typing import Any
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.noise import (
@@ -39,12 +40,18 @@ CROWDS = [
         {2.0: 10, 2.5: 10**5},
     )
 ]
-CASES = [
-    pytest.param(crowd, float(victim), clipped, delta, id=f"{crowd}{victim}{clipped}")
-    for crowd, clipped, delta in itertools.product(CROWDS, [True, False], [1e-3, 1e-9])
+VICTIMS = [
+    (crowd, float(victim))
+    for crowd in CROWDS
     for victim in crowd.epsilons
     if victim > 0.0
 ]
+CASES = covering(
+    (("crowd", "victim"), VICTIMS),
+    ("clipped", [True, False]),
+    ("delta", [1e-3, 1e-9]),
+    ids=str,
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,7 @@ def omega_of(cover: Cover, rate: float, *, clipped: bool) -> Omega:
     return Omega(rate, kappa, reach, math.exp(-kappa) / last, edges)
 
 
-@pytest.mark.parametrize(("crowd", "victim", "clipped", "delta"), CASES)
+@CASES
 def test_everybody_sends_the_blanket_whatever_she_holds(
     crowd: Population, victim: float, clipped: bool, delta: float
 ) -> None:
@@ -110,7 +117,7 @@ def test_everybody_sends_the_blanket_whatever_she_holds(
             assert gamma == 0.0
 
 
-@pytest.mark.parametrize(("crowd", "victim", "clipped", "delta"), CASES)
+@CASES
 def test_losses_are_never_below_those_of_the_two_ends(
     crowd: Population, victim: float, clipped: bool, delta: float
 ) -> None:
@@ -157,7 +164,7 @@ def exact_ends(omega: Omega, *, clipped: bool) -> tuple[list[Any], list[Any]]:
     return near, far
 
 
-@pytest.mark.parametrize(("crowd", "victim", "clipped", "delta"), CASES)
+@CASES
 def test_masses_add_up_and_so_do_the_victims_chances(
     crowd: Population, victim: float, clipped: bool, delta: float
 ) -> None:
@@ -183,7 +190,7 @@ def test_masses_add_up_and_so_do_the_victims_chances(
         assert outside[0].max() <= 0.31 * delta
 
 
-@pytest.mark.parametrize(("crowd", "victim", "clipped", "delta"), CASES)
+@CASES
 def test_densities_stay_between_their_bounds_within_each_cell(
     crowd: Population, victim: float, clipped: bool, delta: float
 ) -> None:

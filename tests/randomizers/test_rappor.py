@@ -5,6 +5,7 @@ from typing import Any
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from covering import covering
 from oracles.bit_vectors import (
     bloom,
     filters,
@@ -85,15 +86,17 @@ def test_two_reports_from_one_permanent_response_keep_its_budget(
     assert 0 < max(ratios) <= level
 
 
-@pytest.mark.parametrize(("q", "p"), NOISES)
-@pytest.mark.parametrize(
-    ("bits", "hashes", "crowd"),
-    [
-        (3, 1, {1.0: 4}),
-        (3, 1, {0.5: 2, 3.0: 1}),
-        (5, 2, {2.0: 2}),
-        (5, 2, {0.5: 1, 3.0: 1}),
-    ],
+@covering(
+    (("q", "p"), NOISES),
+    (
+        ("bits", "hashes", "crowd"),
+        [
+            (3, 1, {1.0: 4}),
+            (3, 1, {0.5: 2, 3.0: 1}),
+            (5, 2, {2.0: 2}),
+            (5, 2, {0.5: 1, 3.0: 1}),
+        ],
+    ),
 )
 def test_exact_divergence_lies_between_attack_and_certificate(
     q: float, p: float, bits: int, hashes: int, crowd: dict[float, int]

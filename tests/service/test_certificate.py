@@ -1,5 +1,7 @@
 """What a batch is worth: the accountant's numbers, against what the task promises."""
 
+from functools import cache
+
 import pytest
 from oracles.service_parties import LEVELS, parties
 
@@ -94,6 +96,7 @@ def test_nothing_is_certified_if_all_messages_are_spoiled() -> None:
     assert verdict.failures[-1].startswith("Nothing can be certified")
 
 
+@cache
 def planned(people: tuple[int, int, int]) -> tuple[Step, Tally]:
     task = parties("items").task
     choosing = Step(task, 1, EpochStage.CHOICE).choosing

@@ -22,6 +22,8 @@ from live_collection import (
 )
 from live_services import pair
 
+from shuffledp.service import calls
+
 # A batch of 240 messages has 14 KB; an answer some 300 bytes.
 _CUTS = [
     Cut("request", 0),
@@ -32,6 +34,13 @@ _CUTS = [
     Cut("response", 20),
     Cut("response", 200),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _ask_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Devices wait longer and longer before they ask again, for seconds in the end."""
+    monkeypatch.setattr(calls, "_FIRST_PAUSE", 0.02)
+    monkeypatch.setattr(calls, "_LONGEST_PAUSE", 0.1)
 
 
 def test_a_hand_over_that_is_cut_again_and_again_arrives_once(tmp_path: Path) -> None:

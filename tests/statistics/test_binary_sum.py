@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from covering import covering
 
 from shuffledp import (
     BinarySum,
@@ -34,11 +35,13 @@ def test_the_estimate_is_equation_9_5_with_n_p_over_2(level: float, ones: int) -
 
 
 # Agnostic estimates are biased if levels depend on values.
-@pytest.mark.parametrize(
-    ("mode", "dependent"),
-    [("agnostic", False), ("stratified", False), ("stratified", True)],
+@covering(
+    (
+        ("mode", "dependent"),
+        [("agnostic", False), ("stratified", False), ("stratified", True)],
+    ),
+    ("ones", [30, 200]),
 )
-@pytest.mark.parametrize("ones", [30, 200])
 def test_sums_have_the_error_and_the_coverage_they_state(
     mode: Mode, ones: int, *, dependent: bool
 ) -> None:
@@ -47,10 +50,11 @@ def test_sums_have_the_error_and_the_coverage_they_state(
     levels = np.tile(PEOPLE.budgets(), (runs, 1))
     levels = levels if dependent else rng.permuted(levels, axis=1)
 
-    sent = protocol.randomize(bits.ravel(), levels.ravel(), rng=rng).messages
+    reports = protocol.randomize(bits.ravel(), levels.ravel(), rng=rng)
+    sent = reports.messages.reshape(runs, 400)
     estimates = [
-        protocol.estimate(ShuffledReports(protocol.identity, row, own), PEOPLE)
-        for row, own in zip(sent.reshape(runs, 400), levels, strict=True)
+        protocol.estimate(ShuffledReports(reports.identity, row, own), PEOPLE)
+        for row, own in zip(sent, levels, strict=True)
     ]
 
     values = np.array([estimate.value for estimate in estimates])

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import covering
 
 from shuffledp import (
     Frequency,
@@ -58,7 +59,7 @@ def simulated(protocol: Frequency, *, redrawn: bool) -> Simulation:
     reports = protocol.randomize(values.ravel(), levels.ravel(), rng=rng)
     messages = np.split(reports.messages, RUNS)
     estimates = [
-        protocol.estimate(ShuffledReports(protocol.identity, sent, chosen), PEOPLE)
+        protocol.estimate(ShuffledReports(reports.identity, sent, chosen), PEOPLE)
         for sent, chosen in zip(messages, levels, strict=True)
     ]
     about: Any = "population" if redrawn else "participants"
@@ -70,9 +71,7 @@ def simulated(protocol: Frequency, *, redrawn: bool) -> Simulation:
     )
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("oracle", ORACLES, ids=repr)
-@pytest.mark.parametrize("redrawn", [False, True])
+@covering(("mode", MODES), ("oracle", ORACLES), ("redrawn", [False, True]), ids=repr)
 def test_estimates_are_unbiased_with_the_errors_and_coverage_they_state(
     oracle: FrequencyOracle, mode: Mode, *, redrawn: bool
 ) -> None:

@@ -37,8 +37,8 @@ def skewed_sets(num_users: int, num_items: int, set_size: int) -> Ints:
     [
         ("poisson", (0.3, 0.6, 1.0), None),
         ("poisson", (0.05, 0.3, 0.9), 1.0),
-        ("poisson", (1.0, 1.0, 1.0), 0.5),
-        ("bernoulli", (0.3, 0.6, 1.0), None),
+        pytest.param("poisson", (1.0, 1.0, 1.0), 0.5, marks=pytest.mark.slow),
+        pytest.param("bernoulli", (0.3, 0.6, 1.0), None, marks=pytest.mark.slow),
         ("bernoulli", (0.2, 0.3, 0.9), 1.0),
     ],
 )

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from covering import covering
 from oracles.means import mean_by
 
 from shuffledp import Mean, Population, ShuffledReports, shuffle
@@ -64,9 +65,7 @@ def simulated(mechanism: str, mode: Mode, kind: str) -> Floats:
     return solved(protocol, *collections(protocol, VALUES[kind]))
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("mechanism", NUMBER_MECHANISMS)
-@pytest.mark.parametrize("kind", VALUES)
+@covering(("mechanism", NUMBER_MECHANISMS), ("kind", list(VALUES)), ("mode", MODES))
 def test_predicted_error_is_the_error(mechanism: str, mode: Mode, kind: str) -> None:
     protocol = mean_by(mechanism, LOW, HIGH, mode)
     mean, spread = float(VALUES[kind].mean()), float(VALUES[kind].std())
@@ -80,9 +79,11 @@ def test_predicted_error_is_the_error(mechanism: str, mode: Mode, kind: str) -> 
     assert abs(predicted / estimates.std(ddof=1) - 1.0) < most
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("mechanism", ["one-bit", "laplace", "gaussian"])
-@pytest.mark.parametrize("kind", VALUES)
+@covering(
+    ("mechanism", ["one-bit", "laplace", "gaussian"]),
+    ("kind", list(VALUES)),
+    ("mode", MODES),
+)
 def test_linear_mechanisms_are_unbiased(mechanism: str, mode: Mode, kind: str) -> None:
     estimates = simulated(mechanism, mode, kind)
 
@@ -91,23 +92,24 @@ def test_linear_mechanisms_are_unbiased(mechanism: str, mode: Mode, kind: str) -
     assert off < 4.0 * estimates.std(ddof=1) / np.sqrt(RUNS)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("redrawn", [False, True])
-@pytest.mark.parametrize(
-    ("mechanism", "values"),
-    [("one-bit", MIXED), ("one-bit", SKEWED), ("laplace", MIXED)],
-    ids=["one-bit-mixed", "one-bit-skewed", "laplace"],
+@covering(
+    ("mode", MODES),
+    ("redrawn", [False, True]),
+    (
+        ("mechanism", "kind"),
+        [("one-bit", "mixed"), ("one-bit", "skewed"), ("laplace", "mixed")],
+    ),
 )
 def test_intervals_hold_as_often_as_they_say(
-    mechanism: str, mode: Mode, values: Floats, *, redrawn: bool
+    mechanism: str, mode: Mode, kind: str, *, redrawn: bool
 ) -> None:
-    protocol, spread = mean_by(mechanism, LOW, HIGH, mode), float(values.std())
-    runs = 800
+    protocol, values, runs = mean_by(mechanism, LOW, HIGH, mode), VALUES[kind], 800
+    spread, identity = float(values.std()), protocol.identity
     messages, levels = collections(protocol, values, redrawn=redrawn, runs=runs)
 
     estimates = [
         protocol.estimate(
-            ShuffledReports(protocol.identity, messages[run], levels[run]),
+            ShuffledReports(identity, messages[run], levels[run]),
             PEOPLE,
             spread=spread,
         )
@@ -126,8 +128,7 @@ def test_intervals_hold_as_often_as_they_say(
     assert 0.905 < np.sqrt(np.mean(np.square(errors))) / deviation < 1.105
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("share", [0.05, 0.3, 0.5, 0.9])
+@covering(("mode", MODES), ("share", [0.05, 0.3, 0.5, 0.9]))
 def test_clip_laplace_is_biased_by_no_more_than_it_says(
     mode: Mode, share: float
 ) -> None:

@@ -7,6 +7,7 @@ on to the next cell. Where nobody sets out any more, a number's binary digits ar
 independent coins, and everybody is sorted by the highest digit first.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
@@ -70,12 +71,13 @@ def landed(
         How many stayed in each cell, shape (cells,), and how many went beyond the last.
     """
     found, on_the_way = np.zeros(starts.size, dtype=np.int64), 0
-    for cell, (start, stay) in enumerate(
-        zip(starts.tolist(), stays.tolist(), strict=True)
-    ):
-        on_the_way += start
-        if on_the_way:
-            here = int(rng.binomial(on_the_way, stay))
+    setting_out, chances = np.flatnonzero(starts).tolist(), stays.tolist()
+    for first, further in itertools.pairwise([*setting_out, starts.size]):
+        on_the_way += int(starts[first])
+        for cell in range(first, further):
+            if not on_the_way:
+                break
+            here = int(rng.binomial(on_the_way, chances[cell]))
             found[cell] = here
             on_the_way -= here
     return found, on_the_way

@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from covering import covering
 
 from shuffledp.accounting.items.calibration import (
     largest_send_chance,
@@ -37,7 +38,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize(("n", "s", "epsilon"), KNOWN)
+@covering(("n", [5000, 50_000]), ("s", [4, 8]), ("epsilon", [0.5, 1.0, 2.0]))
 def test_smallest_blanket_is_the_known_one(n: int, s: int, epsilon: float) -> None:
     delta = 0.01 / n
 
@@ -49,9 +50,9 @@ def test_smallest_blanket_is_the_known_one(n: int, s: int, epsilon: float) -> No
     assert ItemsProfile(0.995 * n * m / 128, 1.0, s, 128, delta).lower(epsilon) > delta
 
 
-@pytest.mark.parametrize("set_size", [1, 4, 64])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-@pytest.mark.parametrize("blanket", [0.1, 1.0])
+@covering(
+    ("set_size", [1, 4, 64]), ("epsilon", [0.1, 1.0, 3.0]), ("blanket", [0.1, 1.0])
+)
 def test_largest_chance_keeps_the_target_and_hardly_more_would(
     set_size: int, epsilon: float, blanket: float
 ) -> None:

@@ -5,6 +5,7 @@ import math
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -30,9 +31,11 @@ def double_sum(mean: float, send_chance: float, epsilon: float) -> float:
         return float(total)
 
 
-@pytest.mark.parametrize("mean", [1e-6, 0.03, 1.0, 7.5, 20.0])
-@pytest.mark.parametrize("send_chance", [1.0, 0.5524, 0.01])
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 2.0])
+@covering(
+    ("mean", [1e-6, 0.03, 1.0, 7.5, 20.0]),
+    ("send_chance", [1.0, 0.5524, 0.01]),
+    ("epsilon", [0.0, 0.3, 2.0]),
+)
 def test_bounds_enclose_the_double_sum(
     mean: float, send_chance: float, epsilon: float
 ) -> None:

@@ -3,6 +3,7 @@
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from covering import covering
 from oracles import multiprecision as oracle
 
 from shuffledp import Population
@@ -103,8 +104,9 @@ def test_difference_of_two_counts_is_as_good_as_one_count(
         assert lower >= exact * TIGHTNESS
 
 
-@pytest.mark.parametrize("keeps", [False, True])
-@pytest.mark.parametrize("share", [0.3, 0.6, 0.75, 0.8, 0.85, 0.9, 0.94, 0.98])
+@covering(
+    ("keeps", [False, True]), ("share", [0.3, 0.6, 0.75, 0.8, 0.85, 0.9, 0.94, 0.98])
+)
 def test_attack_stays_below_far_out_in_the_tail(share: float, *, keeps: bool) -> None:
     # Flips of 0.3: the tilted count is much narrower than the count itself.
     budget = float(np.log(7.0 / 3.0))

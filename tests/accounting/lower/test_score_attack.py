@@ -5,6 +5,7 @@ from typing import Any
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
@@ -134,11 +135,11 @@ def test_attack_reaches_the_best_threshold(
             assert lower >= exact * TIGHTNESS
 
 
-@pytest.mark.parametrize("others_hold_x", [False, True])
-@pytest.mark.parametrize(
-    ("num_others", "budget"), [(100, 3.0), (100, 30.0), (1000, 1.0), (10_000, 7.0)]
+@covering(
+    ("others_hold_x", [False, True]),
+    (("num_others", "budget"), [(100, 3.0), (100, 30.0), (1000, 1.0), (10_000, 7.0)]),
+    ("target", [0.1, 1e-6, 1e-50, 1e-200]),
 )
-@pytest.mark.parametrize("target", [0.1, 1e-6, 1e-50, 1e-200])
 def test_binary_attack_agrees_with_the_binomial_distribution(
     num_others: int, budget: float, target: float, *, others_hold_x: bool
 ) -> None:
@@ -200,10 +201,13 @@ def test_attack_agrees_with_the_binomial_tail_at_any_size(
     assert exact * (1 - mp.mpf("1e-5")) <= lower <= exact * (1 + mp.mpf("1e-8"))
 
 
-@pytest.mark.parametrize(
-    ("rounds", "budget"), [(1, 1.0), (10, 2.0), (100, 0.5), (1000, 0.2), (10_000, 0.05)]
+@covering(
+    (
+        ("rounds", "budget"),
+        [(1, 1.0), (10, 2.0), (100, 0.5), (1000, 0.2), (10_000, 0.05)],
+    ),
+    ("share", [0.0, 0.1, 0.5, 0.95]),
 )
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.95])
 def test_repeated_without_others_it_is_the_exact_binomial_test(
     rounds: int, budget: float, share: float
 ) -> None:

@@ -1,6 +1,7 @@
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from covering import covering
 from oracles import multiprecision as oracle
 
 from shuffledp import Population
@@ -53,9 +54,11 @@ def assert_just_below(attack: TwoCountAttack, coins: Floats, epsilon: float) -> 
         assert lower >= exact * (1 - mp.mpf("1e-3"))
 
 
-@pytest.mark.parametrize("num_categories", [3, 4, 17])
-@pytest.mark.parametrize("budget", [0.3, 1.0, 2.5])
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.5])
+@covering(
+    ("num_categories", [3, 4, 17]),
+    ("budget", [0.3, 1.0, 2.5]),
+    ("share", [0.0, 0.1, 0.3, 0.5]),
+)
 def test_attack_is_just_below_the_exact_divergence(
     num_categories: int, budget: float, share: float
 ) -> None:
@@ -64,8 +67,7 @@ def test_attack_is_just_below_the_exact_divergence(
     assert_just_below(attack, coins_of(attack, CROWD), share * budget)
 
 
-@pytest.mark.parametrize("budget", [0.5, 2.0, 6.0])
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.3])
+@covering(("budget", [0.5, 2.0, 6.0]), ("share", [0.0, 0.1, 0.3]))
 def test_attack_stays_below_with_a_hundred_distinct_budgets(
     budget: float, share: float
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,9 +64,11 @@ def epsilon_of(bound: Callable[[float], float], delta: float, *, guess: float) -
     return smallest_certified_epsilon(bound, delta, ceiling=1e6, guess=guess)
 
 
-@pytest.mark.parametrize("delta", [0.05, 1e-6, 1e-12, 1e-100, 1e-250])
-@pytest.mark.parametrize("rounds", [2, 10, 1000, 10_000])
-@pytest.mark.parametrize("mu", [0.005, 0.5])
+@covering(
+    ("delta", [0.05, 1e-6, 1e-12, 1e-100, 1e-250]),
+    ("rounds", [2, 10, 1000, 10_000]),
+    ("mu", [0.005, 0.5]),
+)
 def test_gaussian_rounds_cost_little_more_than_their_exact_sum(
     mu: float, rounds: int, delta: float
 ) -> None:
@@ -80,8 +83,9 @@ def test_gaussian_rounds_cost_little_more_than_their_exact_sum(
     assert ours - exact <= 0.002 * (exact + total) or delta < 1e-12
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.1, 0.3, 0.5, 0.77, 0.9, 0.99])
-@pytest.mark.parametrize("budget", [0.01, 1.0, 8.0])
+@covering(
+    ("share", [0.0, 0.01, 0.1, 0.3, 0.5, 0.77, 0.9, 0.99]), ("budget", [0.01, 1.0, 8.0])
+)
 def test_randomized_response_is_above_its_enumeration(
     budget: float, share: float
 ) -> None:

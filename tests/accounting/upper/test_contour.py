@@ -9,6 +9,7 @@ from functools import cache
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from covering import covering
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.multiprecision import BlanketSum
@@ -58,8 +59,7 @@ def integral_for(
     return ContourBound(cover, cover.blanket_probabilities, counts)
 
 
-@pytest.mark.parametrize("crowd", range(len(CROWDS)))
-@pytest.mark.parametrize("share", SHARES)
+@covering(("crowd", range(len(CROWDS))), ("share", SHARES))
 def test_integral_is_above_the_double_sum_in_fifty_digits(
     crowd: int, share: float
 ) -> None:
@@ -171,9 +171,9 @@ def test_sum_and_integral_give_the_same_epsilon(
 # Where every message counts, and sums have a longest possible value: far out, rounding
 # must not be taken for more than it is.
 FAR_OUT = [
-    (14, {0.6: 120, 3.0: 250, 3.9: 190}, 1e-80),
+    pytest.param(14, {0.6: 120, 3.0: 250, 3.9: 190}, 1e-80, marks=pytest.mark.slow),
     (37, {1.4: 170, 3.9: 176}, 1e-85),
-    (8, {1.0: 600, 3.5: 678}, 1e-80),
+    pytest.param(8, {1.0: 600, 3.5: 678}, 1e-80, marks=pytest.mark.slow),
     (25, {0.5: 200, 2.0: 132, 3.0: 100}, 1e-95),
 ]
 
@@ -280,22 +280,24 @@ def test_integral_is_above_the_closed_form_at_any_size(
     assert exact <= upper <= exact * (1 + mp.mpf("1e-5"))
 
 
-@pytest.mark.parametrize(
-    ("num_categories", "crowd", "victim"),
-    [
-        (1000, {0.3: 200, 2.5: 500}, 2.5),
-        (1000, {1.0: 2000}, 1.0),
-        (100_000, {1.0: 1_000_000}, 1.0),
-        (2**31, {1.0: 2000}, 1.0),
-        (1000, {1e-6: 310, 0.5: 1}, 0.5),
-        (1000, {0.1: 400, 600.0: 2}, 600.0),
-        (20, {0.1: 320, 12.0: 1}, 12.0),
-        (20, {0.1: 400, 20.0: 1}, 20.0),
-        (17, {0.1: 10**6, 600.0: 2}, 600.0),
-        (17, {5.0: 10**8, 30.0: 10**7}, 30.0),
-    ],
+@covering(
+    (
+        ("num_categories", "crowd", "victim"),
+        [
+            (1000, {0.3: 200, 2.5: 500}, 2.5),
+            (1000, {1.0: 2000}, 1.0),
+            (100_000, {1.0: 1_000_000}, 1.0),
+            (2**31, {1.0: 2000}, 1.0),
+            (1000, {1e-6: 310, 0.5: 1}, 0.5),
+            (1000, {0.1: 400, 600.0: 2}, 600.0),
+            (20, {0.1: 320, 12.0: 1}, 12.0),
+            (20, {0.1: 400, 20.0: 1}, 20.0),
+            (17, {0.1: 10**6, 600.0: 2}, 600.0),
+            (17, {5.0: 10**8, 30.0: 10**7}, 30.0),
+        ],
+    ),
+    ("delta", [1e-3, 1e-30, 1e-240]),
 )
-@pytest.mark.parametrize("delta", [1e-3, 1e-30, 1e-240])
 def test_extreme_crowds_get_a_certificate(
     num_categories: int, crowd: dict[float, int], victim: float, delta: float
 ) -> None:

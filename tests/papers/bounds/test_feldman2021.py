@@ -2,6 +2,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.clone_counts import exact_divergence, summed_divergence
@@ -84,9 +85,11 @@ def test_more_people_and_smaller_budgets_never_hurt(
     assert epsilon <= NUMERICAL.epsilon(setting(budget, num_users), 0.5 * delta) * slack
 
 
-@pytest.mark.parametrize("num_users", [2000, 10**4, 10**6])
-@pytest.mark.parametrize("budget", [0.1, 1.0, 2.0])
-@pytest.mark.parametrize("as_printed", [True, False])
+@covering(
+    ("num_users", [2000, 10**4, 10**6]),
+    ("budget", [0.1, 1.0, 2.0]),
+    ("as_printed", [True, False]),
+)
 def test_the_closed_form_is_above_the_numerical_one(
     num_users: int, budget: float, as_printed: bool
 ) -> None:

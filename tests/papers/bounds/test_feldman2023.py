@@ -2,6 +2,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.clone_counts import exact_divergence
@@ -101,8 +102,7 @@ def test_it_is_stronger_and_improves_with_more_people(
     assert epsilon <= NUMERICAL.epsilon(people, 0.5 * delta) * slack
 
 
-@pytest.mark.parametrize("num_users", [10**3, 10**4, 10**6])
-@pytest.mark.parametrize("budget", [0.1, 1.0, 2.0])
+@covering(("num_users", [10**3, 10**4, 10**6]), ("budget", [0.1, 1.0, 2.0]))
 def test_the_closed_form_is_above_the_numerical_one(
     num_users: int, budget: float
 ) -> None:
