@@ -20,10 +20,13 @@ class Cell:
     Attributes:
         low: Smallest R(x) / omega and R(x') / omega in each cell, shape (2, cells).
         high: The largest, shape (2, cells).
+        gaps: Smallest and largest difference of the two, shape (2, cells), where it is
+            known to vary less than they do.
     """
 
     low: Floats
     high: Floats
+    gaps: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
