@@ -12,7 +12,12 @@ from shuffledp.types import Floats
 
 
 def blanket_by_fft(
-    losses: Floats, masses: Floats, *, gamma: float, others: int, per_deviation: int = 40
+    losses: Floats,
+    masses: Floats,
+    *,
+    gamma: float,
+    others: int,
+    per_deviation: int = 40,
 ) -> float:
     """sum_m P(M = m) E[L_1 1{L_1 + ... + L_{m+1} > 0}], M ~ Bin(others, gamma)."""
     deviation = math.sqrt(masses @ losses**2)

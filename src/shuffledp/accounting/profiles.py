@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.accounting.ladder import Ladder
 from shuffledp.accounting.lower.score_attack import score_bound
 from shuffledp.accounting.lower.score_sum import ScoreSum, score_sum
 from shuffledp.accounting.lower.three_count_attack import is_small, three_count_bound
@@ -36,6 +37,9 @@ _TAIL = 1e-12
 _MOST_EPSILON = 1e6
 # Below this the two-count attack leaves out what matters.
 _FAR_OUT = 1e-40
+# Times the divergence of a normal loss, about, from which on a bound may be caution.
+_FAR_MORE = 1e3
+_NOTHING = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +63,30 @@ class UpperProfile:
         alone = self.randomizer.local_delta(self.level, epsilon)
         if alone == 0.0:
             return 0.0
+        found = min(self._evaluated(epsilon), alone)
+        # Far more than a normal loss would show: a smaller epsilon may show less.
+        away = epsilon / self.spread if self.spread > 0.0 else math.inf
+        usual = _FAR_MORE * self.spread * math.exp(-(away**2) / 2.0)
+        if epsilon == 0.0 or found <= max(usual, _NOTHING):
+            return found
+        return self._ladder.least(epsilon, found)
+
+    @functools.cached_property
+    def _ladder(self) -> Ladder:
+        def known(epsilon: float) -> float:
+            found = self._evaluated(epsilon)
+            alone = self.randomizer.local_delta(self.level, epsilon)
+            return found if found < alone else math.inf
+
+        return Ladder(known)
+
+    def _evaluated(self, epsilon: float) -> float:
+        """Returns the blanket bound, infinite where there is none."""
         try:
-            return min(self.blanket.delta(epsilon), alone)
+            return self.blanket.delta(epsilon)
         except CertificationError:
             # Too few messages, or too steep, for the integral: her own noise is left.
-            return alone
+            return math.inf
 
     def slack(self, epsilon: float) -> float:
         """Returns which part of the blanket bound at `epsilon` is numerical caution.
@@ -268,19 +291,3 @@ class _Attackers:
         if not isinstance(total, ScoreSum):
             total = self._sums[id(others)] = score_sum(others, self._counts)
         return total.without(others[victim])
-
-
-def composed_ceiling(profile: Profile, start: float, delta: float) -> float:
-    """Returns an epsilon at which a composed profile is certified, by doubling.
-
-    Raises:
-        CertificationError: If there is none, since delta is too small.
-    """
-    ceiling = max(start, 1e-6)
-    while profile(ceiling) > delta:
-        ceiling *= 2.0
-        if not math.isfinite(ceiling) or ceiling > _MOST_EPSILON:
-            raise CertificationError(
-                f"Nothing can be certified at delta {delta:g}: ask for a larger one."
-            )
-    return ceiling

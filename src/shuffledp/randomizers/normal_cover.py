@@ -133,7 +133,7 @@ def normal_cover(
         return _nothing(deviations.size)
     stride = max(1, deviations.size // _SAMPLED)
     weights = np.add.reduceat(counts, np.arange(0, counts.size, stride))
-    shapes = list(_shapes(deviation, delta))
+    shapes = list(compared_shapes(deviation, delta))
     spreads = []
     for shape in shapes:
         people = weights @ shape.blanket_probability(deviations[::stride])
@@ -149,13 +149,13 @@ def normal_cover(
             high = middle
     found = normal_divergence(np.array(spreads), np.full(len(spreads), high))
     for place, shape in enumerate(shapes):
-        here, there = _uncovered(shape)
+        here, there = uncovered_by(shape)
         found[place] += np.maximum(here - math.exp(high) * there, 0.0).sum()
     shape = shapes[int(np.argmin(found))]
-    return _cover(shape, shape.blanket_probability(deviations))
+    return cover_with(shape, shape.blanket_probability(deviations))
 
 
-def _shapes(deviation: float, delta: float) -> Iterator[Shape]:
+def compared_shapes(deviation: float, delta: float) -> Iterator[Shape]:
     """Yields the shapes that are compared."""
     for part in _TAILS:
         edges = np.linspace(0.0, _reach(deviation, part * delta), _CELLS + 1).tolist()
@@ -197,7 +197,7 @@ def _divergence(shape: Shape) -> float:
     return total / (2.0 * math.pi * shape.deviation**2)
 
 
-def _cover(shape: Shape, gamma: Floats) -> Cover:
+def cover_with(shape: Shape, gamma: Floats) -> Cover:
     """Returns the victim's cells: the right half and its mirror."""
     s, norm = shape.deviation, shape.norm
     edges = np.linspace(0.0, shape.reach, _CELLS + 1)
@@ -235,7 +235,7 @@ def _cover(shape: Shape, gamma: Floats) -> Cover:
                 ]
             ),
         ),
-        uncovered=_uncovered(shape),
+        uncovered=uncovered_by(shape),
     )
 
 
@@ -255,7 +255,7 @@ def _ends(values: Floats, slopes: Floats, edges: Floats) -> tuple[Floats, Floats
     return low, np.where(peaked, tangent, high)
 
 
-def _uncovered(shape: Shape) -> Floats:
+def uncovered_by(shape: Shape) -> Floats:
     """Returns what the victim's ends show beyond omega, on one side, from above.
 
     In each cell the density of the farther end is replaced by its smallest part of the

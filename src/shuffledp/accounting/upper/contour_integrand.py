@@ -29,7 +29,7 @@ _LEAST_SMOOTHING = 4e-9
 # messages do not smooth the sum by themselves.
 _COARSER = 50.0
 # Blocks times atoms, and points that count times atoms; more would take too long.
-_MOST_BLOCKS = 1e8
+_MOST_BLOCKS = 6e7
 _MOST_WORK = 4e7
 # What a block costs whatever the number of atoms, in atoms.
 _PER_BLOCK = 100
