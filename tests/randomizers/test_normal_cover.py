@@ -45,7 +45,8 @@ def log_omega(shape: Shape, y: Floats) -> Floats:
 
 def omega_density(shape: Shape, y: Floats) -> Floats:
     """The density at |y|, with the norm from a fine sum."""
-    points: Floats = (np.arange(200_000) + 0.5) * (shape.reach / 200_000)
+    edges = np.linspace(0.0, shape.reach, 200_001)
+    points = np.asarray((edges[:-1] + edges[1:]) / 2.0, dtype=np.float64)
     norm = 2.0 * np.exp(log_omega(shape, points)).mean() * shape.reach
     away: Floats = np.abs(y)
     density: Floats = np.exp(log_omega(shape, away)) / norm
