@@ -14,7 +14,6 @@ victim, and so is what stays uncovered.
 
 import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,8 +31,7 @@ _CELLS = 400
 # Parts of delta that may stay uncovered; the best is taken.
 _TAILS = (0.3, 0.01, 1e-3)
 # Widths of omega in the victim's deviations, and up to which cell they hold.
-_WIDTHS = (1.2, 1.5, 2.0, 3.0, 5.0)
-_JOINTS = (40, 80, 120, 200, _CELLS)
+_WIDER = tuple(itertools.product((1.2, 1.5, 2.0, 3.0, 5.0), (40, 80, 120, 200, _CELLS)))
 # Distinct budgets at which a shape of omega is compared with others.
 _SAMPLED = 256
 # Edges of the cells of what is uncovered, in deviations.
@@ -133,11 +131,19 @@ def normal_cover(
         return _nothing(deviations.size)
     stride = max(1, deviations.size // _SAMPLED)
     weights = np.add.reduceat(counts, np.arange(0, counts.size, stride))
-    shapes = list(compared_shapes(deviation, delta))
-    spreads = []
-    for shape in shapes:
+
+    def spread(shape: Shape) -> float:
         people = weights @ shape.blanket_probability(deviations[::stride])
-        spreads.append(math.sqrt(_divergence(shape) / max(float(people), 1e-300)))
+        return math.sqrt(_divergence(shape) / max(float(people), 1e-300))
+
+    reaches = [_reach(deviation, part * delta) for part in _TAILS]
+    # The best form hardly depends on the reach.
+    wider = min(_WIDER, key=lambda form: spread(shape_at(reaches[-1], deviation, form)))
+    shapes = [
+        shape_at(reach, deviation, form)
+        for reach, form in itertools.product(reaches, (None, wider))
+    ]
+    spreads = [spread(shape) for shape in shapes]
     # As if the mean loss were normal, at the epsilon where the narrowest has delta.
     narrowest = np.full(1, min(spreads))
     low, high = 0.0, min(40.0 * narrowest[0], 600.0)
@@ -155,14 +161,15 @@ def normal_cover(
     return cover_with(shape, shape.blanket_probability(deviations))
 
 
-def compared_shapes(deviation: float, delta: float) -> Iterator[Shape]:
-    """Yields the shapes that are compared."""
-    for part in _TAILS:
-        edges = np.linspace(0.0, _reach(deviation, part * delta), _CELLS + 1).tolist()
-        reach = edges[-1]
-        yield Shape(deviation, reach, reach, deviation, 1.0)
-        for width, joint in itertools.product(_WIDTHS, _JOINTS):
-            yield Shape(deviation, reach, edges[joint], width * deviation, 0.0)
+def shape_at(
+    reach: float, deviation: float, form: tuple[float, int] | None = None
+) -> Shape:
+    """Returns the shape of the victim's own noise, or one of a width and a joint."""
+    edges = np.linspace(0.0, reach, _CELLS + 1).tolist()
+    if form is None:
+        return Shape(deviation, edges[-1], edges[-1], deviation, 1.0)
+    width, joint = form
+    return Shape(deviation, edges[-1], edges[joint], width * deviation, 0.0)
 
 
 def _nothing(num_levels: int) -> Cover:
