@@ -13,7 +13,7 @@ from collections.abc import Callable
 # Fine steps in which epsilon doubles, in a coarse one, and coarse ones tried at most.
 _DOUBLING = 64
 _COARSE = 16
-_MOST = 64
+_MOST = 40
 # After so many rungs that are worse nothing better is to be expected.
 _WORSE = 2
 
