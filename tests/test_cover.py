@@ -94,3 +94,16 @@ def test_uncovered_messages_show_at_least_their_divergence(epsilon: float) -> No
 
 def test_no_uncovered_messages_show_nothing() -> None:
     assert Cover(GAMMAS, MASSES, DIFFERENCES, BASES).beyond(0.0) == 0.0
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 699.0, 710.0, 1e6])
+def test_what_is_uncovered_is_a_number_at_every_epsilon(epsilon: float) -> None:
+    nothing = np.zeros(1)
+    uncovered = np.array([[0.25, 0.5, 0.125], [0.0, 1e-300, 0.125]])
+    cover = Cover(nothing, nothing + 1.0, nothing, nothing, uncovered=uncovered)
+
+    # Warnings are errors here: e^710 times 0 is no number.
+    shown = cover.beyond(epsilon)
+
+    exact = 0.25 + max(0.5 - math.exp(min(epsilon, 709.0)) * 1e-300, 0.0)
+    assert exact <= shown <= exact + 1e-15 + 1e-2 * (epsilon > 690.0)

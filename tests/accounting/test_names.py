@@ -10,7 +10,7 @@ from shuffledp.accounting.lower.score_attack import ScoreIntegrand
 from shuffledp.accounting.promise import Promise
 from shuffledp.accounting.rounds.composition import LossIntegrand
 from shuffledp.accounting.upper.blanket import BlanketCrowd
-from shuffledp.accounting.upper.contour import ContourIntegrand
+from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
 
 FOLDER = Path(shuffledp.__file__).parent / "accounting"
 

@@ -326,3 +326,14 @@ def test_no_value_rises_above_the_blanket_more_than_an_end(
     risen = np.maximum(inner - omega, 0.0).sum() - surplus
     # Four thousand cells are off by the square of their width, times the rate's.
     assert risen <= np.maximum(end - omega, 0.0).sum() + 1e-6 * (1.0 + rate**2)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-290, 1e-300])
+def test_steep_noise_among_flat_noise_gives_no_warning(delta: float) -> None:
+    crowd = Population.from_counts({1e-6: 1, 0.5: 5 * 10**9, 700.0: 4 * 10**9})
+
+    # Warnings are errors here.
+    cover = exponential_cover(700.0, crowd, clipped=False, delta=delta)
+
+    assert np.all(cover.blanket_probabilities >= 0.0)
+    assert np.all(cover.blanket_probabilities <= 1.0)

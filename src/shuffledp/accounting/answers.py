@@ -7,11 +7,14 @@ from shuffledp.accounting.guarantee import RestsOn
 from shuffledp.accounting.profiles import (
     Profile,
     UpperProfile,
-    composed_ceiling,
     lower_profiles,
     upper_profiles,
 )
-from shuffledp.accounting.rounds.composed_profile import composed_profile, total_budget
+from shuffledp.accounting.rounds.composed_profile import (
+    composed_ceiling,
+    composed_profile,
+    total_budget,
+)
 from shuffledp.accounting.solve import (
     largest_attacked_epsilon,
     round_down,

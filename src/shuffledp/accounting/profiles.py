@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.guarantee import RestsOn
+from shuffledp.accounting.ladder import Ladder
 from shuffledp.accounting.lower.score_attack import score_bound
 from shuffledp.accounting.lower.score_sum import ScoreSum, score_sum
 from shuffledp.accounting.lower.three_count_attack import is_small, three_count_bound
@@ -43,6 +44,9 @@ _TAIL = 1e-12
 _MOST_EPSILON = 1e6
 # Below this the two-count attack leaves out what matters.
 _FAR_OUT = 1e-40
+# Times the divergence of a normal loss, about, from which on a bound may be caution.
+_FAR_MORE = 1e3
+_NOTHING = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,7 @@ class UpperProfile:
     """A proven upper bound for one victim at every epsilon.
 
     Attributes:
-        bounds: What the others hide, by each theorem that applies.
+        bounds: What the others hide, by each theorem that applies, the best one first.
         randomizer: Whose densities bound a message on its own.
         level: The victim's local budget.
         spread: About the standard deviation of the loss that the others leave.
@@ -71,9 +75,29 @@ class UpperProfile:
 
     def _least(self, epsilon: float) -> tuple[RestsOn, float]:
         alone = self.randomizer.local_delta(self.level, epsilon)
-        found: tuple[RestsOn, float] = ("device", alone)
         if alone == 0.0:
+            return "device", alone
+        found = min(("device", alone), self._evaluated(epsilon), key=lambda one: one[1])
+        # Far more than a normal loss would show: a smaller epsilon may show less.
+        away = epsilon / self.spread if self.spread > 0.0 else math.inf
+        usual = _FAR_MORE * self.spread * math.exp(-(away**2) / 2.0)
+        if epsilon == 0.0 or found[1] <= max(usual, _NOTHING):
             return found
+        least = self._ladder.least(epsilon, found[1])
+        return found if least == found[1] else (next(iter(self.bounds)), least)
+
+    @functools.cached_property
+    def _ladder(self) -> Ladder:
+        def known(epsilon: float) -> float:
+            _, found = self._evaluated(epsilon)
+            alone = self.randomizer.local_delta(self.level, epsilon)
+            return found if found < alone else math.inf
+
+        return Ladder(known)
+
+    def _evaluated(self, epsilon: float) -> tuple[RestsOn, float]:
+        """Returns the least bound and its name; infinite where there is none."""
+        found: tuple[RestsOn, float] = ("device", math.inf)
         for name, bound in self.bounds.items():
             # Too few messages, or too steep: another bound, or her own noise, is left.
             with suppress(CertificationError):
@@ -85,8 +109,10 @@ class UpperProfile:
 
         1 where no bound is known, and the message alone decides.
         """
-        name = self.rests_on(epsilon)
-        return 1.0 if name == "device" else float(self.bounds[name].slack(epsilon))
+        try:
+            return float(self.bounds[self.rests_on(epsilon)].slack(epsilon))
+        except (KeyError, CertificationError):
+            return 1.0
 
     def about(self, delta: float, times: int) -> float:
         """Returns where epsilon may lie, as if the loss were normal."""
@@ -167,10 +193,11 @@ def upper_profiles(
         if id(gammas) not in messages:
             messages[id(gammas)] = float(gammas @ counts)
         spread = _spread(pairs[0], max(messages[id(gammas)], 1.0))
-        found: dict[RestsOn, UpperBound] = {"blanket": bound}
+        found: dict[RestsOn, UpperBound] = {}
         two = two_message_bound(pairs, crowd.counts, victim, absent=absent)
         if two is not None:
             found["two messages"] = two
+        found["blanket"] = bound
         profiles.append(UpperProfile(found, randomizer, level, spread))
     return profiles
 
@@ -291,19 +318,3 @@ class _Attackers:
         if not isinstance(total, ScoreSum):
             total = self._sums[id(others)] = score_sum(others, self._counts)
         return total.without(others[victim])
-
-
-def composed_ceiling(profile: Profile, start: float, delta: float) -> float:
-    """Returns an epsilon at which a composed profile is certified, by doubling.
-
-    Raises:
-        CertificationError: If there is none, since delta is too small.
-    """
-    ceiling = max(start, 1e-6)
-    while profile(ceiling) > delta:
-        ceiling *= 2.0
-        if not math.isfinite(ceiling) or ceiling > _MOST_EPSILON:
-            raise CertificationError(
-                f"Nothing can be certified at delta {delta:g}: ask for a larger one."
-            )
-    return ceiling

@@ -7,8 +7,8 @@ mechanism's own profile gives less.
 
 import math
 
-from shuffledp.accounting.profiles import Profile, check_level, composed_ceiling
-from shuffledp.accounting.rounds.composed_profile import total_budget
+from shuffledp.accounting.profiles import Profile, check_level
+from shuffledp.accounting.rounds.composed_profile import composed_ceiling, total_budget
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import loss_distribution
 from shuffledp.accounting.solve import round_up, smallest_certified_epsilon

@@ -21,7 +21,7 @@ from shuffledp.accounting.asked import check_whole
 from shuffledp.federated.noisy_steps import NoisySteps
 from shuffledp.identity import Identity
 from shuffledp.population import Population
-from shuffledp.randomizers.gaussian import normal_divergence
+from shuffledp.randomizers.normal_divergence import normal_divergence
 from shuffledp.types import Floats
 
 # Far more than the error of logarithms of normal tails moves epsilon, and too little to

@@ -64,7 +64,8 @@ def blanket_probability(rates: Floats, shape: Shape, *, clipped: bool) -> Floats
     for y in {0.0, 1.0, shape.reach}:
         if math.isfinite(y):
             ratio = peak - rates * (1.0 + y) - shape.log_density(y)
-            np.minimum(gamma, np.exp(ratio), out=gamma)
+            # What exceeds 1 is cut off below, and need not be computed.
+            np.minimum(gamma, np.exp(np.minimum(ratio, 1.0)), out=gamma)
         else:
             # On the way to infinity a steeper density falls below omega altogether.
             gamma[rates > shape.rate] = 0.0

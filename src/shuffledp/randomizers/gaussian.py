@@ -8,9 +8,7 @@ mu = (high - low) / deviation: exact for every eps, unlike the classical formula
 holds for eps <= 1 only. Source: Balle, Wang (2018), "Improving the Gaussian mechanism for
 differential privacy: analytical calibration and optimal denoising".
 
-*Cover.* With values scaled to [-1, 1] and the victim's deviation s, omega is proportional
-to e^{-(|y| + 1)^2 / (2 s^2)} on [-reach, reach]. For this omega the ends are the worst
-pair (docs/covers.md). What lies beyond is charged to the victim whole.
+The cover is derived in normal_cover.py.
 """
 
 import functools
@@ -19,10 +17,10 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from shuffledp.arrays import as_number
-from shuffledp.cover import Cell, Cover
+from shuffledp.cover import Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
@@ -40,30 +38,10 @@ from shuffledp.randomizers.grid import (
 from shuffledp.randomizers.noise import AddedNoise
 from shuffledp.randomizers.noise_attack import all_edges
 from shuffledp.randomizers.normal_cells import normal_cells, variance_of_cells
+from shuffledp.randomizers.normal_cover import normal_cover
+from shuffledp.randomizers.normal_divergence import normal_divergence
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
-
-# Rounding of a difference of two tails within a cell, as a part of the cell.
-_ROUNDING = 4e-12
-_SMALLEST = 1e-306
-# In deviations.
-_FARTHEST = 37.0
-_CELLS = 400
-# Parts of delta that may stay uncovered; the best is taken.
-_TAILS = (0.3, 0.01)
-
-
-def normal_divergence(mu: Floats, epsilons: Floats) -> Floats:
-    """Returns the divergence of two unit normal distributions at distance mu, upward."""
-    mu = np.maximum(mu, 1e-300)
-    logs = log_ndtr(mu / 2.0 - epsilons / mu)
-    other = epsilons + log_ndtr(-mu / 2.0 - epsilons / mu)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        divergence: Floats = np.exp(logs) * (
-            -np.expm1(np.minimum(other - logs, 0.0)) + 1e-12
-        )
-    # It is never 0, however small.
-    return np.where(np.isneginf(logs), _SMALLEST, np.maximum(divergence, _SMALLEST))
 
 
 def sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
@@ -152,20 +130,12 @@ class Gaussian(AddedNoise):
 
     def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
         """The cover of one victim, whose worst pair of values is the two ends."""
-        deviation = 2.0 / _sensitivity(victim, self.delta_local)
-        others = self.deviations(crowd.epsilons)
-        found = []
-        for part in _TAILS:
-            reach = 1.0 - deviation * float(ndtri(part * delta))
-            # Farther out nothing can be told in double precision.
-            reach = min(reach, _FARTHEST * deviation - 1.0)
-            if reach <= 1.0:
-                return _nothing(crowd)
-            gamma = _blanket_probability(others, deviation, reach)
-            cover = _cover(deviation, reach, gamma)
-            hidden = float(gamma @ crowd.counts) / _log_mass(deviation, reach)[1]
-            found.append(((1.0 - part) * max(hidden, 1e-300), cover))
-        return max(found, key=lambda pair: pair[0])[1]
+        return normal_cover(
+            2.0 / _sensitivity(victim, self.delta_local),
+            self.deviations(crowd.epsilons),
+            crowd.counts,
+            delta=delta,
+        )
 
     def bins(self, epsilons: Floats, value: float) -> Floats:
         """Chances that the message falls into each bin, shape (levels, bins)."""
@@ -227,64 +197,3 @@ class Gaussian(AddedNoise):
 @functools.lru_cache(maxsize=1024)
 def _sensitivity(level: float, delta_local: float) -> float:
     return float(sensitivity_per_deviation(np.array([level]), delta_local)[0])
-
-
-def _nothing(crowd: Population) -> Cover:
-    """Returns the cover that hides nothing."""
-    nothing = np.zeros(1)
-    uncovered = np.array([[1.0], [0.0]])
-    return Cover(
-        np.zeros(crowd.num_levels), nothing + 1.0, nothing, nothing, None, uncovered
-    )
-
-
-def _log_mass(deviation: float, reach: float) -> tuple[float, float]:
-    """Returns log and value of the integral of phi(|y| + 1) over [-reach, reach]."""
-    mass = 2.0 * float(ndtr(-1.0 / deviation) - ndtr(-(1.0 + reach) / deviation))
-    return math.log(mass), mass
-
-
-def _blanket_probability(deviations: Floats, own: float, reach: float) -> Floats:
-    """Returns gamma: the ratio of densities is monotone in |y|, so its ends decide."""
-    log_norm, _ = _log_mass(own, reach)
-    gamma: Floats = np.full(deviations.shape, np.inf)
-    for y in (0.0, reach):
-        excess = 0.5 * (1.0 + y) ** 2 * (1.0 / own**2 - 1.0 / deviations**2)
-        ratio = np.log(own / deviations) + excess + log_norm
-        np.minimum(gamma, np.exp(np.minimum(ratio, 1.0)), out=gamma)
-    return np.minimum(gamma * (1.0 - _ROUNDING), 1.0)
-
-
-def _cover(deviation: float, reach: float, gamma: Floats) -> Cover:
-    """Returns the victim's cells: the right half and its mirror."""
-    _, norm = _log_mass(deviation, reach)
-    edges = np.linspace(0.0, reach, _CELLS + 1) / deviation
-    unit = 1.0 / deviation
-
-    def mass(shift: float) -> Floats:
-        # Differences of the nearer tail.
-        above, below = ndtr(-(edges + shift)), ndtr(edges + shift)
-        parts: Floats = np.where(
-            edges[:-1] + shift > 0.0, above[:-1] - above[1:], below[1:] - below[:-1]
-        )
-        return parts
-
-    masses, near = mass(unit) / norm, mass(-unit)
-    # R(-1) against omega is constant here; R(1) is e^{2 y / s^2} times it.
-    base = near / masses
-    ends = norm * np.exp(2.0 * edges * unit)
-    far = np.full(masses.shape, norm)
-    low = np.stack([far, ends[:-1]]) * (1.0 - _ROUNDING)
-    high = np.stack([far, ends[1:]]) * (1.0 + _ROUNDING)
-    slack = _ROUNDING * (base + far)
-    less = far - base
-    beyond = float(ndtr((1.0 - reach) * unit))
-    return Cover(
-        blanket_probabilities=gamma,
-        masses=np.concatenate([masses, masses]),
-        differences=np.concatenate([less + slack, -less + slack]),
-        bases=np.concatenate([base, far]),
-        cells=Cell(np.hstack([low, low[::-1]]), np.hstack([high, high[::-1]])),
-        # The far side of the victim's tail is not subtracted: see the proof.
-        uncovered=np.array([[beyond], [0.0]]),
-    )

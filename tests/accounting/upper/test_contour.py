@@ -17,8 +17,10 @@ from scipy.optimize import brentq
 
 from shuffledp import Frequency, Population, account
 from shuffledp.accounting.solve import smallest_certified_epsilon
-from shuffledp.accounting.upper import contour
-from shuffledp.accounting.upper.contour import ContourBound, ContourIntegrand
+from shuffledp.accounting.upper import contour_integrand
+from shuffledp.accounting.upper.atoms import atoms
+from shuffledp.accounting.upper.contour import ContourBound
+from shuffledp.accounting.upper.contour_integrand import ContourIntegrand
 from shuffledp.accounting.upper.counting import counting_bound
 from shuffledp.accounting.upper.cover_count import cover_count
 from shuffledp.cover import Cover, mirrored
@@ -76,7 +78,7 @@ def test_integral_is_above_the_double_sum_in_fifty_digits(
 def test_crude_smoothing_only_raises_the_bound(
     monkeypatch: pytest.MonkeyPatch, crowd: int, smoothing: float
 ) -> None:
-    monkeypatch.setattr(contour, "_SMOOTHING", smoothing)
+    monkeypatch.setattr(contour_integrand, "_SMOOTHING", smoothing)
     bound = integral_for(*CROWDS[crowd])
 
     for share in SHARES:
@@ -89,7 +91,7 @@ def test_crude_smoothing_only_raises_the_bound(
 def test_crude_integration_is_paid_for_by_its_error_bound(
     monkeypatch: pytest.MonkeyPatch, crowd: int, tolerance: float
 ) -> None:
-    monkeypatch.setattr(contour, "_TOLERANCE", tolerance)
+    monkeypatch.setattr(contour_integrand, "_TOLERANCE", tolerance)
     bound = integral_for(*CROWDS[crowd])
 
     for share in SHARES:
@@ -104,7 +106,7 @@ def test_skipped_points_are_added_to_the_bound(
     fine = integral_for(5, crowd, 2.0)
     deltas = [fine.delta(epsilon) for epsilon in (0.05, 0.3, 0.8)]
 
-    monkeypatch.setattr(contour, "_SKIP", skip)
+    monkeypatch.setattr(contour_integrand, "_SKIP", skip)
 
     for epsilon, delta in zip((0.05, 0.3, 0.8), deltas, strict=True):
         # The fine value has 1e-8 of itself in allowances for errors.
@@ -118,7 +120,8 @@ def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(
 ) -> None:
     bound = integral_for(num_categories, {0.5: 300, 2.0: 300}, 2.0)
     unit = float(np.abs(bound.cover.differences).max())
-    integrand = ContourIntegrand(bound, unit, 2.0 * share)
+    loss = atoms(bound.cover, unit, 2.0 * share)
+    integrand = ContourIntegrand(loss, bound.probabilities, bound.counts, coarse=False)
     fine_step = 0.05 * min(integrand.saddle, 1.0 / integrand.deviation)
     fine, doubt = integrand.trapezoid(fine_step, 300_000)
 

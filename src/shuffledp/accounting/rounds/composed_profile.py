@@ -21,6 +21,7 @@ from shuffledp.errors import CertificationError
 # A composed loss beyond which probability is charged whole: this part of delta in all.
 _NEGLIGIBLE = 1e-3
 _SMALLEST = 1e-290
+_MOST_EPSILON = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,3 +102,19 @@ def composed_profile(upper: UpperProfile, times: int, delta: float) -> Profile:
         return upper.delta
     losses = losses_of(upper, shuffles, delta)
     return after_times(upper.randomizer, upper.level, losses, times)
+
+
+def composed_ceiling(profile: Profile, start: float, delta: float) -> float:
+    """Returns an epsilon at which a composed profile is certified, by doubling.
+
+    Raises:
+        CertificationError: If there is none, since delta is too small.
+    """
+    ceiling = max(start, 1e-6)
+    while profile(ceiling) > delta:
+        ceiling *= 2.0
+        if not math.isfinite(ceiling) or ceiling > _MOST_EPSILON:
+            raise CertificationError(
+                f"Nothing can be certified at delta {delta:g}: ask for a larger one."
+            )
+    return ceiling

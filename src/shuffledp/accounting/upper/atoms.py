@@ -45,8 +45,12 @@ def _atoms(cover: Cover, unit: float, growth: float) -> Atoms:
     if cover.cells is not None:
         low, high = cover.cells.low / unit, cover.cells.high / unit
         scale = growth + 1.0
-        left = np.minimum(low[0] - scale * high[1], losses)
-        right = np.maximum(high[0] - scale * low[1], losses)
+        left, right = low[0] - scale * high[1], high[0] - scale * low[1]
+        if cover.cells.gaps is not None:
+            least, most = cover.cells.gaps / unit
+            left = np.maximum(left, least - growth * high[1])
+            right = np.minimum(right, most - growth * low[1])
+        left, right = np.minimum(left, losses), np.maximum(right, losses)
         share = np.clip((losses - left) / np.maximum(right - left, 1e-300), 0.0, 1.0)
         losses = np.concatenate([left, right])
         masses = np.concatenate([masses * (1.0 - share), masses * share])

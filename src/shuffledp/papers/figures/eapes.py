@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from shuffledp.population import Population
-from shuffledp.randomizers.gaussian import normal_divergence
+from shuffledp.randomizers.normal_divergence import normal_divergence
 
 NUM_USERS = 10_000
 DELTA = 1e-6
