@@ -36,6 +36,8 @@ _TAIL = 1e-12
 _MOST_EPSILON = 1e6
 # Below this the two-count attack leaves out what matters.
 _FAR_OUT = 1e-40
+# With so many scores, a sum is no more than the difference of two counts.
+_COARSE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,18 +232,20 @@ class _Attackers:
                 sums.append(attack)
 
         @functools.cache
-        def bounds() -> list[Profile]:
+        def bounds(finer: bool) -> list[Profile]:
             return [
                 score_bound(attack, self._scores(attack.others, victim), rounds).delta
                 for attack in sums
+                if (attack.second.size > _COARSE) == finer
             ]
 
         def strongest(epsilon: float) -> float:
-            best = max((bound(epsilon) for bound in counts), default=0.0)
-            # Sums are weaker than counts, but reach farther out.
-            if best > _FAR_OUT:
+            exact = [bound(epsilon) for bound in counts]
+            best = max(exact + [bound(epsilon) for bound in bounds(True)], default=0.0)
+            # Their difference is weaker than two counts, but reaches farther out.
+            if best > _FAR_OUT and exact:
                 return best
-            return max((best, *(bound(epsilon) for bound in bounds())))
+            return max((best, *(bound(epsilon) for bound in bounds(False))))
 
         return strongest
 
