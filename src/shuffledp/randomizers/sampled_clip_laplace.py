@@ -117,7 +117,8 @@ class SampledClipLaplace(AddedNoise):
         left = -math.expm1((crossing - level) / 2.0)
         left = max(left, 0.0) + _ROUNDING * (crossing + level)
         both = share * left * (left / -math.expm1(-level))
-        return pure_local_delta(float(measured) * (1.0 + _ROUNDING), epsilon, both)
+        most = min(float(measured) * (1.0 + _ROUNDING), level)
+        return pure_local_delta(most, epsilon, both)
 
     def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
         """The cover of one victim, whose worst pair of values is -C and C."""
@@ -146,9 +147,7 @@ class SampledClipLaplace(AddedNoise):
         # At 0, where noise around 0 is as high as at the ends of a range half as wide.
         least = share * end_density(rates, clipped=True) * np.exp(-rates)
         least += (1.0 - share) * end_density(rates / 2.0, clipped=True)
-        with np.errstate(divide="ignore"):
-            least = np.log(least)
-        ratios = [least - rates * y - shape.log_density(y) for y in (0.0, 1.0)]
+        ratios = [np.log(least) - rates * y - shape.log_density(y) for y in (0.0, 1.0)]
         gamma: Floats = np.exp(np.minimum(*ratios)) * (1.0 - 1e-12)
         return np.minimum(gamma, 1.0)
 
