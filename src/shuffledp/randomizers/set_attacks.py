@@ -15,19 +15,15 @@ count as much as the victim's difference over the others' chance, 1 / low or 1 /
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from shuffledp.cover import Attack, ScoreAttack, TwoCountAttack
+from shuffledp.randomizers.score_weights import FEW_PEOPLE, whole_weights
 from shuffledp.types import Floats, Ints
 
-# The score of a rare message, at most.
-_FINEST = 16
 # Shares of all messages below this are rounding.
 _NOTHING = 1e-12
-# In larger crowds somebody sends what is rare.
-FEW_PEOPLE = 300
 
 
 @dataclass(frozen=True)
@@ -165,22 +161,6 @@ class SetAttacks:
         rest = _share(self._both + self._neither)
         others[:, middle] += self._low * rest + self._gap * favored
         return _Sum(others, shares, middle)
-
-
-def whole_weights(less: Floats, more: Floats, people: Ints) -> tuple[int, int]:
-    """Returns scores in inverse proportion to two variances, in small whole numbers.
-
-    Args:
-        less: What a person of each level adds to that of the rarer kind, shape (levels,).
-        more: To that of the other, at least as much.
-        people: How many chose each level, shape (levels,).
-    """
-    share = Fraction(float(less @ people) / float(more @ people))
-    share = share.limit_denominator(_FINEST)
-    if people.sum() <= FEW_PEOPLE:
-        # That all of them send what is frequent must not be overlooked.
-        share = max(share, Fraction(1, _FINEST))
-    return share.denominator, share.numerator
 
 
 def _share(part: float) -> float:
