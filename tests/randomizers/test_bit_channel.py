@@ -164,8 +164,10 @@ def test_of_two_values_the_bit_with_less_noise_counts_for_more(
     (attacks,) = device.attacks([2.0], crowd)
 
     # Without a third value: all others hold x, or x'.
-    assert len(attacks) == 2
-    for attack, held in zip(attacks, (0, 1), strict=True):
+    assert len(attacks) == 3
+    for attack, held, least in zip(
+        attacks, (0, 0, 1), (True, False, True), strict=True
+    ):
         assert isinstance(attack, ScoreAttack)
         size = attack.second.size
         # Scores of reports (0, 0), (0, 1), (1, 0), (1, 1): weights follow from their sum.
@@ -183,7 +185,7 @@ def test_of_two_values_the_bit_with_less_noise_counts_for_more(
         ((own, other),) = weights
         shown = put(worlds[0], own, size) - put(worlds[1], own, size)
         assert attack.difference == pytest.approx(shown, abs=1e-15)
-        assert (own < other) == (held == 0)
+        assert np.sign(other - own) == least * (1 if held == 0 else -1)
 
 
 def reports(level: float, value: int) -> Floats:

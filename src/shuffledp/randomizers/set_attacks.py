@@ -86,9 +86,10 @@ class SetAttacks:
         self._sums: list[_Sum] = []
         rare, frequent = whole_weights(low, low + gap, people)
         if third is None:
+            # Of few people, skewness may matter more than variance.
+            self._sums.append(self._holding(1, -1, x=True))
             if self._both + self._neither == 0.0:
                 # Of two kinds of messages one count says all.
-                self._sums = [self._holding(1, -1, x=True)]
                 return
         else:
             self._add_third(third, rare, frequent)

@@ -29,18 +29,23 @@ def two_value_attacks(
     """
     lost, stray = others
     rare, frequent = whole_weights(stray * (1.0 - stray), lost * (1.0 - lost), people)
-    held_x = _law((1.0 - lost, lost), (stray, 1.0 - stray), (frequent, rare))
-    held_other = _law((stray, 1.0 - stray), (1.0 - lost, lost), (rare, frequent))
+    one, zero = (1.0 - lost, lost), (stray, 1.0 - stray)
+    # Of few people, skewness may matter more than noise: then both bits count alike.
+    laws = [
+        (weights, _law(*bits, weights))
+        for bits, weights in (
+            ((one, zero), (frequent, rare)),
+            ((one, zero), (1, 1)),
+            ((zero, one), (rare, frequent)),
+        )
+    ]
     found: list[tuple[Attack, ...]] = []
     for lose, err, gap in victims:
-        one = np.array([1.0 - lose]), np.array([lose])
-        zero = np.array([err]), np.array([1.0 - err])
+        with_one = np.array([1.0 - lose]), np.array([lose])
+        with_zero = np.array([err]), np.array([1.0 - err])
         attacks: list[Attack] = []
-        for law, weights in (
-            (held_x, (frequent, rare)),
-            (held_other, (rare, frequent)),
-        ):
-            (second,) = _law(zero, one, weights)
+        for weights, law in laws:
+            (second,) = _law(with_zero, with_one, weights)
             difference = np.zeros(second.size)
             difference[-1], difference[0] = gap, -gap
             attacks.append(ScoreAttack(law, second, difference))
