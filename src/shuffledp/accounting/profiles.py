@@ -240,12 +240,12 @@ class _Attackers:
             ]
 
         def strongest(epsilon: float) -> float:
-            exact = [bound(epsilon) for bound in counts]
-            best = max(exact + [bound(epsilon) for bound in bounds(True)], default=0.0)
+            best = max((bound(epsilon) for bound in counts), default=0.0)
+            found = [best, *(bound(epsilon) for bound in bounds(True))]
             # Their difference is weaker than two counts, but reaches farther out.
-            if best > _FAR_OUT and exact:
-                return best
-            return max((best, *(bound(epsilon) for bound in bounds(False))))
+            if best <= _FAR_OUT:
+                found += [bound(epsilon) for bound in bounds(False)]
+            return max(found)
 
         return strongest
 

@@ -45,6 +45,15 @@ def test_rare_messages_are_what_the_attack_looks_at(
         assert least <= level.epsilon_central_lower <= level.epsilon_central
 
 
+def test_far_out_where_counts_say_nothing_their_difference_does() -> None:
+    people = Population.from_counts({0.169: 85, 0.24: 14, 1.949: 20})
+
+    level = account(KRandomizedResponse(23), people, delta=3.27e-30).levels[1]
+
+    # What another sum shows, which reaches as far, is 0.081.
+    assert 0.089 <= level.epsilon_central_lower <= level.epsilon_central
+
+
 def test_counts_of_rare_messages_are_not_more_than_a_simulation_shows() -> None:
     device, people, epsilon = SubsetSelection(7, 3), 12, 0.2
     crowd = Population.from_counts({2.0: people})
