@@ -14,7 +14,7 @@ import numpy as np
 from machine import describe, isolated
 
 import shuffledp as sdp
-from shuffledp.accounting.profiles import upper_profiles
+from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import LocalRandomizer
 
 RUNS = 5

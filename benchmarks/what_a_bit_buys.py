@@ -15,9 +15,9 @@ from dataclasses import replace
 import numpy as np
 
 import shuffledp as sdp
-from shuffledp.accounting.profiles import upper_profiles
 from shuffledp.accounting.rounds.composed_profile import composed_profile
 from shuffledp.accounting.search import largest
+from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import LocalRandomizer
 from shuffledp.randomizers.rappor import Rappor
 

@@ -21,8 +21,8 @@ from shuffledp import (
     UnknownLevelError,
     account,
 )
-from shuffledp.accounting.profiles import upper_profiles
 from shuffledp.accounting.upper import blanket
+from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import TwoCountAttack
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.one_bit import OneBit

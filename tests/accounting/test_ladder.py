@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shuffledp import Frequency, Population, account
 from shuffledp.accounting.ladder import Ladder
-from shuffledp.accounting.profiles import upper_profiles
+from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.laplace import Laplace

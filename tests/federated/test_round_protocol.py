@@ -108,6 +108,23 @@ def test_most_liberal_of_ten_thousand_people(
     assert one.epsilon_central <= coordinate
 
 
+def test_coordinates_drawn_at_random_count_for_what_they_tell() -> None:
+    people = sdp.Population.from_budgets(np.linspace(0.05, 1.0, 20_001)[1::2])
+    protocol = round_of("random-sparsification", coordinates=7850)
+
+    guarantee = sdp.account(protocol, people, delta=3.6e-5)
+
+    # A fifth is kept. All d coordinates would be 2.127, and b of them 0.862.
+    assert guarantee.worst.epsilon_central_lower >= 0.31
+    for level in guarantee.levels:
+        assert level.epsilon_central_lower <= level.epsilon_central
+    assert guarantee.worst.epsilon_central <= 0.36
+    assert verify(guarantee).holds
+    record = guarantee.to_dict()
+    record["levels"][0]["epsilon_central"] *= 0.99
+    assert not verify(record).holds
+
+
 def test_more_rounds_cost_more() -> None:
     protocol = round_of("one-bit-apes")
 

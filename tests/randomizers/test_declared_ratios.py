@@ -6,7 +6,7 @@ import pytest
 from oracles.shuffled import divergence, shuffled, with_victim
 
 from shuffledp import InvalidInputError, Population, account
-from shuffledp.accounting.profiles import upper_profiles
+from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.randomizers.declared_ratios import DeclaredRatios
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.statistics.single_message import SingleMessage

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -10,14 +11,14 @@ from oracles.shuffled import divergence, largest_shuffled_divergences
 
 from shuffledp import Population, account
 from shuffledp.cover import (
-    Attack,
     Cover,
     LocalRandomizer,
+    ScoreAttack,
     TwoCountAttack,
     TwoMessages,
 )
 from shuffledp.statistics.single_message import SingleMessage
-from shuffledp.types import Floats
+from shuffledp.types import Floats, Ints
 
 LEVELS = [1e-6, 0.3, 1.0, 4.0, 30.0]
 DEVICES = [pytest.param(*case, id=repr(case[0])) for case in finite_devices()]
@@ -114,7 +115,7 @@ def test_attacks_expect_what_people_really_send(
 ) -> None:
     levels, victim = [0.4, 1.0, 3.0], 1.0
     crowd = Population.from_counts(dict.fromkeys(levels, 2))
-    by_level = [sends(level) for level in levels]
+    by_level = np.array([sends(level) for level in levels])
 
     (attacks,) = device.attacks([victim], crowd)
 
@@ -122,16 +123,21 @@ def test_attacks_expect_what_people_really_send(
     chances = sends(victim)
     favored = chances > chances.mean()
     for attack in attacks:
-        found = 0
-        for x, other in itertools.permutations(range(len(chances)), 2):
-            kinds = [favored[other] & ~favored[x], favored[x] & ~favored[other]]
-            for held in range(len(chances)):
-                kinds_sent = np.array(
-                    [[c[held][kind].sum() for kind in kinds] for c in by_level]
-                )
-                found += explains(attack, kinds_sent, chances[[x, other]], kinds)
-        # By symmetry it works on every pair, with one value of the others or more.
-        assert found >= len(chances) * (len(chances) - 1) / 2
+        if isinstance(attack, TwoMessages):
+            ones = by_level[:, :, favored[0]].sum(axis=2)
+            ends = np.stack([ones.min(axis=1), 1.0 - ones.max(axis=1)])
+            first, second = chances[:, favored[0]].sum(axis=1)
+            assert attack.least == pytest.approx(ends, rel=1e-12)
+            assert attack.gap == pytest.approx(first - second, rel=1e-12)
+            assert attack.stray == pytest.approx(second, rel=1e-12)
+            continue
+        # One pair of values, and one value of the others, are an attack.
+        assert any(
+            explains(attack, scores, by_level[:, held], chances[[x, other]])
+            for x, other in itertools.permutations(range(len(chances)), 2)
+            for held in range(len(chances))
+            for scores in scorings(attack, favored[[x, other, held]])
+        )
 
 
 @pytest.mark.parametrize(("device", "sends"), DEVICES)
@@ -162,36 +168,48 @@ def test_strays_are_messages_that_nobody_favors(
                 assert attack.stray == pytest.approx(chances[value][none].sum())
 
 
-def explains(
-    attack: Attack,
-    sent: Floats,
-    victim: Floats,
-    kinds: list[np.typing.NDArray[np.bool_]],
-) -> bool:
-    """Is this what the attack takes for the chances of its kinds of messages?"""
-    shows = np.array([[row[kind].sum() for kind in kinds] for row in victim])
-    if isinstance(attack, TwoMessages):
-        ends = np.stack([sent.min(axis=1), 1.0 - sent.max(axis=1)])
-        return (
-            np.allclose(attack.least, ends, rtol=1e-12)
-            and np.allclose(attack.gap, shows[0, 1] - shows[1, 1], rtol=1e-12)
-            and np.allclose(attack.stray, shows[1, 1], rtol=1e-12)
-        )
+def scorings(
+    attack: TwoCountAttack | ScoreAttack, favored: np.typing.NDArray[np.bool_]
+) -> Iterator[Ints]:
+    """Scores of all messages that an attack may give, by who favors them: x, x', z."""
+    x, other, held = favored
+    speaks = x.astype(np.int64) - other
     if isinstance(attack, TwoCountAttack):
-        hits = np.stack([attack.hit_probabilities] * 2, axis=1)
-        both = [[attack.flip, attack.flip + attack.gap]]
-        both.append(both[0][::-1])
-        return np.allclose(hits, sent, rtol=1e-12) and np.allclose(
-            both, shows, rtol=1e-12
+        yield 1 + speaks
+        yield 1 + speaks * ~held
+        return
+    sent = np.flatnonzero(attack.others.max(axis=0) + attack.second)
+    for middle in sent.tolist():
+        for rare, frequent in itertools.product(
+            np.abs(sent - middle).tolist(), repeat=2
+        ):
+            yield middle + speaks * np.where(held, frequent, rare)
+
+
+def explains(
+    attack: TwoCountAttack | ScoreAttack, scores: Ints, others: Floats, victim: Floats
+) -> bool:
+    """Is this what the attack takes for the chances of these scores?"""
+    if isinstance(attack, TwoCountAttack):
+        hits, flip, both = (
+            attack.hit_probabilities,
+            attack.flip,
+            attack.flip + attack.gap,
         )
-    outer = [0, 2]
+        rows = np.stack([hits, 1.0 - 2.0 * hits, hits], axis=1)
+        second = np.array([both, 1.0 - flip - both, flip])
+        difference = second[::-1] - second
+    else:
+        rows, second, difference = attack.others, attack.second, attack.difference
+    if scores.min() < 0 or scores.max() >= second.size:
+        return False
+    sent = np.zeros((len(others) + 2, second.size))
+    np.add.at(sent.T, scores, np.vstack([others, victim]).T)
+    here, there = sent[-2:]
     return (
-        np.allclose(attack.others[:, outer], sent, rtol=1e-12)
-        and np.allclose(attack.second[outer], shows[1], rtol=1e-12)
-        and np.allclose(attack.difference[outer], shows[0] - shows[1], rtol=1e-12)
-        and np.allclose(attack.others.sum(axis=1), 1.0, rtol=1e-12)
-        and abs(float(attack.second.sum()) - 1.0) < 1e-12
-        and abs(float(attack.difference.sum())) < 1e-12
+        np.allclose(rows, sent[:-2], rtol=1e-12, atol=1e-15)
+        and np.allclose(second, there, rtol=1e-12, atol=1e-15)
+        and np.allclose(difference, here - there, rtol=1e-12, atol=1e-15)
     )
 
 

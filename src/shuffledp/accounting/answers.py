@@ -4,12 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from shuffledp.accounting.guarantee import RestsOn
-from shuffledp.accounting.profiles import (
-    Profile,
-    UpperProfile,
-    lower_profiles,
-    upper_profiles,
-)
+from shuffledp.accounting.lower_profiles import lower_profiles
 from shuffledp.accounting.rounds.composed_profile import (
     composed_ceiling,
     composed_profile,
@@ -20,6 +15,11 @@ from shuffledp.accounting.solve import (
     round_down,
     round_up,
     smallest_certified_epsilon,
+)
+from shuffledp.accounting.upper_profiles import (
+    Profile,
+    UpperProfile,
+    upper_profiles,
 )
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError

@@ -8,9 +8,9 @@ from shuffledp.accounting.account import account
 from shuffledp.accounting.asked import MIN_DELTA, check_whole
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.profiles import UpperProfile, upper_profiles
 from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
+from shuffledp.accounting.upper_profiles import UpperProfile, upper_profiles
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population

@@ -15,6 +15,7 @@ from shuffledp.federated.simulated_cells import clip_laplace_cells, laplace_cell
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.one_bit import OneBit
+from shuffledp.randomizers.sampled_clip_laplace import SampledClipLaplace
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 from shuffledp.randomizers.tally import batches
 from shuffledp.types import Floats
@@ -76,6 +77,21 @@ def _sparsified(
     return cells
 
 
+def _sampled(
+    device: SampledClipLaplace,
+    updates: NDArray[np.float32],
+    levels: Floats,
+    rng: np.random.Generator,
+) -> _Drawn:
+    """Draws cells; the share is rounded to a multiple of 2^-53."""
+    spoken = np.zeros_like(updates)
+    for people in batches(*updates.shape[:1], width=updates.shape[1]):
+        part = updates[people]
+        speaks = rng.random(part.size).reshape(part.shape) < device.share
+        np.copyto(spoken[people], part, where=speaks)
+    return clip_laplace_cells(spoken, levels, clip=float(device.high), rng=rng)
+
+
 def _one_bit(
     device: Device,
     updates: NDArray[np.float32],
@@ -99,5 +115,6 @@ _SIMULATED: dict[type, Callable[..., _Drawn]] = {
     ClipLaplace: _clip_laplace,
     Laplace: _laplace,
     OneBit: _one_bit,
+    SampledClipLaplace: _sampled,
     SparsifiedClipLaplace: _sparsified,
 }

@@ -8,8 +8,8 @@ A dummy is a perturbed 0, drawn anew. Three rules for which messages are kept:
   kept depends on all coordinates, and no central guarantee is proven for it. The padding
   is read as a perturbed 0, and the messages before as perturbed values: what the source
   prints does not depend on data at all.
-* `RandomVectors`: b coordinates drawn at random. For the others a person holds 0; which
-  they are depends on no data, so that the certificate of all coordinates holds.
+* `RandomVectors`: those of coordinates drawn at random, each by a coin of its own. So a
+  coordinate is decided about alone here, too, and certified.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Algorithm 2.
 """
@@ -32,6 +32,7 @@ from shuffledp.federated.messages import messages_of
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.grid import STEPS
+from shuffledp.randomizers.sampled_clip_laplace import SampledClipLaplace
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 from shuffledp.randomizers.tally import batches
 from shuffledp.randomness import Rng
@@ -161,11 +162,11 @@ class TopVectors:
 
 @dataclass(frozen=True, slots=True)
 class RandomVectors:
-    """Keeps b coordinates of each person, drawn at random; public parameters only.
+    """Sends dummies for all coordinates but those drawn at random; parameters only.
 
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
-        share: b / d, in (0, 1].
+        share: The chance of each coordinate to be kept, b / d, in (0, 1].
         messages: Cells of the grid.
     """
 
@@ -185,20 +186,15 @@ class RandomVectors:
         return {"clip": float(self.clip), "share": float(self.share)}
 
     @property
-    def device(self) -> ClipLaplace:
-        """What every coordinate passes."""
-        return ClipLaplace(float(self.clip))
+    def device(self) -> SampledClipLaplace:
+        """What every coordinate passes: it draws which message speaks of its value."""
+        return SampledClipLaplace(float(self.clip), share=float(self.share))
 
     def encode(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
     ) -> NDArray[np.float32]:
-        """Returns updates that are 0 in all but b coordinates, drawn for each person."""
-        kept = updates.copy()
-        for people in batches(*kept.shape[:1], width=kept.shape[1]):
-            part = kept[people]
-            keys = rng.random(part.size).reshape(part.shape)
-            np.put_along_axis(part, _all_but_largest(keys, self.share), 0.0, axis=1)
-        return kept
+        """Returns the updates: all coordinates are randomized as they are."""
+        return updates
 
     def estimate(self, totals: Floats, people: Population) -> Floats:
         """Returns the value that, held by everybody, gives the average, shape (d,).
@@ -207,8 +203,7 @@ class RandomVectors:
             totals: The sum of each coordinate's cells, shape (d,).
             people: Who sent them.
         """
-        kept = _num_kept(totals.size, self.share) / totals.size
-        averages = off_middle(totals, people) / kept
+        averages = off_middle(totals, people) / self.share
         return self.clip * value_behind(averages, response(people))
 
 
@@ -221,11 +216,7 @@ def _check_share(share: float) -> None:
         )
 
 
-def _num_kept(num_coordinates: int, share: float) -> int:
-    return max(round(share * num_coordinates), 1)
-
-
 def _all_but_largest(keys: Floats, share: float) -> Ints:
     """Returns the places of all but the b largest keys of each row, shape (k, d - b)."""
-    others = keys.shape[1] - _num_kept(keys.shape[1], share)
+    others = keys.shape[1] - max(round(share * keys.shape[1]), 1)
     return np.argpartition(keys, max(others - 1, 0), axis=1)[:, :others]

@@ -33,6 +33,7 @@ import numpy as np
 
 from shuffledp.cover import Attack, Cover, ScoreAttack, TwoMessages
 from shuffledp.population import Population
+from shuffledp.randomizers.two_value_attacks import two_value_attacks
 from shuffledp.types import Floats
 
 # Lowers a blanket weight by more than its rounding.
@@ -158,7 +159,14 @@ class BitChannel(ABC):
         others = self.drawn(crowd.epsilons)
         # Either choice is a valid attack.
         alike = np.allclose(others.lost, others.stray, rtol=1e-9, atol=0.0)
-        if self.has_third_value and not alike:
+        if not (self.has_third_value or alike):
+            owns = [self.drawn(np.array([victim])) for victim in victims]
+            return two_value_attacks(
+                (others.lost, others.stray),
+                [(float(o.lost[0]), float(o.stray[0]), float(o.gap[0])) for o in owns],
+                crowd.counts,
+            )
+        if not alike:
             rows = _pair(others.stray, 1.0 - others.stray, others.stray)
         else:
             rows = _pair(1.0 - others.lost, others.lost, others.stray)

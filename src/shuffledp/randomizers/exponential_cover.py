@@ -59,7 +59,7 @@ def blanket_probability(rates: Floats, shape: Shape, *, clipped: bool) -> Floats
     """Returns gamma for people whose noise has these rates, shape as `rates`."""
     # A rate of 0 is the uniform distribution within the range, and nothing on the line.
     with np.errstate(divide="ignore"):
-        peak = np.log(_peak(rates, clipped=clipped))
+        peak = np.log(end_density(rates, clipped=clipped))
     gamma: Floats = np.full(rates.shape, np.inf)
     for y in {0.0, 1.0, shape.reach}:
         if math.isfinite(y):
@@ -111,14 +111,20 @@ def exponential_cover(
             candidates.append((spread * cost, shape))
     shape = min(candidates, key=lambda pair: pair[0])[1]
     gamma = blanket_probability(crowd.epsilons / 2.0, shape, clipped=clipped)
-    return _cover(shape, gamma, clipped=clipped)
+    return cover_in_shape(shape, gamma, clipped=clipped)
 
 
-def _cover(shape: Shape, gamma: Floats, *, clipped: bool) -> Cover:
-    """Returns the victim's cells: the right half, the outer right, and their mirrors."""
+def cover_in_shape(shape: Shape, gamma: Floats, *, clipped: bool) -> Cover:
+    """Returns a victim's cells: the right half, the outer right, and their mirrors.
+
+    Args:
+        shape: Of omega; `rate` is the victim's.
+        gamma: Blanket weights of the crowd, shape (levels,).
+        clipped: Clip-Laplace, and not Laplace.
+    """
     rate, kappa, norm = shape.rate, shape.kappa, shape.norm
     # The density's own peak, against that of a Laplace distribution of the same rate.
-    scale = _peak(np.array([rate]), clipped=clipped)[0] / (rate / 2.0)
+    scale = end_density(np.array([rate]), clipped=clipped)[0] / (rate / 2.0)
     # Cells narrow enough for a steep density, too; the error is of their second order.
     edges = np.linspace(0.0, 1.0, 201 + int(min(40.0 * rate, 1500.0)))
     left, right = edges[:-1], edges[1:]
@@ -179,12 +185,12 @@ def _divergence(shape: Shape, *, clipped: bool) -> float:
     if shape.reach > 1.0:
         edge = math.expm1(-2.0 * rate) ** 2 * math.exp(kappa) / rate
         total += edge * -math.expm1(-rate * (shape.reach - 1.0))
-    peak = _peak(np.array([rate]), clipped=clipped)[0]
+    peak = end_density(np.array([rate]), clipped=clipped)[0]
     return float(2.0 * total * peak**2 * norm)
 
 
-def _peak(rates: Floats, *, clipped: bool) -> Floats:
-    """Returns the density at its own location, an end of the range."""
+def end_density(rates: Floats, *, clipped: bool) -> Floats:
+    """Returns the density at its own location, an end of the range, shape as `rates`."""
     if not clipped:
         return rates / 2.0
     steep = np.maximum(rates, 1e-300)

@@ -23,9 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.cover import Attack, Cover, ScoreAttack, TwoCountAttack, TwoMessages
+from shuffledp.cover import Attack, Cover, TwoMessages
 from shuffledp.population import Population
 from shuffledp.randomizers.drawn_counts import check_crowd
+from shuffledp.randomizers.set_attacks import SetAttacks
 from shuffledp.randomness import Rng, coins
 from shuffledp.types import Floats, Ints
 
@@ -202,43 +203,19 @@ class SetResponse(ABC):
     def attacks(
         self, victims: Sequence[float], crowd: Population
     ) -> list[tuple[Attack, ...]]:
-        """Returns attacks on each victim, on messages in S_x only and in S_x' only.
-
-        If there are three values, the others hold a third one, and the adversary looks at
-        both counts, or at their difference; else they all hold x, which hides her less
-        than x' does: their sum is then less skew on the side that matters.
-        """
+        """Returns attacks on each victim, by what the messages of others hide least."""
         sets = self.overlaps
-        only = sets.inside - sets.both
+        shares = sets.inside, sets.both, sets.third
         low, gaps = self.drawn(crowd.epsilons)
-        if sets.third is not None:
-            hits = low * only + gaps * sets.third
-            # Where sets do not meet, the messages of a fourth value can be told apart.
-            stray = 1.0 - 3.0 * sets.inside if sets.both == 0.0 else 0.0
-            strays = stray * low if stray > 1e-9 else None
-            rows = np.empty((hits.size, 3))
-            rows[:, 0], rows[:, 1], rows[:, 2] = hits, 1.0 - 2.0 * hits, hits
-        else:
-            # Two values: S_x' is what S_x leaves over, or shares nothing with it.
-            keeps, flips = (low + gaps) * only, low * only
-            rest = low * max(1.0 - 2.0 * only - sets.both, 0.0)
-            rest = rest + (low + gaps) * sets.both
-            rows = np.stack([flips, rest, keeps], axis=1)
+        crowded = SetAttacks(shares, low, gaps, crowd.counts)
         found: list[tuple[Attack, ...]] = []
         for victim in victims:
-            (least,), (most,) = self.drawn(np.array([victim]))
-            gap, flip = float(most * only), float(least * only)
-            second = np.array([flip + gap, 1.0 - 2.0 * flip - gap, flip])
-            difference = np.array([-gap, 0.0, gap])
-            scores = ScoreAttack(rows, second, difference)
+            (least,), (gap,) = self.drawn(np.array([victim]))
+            attacks = crowded.on(float(least), float(gap))
             if _tells_only_sides(sets):
-                sides = TwoMessages(np.stack([low, low]) / 2.0, gap, flip)
-                found.append((sides, scores))
-            elif sets.third is None:
-                found.append((scores,))
-            else:
-                counts = TwoCountAttack(hits, flip, gap, strays, stray * least)
-                found.append((counts, scores))
+                sides = TwoMessages(np.stack([low, low]) / 2.0, gap / 2.0, least / 2.0)
+                attacks = (sides, *attacks)
+            found.append(attacks)
         return found
 
 

@@ -33,6 +33,7 @@ from shuffledp.randomizers.local_hashing import LocalHashing
 from shuffledp.randomizers.noise import AddedNoise
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomizers.rappor import Rappor
+from shuffledp.randomizers.sampled_clip_laplace import SampledClipLaplace
 from shuffledp.randomizers.set_response import SetResponse
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 from shuffledp.randomizers.subset_selection import SubsetSelection
@@ -52,7 +53,7 @@ def has_law(randomizer: Any) -> bool:
         return True
     if isinstance(randomizer, SetResponse):
         return isinstance(randomizer, (OneBit, *_MESSAGES))
-    noise = (Laplace, ClipLaplace, SparsifiedClipLaplace, Gaussian)
+    noise = (Laplace, ClipLaplace, SampledClipLaplace, SparsifiedClipLaplace, Gaussian)
     return isinstance(randomizer, (UnaryEncoding, Rappor, *noise))
 
 
@@ -179,6 +180,9 @@ def _from_point(device: Any, epsilon: float, point: int, size: int) -> Law:
         return cells, chances
     cells = np.arange(size)
     weights = _within(cells, point, rate)
+    if isinstance(device, SampledClipLaplace):
+        share = float(device.share)
+        weights = share * weights + (1.0 - share) * _within(cells, size // 2, rate)
     if isinstance(device, SparsifiedClipLaplace):
         kept = device.keeps(cells)
         dummies = _within(cells, size // 2, rate)

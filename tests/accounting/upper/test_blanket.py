@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from oracles.multiprecision import BlanketSum
 
 from shuffledp import Population
-from shuffledp.accounting.profiles import upper_profiles
 from shuffledp.accounting.upper.blanket import UpperBound, blanket_bounds
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.counting import CountingBound
+from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import LocalRandomizer
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles.clone_counts import exact_divergence
 
 import shuffledp as sdp
-from shuffledp.accounting.profiles import upper_profiles
+from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.papers.bounds.bound import Setting, Status
 from shuffledp.papers.bounds.feldman2021 import Feldman2021Numerical
 from shuffledp.papers.bounds.feldman2023 import (

@@ -9,12 +9,12 @@ response at most (Kairouz, Oh, Viswanath 2015), (e^E - e^epsilon) / (e^E + 1).
 import math
 from dataclasses import dataclass
 
-from shuffledp.accounting.profiles import Profile, UpperProfile
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
     loss_distribution,
 )
+from shuffledp.accounting.upper_profiles import Profile, UpperProfile
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
 

@@ -36,7 +36,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shuffledp.accounting.profiles import upper_profiles
+from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.papers.bounds.bound import (
     EQUAL_ONLY,
     PublishedBound,

@@ -90,8 +90,8 @@ def run_figure_5(repetitions: int, seed: int, on_share: OnShare) -> Result:
             "person after all rounds, the largest of all; publ. is the paper's statement "
             "and not proven. (local): no central guarantee is proven for top-b, which "
             "couples coordinates; what the device keeps by itself.",
-            "random: which coordinates are kept tells nothing, and the certificate is that "
-            "of APES; fewer coordinates with a value in them are not counted as less.",
+            "random: every coordinate is kept with chance b / d, by a coin of its own, and "
+            "certified as a device that does so.",
         ),
         svg=_picture(rows, (*_SELECTIONS.values(), "APES"), "b / d"),
     )

@@ -1,7 +1,7 @@
-"""A victim's two privacy profiles: delta against epsilon, proven above and below.
+"""A victim's certified privacy profile: delta against epsilon, proven from above.
 
-The upper one is the blanket bound, or the divergence of her message alone where that is
-smaller; the lower one is the strongest of the attacks on her.
+It is the least of what is proven of the others who hide her, and the divergence of her
+message alone where that is smaller.
 """
 
 import functools
@@ -14,36 +14,23 @@ import numpy as np
 
 from shuffledp.accounting.guarantee import RestsOn
 from shuffledp.accounting.ladder import Ladder
-from shuffledp.accounting.lower.score_attack import score_bound
-from shuffledp.accounting.lower.score_sum import ScoreSum, score_sum
-from shuffledp.accounting.lower.three_count_attack import is_small, three_count_bound
-from shuffledp.accounting.lower.two_count_attack import two_count_bound
 from shuffledp.accounting.solve import smallest_certified_epsilon
-from shuffledp.accounting.sums.coin_sum import CoinSum, coin_sum
 from shuffledp.accounting.two_messages.bounds import (
-    two_message_attack,
     two_message_bound,
 )
-from shuffledp.accounting.upper.blanket import UpperBound, blanket_bounds, without_most
+from shuffledp.accounting.upper.blanket import UpperBound, blanket_bounds
 from shuffledp.cover import (
-    Attack,
     Cover,
     LocalRandomizer,
-    ScoreAttack,
-    TwoCountAttack,
-    TwoMessages,
 )
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
-from shuffledp.types import Floats, Ints
 
 Profile = Callable[[float], float]
 
 # What may be dropped from the tails of a distribution, as a part of delta.
 _TAIL = 1e-12
 _MOST_EPSILON = 1e6
-# Below this the two-count attack leaves out what matters.
-_FAR_OUT = 1e-40
 # Times the divergence of a normal loss, about, from which on a bound may be caution.
 _FAR_MORE = 1e3
 _NOTHING = 1e-300
@@ -209,112 +196,3 @@ def _spread(cover: Cover, messages: float) -> float:
     # In units of the largest, whose square might overflow.
     part = float(cover.masses @ (cover.differences / largest) ** 2)
     return largest * math.sqrt(part / messages)
-
-
-def lower_profiles(
-    randomizer: LocalRandomizer,
-    crowd: Population,
-    victims: Sequence[int],
-    *,
-    absent: int = 0,
-    rounds: int = 1,
-) -> list[Profile]:
-    """Returns, per victim, what the strongest attack on her achieves at any epsilon.
-
-    Args:
-        randomizer: What the devices run.
-        crowd: The people among whom victims hide, themselves included.
-        victims: Positions of their levels in the crowd, distinct.
-        absent: How many of the others may be absent or collude.
-        rounds: How often the whole collection happens, with the same values.
-    """
-    levels = crowd.epsilons[list(victims)].tolist()
-    described = randomizer.attacks(levels, crowd)
-    attackers = _Attackers(crowd.counts, victims, absent)
-    if absent:
-        covers = randomizer.covers(levels, crowd, delta=1e-6)
-        attackers.who_gives_most(covers)
-    return [
-        attackers.strongest(victim, attacks, rounds)
-        for victim, attacks in zip(victims, described, strict=True)
-    ]
-
-
-class _Attackers:
-    """Builds attacks; what several victims have in common is computed once."""
-
-    def __init__(self, counts: Ints, victims: Sequence[int], absent: int) -> None:
-        self._counts, self._absent = counts, absent
-        self._left = dict.fromkeys(victims, counts)
-        self._sums: dict[int, CoinSum | ScoreSum] = {}
-        self._victims = victims
-
-    def who_gives_most(self, covers: Sequence[tuple[Cover, ...]]) -> None:
-        """The absent are, for each victim, those who would have hidden her best."""
-        for victim, pairs in zip(self._victims, covers, strict=True):
-            rest = self._counts.copy()
-            rest[victim] -= 1
-            gammas = pairs[0].blanket_probabilities
-            self._left[victim] = without_most(gammas, rest, self._absent)
-
-    def strongest(
-        self, victim: int, attacks: tuple[Attack, ...], rounds: int
-    ) -> Profile:
-        counts: list[Profile] = []
-        sums: list[ScoreAttack] = []
-        for attack in attacks:
-            # A device whose budget drowns in the rounding of its coins tells nothing.
-            if isinstance(attack, TwoMessages):
-                bits = two_message_attack(attack, self._others(victim))
-                if bits is not None and rounds == 1:
-                    counts.append(bits.delta)
-            elif isinstance(attack, TwoCountAttack):
-                if attack.gap > 0.0 and rounds == 1:
-                    coins = self._coins(attack.hit_probabilities, victim)
-                    counts.append(two_count_bound(attack, coins).delta)
-                    others = self._others(victim)
-                    strays = attack.stray_probabilities
-                    if strays is not None and is_small(others):
-                        counts.append(three_count_bound(attack, strays, others).delta)
-            elif np.abs(attack.difference).max() > 0.0:
-                sums.append(attack)
-
-        @functools.cache
-        def bounds() -> list[Profile]:
-            return [
-                score_bound(attack, self._scores(attack.others, victim), rounds).delta
-                for attack in sums
-            ]
-
-        def strongest(epsilon: float) -> float:
-            best = max((bound(epsilon) for bound in counts), default=0.0)
-            # Sums are weaker than counts, but reach farther out.
-            if best > _FAR_OUT:
-                return best
-            return max((best, *(bound(epsilon) for bound in bounds())))
-
-        return strongest
-
-    def _others(self, victim: int) -> Ints:
-        if self._absent:
-            return self._left[victim]
-        others = self._counts.copy()
-        others[victim] -= 1
-        return others
-
-    def _coins(self, hits: Floats, victim: int) -> CoinSum:
-        chances = 2.0 * hits
-        if self._absent:
-            return coin_sum(chances, self._left[victim])
-        total = self._sums.get(id(hits))
-        if not isinstance(total, CoinSum):
-            total = self._sums[id(hits)] = coin_sum(chances, self._counts)
-        return total.without(float(chances[victim]))
-
-    def _scores(self, others: Floats, victim: int) -> ScoreSum:
-        if self._absent:
-            return score_sum(others, self._left[victim])
-        total = self._sums.get(id(others))
-        if not isinstance(total, ScoreSum):
-            total = self._sums[id(others)] = score_sum(others, self._counts)
-        return total.without(others[victim])

@@ -1,0 +1,179 @@
+"""Clip-Laplace that speaks of its value by chance only, and else of 0.
+
+With a public chance s a device draws a Clip-Laplace message around its value, otherwise one
+around 0. With f_v the Clip-Laplace density at v, what is sent has the density
+
+    R_v = s f_v + (1 - s) f_0.
+
+Nobody sees which of the two it was. So a victim's two densities differ by s times as much,
+and what others send covers her better than Clip-Laplace does, as most of it is drawn around
+the middle: with b = eps / 2 and P = b / (1 - e^{-2b}), whatever v is,
+
+    R_v(y) >= s P e^{-b (1 + |y|)} + (1 - s) b / (2 (1 - e^{-b})) e^{-b |y|}.
+
+*Cover.* omega is the victim's own f_0. Then (1 - s) f_0 adds the same to the loss of every
+pair of values everywhere, and the ends of the range are the worst pair, as they are for
+Clip-Laplace (docs/covers.md). Where s is nearly 1 the cover of Clip-Laplace may be better.
+
+The local budget of Clip-Laplace stands; here it is not reached.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+
+from shuffledp.arrays import as_number
+from shuffledp.cover import Cell, Cover
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.drawn_cells import Sent
+from shuffledp.randomizers.exponential_cover import Shape, cover_in_shape, end_density
+from shuffledp.randomizers.grid import STEPS
+from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
+from shuffledp.randomness import Rng, coins
+from shuffledp.types import Floats, Ints
+
+_HALF = STEPS // 2
+_SMALLEST = 1e-12
+# More than the rounding of a few operations.
+_ROUNDING = 2e-15
+
+
+@dataclass(frozen=True, slots=True)
+class SampledClipLaplace(AddedNoise):
+    """Public parameters only.
+
+    Attributes:
+        clip: C > 0; values and messages lie in [-C, C].
+        share: s, the chance that a message is about its value, in (0, 1].
+    """
+
+    clip: float = 1.0
+    _: KW_ONLY
+    share: float = 0.2
+
+    def __post_init__(self) -> None:
+        ClipLaplace(self.clip)
+        share = as_number(self.share, "share")
+        # Written this way round, it refuses NaN, too.
+        if not 0.0 < share <= 1.0:
+            raise InvalidInputError(f"Expected a share in (0, 1], got {share:g}.")
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the randomizer."""
+        return "sampled-clip-laplace"
+
+    @property
+    def parameters(self) -> dict[str, int | float | str]:
+        """The public parameters, for the certificate."""
+        return {"clip": float(self.clip), "share": float(self.share)}
+
+    @property
+    def low(self) -> float:
+        """Smallest possible value."""
+        return -float(self.clip)
+
+    @property
+    def high(self) -> float:
+        """Largest possible value."""
+        return float(self.clip)
+
+    @property
+    def cells(self) -> int:
+        """4096: an even number, so that 0 is a point of the grid."""
+        return STEPS
+
+    @property
+    def cells_beyond(self) -> int:
+        """Messages stay within the range."""
+        return 0
+
+    @property
+    def delta_local(self) -> float:
+        """0: pure local privacy."""
+        return 0.0
+
+    def local_delta(self, level: float, epsilon: float) -> float:
+        """Returns the divergence of -C against C, which is largest by the same lemma."""
+        if level <= 0.0:
+            return 0.0
+        share, rate = float(self.share), level / 2.0
+        # Of f_0 against what an end of the range adds in its far half, times (1 - s) / s.
+        log_rest = -math.inf
+        if share < 1.0:
+            log_rest = math.log((1.0 - share) / share)
+            log_rest += rate + math.log1p(math.exp(-rate)) - math.log(2.0)
+        measured = level + np.logaddexp(0.0, log_rest - level)
+        measured -= np.logaddexp(0.0, log_rest)
+        # The densities cross at t with e^{-2 b t} = E + (E - 1) e^{log_rest}.
+        crossing = epsilon
+        if epsilon > 0.0:
+            lost = math.log(-math.expm1(-epsilon))
+            crossing += float(np.logaddexp(0.0, log_rest + lost))
+        left = -math.expm1((crossing - level) / 2.0)
+        left = max(left, 0.0) + _ROUNDING * (crossing + level)
+        both = share * left * (left / -math.expm1(-level))
+        most = min(float(measured) * (1.0 + _ROUNDING), level)
+        return pure_local_delta(most, epsilon, both)
+
+    def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
+        """The cover of one victim, whose worst pair of values is -C and C."""
+        # Valid, too: whoever sees that she speaks of her value sees no less.
+        always = ClipLaplace().cover_of(victim, crowd, delta=delta)
+        covers = self._sampled(max(victim, _SMALLEST) / 2.0, crowd), always
+        return min(covers, key=lambda cover: _spread(cover, crowd))
+
+    def _sampled(self, rate: float, crowd: Population) -> Cover:
+        """Returns the cover of a victim whose noise has this rate, with omega = f_0."""
+        share, shape = float(self.share), Shape(rate, rate, 1.0)
+        gammas = self._blanket_probability(crowd.epsilons / 2.0, shape)
+        about = cover_in_shape(shape, gammas, clipped=True)
+        cells = about.cells
+        if cells is not None:
+            cells = Cell(
+                (share * cells.low + (1.0 - share)) * (1.0 - _ROUNDING),
+                (share * cells.high + (1.0 - share)) * (1.0 + _ROUNDING),
+            )
+        bases = (share * about.bases + (1.0 - share)) * (1.0 - _ROUNDING)
+        return Cover(gammas, about.masses, share * about.differences, bases, cells)
+
+    def _blanket_probability(self, rates: Floats, shape: Shape) -> Floats:
+        """Returns gamma for people whose noise has these rates, shape as `rates`."""
+        share = float(self.share)
+        # At 0, where noise around 0 is as high as at the ends of a range half as wide.
+        least = share * end_density(rates, clipped=True) * np.exp(-rates)
+        least += (1.0 - share) * end_density(rates / 2.0, clipped=True)
+        ratios = [np.log(least) - rates * y - shape.log_density(y) for y in (0.0, 1.0)]
+        gamma: Floats = np.exp(np.minimum(*ratios)) * (1.0 - 1e-12)
+        return np.minimum(gamma, 1.0)
+
+    def bins(self, epsilons: Floats, value: float) -> Floats:
+        """Chances that the message falls into each bin, shape (levels, bins)."""
+        share, noise = float(self.share), ClipLaplace()
+        about, around = noise.bins(epsilons, value), noise.bins(epsilons, 0.0)
+        return share * about + (1.0 - share) * around
+
+    def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
+        """Draws Clip-Laplace cells, about the value or about 0."""
+        speaks = coins(np.full(points.shape, float(self.share)), rng=rng)
+        return ClipLaplace().draw_cells(
+            np.where(speaks, points, _HALF), epsilons, rng=rng
+        )
+
+    def draw_crowd(
+        self, points: Ints, level: float, *, rng: np.random.Generator
+    ) -> Iterator[Sent]:
+        """Draws which cells a crowd's messages fall into, part by part."""
+        about = rng.binomial(points, float(self.share))
+        about[_HALF] += int((points - about).sum())
+        yield from ClipLaplace().draw_crowd(about, level, rng=rng)
+
+
+def _spread(cover: Cover, crowd: Population) -> float:
+    """Returns about the variance of the loss that the crowd leaves."""
+    people = float(crowd.counts @ cover.blanket_probabilities)
+    return float(cover.masses @ cover.differences**2) / max(people, 1e-300)

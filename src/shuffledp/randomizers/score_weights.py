@@ -1,0 +1,26 @@
+"""How much two kinds of messages count in a sum of scores, which are whole numbers."""
+
+from fractions import Fraction
+
+from shuffledp.types import Floats, Ints
+
+# In larger crowds somebody sends what is rare.
+FEW_PEOPLE = 300
+# The score of a rare message, at most.
+_FINEST = 16
+
+
+def whole_weights(less: Floats, more: Floats, people: Ints) -> tuple[int, int]:
+    """Returns scores in inverse proportion to two variances, in small whole numbers.
+
+    Args:
+        less: What a person of each level adds to that of the rarer kind, shape (levels,).
+        more: To that of the other, at least as much.
+        people: How many chose each level, shape (levels,).
+    """
+    share = Fraction(float(less @ people) / float(more @ people))
+    share = share.limit_denominator(_FINEST)
+    if people.sum() <= FEW_PEOPLE:
+        # That all of them send what is frequent must not be overlooked.
+        share = max(share, Fraction(1, _FINEST))
+    return share.denominator, share.numerator

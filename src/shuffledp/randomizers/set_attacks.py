@@ -1,0 +1,169 @@
+"""Attacks on randomizers that favor a set of messages per value (set_response.py).
+
+Messages in S_x only speak for x, those in S_x' only for x'. What the others hold decides
+how often they send them: with density `low`, or `high` if the message is in the set of
+their own value, too. Where it is rare it tells more: in a sum of scores a message should
+count as much as the victim's difference over the others' chance, 1 / low or 1 / high.
+
+* *The others hold a third value z.* Messages that speak are in S_z, and frequent, or not,
+  and rare. The adversary looks at two counts, for x and for x', of the rare messages or of
+  all of them; or she adds up scores.
+* *They hold x, or x'.* What speaks for that value is frequent, and what speaks for the
+  other is rare. This tells more where most messages of S_x are in S_z, too, and where so
+  few people send anything rare that one message, or none, is enough.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.cover import Attack, ScoreAttack, TwoCountAttack
+from shuffledp.randomizers.score_weights import FEW_PEOPLE, whole_weights
+from shuffledp.types import Floats, Ints
+
+# Shares of all messages below this are rounding.
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Messages that speak for x, or for x', and are alike to the adversary.
+
+    Attributes:
+        score: What each of them adds to the sum, beside that of other messages.
+        share: Of all messages.
+        for_x: Whether they speak for x.
+        favored: Whether the value that the others hold favors them.
+    """
+
+    score: int
+    share: float
+    for_x: bool
+    favored: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Sum:
+    """A sum of scores, whoever the victim is.
+
+    Attributes:
+        others: Chance of each score for a person of each level, shape (levels, scores).
+        shares: Of the messages of each score that speak for x, and for x', shape
+            (2, scores).
+        middle: The score of messages that speak for neither.
+    """
+
+    others: Floats
+    shares: Floats
+    middle: int
+
+
+class SetAttacks:
+    """The attacks on people of one crowd; what victims share is computed once."""
+
+    def __init__(
+        self,
+        shares: tuple[float, float, float | None],
+        low: Floats,
+        gap: Floats,
+        people: Ints,
+    ) -> None:
+        """Prepares what does not depend on the victim.
+
+        Args:
+            shares: Of messages in S_x; in S_x and S_x'; in S_x and S_z, but not in S_x'.
+                The latter is None if there are two values.
+            low: Density of messages that a person does not favor, shape (levels,).
+            gap: By how much that of the others is higher, shape (levels,).
+            people: How many chose each level, shape (levels,).
+        """
+        self._inside, self._both, third = shares
+        self._low, self._gap = low, gap
+        self._only = self._inside - self._both
+        self._neither = _share(1.0 - 2.0 * self._only - self._both)
+        self._counts: list[tuple[float, Floats]] = []
+        self._sums: list[_Sum] = []
+        rare, frequent = whole_weights(low, low + gap, people)
+        if third is None:
+            # Of few people, skewness may matter more than variance.
+            self._sums.append(self._holding(1, -1, x=True))
+            if self._both + self._neither == 0.0:
+                # Of two kinds of messages one count says all.
+                return
+        else:
+            self._add_third(third, rare, frequent)
+            if third == 0.0 and people.sum() > FEW_PEOPLE:
+                return
+        self._sums.append(self._holding(frequent, -rare, x=True))
+        if third != 0.0:
+            self._sums.append(self._holding(rare, -frequent, x=False))
+
+    def on(self, least: float, gap: float) -> tuple[Attack, ...]:
+        """Returns the attacks on a victim who draws these densities, low and high - low."""
+        # Where sets do not meet, the messages of a fourth value can be told apart.
+        stray = _share(1.0 - 3.0 * self._inside) if self._both == 0.0 else 0.0
+        strays = stray * self._low if stray > 0.0 else None
+        found: list[Attack] = [
+            TwoCountAttack(hits, least * share, gap * share, strays, stray * least)
+            for share, hits in self._counts
+        ]
+        for each in self._sums:
+            here, there = each.shares
+            second = least * here + (least + gap) * there
+            second[each.middle] += least * self._neither + (least + gap) * self._both
+            found.append(ScoreAttack(each.others, second, gap * (here - there)))
+        return tuple(found)
+
+    def _add_third(self, often: float, rare: int, frequent: int) -> None:
+        """Adds the attacks on people who hold z.
+
+        Args:
+            often: Share of the messages that speak for x and are in S_z; as many do for x'.
+            rare: Score of other messages that speak for x.
+            frequent: Score of those.
+        """
+        seldom = _share(self._only - often)
+        self._counts.append((self._only, self._low * self._only + self._gap * often))
+        if often == 0.0 or seldom == 0.0:
+            # All that speaks is alike.
+            rare = frequent = 1
+        else:
+            self._counts.append((seldom, self._low * seldom))
+        kinds = [
+            _Kind(sign * score, share, for_x=sign > 0, favored=favored)
+            for score, share, favored in (
+                (rare, seldom, False),
+                (frequent, often, True),
+            )
+            for sign in (1, -1)
+        ]
+        self._sums.append(self._sum(kinds, favored=_share(self._inside - 2.0 * often)))
+
+    def _holding(self, here: int, there: int, *, x: bool) -> _Sum:
+        """Returns the sum where the others hold x, or x', and messages score this."""
+        kinds = [
+            _Kind(here, self._only, for_x=True, favored=x),
+            _Kind(there, self._only, for_x=False, favored=not x),
+        ]
+        return self._sum(kinds, favored=self._both)
+
+    def _sum(self, kinds: Sequence[_Kind], *, favored: float) -> _Sum:
+        """Returns a sum; `favored` is the others' share of what speaks for neither."""
+        middle = -min(kind.score for kind in kinds)
+        size = middle + max(kind.score for kind in kinds) + 1
+        others = np.zeros((self._low.size, size))
+        shares = np.zeros((2, size))
+        for kind in kinds:
+            density = self._low + self._gap if kind.favored else self._low
+            others[:, middle + kind.score] += density * kind.share
+            shares[0 if kind.for_x else 1, middle + kind.score] += kind.share
+        # Not what is left of 1: a small chance would be mostly rounding.
+        rest = _share(self._both + self._neither)
+        others[:, middle] += self._low * rest + self._gap * favored
+        return _Sum(others, shares, middle)
+
+
+def _share(part: float) -> float:
+    """Returns 0 instead of what is only rounding."""
+    return part if part > _NOTHING else 0.0
