@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 from shuffledp.accounting.two_messages.bits import BitCrowd, narrower, nested, wider
-from shuffledp.accounting.two_messages.search import EFFORT, Found, search
+from shuffledp.accounting.two_messages.search import Found, search
 from shuffledp.accounting.two_messages.tilted import TiltedCrowd
 from shuffledp.accounting.upper.blanket import without_most
 from shuffledp.cover import Cover, TwoMessages
@@ -41,7 +41,9 @@ class TwoMessageBound:
 
     def _found(self, epsilon: float) -> list[Found]:
         if epsilon not in self._known:
-            self._known[epsilon] = [_search(crowd, epsilon) for crowd in self.crowds]
+            self._known[epsilon] = [
+                search(TiltedCrowd(crowd, epsilon)) for crowd in self.crowds
+            ]
         return self._known[epsilon]
 
 
@@ -54,7 +56,8 @@ class TwoMessageAttack:
     def delta(self, epsilon: float) -> float:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         try:
-            found = _search(self.crowd, epsilon, effort=_ATTACK_EFFORT)
+            tilted = TiltedCrowd(self.crowd, epsilon, upward=False)
+            found = search(tilted, effort=_ATTACK_EFFORT)
         except CertificationError:
             return 0.0
         return math.exp(min(found.lower, 0.0)) * (1.0 - _ROUNDING)
@@ -98,7 +101,3 @@ def others_of(least: Floats, counts: Ints, victim: int, absent: int) -> Ints:
     rest = counts.copy()
     rest[victim] -= 1
     return without_most(least, rest, absent) if absent else rest
-
-
-def _search(crowd: BitCrowd, epsilon: float, *, effort: int = EFFORT) -> Found:
-    return search(TiltedCrowd(crowd, epsilon), effort=effort)

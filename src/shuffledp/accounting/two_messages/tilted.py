@@ -56,25 +56,36 @@ class TiltedCrowd:
     """A crowd at one epsilon, ready to be evaluated at any data.
 
     Data are how many people of each band hold the value for which a 1 is likelier.
+
+    Args:
+        crowd: The others, and the victim.
+        epsilon: At which the divergence is wanted, >= 0.
+        upward: Whether rounding may raise the divergence, as for upper bounds, or may
+            lower it, as for attacks.
     """
 
-    def __init__(self, crowd: BitCrowd, epsilon: float) -> None:
+    def __init__(self, crowd: BitCrowd, epsilon: float, *, upward: bool = True) -> None:
         self.crowd = crowd
         steep = math.expm1(epsilon)
         # A larger top, and a smaller tilt, only raise the divergence.
-        self.top = crowd.gap * (1.0 + _UNIT) - steep * crowd.stray * (1.0 - _UNIT)
-        self.top += _UNIT * crowd.gap
+        unit = _UNIT if upward else -_UNIT
+        self.top = crowd.gap * (1.0 + unit) - steep * crowd.stray * (1.0 - unit)
+        self.top += unit * crowd.gap
         if self.top <= 0.0:
             raise CertificationError(f"Nothing is left to hide at epsilon {epsilon:g}.")
-        self.theta = math.log1p(steep / self.top) * (1.0 - _UNIT)
+        self.theta = math.log1p(steep / self.top) * (1.0 - unit)
         if not self.theta < _MOST_TILT:
             raise CertificationError(f"Epsilon {epsilon:g} is too close to the budget.")
         self.log_scale = math.log(self.top + steep)
         up, down = math.expm1(self.theta), math.expm1(-self.theta)
         # Tilted chances of a 1 for those who rarely send it, of a 0 for the others.
         self.one = crowd.ones * math.exp(self.theta) / (1.0 + crowd.ones * up)
-        self.zero = crowd.zeros * math.exp(-self.theta) / (1.0 + crowd.zeros * down)
-        low_log, high_log = np.log1p(crowd.ones * up), np.log1p(crowd.zeros * down)
+        # Chances near 1 are no trouble either.
+        left = (1.0 - crowd.zeros) + crowd.zeros * math.exp(-self.theta)
+        self.zero = crowd.zeros * math.exp(-self.theta) / left
+        low_log = np.log1p(crowd.ones * up)
+        rare = np.log1p(np.minimum(crowd.zeros, 0.5) * down)
+        high_log = np.where(crowd.zeros < 0.5, rare, np.log(left))
         self.low_exponent = low_log - self.theta * self.one
         self.high_exponent = high_log + self.theta * self.zero
         sizes = np.abs(low_log) + np.abs(high_log) + self.theta * (self.one + self.zero)
