@@ -124,11 +124,13 @@ class BitChannel(ABC):
         share = _share_of_ones(others, crowd)
         gammas = np.minimum(others.stray / share, others.lost / (1.0 - share)) * _SAFE
         least = np.stack([others.stray, others.lost]) * _SAFE
+        # Otherwise a 0 and a 1 are not hidden alike, whatever their share is.
+        alike = np.array_equal(others.lost, others.stray)
         found: list[tuple[Cover, ...]] = []
         for victim in victims:
             own = self.promised(np.array([victim]))
             lost, stray, gap = (float(c[0]) for c in (own.lost, own.stray, own.gap))
-            if share == 0.5 and lost == stray:
+            if alike and lost == stray:
                 # An empty third cell: in this form the bound can be summed exactly.
                 high, low = 2.0 * gap, 2.0 * stray
                 masses = np.array([0.5, 0.5, 0.0])

@@ -52,31 +52,9 @@ def test_ten_million_people_who_agree_against_the_beta_function(
         TiltedCrowd(crowd, epsilon), np.array([[float(n) * agree]])
     )
 
-    p = mp.mpf(flip) if not agree else 1 - mp.mpf(flip)
-    gap, ratio = mp.mpf(math.tanh(level / 2.0)), mp.exp(mp.mpf(epsilon))
-    top = gap - (ratio - 1) * mp.mpf(flip)
-
-    def at(t: int) -> mp.mpf:
-        weight = mp.exp(
-            mp.loggamma(n + 1)
-            - mp.loggamma(t)
-            - mp.loggamma(n - t + 2)
-            + (t - 1) * mp.log(p)
-            + (n - t + 1) * mp.log(1 - p)
-        )
-        # P(S >= t) term by term: each is a known multiple of the one before.
-        term, tail, k = weight * (n - t + 1) / t * p / (1 - p), mp.mpf(0), t
-        while term > weight * mp.mpf("1e-18"):
-            tail += term
-            k += 1
-            term *= mp.mpf(n - k + 1) / k * p / (1 - p)
-        return top * weight - (ratio - 1) * tail
-
-    # The best t is where neighboring terms have the ratio r; those beside it are no better.
-    r = top / (top + ratio - 1)
-    best = int(mp.floor((n + 1) * p / (p + (1 - p) * r))) + 1
-    with mp.workdps(25):
-        exact = max(at(t) for t in (best - 1, best, best + 1))
+    chance = mp.mpf(flip) if not agree else 1 - mp.mpf(flip)
+    gap = math.tanh(level / 2.0)
+    exact = divergence_of_equal_coins(n, chance, gap, flip, epsilon)
     assert mp.exp(lower) <= exact <= mp.exp(upper)
     assert upper - lower < 1e-6
 
@@ -119,3 +97,46 @@ def test_nothing_is_said_beyond_the_victims_own_budget() -> None:
     crowd = random_crowd(np.random.default_rng(0))
     with pytest.raises(CertificationError, match="Nothing is left"):
         TiltedCrowd(wider(crowd.bits, crowd.counts), log_budget(crowd) + 1e-9)
+
+
+@pytest.mark.parametrize("zeros", [0.05, 0.49, 0.5, 0.6, 0.8])
+@pytest.mark.parametrize("holders", [0.0, 1.0])
+def test_many_people_of_any_chance_are_rounded_outward(
+    zeros: float, holders: float
+) -> None:
+    n, ones = 10**7, 0.05
+    crowd = BitCrowd(
+        np.array([ones]), np.array([zeros]), np.array([n + 0.0]), 0.1, 0.05
+    )
+
+    for epsilon in (4e-5, 1e-4, 2e-4):
+        (lower,), (upper,) = at_data(
+            TiltedCrowd(crowd, epsilon), np.array([[n * holders]])
+        )
+        chance = mp.mpf(ones) if holders == 0.0 else 1 - mp.mpf(zeros)
+        exact = divergence_of_equal_coins(n, chance, 0.1, 0.05, epsilon)
+        assert mp.exp(lower) <= exact <= mp.exp(upper)
+
+
+def divergence_of_equal_coins(
+    n: int, p: mp.mpf, gap: float, stray: float, epsilon: float
+) -> mp.mpf:
+    """The divergence if n others send a 1 with this chance each, term by term."""
+    rise = mp.expm1(mp.mpf(epsilon))
+    top = mp.mpf(gap) - rise * mp.mpf(stray)
+    r = top / (top + rise)
+    best = int(mp.floor((n + 1) * p / (p + (1 - p) * r))) + 1
+
+    def at(t: int) -> mp.mpf:
+        logs = mp.loggamma(n + 1) - mp.loggamma(t) - mp.loggamma(n - t + 2)
+        weight = mp.exp(logs + (t - 1) * mp.log(p) + (n - t + 1) * mp.log(1 - p))
+        # P(S >= t) term by term: each is a known multiple of the one before.
+        term, tail, k = weight * (n - t + 1) / t * p / (1 - p), mp.mpf(0), t
+        while term > weight * mp.mpf("1e-18"):
+            tail += term
+            k += 1
+            term *= mp.mpf(n - k + 1) / k * p / (1 - p)
+        return top * weight - rise * tail
+
+    # The ratio of neighboring terms is r there; those beside it are no better.
+    return max(at(t) for t in (best - 1, best, best + 1))

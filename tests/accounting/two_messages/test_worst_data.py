@@ -2,15 +2,23 @@
 
 import math
 
+import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from oracles import multiprecision
 from oracles.bits import Crowd, random_crowd
 
+from shuffledp import Population
+from shuffledp.accounting.lower_profiles import lower_profiles
 from shuffledp.accounting.two_messages import search as searching
 from shuffledp.accounting.two_messages.bits import MAX_BANDS, narrower, nested, wider
+from shuffledp.accounting.two_messages.bounds import two_message_attack
 from shuffledp.accounting.two_messages.search import Found, search
 from shuffledp.accounting.two_messages.tilted import TiltedCrowd
+from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import TwoMessages
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomizers.unary_encoding import UnaryEncoding
 
 
 def searched(crowd: Crowd, epsilon: float, *, effort: int = 3_000) -> Found:
@@ -142,3 +150,63 @@ def test_intervals_may_be_nested_or_not() -> None:
     assert nested(bits([0.1, 0.3], [0.1, 0.3]))
     assert nested(bits([0.1, 0.3, 0.3], [0.5, 0.5, 0.6]))
     assert not nested(bits([0.1, 0.3], [0.3, 0.1]))
+
+
+@pytest.mark.parametrize("epsilon", np.linspace(1e-5, 1.5e-4, 12).tolist())
+def test_ends_of_a_billion_fair_coins_do_not_cross(epsilon: float) -> None:
+    device, people = (
+        KRandomizedResponse(2),
+        Population.from_counts({0.0: 10**9, 2.0: 1}),
+    )
+
+    (upper,) = upper_profiles(device, people, [1], delta=1e-12)
+    (lower,) = lower_profiles(device, people, [1])
+
+    assert lower(epsilon) <= upper.delta(epsilon)
+
+
+@pytest.mark.parametrize("part", [0.9, 1.0 - 1e-6, 1.0 - 1e-12, 1.0 - 1e-15])
+def test_attacks_show_nothing_near_the_local_budget_that_is_not_there(
+    part: float,
+) -> None:
+    people = Population.from_counts({1.0: 3})
+    epsilon = part * 1.0
+
+    (lower,) = lower_profiles(KRandomizedResponse(2), people, [0])
+
+    # Both others and the victim send a 1, or none of them does.
+    flip = 1 / (1 + mp.e)
+    here, there = 1 - flip, flip
+    ratio = mp.exp(mp.mpf(epsilon))
+    exact = max(
+        sum(
+            max(here * a - ratio * there * a + there * b - ratio * here * b, 0)
+            for a, b in zip([0, *law], [*law, 0], strict=True)
+        )
+        for law in (
+            multiprecision.coin_sum([first, second])
+            for first in (flip, 1 - flip)
+            for second in (flip, 1 - flip)
+        )
+    )
+    assert lower(epsilon) <= exact
+
+
+def test_unlike_others_hide_ones_and_zeros_differently() -> None:
+    # At so small a budget either bit is flipped as often as not, and at 3 it is not.
+    device = UnaryEncoding(3, "optimized")
+    people = Population.from_counts({1e-17: 40, 3.0: 3})
+
+    ((first, second),) = device.covers([1e-17], people, delta=1e-6)
+
+    assert first.bits is not None
+    assert second.bits is not None
+    assert np.array_equal(first.bits.least, second.bits.least[::-1])
+
+
+def test_bands_without_a_common_chance_are_not_attacked() -> None:
+    fair = np.linspace(0.49, 0.5, 299)
+    least = np.stack([np.append(fair, 0.9), np.append(1.0 - fair, 0.1)])
+    bits = TwoMessages(least, 0.4, 0.3)
+
+    assert two_message_attack(bits, np.full(300, 4)) is None

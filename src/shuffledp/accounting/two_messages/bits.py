@@ -11,6 +11,7 @@ import numpy as np
 
 from shuffledp.accounting.sums.grouping import group_indices
 from shuffledp.cover import TwoMessages
+from shuffledp.errors import CertificationError
 from shuffledp.types import Floats, Ints
 
 # Levels of a crowd that are told apart; more are put into so many bands.
@@ -42,7 +43,8 @@ def wider(bits: TwoMessages, counts: Ints) -> BitCrowd:
     """Returns a crowd whose worst data are no better for the victim: for upper bounds.
 
     The divergence is convex in everybody's chance of a 1 (`docs/two-messages.md`), so that
-    who may choose from a wider interval, such as anybody's in her band, hides no more.
+    who may choose from a wider interval, such as anybody's in her band, hides no more. What
+    is bounded so is the worst of all data, and not the divergence at the same data.
 
     Args:
         bits: What the victim and the levels of the others send.
@@ -52,7 +54,11 @@ def wider(bits: TwoMessages, counts: Ints) -> BitCrowd:
 
 
 def narrower(bits: TwoMessages, counts: Ints) -> BitCrowd:
-    """Returns a crowd whose worst data are no worse for the victim: for attacks."""
+    """Returns a crowd whose worst data are no worse for the victim: for attacks.
+
+    Raises:
+        CertificationError: If people of one band have no chance of a 1 in common.
+    """
     return _banded(bits, counts, np.maximum, 1.0 + _ROUNDING)
 
 
@@ -71,6 +77,8 @@ def _banded(
     ones, zeros = least * rounding
     # Nobody's interval turns round: that of a coin that tells nothing is a point.
     total = np.maximum(ones + zeros, 1.0)
+    if total.max(initial=1.0) > 1.0 + 1e-13:
+        raise CertificationError("Expected intervals of a band that meet.")
     return BitCrowd(ones / total, zeros / total, people, bits.gap, bits.stray)
 
 

@@ -93,7 +93,10 @@ def two_message_attack(bits: TwoMessages, others: Ints) -> TwoMessageAttack | No
     """Prepares the attack on a victim among these others, shape (levels,)."""
     if bits.gap <= 0.0 or not others.any():
         return None
-    return TwoMessageAttack(narrower(bits, others))
+    try:
+        return TwoMessageAttack(narrower(bits, others))
+    except CertificationError:
+        return None
 
 
 def others_of(least: Floats, counts: Ints, victim: int, absent: int) -> Ints:

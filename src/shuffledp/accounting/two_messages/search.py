@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.two_messages.tilted import TiltedCrowd, at_data, evaluate
+from shuffledp.errors import CertificationError
 from shuffledp.types import Floats
 
 # Boxes evaluated at most for one epsilon, and boxes times bands: with many bands, cutting
@@ -101,6 +102,7 @@ def _evaluated(tilted: TiltedCrowd, low: Floats, high: Floats) -> _Boxes:
     points = np.all(low == high, axis=1)
     if points.any():
         upper[points] = at_data(tilted, low[points])[1]
+    _check(upper)
     return _Boxes(low, high, upper, doubt)
 
 
@@ -130,5 +132,12 @@ def _inside(tilted: TiltedCrowd, low: Floats, high: Floats) -> Floats:
 
 def _worst_of(tilted: TiltedCrowd, data: Floats) -> Found:
     lower, upper = at_data(tilted, data)
+    _check(upper)
     worst = int(np.argmax(lower))
     return Found(data[worst], float(lower[worst]), float(upper.max()))
+
+
+def _check(upper: Floats) -> None:
+    # Written this way round, it refuses NaN, which comparisons would lose.
+    if not np.all(upper < math.inf):
+        raise CertificationError("No proven bound: the chances are too extreme.")

@@ -38,14 +38,22 @@ _CELLS = 8
 # Several times what one operation in double precision loses.
 _UNIT = 1e-15
 _MOST_TILT = 300.0
+_MOST_EPSILON = 700.0
+# Beyond this a bound by differences says nothing.
+_FAR_APART = 100.0
 
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """Fourier sums with `size` points, for variances up to a limit."""
+    """Fourier sums with `size` points, for variances up to a limit.
+
+    `falls` are 1 - cos of the angles; `ones` and `zeros` what those who rarely, or mostly,
+    send a 1 add to the logarithm of the transform, shape (angles, bands).
+    """
 
     size: float
     angles: Floats
+    falls: Floats
     ones: Complexes
     zeros: Complexes
     kernel: Complexes
@@ -66,6 +74,8 @@ class TiltedCrowd:
 
     def __init__(self, crowd: BitCrowd, epsilon: float, *, upward: bool = True) -> None:
         self.crowd = crowd
+        if not epsilon < _MOST_EPSILON:
+            raise CertificationError(f"Epsilon {epsilon:g} is too large for a tilt.")
         steep = math.expm1(epsilon)
         # A larger top, and a smaller tilt, only raise the divergence.
         unit = _UNIT if upward else -_UNIT
@@ -84,8 +94,9 @@ class TiltedCrowd:
         left = (1.0 - crowd.zeros) + crowd.zeros * math.exp(-self.theta)
         self.zero = crowd.zeros * math.exp(-self.theta) / left
         low_log = np.log1p(crowd.ones * up)
-        rare = np.log1p(np.minimum(crowd.zeros, 0.5) * down)
-        high_log = np.where(crowd.zeros < 0.5, rare, np.log(left))
+        # Of a fall that is small, 1 plus it keeps too few digits for a billion people.
+        fall = crowd.zeros * down
+        high_log = np.where(fall > -0.5, np.log1p(np.maximum(fall, -0.5)), np.log(left))
         self.low_exponent = low_log - self.theta * self.one
         self.high_exponent = high_log + self.theta * self.zero
         sizes = np.abs(low_log) + np.abs(high_log) + self.theta * (self.one + self.zero)
@@ -141,7 +152,9 @@ class TiltedCrowd:
         zeros += 1j * np.multiply.outer(angles, self.zero)
         z = self.theta + 1j * angles
         kernel = step * np.expm1(-z * length) / np.expm1(-z)
-        return _Grid(size, angles, ones, zeros, kernel, 8.0 * math.exp(-_TAIL))
+        falls = 2.0 * np.sin(0.5 * angles) ** 2
+        alias = 8.0 * math.exp(-_TAIL)
+        return _Grid(size, angles, falls, ones, zeros, kernel, alias)
 
 
 def evaluate(tilted: TiltedCrowd, low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -196,11 +209,9 @@ def _worst_sum(
     terms = amplitudes * grid.kernel
     sizes = np.abs(terms)
     # |e^a - e^b| <= |e^b| (e^|a - b| - 1), and the least variance limits |e^a|.
-    decay = np.exp(-np.multiply.outer(least, 1.0 - np.cos(grid.angles)))
-    farthest = np.minimum(
-        sizes * np.expm1(np.minimum(moved, 700.0)),
-        sizes + decay * np.abs(grid.kernel),
-    )
+    decay = np.exp(-np.multiply.outer(least, grid.falls))
+    near = np.where(moved < _FAR_APART, np.expm1(np.minimum(moved, _FAR_APART)), np.inf)
+    farthest = np.minimum(sizes * near, sizes + decay * np.abs(grid.kernel))
     scale = 2.0 / grid.size
     error = scale * (farthest.sum(axis=1) + 1e-13 * sizes.sum(axis=1)) + grid.alias
     if grid.angles.size < (grid.size - 1.0) / 2.0:
@@ -254,10 +265,10 @@ def _sums_at(
     blur = _UNIT * (float(tilted.crowd.counts @ (tilted.one + 1.0)) + 1.0)
     scale = 2.0 / grid.size
     error = grid.alias + scale * (
-        sizes @ (np.expm1(np.minimum(rounding, 700.0)) + 1e-13 + blur * np.abs(z))
+        sizes @ (np.expm1(rounding) + 1e-13 + blur * np.abs(z))
     )
     if grid.angles.size < (grid.size - 1.0) / 2.0:
-        error += 4.0 * np.exp(-variances * (1.0 - math.cos(grid.angles[-1])))
+        error += 4.0 * np.exp(-variances * grid.falls[-1])
     # The mode lies next to the mean, and the best t one above it.
     first, last = np.floor(means - blur) + 1.0, np.ceil(means + blur) + 1.0
     best = np.full((2, len(holders)), -np.inf)
