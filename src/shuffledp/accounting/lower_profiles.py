@@ -10,6 +10,7 @@ from shuffledp.accounting.lower.score_sum import ScoreSum, score_sum
 from shuffledp.accounting.lower.three_count_attack import is_small, three_count_bound
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
 from shuffledp.accounting.sums.coin_sum import CoinSum, coin_sum
+from shuffledp.accounting.two_messages.bits import MAX_BANDS
 from shuffledp.accounting.two_messages.bounds import two_message_attack
 from shuffledp.accounting.upper.blanket import without_most
 from shuffledp.accounting.upper_profiles import Profile
@@ -98,6 +99,11 @@ class _Attackers:
             elif np.abs(attack.difference).max() > 0.0:
                 sums.append(attack)
 
+        banded = any(
+            isinstance(attack, TwoMessages) and attack.least.shape[1] > MAX_BANDS
+            for attack in attacks
+        )
+
         @functools.cache
         def bounds(finer: bool) -> list[Profile]:
             return [
@@ -109,8 +115,9 @@ class _Attackers:
         def strongest(epsilon: float) -> float:
             best = max((bound(epsilon) for bound in counts), default=0.0)
             found = [best, *(bound(epsilon) for bound in bounds(True))]
-            # Their difference is weaker than two counts, but reaches farther out.
-            if best <= _FAR_OUT:
+            # A sum is weaker than what is known of counts, but reaches farther out, and
+            # needs no bands.
+            if best <= _FAR_OUT or banded:
                 found += [bound(epsilon) for bound in bounds(False)]
             return max(found)
 

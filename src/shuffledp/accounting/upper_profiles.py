@@ -94,11 +94,13 @@ class UpperProfile:
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is caution.
 
-        1 where no bound is known, and the message alone decides.
+        1 where the message alone decides because no other bound is known.
         """
+        name = self.rests_on(epsilon)
+        bound = self.bounds.get(name, self.bounds["blanket"])
         try:
-            return float(self.bounds[self.rests_on(epsilon)].slack(epsilon))
-        except (KeyError, CertificationError):
+            return float(bound.slack(epsilon))
+        except CertificationError:
             return 1.0
 
     def about(self, delta: float, times: int) -> float:
