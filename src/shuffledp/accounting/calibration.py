@@ -108,12 +108,7 @@ def _used_up(promise: Promise, counts: Ints, wanted: list[float]) -> Population:
         CertificationError: If they are not found.
     """
     least = np.array(wanted)
-    if least.size > 1:
-        budgets = joint_budgets(promise, counts, wanted, least)
-    else:
-        budgets = np.array(
-            [largest_one(promise, Population(least, counts), 0, wanted[0])]
-        )
+    budgets = joint_budgets(promise, counts, wanted, least)
     shrink = 1e-6
     while not promise.kept(_rounded(budgets, counts), wanted):
         budgets = np.maximum(budgets * (1.0 - shrink), least * (1.0 - shrink))

@@ -1,5 +1,6 @@
 """What a calibrated answer must keep, and how it is checked."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,6 +66,14 @@ class Promise:
     def delta_of(self, people: Population, index: int, epsilon: float) -> float:
         """Returns the certified delta, at `epsilon`, of the people of one level."""
         return self.profile(people, index, self.rounds * self.coordinates)(epsilon)
+
+    def spreads_of(self, people: Population) -> list[float]:
+        """Returns about the standard deviation of every level's loss."""
+        exposure = self.exposure(people)
+        shuffles = self.rounds * self.coordinates * exposure.coordinates
+        shuffles *= exposure.randomizer.changes
+        profiles = self._once(people, range(people.num_levels), shuffles)
+        return [once.spread * math.sqrt(shuffles) for once in profiles]
 
     def deltas_of(self, people: Population, targets: Sequence[float]) -> list[float]:
         """Returns the certified delta of every level, at its target."""

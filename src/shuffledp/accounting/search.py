@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from shuffledp.accounting.promise import Promise
 from shuffledp.arrays import as_number
@@ -36,6 +37,24 @@ def excess_of(delta: float, promised: float) -> float:
     excess = 0.5 * math.log(depths[0] / depths[1])
     # Of two numbers next to each other the logarithms may be equal.
     return max(excess, _LEAST) if delta > promised else min(excess, 0.0)
+
+
+def normal_spread(epsilon: float, delta: float) -> float:
+    """Returns the standard deviation of a normal loss that is just (epsilon, delta)-private.
+
+    >>> print(f"{normal_spread(1.0, 1e-6):.3f}")
+    0.237
+    """
+
+    def excess(spread: float) -> float:
+        over, under = (
+            float(log_ndtr(half - epsilon / spread))
+            for half in (0.5 * spread, -0.5 * spread)
+        )
+        divergence = -math.exp(over) * math.expm1(min(epsilon + under - over, 0.0))
+        return excess_of(divergence, delta)
+
+    return largest(excess, epsilon, 1e3, 1e-3)
 
 
 def largest_one(
