@@ -16,7 +16,7 @@ import numpy as np
 
 import shuffledp as sdp
 from shuffledp.accounting.rounds.composed_profile import composed_profile
-from shuffledp.accounting.search import largest
+from shuffledp.accounting.search import excess_of, largest
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import LocalRandomizer
 from shuffledp.randomizers.rappor import Rappor
@@ -29,14 +29,14 @@ def largest_budget(
 ) -> float:
     """Returns the largest local budget whose certificate is at most the target."""
 
-    def fits(level: float) -> bool:
+    def excess(level: float) -> float:
         people = sdp.Population.from_counts({level: num_users})
         (upper,) = upper_profiles(device, people, [0], delta=DELTA / device.changes)
         if blanket_alone:
             upper = replace(upper, bounds={"blanket": upper.bounds["blanket"]})
-        return composed_profile(upper, 1, DELTA)(target) <= DELTA
+        return excess_of(composed_profile(upper, 1, DELTA)(target), DELTA)
 
-    return largest(fits, 2.0 * target, 50.0, 1e-4)
+    return largest(excess, 2.0 * target, 50.0, 1e-4)
 
 
 def mean_error(level: float, num_users: int) -> float:

@@ -7,25 +7,27 @@ mechanisms with one finite set of messages the feasible budgets are downward clo
 everybody's cover shrinks when anybody's budget grows, and this is what "largest" means:
 
 * `largest_budgets`: no level alone can be raised without breaking its own promise; to
-  raise one, another must give way. It is the point at which every promise is used up,
-  found by a damped fixed-point iteration. With unbounded noise, where a small budget
-  spoils the cover of others, the iteration may fail; then the targets themselves are
-  taken as local budgets, and scaled up by one factor.
+  raise one, another must give way. It is the point at which every promise is used up
+  (`joint`). With unbounded noise, where a small budget spoils the cover of others, there
+  may be none; then the targets themselves are taken as local budgets, and scaled up by
+  one factor.
 * `largest_scale`, `largest_budget`, `smallest_crowd`, `most_rounds`: the end of an
-  interval, by bisection.
+  interval (`search`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
 from shuffledp.accounting.exposure import MAX_TIMES
+from shuffledp.accounting.joint import joint_budgets
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.accounting.rounds.composed_profile import after_times
 from shuffledp.accounting.search import (
-    WIDTH,
     largest,
+    largest_excess,
     largest_one,
     positive_targets,
     with_budget,
@@ -33,13 +35,11 @@ from shuffledp.accounting.search import (
 from shuffledp.accounting.solve import round_down
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
-from shuffledp.types import Floats
+from shuffledp.types import Floats, Ints
 
-_ITERATIONS = 40
 _SMALLEST_BUDGET = 1e-12
 # Budgets beyond this are not tried where only a common factor is looked for.
 _MOST_SCALED = 8.0
-_CLOSE = 2e-7
 
 
 def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibration:
@@ -59,89 +59,82 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     crowd = Population.from_counts(dict(targets))  # Checks the counts, too.
     if np.any(np.diff(wanted) < 1e-4 * np.array(wanted[1:])):
         raise InvalidInputError("Expected targets that differ by more than 0.01%.")
-    if promise.exposure(crowd).mode == "stratified" and len(wanted) > 1:
-        return _separately(promise, targets)
-    budgets = np.array(wanted)
-    # Distinct, and in order, whatever the iteration does.
-    ranks = 3e-5 * np.arange(budgets.size, 0, -1)
-    highest = MAX_BUDGET * (1.0 - ranks)
-
-    def people(of: Floats) -> Population:
-        return Population(np.array([round_down(float(e)) for e in of]), counts)
-
-    if not promise.kept(people(budgets), wanted):
+    if not promise.kept(_rounded(np.array(wanted), counts), wanted):
         raise CertificationError(
             "Expected a randomizer whose local budgets keep their own values centrally."
         )
-    damping, moved = 1.0, np.inf
-    for _ in range(_ITERATIONS):
-        # Far from the answer, rough answers to each other's answers will do.
-        width = max(WIDTH, min(1e-3, moved / 30.0))
-        best = np.array(
-            [
-                largest_one(promise, people(budgets), index, target, width)
-                for index, target in enumerate(wanted)
-            ]
-        )
-        steps = np.log(best / budgets)
-        # Where the answers to each other's answers swing, smaller steps settle them.
-        if np.abs(steps).max() > 0.7 * moved:
-            damping = max(damping / 2.0, 0.05)
-        moved = float(np.abs(steps).max())
-        if moved < _CLOSE:
-            break
-        moves = budgets * np.exp(damping * steps)
-        budgets = np.minimum(np.maximum.accumulate(moves / (1.0 - ranks)), MAX_BUDGET)
-        budgets = np.minimum(budgets * (1.0 - ranks), highest)
+    apart = promise.exposure(crowd).mode == "stratified"
+    parts = np.arange(counts.size)[:, None] if apart else np.arange(counts.size)[None]
+    for fit in (_used_up, _scaled_targets):
+        with suppress(CertificationError):
+            found = _Levels()
+            for part in parts:
+                goals = [wanted[index] for index in part]
+                found.add(fit(promise, counts[part], goals), goals)
+            return promise.answer(*found.answer())
+    return promise.answer(crowd, wanted)
+
+
+class _Levels:
+    """Budgets and targets of levels, which may come in parts and in any order."""
+
+    def __init__(self) -> None:
+        self._found: dict[float, tuple[float, int]] = {}
+
+    def add(self, people: Population, targets: Sequence[float]) -> None:
+        """Adds levels; where levels are apart, a larger target may get less."""
+        pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
+        for (budget, count), target in zip(pairs, targets, strict=True):
+            # Two levels of one budget would be one level.
+            while budget in self._found:
+                budget = round_down(budget * (1.0 - 1e-5))
+            self._found[budget] = (target, count)
+
+    def answer(self) -> tuple[Population, list[float]]:
+        """Returns all levels, and their targets in the same order."""
+        counts = {budget: count for budget, (_, count) in self._found.items()}
+        targets = [self._found[budget][0] for budget in sorted(self._found)]
+        return Population.from_counts(counts), targets
+
+
+def _rounded(budgets: Floats, counts: Ints) -> Population:
+    return Population(np.array([round_down(float(e)) for e in budgets]), counts)
+
+
+def _used_up(promise: Promise, counts: Ints, wanted: list[float]) -> Population:
+    """Returns people whose budgets use up every target of theirs.
+
+    Raises:
+        CertificationError: If they are not found.
+    """
+    least = np.array(wanted)
+    budgets = joint_budgets(promise, counts, wanted, least)
     shrink = 1e-6
-    while not promise.kept(people(budgets), wanted):
-        budgets = np.maximum(
-            budgets * (1.0 - shrink), np.array(wanted) * (1.0 - shrink)
-        )
+    while not promise.kept(_rounded(budgets, counts), wanted):
+        budgets = np.maximum(budgets * (1.0 - shrink), least * (1.0 - shrink))
         shrink *= 2.0
         if shrink > 0.5:
-            # Where more noise may give less cover, a common factor is what is left.
-            return _scaled_targets(promise, people, wanted)
-    try:
-        return promise.answer(people(budgets), wanted)
-    except CertificationError:
-        return _scaled_targets(promise, people, wanted)
+            raise CertificationError("No budgets that use up every target are found.")
+    return _rounded(budgets, counts)
 
 
-def _separately(promise: Promise, targets: Mapping[float, int]) -> Calibration:
-    """Returns the largest budget of each level, where levels do not hide each other.
+def _scaled_targets(promise: Promise, counts: Ints, wanted: list[float]) -> Population:
+    """Returns people with their targets as budgets, scaled up by one factor if that helps.
 
-    A larger target among few people may get the smaller budget.
+    Where more noise may give less cover, a common factor is what is left.
     """
-    found: dict[float, tuple[float, int]] = {}
-    for target, count in targets.items():
-        alone = largest_budgets(promise, {target: count}).people
-        budget = float(alone.epsilons[0])
-        # Two levels of one budget would be one level.
-        while budget in found:
-            budget = round_down(budget * (1.0 - 1e-5))
-        found[budget] = (target, count)
-    counts = {budget: count for budget, (_, count) in found.items()}
-    return promise.answer(
-        Population.from_counts(counts), [found[budget][0] for budget in sorted(found)]
-    )
-
-
-def _scaled_targets(
-    promise: Promise, people: Callable[[Floats], Population], wanted: list[float]
-) -> Calibration:
-    """Returns the targets as local budgets, scaled up by one factor if that helps."""
     targets = np.array(wanted)
+
+    def scaled(factor: float) -> Population:
+        return _rounded(targets * factor, counts)
+
     factor = largest(
-        lambda factor: promise.kept(people(targets * factor), wanted),
+        lambda factor: largest_excess(promise, scaled(factor), wanted),
         1.0,
         max(_MOST_SCALED / wanted[-1], 1.0),
         1e-3,
     )
-    try:
-        return promise.answer(people(targets * factor), wanted)
-    except CertificationError:
-        return promise.answer(people(targets), wanted)
+    return scaled(factor)
 
 
 def largest_budget(
@@ -188,7 +181,9 @@ def largest_scale(
     if highest < _SMALLEST_BUDGET:
         raise InvalidInputError("Expected somebody with a budget to scale, got 0 only.")
     most = MAX_BUDGET / highest
-    factor = largest(lambda f: promise.kept(scaled(f), wanted), 1.0, most)
+    factor = largest(
+        lambda factor: largest_excess(promise, scaled(factor), wanted), 1.0, most
+    )
     factor = round_down(factor)
     return factor, promise.answer(scaled(factor), wanted)
 

@@ -1,5 +1,6 @@
 """What a calibrated answer must keep, and how it is checked."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,6 +67,31 @@ class Promise:
         """Returns the certified delta, at `epsilon`, of the people of one level."""
         return self.profile(people, index, self.rounds * self.coordinates)(epsilon)
 
+    def spreads_of(self, people: Population) -> list[float]:
+        """Returns about the standard deviation of every level's loss."""
+        exposure = self.exposure(people)
+        shuffles = self.rounds * self.coordinates * exposure.coordinates
+        shuffles *= exposure.randomizer.changes
+        profiles = self._once(people, range(people.num_levels), shuffles)
+        return [once.spread * math.sqrt(shuffles) for once in profiles]
+
+    def deltas_of(self, people: Population, targets: Sequence[float]) -> list[float]:
+        """Returns the certified delta of every level, at its target."""
+        exposure = self.exposure(people)
+        if exposure.mode != "agnostic":
+            return [
+                self.delta_of(people, index, target)
+                for index, target in enumerate(targets)
+            ]
+        times = self.rounds * self.coordinates * exposure.coordinates
+        shuffles = times * exposure.randomizer.changes
+        # Together, what the levels have in common is prepared once.
+        profiles = self._once(people, range(people.num_levels), shuffles)
+        return [
+            composed_profile(once, times, self.delta)(target)
+            for once, target in zip(profiles, targets, strict=True)
+        ]
+
     def profile(
         self, people: Population, index: int, times: int
     ) -> Callable[[float], float]:
@@ -73,7 +99,8 @@ class Promise:
         exposure = self.exposure(people)
         times *= exposure.coordinates
         shuffles = times * exposure.randomizer.changes
-        return composed_profile(self._once(people, index, shuffles), times, self.delta)
+        (once,) = self._once(people, [index], shuffles)
+        return composed_profile(once, times, self.delta)
 
     def exposure(self, people: Population) -> SingleMessages:
         """Returns what is seen of these people, and among whom they hide."""
@@ -81,19 +108,23 @@ class Promise:
 
     def losses(self, people: Population, index: int, shuffles: int) -> LossDistribution:
         """Returns what one shuffle reveals of one level, for up to so many of them."""
-        return losses_of(self._once(people, index, shuffles), shuffles, self.delta)
+        (once,) = self._once(people, [index], shuffles)
+        return losses_of(once, shuffles, self.delta)
 
-    def _once(self, people: Population, index: int, shuffles: int) -> UpperProfile:
+    def _once(
+        self, people: Population, indices: Sequence[int], shuffles: int
+    ) -> list[UpperProfile]:
+        """Returns the profiles of levels that hide in one crowd."""
         exposure = self.exposure(people)
-        crowd, position = exposure.crowd_of(index)
-        (upper,) = upper_profiles(
+        places = [exposure.crowd_of(index) for index in indices]
+        crowd = places[0][0]
+        return upper_profiles(
             exposure.randomizer,
             crowd,
-            [position],
+            [position for _, position in places],
             delta=max(self.delta / shuffles, _SMALLEST_DELTA),
             absent=min(self.absent, crowd.num_users - 1),
         )
-        return upper
 
     def kept(self, people: Population, targets: Sequence[float]) -> bool:
         """Does every level get its target?"""

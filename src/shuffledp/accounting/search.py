@@ -1,8 +1,10 @@
 """Searches that calibration is made of: the largest number that keeps a promise."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from shuffledp.accounting.promise import Promise
 from shuffledp.arrays import as_number
@@ -11,6 +13,48 @@ from shuffledp.population import MAX_BUDGET, Population
 
 # Relative width at which a bisection ends.
 WIDTH = 1e-7
+# Of a search for two numbers with the end between them, in logarithms.
+_FIRST_STRIDE, _LONGEST_STRIDE = 0.01, 0.7
+_SMALLEST = math.log(1e-12)
+# Nothing smaller is told from 0; log 1 must not be 0.
+_LEAST, _NOT_ONE = 1e-307, 1e-6
+
+
+def excess_of(delta: float, promised: float) -> float:
+    """Returns by about which factor budgets are too large, as a logarithm.
+
+    Where the loss is normal, log delta is about -1 / budget^2: half the logarithm of its
+    logarithm is straight, from the smallest delta to nearly the largest.
+
+    >>> excess_of(1e-6, 1e-6), excess_of(0.0, 1e-6) < -1.5, excess_of(1.0, 1e-6) > 5.0
+    (0.0, True, True)
+
+    Args:
+        delta: What was certified, in [0, 1].
+        promised: What it may be, in (0, 1).
+    """
+    depths = [_NOT_ONE - math.log(max(one, _LEAST)) for one in (promised, delta)]
+    excess = 0.5 * math.log(depths[0] / depths[1])
+    # Of two numbers next to each other the logarithms may be equal.
+    return max(excess, _LEAST) if delta > promised else min(excess, 0.0)
+
+
+def normal_spread(epsilon: float, delta: float) -> float:
+    """Returns the deviation of a normal loss that is just (epsilon, delta)-private.
+
+    >>> print(f"{normal_spread(1.0, 1e-6):.3f}")
+    0.237
+    """
+
+    def excess(spread: float) -> float:
+        over, under = (
+            float(log_ndtr(half - epsilon / spread))
+            for half in (0.5 * spread, -0.5 * spread)
+        )
+        divergence = -math.exp(over) * math.expm1(min(epsilon + under - over, 0.0))
+        return excess_of(divergence, delta)
+
+    return largest(excess, epsilon, 1e3, 1e-3)
 
 
 def largest_one(
@@ -22,13 +66,22 @@ def largest_one(
 ) -> float:
     """Returns the largest budget of one level that keeps its target, others fixed."""
 
-    def fits(budget: float) -> bool:
+    def excess(budget: float) -> float:
         changed = with_budget(people, index, budget)
         position = int(np.searchsorted(changed.epsilons, budget))
-        return promise.delta_of(changed, position, target) <= promise.delta
+        delta = promise.delta_of(changed, position, target)
+        return excess_of(delta, promise.delta)
 
     start = max(float(people.epsilons[index]), target)
-    return largest(fits, start, MAX_BUDGET, width)
+    return largest(excess, start, MAX_BUDGET, width)
+
+
+def largest_excess(
+    promise: Promise, people: Population, targets: Sequence[float]
+) -> float:
+    """Returns the excess of the level that misses its target most."""
+    deltas = promise.deltas_of(people, targets)
+    return max(excess_of(delta, promise.delta) for delta in deltas)
 
 
 def with_budget(people: Population, index: int, budget: float) -> Population:
@@ -41,27 +94,72 @@ def with_budget(people: Population, index: int, budget: float) -> Population:
 
 
 def largest(
-    fits: Callable[[float], bool], start: float, most: float, width: float = WIDTH
+    excess: Callable[[float], float],
+    start: float,
+    most: float,
+    width: float = WIDTH,
 ) -> float:
-    """Returns the largest number that fits, if all below it do, to seven digits."""
-    low = high = min(start, most)
-    if fits(low):
-        step = 1.01
-        while fits(high):
-            if high >= most:
-                return most
-            low, high = high, min(high * step, most)
-            step = min(step**3, 2.0)
-    else:
-        step = 1.01
-        while not fits(low):
-            high, low = low, low / step
-            step = min(step**3, 2.0)
-            if low < 1e-12:
-                raise CertificationError("Not even a budget of 1e-12 keeps the target.")
-    while high > low * (1.0 + width):
-        middle = (low * high) ** 0.5
-        low, high = (middle, high) if fits(middle) else (low, middle)
+    """Returns the largest number that fits, if all below it do, to seven digits.
+
+    Args:
+        excess: By about which factor a number is too large, as a logarithm; it fits
+            exactly if this is at most 0. The better it is known, the fewer are tried.
+        start: Where to begin.
+        most: The largest number that is of use.
+        width: Relative width at which the search ends.
+
+    Raises:
+        CertificationError: If nothing down to 1e-12 fits.
+    """
+    top = math.log(most)
+    found: dict[float, float] = {}
+
+    def look(log: float) -> None:
+        found[log] = excess(most if log >= top else math.exp(log))
+
+    low = high = end = min(math.log(start), top)
+    look(end)
+    direction = 1.0 if found[low] <= 0.0 else -1.0
+    least = _FIRST_STRIDE
+    while (found[end] <= 0.0) == (direction > 0.0):
+        if direction > 0.0 and end >= top:
+            return most
+        # A little farther than it seems to be, and ever farther where that is wrong.
+        stride = min(max(1.1 * abs(found[end]), least), _LONGEST_STRIDE)
+        least = min(3.0 * least, _LONGEST_STRIDE)
+        before, end = end, min(end + direction * stride, top)
+        if end < _SMALLEST:
+            raise CertificationError("Not even a budget of 1e-12 keeps the target.")
+        look(end)
+        low, high = (before, end) if direction > 0.0 else (end, before)
+    return math.exp(_narrowed(look, found, low, high, math.log1p(width)))
+
+
+def _narrowed(
+    look: Callable[[float], None],
+    found: dict[float, float],
+    low: float,
+    high: float,
+    width: float,
+) -> float:
+    """Returns the lower of two ends, closer together, of which only this one fits.
+
+    Straight lines between the ends, moved toward the middle lest one end stay, and never
+    much farther from it than bisection would be: Oliveira and Takahashi (2020), ACM
+    Transactions on Mathematical Software 47, "An enhancement of the bisection method".
+    """
+    whole = high - low
+    budget = math.ceil(math.log2(max(whole / width, 1.0))) + 1
+    while high - low > width:
+        middle, fall = 0.5 * (low + high), found[high] - found[low]
+        root = (found[high] * low - found[low] * high) / fall
+        nudge = max(0.2 * (high - low) ** 2 / whole, 0.3 * width)
+        root += math.copysign(min(nudge, abs(middle - root)), middle - root)
+        reach = max(width * 2.0 ** (budget - 1) - 0.5 * (high - low), 0.0)
+        point = min(max(root, middle - reach), middle + reach)
+        budget -= 1
+        look(point)
+        low, high = (point, high) if found[point] <= 0.0 else (low, point)
     return low
 
 
