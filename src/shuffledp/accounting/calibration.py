@@ -98,7 +98,8 @@ class _Levels:
 
 
 def _rounded(budgets: Floats, counts: Ints) -> Population:
-    return Population(np.array([round_down(float(e)) for e in budgets]), counts)
+    levels = np.array([round_down(float(e)) for e in budgets])
+    return Population(levels, counts.astype(np.int64))
 
 
 def _used_up(promise: Promise, counts: Ints, wanted: list[float]) -> Population:

@@ -67,7 +67,8 @@ class _System:
     def __init__(
         self, promise: Promise, counts: Ints, targets: Sequence[float]
     ) -> None:
-        self._promise, self._counts, self._targets = promise, counts, targets
+        self._promise, self._targets = promise, targets
+        self._counts = counts.astype(np.int64)
         # Distinct, and in order, whatever an iteration does.
         self._ranks = 3e-5 * np.arange(counts.size, 0, -1)
         self._highest = MAX_BUDGET * (1.0 - self._ranks)
@@ -191,4 +192,4 @@ class _System:
     def _ordered(self, budgets: Floats) -> Floats:
         raised = np.maximum.accumulate(budgets / (1.0 - self._ranks))
         found: Floats = np.minimum(raised, MAX_BUDGET) * (1.0 - self._ranks)
-        return np.minimum(found, self._highest)
+        return np.asarray(np.minimum(found, self._highest), dtype=np.float64)
