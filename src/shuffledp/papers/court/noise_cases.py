@@ -18,9 +18,10 @@ from shuffledp.papers.court.attacks import (
 from shuffledp.papers.court.case import Certificate, certificate_of
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
-from shuffledp.randomizers.gaussian import Gaussian, sensitivity_per_deviation
+from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
+from shuffledp.randomizers.normal_divergence import normal_divergence
 from shuffledp.types import Floats, Ints
 
 # Nominal budgets at which the exactly calibrated noise is looked for.
@@ -115,8 +116,8 @@ def nominal_budget(epsilon: float, delta_local: float) -> float:
     wanted = 1.0 / float(classical_deviation(np.array(epsilon), delta_local))
 
     def excess(budget: float) -> float:
-        mu = sensitivity_per_deviation(np.array([budget]), delta_local)
-        return float(np.log(mu[0] / wanted))
+        shown = normal_divergence(np.array(wanted), np.array(budget))
+        return float(np.log(np.maximum(shown, 1e-300) / delta_local))
 
     return float(brentq(excess, _LEAST, _MOST, xtol=1e-14, rtol=1e-14))
 
