@@ -210,3 +210,28 @@ def test_bands_without_a_common_chance_are_not_attacked() -> None:
     bits = TwoMessages(least, 0.4, 0.3)
 
     assert two_message_attack(bits, np.full(300, 4)) is None
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 0.7, 1.5, 2.3])
+def test_a_pair_that_her_own_coin_hides_does_not_spoil_the_other(
+    epsilon: float,
+) -> None:
+    # A 0 becomes a 1 seldom, a 1 becomes a 0 half of the time: of a 0, no more than 0.645
+    # can be told, and of a 1 no more than 2.355.
+    device, people = UnaryEncoding(3, "optimized"), Population.from_counts({3.0: 12})
+    (upper,) = upper_profiles(device, people, [0], delta=1e-6)
+
+    found = upper.bounds["two messages"].delta(epsilon)
+
+    stray = float(device.promised(np.array([3.0])).stray[0])
+    others = np.array([11])
+    low, high = np.array([stray]), np.array([0.5])
+    one = Crowd(low, high, others, 0.5, stray)
+    zero = Crowd(1.0 - high, 1.0 - low, others, 1.0 - stray, 0.5)
+    worst = max(
+        crowd.divergence(data, epsilon)
+        for crowd in (one, zero)
+        for data in crowd.all_data()
+    )
+    assert worst <= found * (1.0 + 1e-11)
+    assert found <= worst * 1.01

@@ -15,6 +15,8 @@ from shuffledp.types import Floats, Ints
 _SMALLEST = 1e-306
 # Covers the rounding of the exponential.
 _ROUNDING = 1e-12
+# e to the power of more may overflow.
+_LARGE = 700.0
 # An attack needs data, and no proof that none are worse.
 _ATTACK_EFFORT = 100
 
@@ -28,7 +30,7 @@ class TwoMessageBound:
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        most = max(found.upper for found in self._found(epsilon))
+        most = max((one.upper for one in self._found(epsilon)), default=-math.inf)
         delta = math.exp(min(most, 0.0)) * (1.0 + _ROUNDING)
         if not math.isfinite(delta):
             raise CertificationError(f"No finite bound at epsilon {epsilon:g}.")
@@ -36,13 +38,15 @@ class TwoMessageBound:
 
     def slack(self, epsilon: float) -> float:
         """Returns by which part the bound exceeds the worst data that were found."""
-        least = max(found.lower for found in self._found(epsilon))
+        least = max((one.lower for one in self._found(epsilon)), default=-math.inf)
         return min(max(1.0 - math.exp(least) / self.delta(epsilon), 0.0), 1.0)
 
     def _found(self, epsilon: float) -> list[Found]:
         if epsilon not in self._known:
             self._known[epsilon] = [
-                search(TiltedCrowd(crowd, epsilon)) for crowd in self.crowds
+                search(TiltedCrowd(crowd, epsilon))
+                for crowd in self.crowds
+                if not _is_hidden(crowd, epsilon)
             ]
         return self._known[epsilon]
 
@@ -104,3 +108,11 @@ def others_of(least: Floats, counts: Ints, victim: int, absent: int) -> Ints:
     rest = counts.copy()
     rest[victim] -= 1
     return without_most(least, rest, absent) if absent else rest
+
+
+def _is_hidden(crowd: BitCrowd, epsilon: float) -> bool:
+    """Whether the victim's own coin is enough, whatever the others send."""
+    if epsilon > _LARGE:
+        return False
+    covered = math.expm1(epsilon) * crowd.stray
+    return crowd.gap * (1.0 + _ROUNDING) <= covered
