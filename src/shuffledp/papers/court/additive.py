@@ -17,9 +17,10 @@ subtracted. Divergences down to about 1e-10 are found.
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.papers.court.worlds import Worlds
-from shuffledp.types import Floats, Ints
+from shuffledp.types import Complexes, Floats, Ints
 
 _UNIT = 2.3e-16
 # Rounded scores: how many, and fewer where there are many budgets.
@@ -30,7 +31,8 @@ _DEVIATIONS, _LONGEST = 20.0, 2**22
 # Expected messages of others whose scores are cut off.
 _CUT = (0.0, 1e-3, 0.01, 0.1, 1.0, 10.0)
 _DIFFERENT = 0.8
-_BATCH = 32
+# Logarithms below this are those of 0.
+_NOTHING = -760.0
 
 
 def additive_divergence(worlds: Worlds, epsilon: float) -> float:
@@ -81,32 +83,53 @@ def _sum_divergence(worlds: Worlds, epsilon: float) -> float:
     variance = float(worlds.counts @ (worlds.others @ cells**2 - means**2))
     wanted = _DEVIATIONS * math.sqrt(max(variance, 0.0)) + 2 * cells.size
     length = min(2 ** math.ceil(math.log2(wanted)), _LONGEST)
-    log_size = np.zeros(length // 2 + 1)
-    angle = np.zeros(length // 2 + 1)
-    doubt = np.zeros(length // 2 + 1)
     transform_error = _UNIT * math.log2(length)
-    for start in range(0, worlds.counts.size, _BATCH):
-        batch = slice(start, start + _BATCH)
-        parts = np.fft.rfft(worlds.others[batch], length, axis=1)
-        counts = worlds.counts[batch].astype(np.float64)
-        size = np.maximum(np.abs(parts), 1e-300)
-        log_size += counts @ np.log(size)
-        # Whole turns do not count, and would cost digits.
-        angle += np.mod(counts[:, None] * np.angle(parts), 2.0 * np.pi).sum(axis=0)
-        # A factor z that is wrong by e makes z^n wrong by (|z| + e)^n - |z|^n at most.
-        doubt += counts @ np.log1p(transform_error / size + 12.0 * _UNIT)
-    together = np.exp(log_size) * np.exp(1j * np.mod(angle, 2.0 * np.pi))
-    moved = np.exp(np.minimum(log_size + doubt, 1.0)) - np.exp(log_size)
-    moved += 2.0 * transform_error * np.exp(log_size)
-    first, second = (
-        np.fft.irfft(together * np.fft.rfft(part, length), length)
-        for part in (worlds.first, worlds.second)
-    )
+    seen, together, moved = _transform(worlds, length, transform_error)
+    spectra = np.zeros((2, length // 2 + 1), dtype=np.complex128)
+    for spectrum, part in zip(spectra, (worlds.first, worlds.second), strict=True):
+        spectrum[seen] = together * np.fft.rfft(part, length)[seen]
+    first, second = (np.fft.irfft(spectrum, length) for spectrum in spectra)
     ratio = math.exp(epsilon)
     gain = first - ratio * second
-    seen = gain > 0.0
+    reached = gain > 0.0
     # Parseval: the error's size, which a sum over the set sees at most sqrt(set) of.
     spread = math.sqrt(2.0 * float(np.sum(moved**2)) / length)
     spread += transform_error * float(np.sqrt(np.sum(first**2) + np.sum(second**2)))
-    noise = (1.0 + ratio) * math.sqrt(float(seen.sum())) * spread
-    return max(float(gain[seen].sum()) - noise, 0.0)
+    noise = (1.0 + ratio) * math.sqrt(float(reached.sum())) * spread
+    return max(float(gain[reached].sum()) - noise, 0.0)
+
+
+def _transform(
+    worlds: Worlds, length: int, error: float
+) -> tuple[NDArray[np.bool_], Complexes, Floats]:
+    """Returns the others' characteristic function, and by how much it may be off.
+
+    Args:
+        worlds: With cells that are numbers.
+        length: Of the circle.
+        error: Of each group's transform.
+
+    Returns:
+        The frequencies at which it is not 0 in double precision, shape (length // 2 + 1,),
+        and both of them there.
+    """
+    seen = np.ones(length // 2 + 1, dtype=np.bool_)
+    log_size, angle, doubt = np.zeros((3, seen.size))
+    # Large groups first: they leave few frequencies to look at.
+    for group in np.argsort(-worlds.counts, kind="stable").tolist():
+        count = float(worlds.counts[group])
+        parts = np.fft.rfft(worlds.others[group], length)[seen]
+        size = np.maximum(np.abs(parts), 1e-300)
+        log_size += count * np.log(size)
+        # A factor z that is wrong by e makes z^n wrong by (|z| + e)^n - |z|^n at most.
+        doubt += count * np.log1p(error / size + 12.0 * _UNIT)
+        kept = log_size + doubt > _NOTHING
+        seen[seen] = kept
+        # Whole turns do not count, and would cost digits.
+        turns = np.mod(count * np.angle(parts[kept]), 2.0 * np.pi)
+        angle = angle[kept] + turns
+        log_size, doubt = log_size[kept], doubt[kept]
+    together = np.exp(log_size) * np.exp(1j * np.mod(angle, 2.0 * np.pi))
+    moved = np.exp(np.minimum(log_size + doubt, 1.0)) - np.exp(log_size)
+    moved += 2.0 * error * np.exp(log_size)
+    return seen, together, moved
