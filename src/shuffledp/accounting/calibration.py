@@ -18,6 +18,7 @@ everybody's cover shrinks when anybody's budget grows, and this is what "largest
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -40,6 +41,8 @@ from shuffledp.types import Floats, Ints
 _SMALLEST_BUDGET = 1e-12
 # Budgets beyond this are not tried where only a common factor is looked for.
 _MOST_SCALED = 8.0
+# With a larger one nearly every message is a value without noise.
+_MOST_USED = 50.0
 
 
 def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibration:
@@ -65,7 +68,8 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
         )
     apart = promise.exposure(crowd).mode == "stratified"
     parts = np.arange(counts.size)[:, None] if apart else np.arange(counts.size)[None]
-    for fit in (_used_up, _scaled_targets):
+    # The bounds of some mechanisms are refused where a budget is very large.
+    for fit in (_used_up, partial(_used_up, most=_MOST_USED), _scaled_targets):
         with suppress(CertificationError):
             found = _Levels()
             for part in parts:
@@ -98,18 +102,21 @@ class _Levels:
 
 
 def _rounded(budgets: Floats, counts: Ints) -> Population:
-    levels = np.array([round_down(float(e)) for e in budgets])
-    return Population(levels, counts.astype(np.int64))
+    rounded = np.array([round_down(float(budget)) for budget in budgets])
+    return Population(rounded, counts.astype(np.int64))
 
 
-def _used_up(promise: Promise, counts: Ints, wanted: list[float]) -> Population:
+def _used_up(
+    promise: Promise, counts: Ints, wanted: list[float], *, most: float = MAX_BUDGET
+) -> Population:
     """Returns people whose budgets use up every target of theirs.
 
     Raises:
         CertificationError: If they are not found.
     """
     least = np.array(wanted)
-    budgets = joint_budgets(promise, counts, wanted, least)
+    most = max(most, min(1.01 * wanted[-1], MAX_BUDGET))
+    budgets = joint_budgets(promise, counts, wanted, least, most=most)
     shrink = 1e-6
     while not promise.kept(_rounded(budgets, counts), wanted):
         budgets = np.maximum(budgets * (1.0 - shrink), least * (1.0 - shrink))

@@ -12,14 +12,17 @@ target allows, until nothing moves.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.promise import Promise
 from shuffledp.accounting.search import (
     WIDTH,
     excess_of,
     largest_one,
+    normal_delta,
     normal_spread,
 )
 from shuffledp.errors import CertificationError
@@ -39,6 +42,8 @@ _STRIDE = 5e-3
 # The longest steps, and when slopes are measured anew: after a longer one, or after so
 # many that led no nearer.
 _FIRST_LIMIT, _LAST_LIMIT, _FAR, _STALE = 0.7, 3.0, 1.0, 2
+# Where more steps than these lead astray, others will.
+_REFUSALS = 4
 # Who gets nearer to her target by less than this part of a step is far out, where what
 # she sends is her value anyway.
 _FLAT = 0.1
@@ -46,7 +51,12 @@ _SWEEPS = 40
 
 
 def joint_budgets(
-    promise: Promise, counts: Ints, targets: Sequence[float], start: Floats
+    promise: Promise,
+    counts: Ints,
+    targets: Sequence[float],
+    start: Floats,
+    *,
+    most: float = MAX_BUDGET,
 ) -> Floats:
     """Returns budgets that use up every target, about, in ascending order.
 
@@ -55,8 +65,9 @@ def joint_budgets(
         counts: How many people ask for each target, shape (levels,).
         targets: Central epsilons, ascending.
         start: Budgets that keep them, shape (levels,).
+        most: The largest budget that is of use.
     """
-    system = _System(promise, counts, targets)
+    system = _System(promise, counts, targets, most)
     found = system.solved(start)
     return system.swept(start) if found is None else found
 
@@ -65,34 +76,50 @@ class _System:
     """As many equations as unknown budgets."""
 
     def __init__(
-        self, promise: Promise, counts: Ints, targets: Sequence[float]
+        self, promise: Promise, counts: Ints, targets: Sequence[float], most: float
     ) -> None:
         self._promise, self._targets = promise, targets
-        self._counts = counts.astype(np.int64)
+        self._counts: NDArray[np.int64] = counts.astype(np.int64)
         # Distinct, and in order, whatever an iteration does.
         self._ranks = 3e-5 * np.arange(counts.size, 0, -1)
-        self._highest = MAX_BUDGET * (1.0 - self._ranks)
+        self._highest = most * (1.0 - self._ranks)
         self._slopes: Floats = np.eye(counts.size)
-        delta = promise.delta
-        self._spreads = np.log([normal_spread(one, delta) for one in targets])
+        spreads = [normal_spread(target, promise.delta) for target in targets]
+        self._spreads = np.log(spreads)
+        # By how much the excess grows with the logarithm of a normal loss's deviation.
+        more = [
+            normal_delta(*one)
+            for one in zip(targets, np.multiply(spreads, 1.05).tolist(), strict=True)
+        ]
+        self._steepness = np.array([excess_of(one, promise.delta) for one in more])
+        self._steepness /= np.log(1.05)
 
     def solved(self, start: Floats) -> Floats | None:
         """Returns the budgets at which no excess is left, or None."""
-        try:
-            about = self._newton(np.log(start), self._about, _ABOUT)
-            if about is None:
-                self._slopes = np.eye(start.size)
-                about = np.log(start)
-            else:
-                self._measure(about, self._about(about), self._about)
-            logs = self._newton(about, self._excess, _CLOSE)
-        except CertificationError:
-            return None
-        return None if logs is None else self._ordered(np.exp(logs))
+        for begin in (self._begin, lambda logs: logs):
+            self._slopes = np.eye(start.size)
+            with suppress(CertificationError):
+                logs = self._newton(begin(np.log(start)), self._excess, _CLOSE)
+                if logs is not None:
+                    return self._ordered(np.exp(logs))
+        return None
+
+    def _begin(self, start: Floats) -> Floats:
+        """Returns where no excess would be left if losses were normal.
+
+        Raises:
+            CertificationError: If there is no such place.
+        """
+        logs = self._newton(start, self._about, _ABOUT)
+        if logs is None:
+            raise CertificationError("No budgets would do for normal losses.")
+        self._measure(logs, self._about(logs), self._about)
+        self._slopes *= self._steepness[:, None]
+        return logs
 
     def swept(self, budgets: Floats) -> Floats:
         """Returns budgets of which each is the largest, given the others."""
-        damping, moved = 1.0, np.inf
+        damping, moved, before = 1.0, np.inf, np.zeros(budgets.size)
         for _ in range(_SWEEPS):
             # Far from the answer, rough answers to each other's answers will do.
             width = max(WIDTH, min(1e-3, moved / 30.0))
@@ -103,11 +130,14 @@ class _System:
                     for index, target in enumerate(self._targets)
                 ]
             )
-            steps = np.log(best / budgets)
+            steps = np.log(np.minimum(best, self._highest) / budgets)
             # Where the answers to each other's answers swing, smaller steps settle them.
-            if np.abs(steps).max() > 0.7 * moved:
+            swing = float(steps @ before) < 0.0
+            if swing and np.abs(steps).max() > 0.7 * moved:
                 damping = max(damping / 2.0, 0.05)
-            moved = float(np.abs(steps).max())
+            elif not swing:
+                damping = min(2.0 * damping, 1.0)
+            moved, before = float(np.abs(steps).max()), steps
             if moved < _SETTLED:
                 break
             budgets = self._ordered(budgets * np.exp(damping * steps))
@@ -117,6 +147,7 @@ class _System:
         self, logs: Floats, excess_at: Callable[[Floats], Floats], close: float
     ) -> Floats | None:
         excess, limit, stale = excess_at(logs), _FIRST_LIMIT, 0
+        refused = 0
         for _ in range(_STEPS):
             if stale >= _STALE:
                 stale = 0
@@ -130,7 +161,9 @@ class _System:
             new, moved = excess_at(there), there - logs
             before, after = np.abs(excess).max(), np.abs(new).max()
             if after > 2.0 * before + 0.05:
-                limit, stale = limit / 4.0, _STALE
+                limit, stale, refused = limit / 4.0, _STALE, refused + 1
+                if refused > _REFUSALS:
+                    return None
                 continue
             miss = new - excess - self._slopes @ moved
             self._slopes += np.outer(miss, moved) / max(float(moved @ moved), 1e-300)
@@ -161,9 +194,9 @@ class _System:
             raise CertificationError("Budgets do not matter.") from None
         return step
 
-    def _flat(self, excess: Floats) -> np.typing.NDArray[np.bool_]:
+    def _flat(self, excess: Floats) -> NDArray[np.bool_]:
         """Returns who may have all there is, since budgets like hers hardly matter."""
-        found: np.typing.NDArray[np.bool_] = np.diag(self._slopes) < _FLAT
+        found: NDArray[np.bool_] = np.diag(self._slopes) < _FLAT
         return found & (excess < 0.0)
 
     def _measure(
@@ -180,7 +213,8 @@ class _System:
     def _about(self, logs: Floats) -> Floats:
         spreads = self._promise.spreads_of(self._people(logs))
         found: Floats = np.log(np.maximum(spreads, 1e-300)) - self._spreads
-        return np.clip(found, -5.0, 5.0)
+        np.clip(found, -5.0, 5.0, out=found)
+        return found
 
     def _excess(self, logs: Floats) -> Floats:
         deltas = self._promise.deltas_of(self._people(logs), self._targets)
@@ -191,5 +225,5 @@ class _System:
 
     def _ordered(self, budgets: Floats) -> Floats:
         raised = np.maximum.accumulate(budgets / (1.0 - self._ranks))
-        found: Floats = np.minimum(raised, MAX_BUDGET) * (1.0 - self._ranks)
-        return np.asarray(np.minimum(found, self._highest), dtype=np.float64)
+        found: Floats = np.minimum(raised * (1.0 - self._ranks), self._highest)
+        return found

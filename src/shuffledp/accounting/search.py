@@ -24,7 +24,8 @@ def excess_of(delta: float, promised: float) -> float:
     """Returns by about which factor budgets are too large, as a logarithm.
 
     Where the loss is normal, log delta is about -1 / budget^2: half the logarithm of its
-    logarithm is straight, from the smallest delta to nearly the largest.
+    logarithm is nearly straight, from the smallest delta to the largest, at a slope
+    between 1/2 and 1.
 
     >>> excess_of(1e-6, 1e-6), excess_of(0.0, 1e-6) < -1.5, excess_of(1.0, 1e-6) > 5.0
     (0.0, True, True)
@@ -40,21 +41,25 @@ def excess_of(delta: float, promised: float) -> float:
 
 
 def normal_spread(epsilon: float, delta: float) -> float:
-    """Returns the deviation of a normal loss that is just (epsilon, delta)-private.
+    """Returns the standard deviation of a normal loss that keeps (epsilon, delta) just so.
 
     >>> print(f"{normal_spread(1.0, 1e-6):.3f}")
     0.237
     """
 
     def excess(spread: float) -> float:
-        over, under = (
-            float(log_ndtr(half - epsilon / spread))
-            for half in (0.5 * spread, -0.5 * spread)
-        )
-        divergence = -math.exp(over) * math.expm1(min(epsilon + under - over, 0.0))
-        return excess_of(divergence, delta)
+        return excess_of(normal_delta(epsilon, spread), delta)
 
     return largest(excess, epsilon, 1e3, 1e-3)
+
+
+def normal_delta(epsilon: float, spread: float) -> float:
+    """Returns about the delta at `epsilon` of a normal loss of this deviation."""
+    over, under = (
+        float(log_ndtr(half - epsilon / spread))
+        for half in (0.5 * spread, -0.5 * spread)
+    )
+    return -math.exp(over) * math.expm1(min(epsilon + under - over, 0.0))
 
 
 def largest_one(
