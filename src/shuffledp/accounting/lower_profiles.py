@@ -12,7 +12,7 @@ from shuffledp.accounting.lower.two_count_attack import two_count_bound
 from shuffledp.accounting.sums.coin_sum import CoinSum, coin_sum
 from shuffledp.accounting.two_messages.bits import MAX_BANDS
 from shuffledp.accounting.two_messages.bounds import two_message_attack
-from shuffledp.accounting.upper.blanket import without_most
+from shuffledp.accounting.upper.blanket import others_of
 from shuffledp.accounting.upper_profiles import Profile
 from shuffledp.cover import (
     Attack,
@@ -72,10 +72,8 @@ class _Attackers:
     def who_gives_most(self, covers: Sequence[tuple[Cover, ...]]) -> None:
         """The absent are, for each victim, those who would have hidden her best."""
         for victim, pairs in zip(self._victims, covers, strict=True):
-            rest = self._counts.copy()
-            rest[victim] -= 1
             gammas = pairs[0].blanket_probabilities
-            self._left[victim] = without_most(gammas, rest, self._absent)
+            self._left[victim] = others_of(gammas, self._counts, victim, self._absent)
 
     def strongest(
         self, victim: int, attacks: tuple[Attack, ...], rounds: int

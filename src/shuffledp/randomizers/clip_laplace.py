@@ -23,6 +23,7 @@ from shuffledp.cover import Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.cell_powers import cell_powers, middle_beyond_mean
+from shuffledp.randomizers.clipped_noise import ClippedNoise
 from shuffledp.randomizers.drawn_cells import Sent, landed
 from shuffledp.randomizers.exponential_cover import exponential_cover
 from shuffledp.randomizers.grid import (
@@ -33,7 +34,7 @@ from shuffledp.randomizers.grid import (
     positions,
     signs,
 )
-from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
+from shuffledp.randomizers.noise import pure_local_delta
 from shuffledp.randomizers.noise_attack import inner_edges
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
@@ -42,7 +43,7 @@ _SMALLEST = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class ClipLaplace(AddedNoise):
+class ClipLaplace(ClippedNoise):
     """Public parameters only.
 
     Attributes:
@@ -72,16 +73,6 @@ class ClipLaplace(AddedNoise):
         return {"clip": float(self.clip), "cells": int(self.cells)}
 
     @property
-    def low(self) -> float:
-        """Smallest possible value."""
-        return -float(self.clip)
-
-    @property
-    def high(self) -> float:
-        """Largest possible value."""
-        return float(self.clip)
-
-    @property
     def unit(self) -> "ClipLaplace":
         """The same mechanism for values from -1 to 1; the messages are the same."""
         return ClipLaplace(cells=self.cells)
@@ -90,16 +81,6 @@ class ClipLaplace(AddedNoise):
     def unbiased(self) -> bool:
         """No: messages about values near an end are drawn toward the middle."""
         return False
-
-    @property
-    def cells_beyond(self) -> int:
-        """Messages stay within the range."""
-        return 0
-
-    @property
-    def delta_local(self) -> float:
-        """0: pure local privacy."""
-        return 0.0
 
     def local_delta(self, level: float, epsilon: float) -> float:
         """Returns the divergence of -C against C."""

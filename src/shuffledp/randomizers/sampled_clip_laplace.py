@@ -29,10 +29,11 @@ from shuffledp.cover import Cell, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.clipped_noise import ClippedNoise
 from shuffledp.randomizers.drawn_cells import Sent
 from shuffledp.randomizers.exponential_cover import Shape, cover_in_shape, end_density
 from shuffledp.randomizers.grid import STEPS
-from shuffledp.randomizers.noise import AddedNoise, pure_local_delta
+from shuffledp.randomizers.noise import pure_local_delta
 from shuffledp.randomness import Rng, coins
 from shuffledp.types import Floats, Ints
 
@@ -43,7 +44,7 @@ _ROUNDING = 2e-15
 
 
 @dataclass(frozen=True, slots=True)
-class SampledClipLaplace(AddedNoise):
+class SampledClipLaplace(ClippedNoise):
     """Public parameters only.
 
     Attributes:
@@ -73,29 +74,9 @@ class SampledClipLaplace(AddedNoise):
         return {"clip": float(self.clip), "share": float(self.share)}
 
     @property
-    def low(self) -> float:
-        """Smallest possible value."""
-        return -float(self.clip)
-
-    @property
-    def high(self) -> float:
-        """Largest possible value."""
-        return float(self.clip)
-
-    @property
     def cells(self) -> int:
         """4096: an even number, so that 0 is a point of the grid."""
         return STEPS
-
-    @property
-    def cells_beyond(self) -> int:
-        """Messages stay within the range."""
-        return 0
-
-    @property
-    def delta_local(self) -> float:
-        """0: pure local privacy."""
-        return 0.0
 
     def local_delta(self, level: float, epsilon: float) -> float:
         """Returns the divergence of -C against C, which is largest by the same lemma."""

@@ -30,9 +30,9 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.cell_powers import cell_powers
 from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.clipped_noise import ClippedNoise
 from shuffledp.randomizers.drawn_cells import Sent
 from shuffledp.randomizers.grid import STEPS
-from shuffledp.randomizers.noise import AddedNoise
 from shuffledp.randomizers.noise_attack import inner_edges
 from shuffledp.randomizers.sparsified_cover import noise_chances, sparsified_cover
 from shuffledp.randomness import Rng
@@ -45,7 +45,7 @@ _SMALLEST = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class SparsifiedClipLaplace(AddedNoise):
+class SparsifiedClipLaplace(ClippedNoise):
     """Public parameters only.
 
     Attributes:
@@ -79,16 +79,6 @@ class SparsifiedClipLaplace(AddedNoise):
         return {"clip": float(self.clip), "share": float(self.share)}
 
     @property
-    def low(self) -> float:
-        """Smallest possible value."""
-        return -float(self.clip)
-
-    @property
-    def high(self) -> float:
-        """Largest possible value."""
-        return float(self.clip)
-
-    @property
     def unit(self) -> "SparsifiedClipLaplace":
         """The same mechanism for values from -1 to 1; the messages are the same."""
         return SparsifiedClipLaplace(1.0, share=self.share)
@@ -102,16 +92,6 @@ class SparsifiedClipLaplace(AddedNoise):
     def cells(self) -> int:
         """4096: the threshold and the cover are made for them."""
         return STEPS
-
-    @property
-    def cells_beyond(self) -> int:
-        """Messages stay within the range."""
-        return 0
-
-    @property
-    def delta_local(self) -> float:
-        """0: pure local privacy."""
-        return 0.0
 
     @property
     def _threshold(self) -> int:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from shuffledp.accounting.two_messages.bits import BitCrowd, narrower, nested, wider
 from shuffledp.accounting.two_messages.search import Found, search
 from shuffledp.accounting.two_messages.tilted import TiltedCrowd
-from shuffledp.accounting.upper.blanket import without_most
+from shuffledp.accounting.upper.blanket import others_of
 from shuffledp.cover import Cover, TwoMessages
 from shuffledp.errors import CertificationError
-from shuffledp.types import Floats, Ints
+from shuffledp.types import Ints
 
 # Nothing smaller is ever returned: it might have been rounded down to 0.
 _SMALLEST = 1e-306
@@ -101,13 +101,6 @@ def two_message_attack(bits: TwoMessages, others: Ints) -> TwoMessageAttack | No
         return TwoMessageAttack(narrower(bits, others))
     except CertificationError:
         return None
-
-
-def others_of(least: Floats, counts: Ints, victim: int, absent: int) -> Ints:
-    """Returns the others who are there, without those who would hide her best."""
-    rest = counts.copy()
-    rest[victim] -= 1
-    return without_most(least, rest, absent) if absent else rest
 
 
 def _is_hidden(crowd: BitCrowd, epsilon: float) -> bool:

@@ -83,11 +83,8 @@ class BlanketCrowd:
     def groups(self, victim: int) -> tuple[Floats, Ints]:
         """Returns few groups of coins, stochastically smaller than the others' own."""
         if self._absent:
-            rest = self._counts.copy()
-            rest[victim] -= 1
-            return grouped_downward(
-                self._gammas, without_most(self._gammas, rest, self._absent)
-            )
+            rest = others_of(self._gammas, self._counts, victim, self._absent)
+            return grouped_downward(self._gammas, rest)
         probabilities, people = self._groups
         singles, ones = self._others(victim)
         return np.concatenate([probabilities, singles]), np.concatenate([people, ones])
@@ -112,12 +109,22 @@ class BlanketCrowd:
         return grouped_downward(self._gammas[others], np.ones_like(others))
 
 
-def without_most(gammas: Floats, counts: Ints, absent: int) -> Ints:
-    """Returns the counts without those people, of all, who give most cover."""
-    order = np.argsort(-gammas, kind="stable")
-    before = np.cumsum(counts[order]) - counts[order]
+def others_of(gammas: Floats, counts: Ints, victim: int, absent: int) -> Ints:
+    """Returns how many others there are, without those who would give most cover.
+
+    Args:
+        gammas: How much cover people of each level give, shape (levels,).
+        counts: People at each level, the victim included, shape (levels,).
+        victim: Position of her level.
+        absent: How many of the others are left out.
+    """
     left = counts.copy()
-    left[order] -= np.clip(absent - before, 0, counts[order])
+    left[victim] -= 1
+    if not absent:
+        return left
+    order = np.argsort(-gammas, kind="stable")
+    there = left[order]
+    left[order] -= np.clip(absent - (np.cumsum(there) - there), 0, there)
     return left
 
 
