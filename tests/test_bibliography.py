@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import shuffledp
-from shuffledp.papers.bounds.apes_user import SparsifiedApes
+from shuffledp.papers.apes.user_level import SparsifiedApes
 from shuffledp.papers.bounds.bound import PublishedBound
 from shuffledp.papers.bounds.catalog import PUBLISHED
-from shuffledp.papers.bounds.segmented import SegmentedPrivacy
+from shuffledp.papers.segmented.privacy import SegmentedPrivacy
 
 PACKAGE = Path(shuffledp.__file__).parent
 DOCS = PACKAGE.parents[1] / "docs"

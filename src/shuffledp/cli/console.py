@@ -3,24 +3,38 @@
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 # Called with (bytes done, bytes in all or None).
 OnBytes: TypeAlias = Callable[[int, int | None], None]
+_WIDTH_OF_A_PIPE = 110
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 def show(*parts: RenderableType) -> None:
     """Prints tables and texts for people; texts as they are, with all brackets."""
-    # A pipe has no width of its own; tables must not be squeezed into a guess.
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(width=None if known else 110)
+    console = Console(width=width())
     for part in parts:
         console.print(part, markup=False)
+
+
+def width() -> int:
+    """Returns how many characters a line of the standard output has."""
+    # A pipe has no width of its own; tables must not be squeezed into a guess.
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console().width if known else _WIDTH_OF_A_PIPE
 
 
 def show_json(value: dict[str, Any]) -> None:
@@ -52,19 +66,56 @@ def naming(what: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def share_bar(title: str) -> Iterator[Callable[[float], None]]:
-    """Shows a bar, on a terminal; yields a function for the share that is done."""
+    """Shows how much is done; yields a function for the share that is.
+
+    On a terminal it is a bar. Elsewhere, in a log, it is a line now and then with the time
+    that is left.
+    """
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(title)
+        return
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
     )
     with bar:
         task = bar.add_task(title, total=1.0)
         yield lambda share: bar.update(task, completed=share)
+
+
+def _lines(title: str) -> Callable[[float], None]:
+    """Returns what writes a line to the error output every ten seconds at most."""
+    start = time.monotonic()
+    written = start
+
+    def on_share(share: float) -> None:
+        nonlocal written
+        now = time.monotonic()
+        if share <= 0.0 or share >= 1.0 or now - written < _SECONDS_BETWEEN_LINES:
+            return
+        written = now
+        left = (now - start) * (1.0 - share) / share
+        print(
+            f"{title}: {share:.0%}, about {duration(left)} left",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    return on_share
+
+
+def duration(seconds: float) -> str:
+    """Returns a time in the unit that people would choose.
+
+    >>> duration(42.3), duration(150.0)
+    ('42 s', '2.5 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 100.0 else f"{seconds / 60.0:.1f} min"
 
 
 @contextmanager

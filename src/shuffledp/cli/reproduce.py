@@ -1,14 +1,19 @@
 """`shuffledp reproduce`: tables and figures of the papers."""
 
+import json
 import tempfile
+import time
 from pathlib import Path
 
 import click
 
-from shuffledp.cli.console import share_bar, show
+from shuffledp.cli.console import duration, share_bar, show, width
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
+from shuffledp.papers.contents.document import document
+from shuffledp.papers.contents.papers import PAPERS
 from shuffledp.papers.figures.catalog import EXPERIMENTS
+from shuffledp.papers.figures.result import Effort, Experiment
 from shuffledp.papers.figures.table import result_table
 from shuffledp.report.files import write_text
 
@@ -20,6 +25,9 @@ from shuffledp.report.files import write_text
     type=click.IntRange(2, 10**6),
     help="Of the simulation; by default as many as the paper's.",
 )
+@click.option(
+    "--quick", is_flag=True, help="Leave out what the list says; for long experiments."
+)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option(
     "--output",
@@ -27,35 +35,93 @@ from shuffledp.report.files import write_text
     default=Path("shuffledp-report"),
     show_default=True,
     metavar="FOLDER",
-    help="Where NAME.csv and NAME.svg go.",
+    help="Where NAME.csv, NAME.json and NAME.svg go.",
+)
+@click.option(
+    "--document",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Without NAME: write everything in the papers and what became of it, as "
+    "Markdown, from all NAME.json in the output folder.",
 )
 def reproduce_command(
-    name: str | None, repetitions: int | None, seed: int, output: Path
+    name: str | None,
+    repetitions: int | None,
+    quick: bool,
+    seed: int,
+    output: Path,
+    page: Path | None,
 ) -> None:
     """Compute a table or figure of a paper anew; without NAME, list them.
 
     \b
-    Example:
+    Examples:
       shuffledp reproduce eapes-average
+      shuffledp reproduce --output results --document reproduction.md
     """
     if name is None:
-        width = max(len(known) for known in EXPERIMENTS)
-        for known, experiment in EXPERIMENTS.items():
-            click.echo(f"{known:{width}} {experiment.summary}")
+        if page is None:
+            _list()
+        else:
+            write_text(page, document(output))
+            show(f"Written: {page}")
         return
-    if name not in EXPERIMENTS:
-        raise InvalidInputError(
-            f"Expected one of {', '.join(EXPERIMENTS)}, got {name!r}."
-        )
+    if page is not None:
+        raise click.UsageError("Expected either a NAME or --document, not both.")
+    effort = _effort(name, repetitions, seed, quick)
     require("matplotlib", extra="report", what="A picture")
-    experiment = EXPERIMENTS[name]
     # A folder that cannot be written to is found out before anything takes long.
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=output):
         pass
+    start = time.monotonic()
     with share_bar(name) as on_share:
-        result = experiment.run(repetitions or experiment.repetitions, seed, on_share)
+        asked = Effort(effort.repetitions, seed, quick, on_share)
+        result = EXPERIMENTS[name].run(asked)
+    seconds = time.monotonic() - start
     write_text(output / f"{name}.csv", result.to_csv())
+    described = result.to_document(name, effort, seconds)
+    write_text(
+        output / f"{name}.json", json.dumps(described, indent=1, allow_nan=False) + "\n"
+    )
     write_text(output / f"{name}.svg", result.svg)
-    show(result_table(result))
-    show(f"\nWritten to {output}: {name}.csv, {name}.svg")
+    show(result_table(result, width=width()))
+    written = ", ".join(f"{name}.{ending}" for ending in ("csv", "json", "svg"))
+    show(f"\nWritten to {output} after {duration(seconds)}: {written}")
+
+
+def _list() -> None:
+    """Prints what there is, paper by paper."""
+    names = max(map(len, EXPERIMENTS))
+    for paper in PAPERS:
+        chosen = {
+            name: experiment
+            for name, experiment in EXPERIMENTS.items()
+            if name.startswith(f"{paper.prefix}-")
+        }
+        if chosen:
+            show(f"{paper.reference}:")
+        for name, experiment in chosen.items():
+            quick = f" --quick: {experiment.quick}." if experiment.quick else ""
+            show(f"  {name:{names}} {experiment.summary}{quick}")
+
+
+def _effort(name: str, repetitions: int | None, seed: int, quick: bool) -> Effort:
+    """Returns how to run an experiment, or raises if it cannot be run so."""
+    if name not in EXPERIMENTS:
+        raise InvalidInputError(
+            f"Expected one of {', '.join(EXPERIMENTS)}, got {name!r}."
+        )
+    experiment: Experiment = EXPERIMENTS[name]
+    if repetitions is not None and experiment.repetitions is None:
+        raise InvalidInputError(
+            f"Expected no --repetitions: {name} repeats nothing, whatever is random in "
+            "it follows from --seed."
+        )
+    if quick and not experiment.quick:
+        raise InvalidInputError(
+            f"Expected no --quick: {name} has nothing to leave out, it is quick."
+        )
+    times = repetitions or experiment.repetitions or 1
+    return Effort(times, seed, quick, lambda _share: None)

@@ -133,7 +133,7 @@ def sgd_command(**given: Any) -> None:
                 done, lambda: f"accuracy {100 * test:.2f} %"
             ),
         )
-    from shuffledp.papers.bounds.eapes_training import stated_by_eapes
+    from shuffledp.papers.eapes.stated_training import stated_by_eapes
 
     stated = stated_by_eapes(
         Population.from_budgets(levels), epochs=given["epochs"], delta=given["delta"]

@@ -79,7 +79,7 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
             on_round=on_round,
             on_share=on_share,
         )
-    from shuffledp.papers.bounds.apes_training import stated_by_apes
+    from shuffledp.papers.apes.stated_training import stated_by_apes
 
     stated = stated_by_apes(
         name,

@@ -15,7 +15,7 @@ from shuffledp.federated.training_promise import TrainingPromise
 from shuffledp.report.words import plain
 
 if TYPE_CHECKING:
-    from shuffledp.papers.bounds.eapes_training import StatedDescent
+    from shuffledp.papers.eapes.stated_training import StatedDescent
 
 Stated = Callable[[float], tuple[float | None, float | None]]
 """What a paper states for people of a level: per coordinate, and for a training."""

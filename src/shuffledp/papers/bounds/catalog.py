@@ -6,7 +6,7 @@ coordinates, or s of d items and blanket messages.
 """
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.bounds.apes import (
+from shuffledp.papers.apes.amplification import (
     ApesClosed,
     ApesNumerical,
     UniformShuffle,
@@ -17,7 +17,6 @@ from shuffledp.papers.bounds.balle2019 import (
     Balle2019Hoeffding,
 )
 from shuffledp.papers.bounds.bound import PublishedBound
-from shuffledp.papers.bounds.eapes import EapesCorollary, EapesTheorem
 from shuffledp.papers.bounds.erlingsson2019 import Erlingsson2019
 from shuffledp.papers.bounds.feldman2021 import (
     Feldman2021Closed,
@@ -29,8 +28,9 @@ from shuffledp.papers.bounds.feldman2023 import (
     Feldman2023Numerical,
 )
 from shuffledp.papers.bounds.girgis2021 import Girgis2021Closed, Girgis2021Sum
-from shuffledp.papers.bounds.hypothesis_testing import HypothesisTesting
 from shuffledp.papers.bounds.wang2024 import Wang2024
+from shuffledp.papers.eapes.theorem import EapesCorollary, EapesTheorem
+from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
 
 PUBLISHED: tuple[PublishedBound, ...] = (
     Erlingsson2019(),

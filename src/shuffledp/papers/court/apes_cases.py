@@ -7,8 +7,8 @@ everybody; the local claims for several coordinates fail before any shuffle.
 
 import math
 
-from shuffledp.papers.bounds.apes import ApesClosed, ApesNumerical
-from shuffledp.papers.bounds.apes_local import clip_laplace_budget, report_budget
+from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical
+from shuffledp.papers.apes.local import clip_laplace_budget, report_budget
 from shuffledp.papers.bounds.bound import PublishedBound
 from shuffledp.papers.court.case import (
     Case,

@@ -8,7 +8,6 @@ paper's own populations.
 import numpy as np
 
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.bounds.eapes import EapesCorollary, EapesTheorem
 from shuffledp.papers.court.case import (
     Case,
     Claim,
@@ -20,6 +19,7 @@ from shuffledp.papers.court.case import (
 )
 from shuffledp.papers.court.counting import count_divergence
 from shuffledp.papers.court.noise_cases import Trial, classical_gaussian, trial_of
+from shuffledp.papers.eapes.theorem import EapesCorollary, EapesTheorem
 from shuffledp.population import Population
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace

@@ -8,7 +8,6 @@ Gaussian noise always and with Laplace noise from 2.5 on.
 from collections.abc import Callable
 
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.bounds.hypothesis_testing import HypothesisTesting
 from shuffledp.papers.court.case import (
     Case,
     Claim,
@@ -19,6 +18,7 @@ from shuffledp.papers.court.case import (
     uniform_quantiles,
 )
 from shuffledp.papers.court.noise_cases import Trial, classical_gaussian, trial_of
+from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
 

@@ -10,10 +10,6 @@ from functools import partial
 import numpy as np
 
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.bounds.segmented import (
-    SegmentedPrivacy,
-    largest_sampling_rate,
-)
 from shuffledp.papers.bounds.wang2024 import Wang2024, variation_ratio_delta
 from shuffledp.papers.court.case import (
     Case,
@@ -27,6 +23,10 @@ from shuffledp.papers.court.enumeration import enumerated_divergence
 from shuffledp.papers.court.items import item_divergence
 from shuffledp.papers.court.noise_cases import trial_of
 from shuffledp.papers.court.worlds import Worlds
+from shuffledp.papers.segmented.privacy import (
+    SegmentedPrivacy,
+    largest_sampling_rate,
+)
 from shuffledp.population import Population
 from shuffledp.randomizers.declared_ratios import DeclaredRatios
 from shuffledp.randomizers.kary_response import KRandomizedResponse

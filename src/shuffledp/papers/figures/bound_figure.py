@@ -10,16 +10,18 @@ from shuffledp.budget_distributions import draw_budgets
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import OutsidePreconditions
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
-from shuffledp.papers.figures.result import Cell, OnShare, Result
+from shuffledp.papers.figures.picture import Curve, Panel, draw
+from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
-from shuffledp.report.picture import new_figure, svg
 from shuffledp.statistics.single_message import SingleMessage
 
-_COLORS = (
-    "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a", "#b58900", "#0f766e", "#9d174d",
-)  # fmt: skip
-_CERTIFIED = "#1f5fa8"
-REFUTED = "!"
+_BAND = (
+    "attack and certified: the band in which the true epsilon of the worst-off person "
+    "lies. A number below the attack is refuted and marked !; - means that the theorem "
+    "does not speak of this setting."
+)
+# Of distribution, people, delta, attack and certified; claims follow with their flags.
+_ATTACK, _CERTIFIED, _CLAIMS = 3, 4, 5
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class BoundFigure:
         sizes: Numbers of people.
         delta_times_n: delta = this / n; or, if `delta` is given, None.
         delta: The same delta for all sizes.
-        bounds: {how the paper calls it: bound}.
-        mechanism: What is certified and attacked.
+        bounds: {how the legend calls it, with its paper: bound}.
+        mechanism: What is claimed about, certified and attacked.
         notes: What to make of it.
     """
 
@@ -46,37 +48,44 @@ class BoundFigure:
     delta: float | None = None
     delta_times_n: float | None = None
 
-    def run(self, repetitions: int, seed: int, on_share: OnShare) -> Result:
-        """Returns the figure; budgets are drawn once, whatever the repetitions."""
-        del repetitions
-        rng = np.random.default_rng(seed)
+    def run(self, effort: Effort) -> Result:
+        """Returns the figure; budgets are drawn once."""
+        rng = np.random.default_rng(effort.seed)
         rows: list[tuple[Cell, ...]] = []
         total = len(self.populations) * len(self.sizes)
         for name in self.populations:
             budgets = draw_budgets(name, max(self.sizes), rng=rng)
             for size in self.sizes:
                 rows.append(self._row(name, Population.from_budgets(budgets[:size])))
-                on_share(len(rows) / total)
+                effort.on_share(len(rows) / total)
+        setting = self._setting()
+        claims = [(name, f"{name}: refuted") for name in self.bounds]
         return Result(
             title=self.title,
+            setting=setting,
             columns=(
                 "distribution",
                 "people",
                 "delta",
                 "attack",
-                "certif.",
-                *self.bounds,
+                "certified",
+                *(column for pair in claims for column in pair),
             ),
             rows=tuple(rows),
-            notes=(
-                "attack and certified: the band in which the true epsilon of the worst-off "
-                f"person lies, for {self.mechanism.mechanism}. A number below the attack "
-                "is refuted and marked !; - means that the theorem does not speak of this "
-                "setting.",
-                *self.notes,
+            notes=(_BAND, *self.notes),
+            svg=draw(
+                self.title,
+                setting,
+                [self._panel(name, rows) for name in self.populations],
+                description=f"{self.title}: central epsilon against the number of people",
             ),
-            svg=self._picture(rows),
+            keys=2,
         )
+
+    def _setting(self) -> dict[str, Cell]:
+        stated = self.delta
+        delta = f"{self.delta_times_n:g} / n" if stated is None else stated
+        return {"randomizer": self.mechanism.mechanism, "delta": delta}
 
     def _row(self, name: str, people: Population) -> tuple[Cell, ...]:
         n = people.num_users
@@ -87,64 +96,42 @@ class BoundFigure:
         attack = max(level.epsilon_central_lower for level in guarantee.levels)
         certified = max(level.epsilon_central for level in guarantee.levels)
         claims = [
-            self._claim(bound, people, delta, attack) for bound in self.bounds.values()
+            cell
+            for bound in self.bounds.values()
+            for cell in self._claim(bound, people, delta, attack)
         ]
         return (name.split("/")[1], n, delta, attack, certified, *claims)
 
     def _claim(
         self, bound: PublishedBound, people: Population, delta: float, attack: float
-    ) -> Cell:
+    ) -> tuple[Cell, Cell]:
+        """Returns what a bound states, and whether the attack refutes it."""
         setting = Setting(people, self.mechanism, None, self.mechanism.delta_local)
         try:
             number = bound.epsilon(setting, delta)
         except OutsidePreconditions:
-            return "-"
-        return f"{number:.3g}{REFUTED}" if number < attack else number
+            return None, None
+        return number, number < attack
 
-    def _picture(self, rows: Sequence[Sequence[Cell]]) -> str:
-        columns = min(len(self.populations), 3)
-        lines = -(-len(self.populations) // columns)
-        figure = new_figure(3.6 * columns + 1.0, 3.2 * lines + 0.8)
-        panels = np.ravel(figure.subplots(lines, columns, sharey=True, squeeze=False))
-        for panel, name in zip(panels, self.populations, strict=False):
-            chosen = [row for row in rows if row[0] == name.split("/")[1]]
-            at = [row[1] for row in chosen]
-            lower, upper = ([row[index] for row in chosen] for index in (3, 4))
-            panel.fill_between(at, lower, upper, color=_CERTIFIED, alpha=0.25, lw=0)
-            panel.plot(at, upper, color=_CERTIFIED, lw=2, label="certified")
-            for color, (bound, index) in zip(
-                _COLORS, zip(self.bounds, range(5, 99), strict=False), strict=False
-            ):
-                points = [
-                    (n, float(str(row[index]).removesuffix(REFUTED)))
-                    for n, row in zip(at, chosen, strict=True)
-                    if row[index] != "-"
-                ]
-                if points:
-                    panel.plot(
-                        *zip(*points, strict=True),
-                        color=color,
-                        marker="o",
-                        markersize=3,
-                        lw=1,
-                        label=bound,
-                    )
-            panel.set_xscale("log")
-            panel.set_yscale("log")
-            panel.set_title(name, fontsize=10)
-            panel.set_xlabel("people")
-        for panel in panels[len(self.populations) :]:
-            panel.set_visible(False)
-        panels[0].set_ylabel("central epsilon")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=4,
-            frameon=False,
-            fontsize=8,
-        )
-        return svg(
-            figure, f"{self.title}: central epsilon against the number of people"
+    def _panel(self, population: str, rows: Sequence[Sequence[Cell]]) -> Panel:
+        chosen = [row for row in rows if row[0] == population.split("/")[1]]
+        at = [row[1] for row in chosen]
+
+        def column(place: int) -> list[Cell]:
+            return [row[place] for row in chosen]
+
+        curves = [
+            Curve("certified (shuffledp)", at, column(_CERTIFIED), ours=True),
+            Curve("attack (shuffledp)", at, column(_ATTACK), ours=True),
+            *(
+                Curve(name, at, column(_CLAIMS + 2 * place))
+                for place, name in enumerate(self.bounds)
+            ),
+        ]
+        return Panel(
+            population,
+            [c for c in curves if any(value is not None for value in c.values)],
+            horizontal="people",
+            vertical="central epsilon",
+            log="xy",
         )

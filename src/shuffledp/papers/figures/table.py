@@ -1,21 +1,105 @@
-"""Results of experiments for people who look at a terminal."""
+"""Results of experiments for people who look at a terminal: no digit is ever cut."""
 
+from collections.abc import Sequence
+
+from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from shuffledp.papers.figures.result import Cell, Result
 
+FLAG = "!"
+_EDGES = 1
+_BETWEEN = 2
 
-def result_table(result: Result) -> RenderableType:
-    """Returns the table, and what to make of it."""
-    table = Table(title=result.title, title_justify="left")
-    for index, column in enumerate(result.columns):
-        table.add_column(column, justify="left" if index == 0 else "right")
-    for row in result.rows:
-        table.add_row(*(_shown(cell) for cell in row))
-    return Group(table, *(Text(f"- {note}") for note in result.notes))
+
+def result_table(result: Result, *, width: int) -> RenderableType:
+    """Returns the table, and what to make of it.
+
+    A table that is too wide is printed in several parts, each beside the columns that say
+    what a row is about. Flags stand behind the number that they are about.
+
+    Args:
+        result: What to show.
+        width: Of the terminal, in characters.
+    """
+    columns = _columns(result)
+    keys, others = columns[: result.keys], columns[result.keys :]
+    taken = _EDGES + sum(_BETWEEN + _width(column) for column in keys)
+    parts: list[list[list[str]]] = [[]]
+    used = taken
+    for column in others:
+        needed = _BETWEEN + _width(column)
+        if parts[-1] and used + needed > width:
+            parts.append([])
+            used = taken
+        parts[-1].append(column)
+        used += needed
+    setting = ", ".join(
+        f"{name} {_shown(cell)}" for name, cell in result.setting.items()
+    )
+    return Group(
+        Text(result.title, style="bold"),
+        *([Text(setting)] if setting else []),
+        *(_part([*keys, *part]) for part in parts),
+        *(Text(f"- {note}") for note in result.notes),
+        *_comparisons(result),
+    )
+
+
+def _columns(result: Result) -> list[list[str]]:
+    """Returns columns of texts, each with its name first; flags joined to numbers."""
+    columns: list[list[str]] = []
+    for place, name in enumerate(result.columns):
+        cells = [row[place] for row in result.rows]
+        flags = cells and all(isinstance(cell, bool | None) for cell in cells)
+        if flags and columns and any(cell is not None for cell in cells):
+            marks = [FLAG if cell else "" for cell in cells]
+            texts = zip(columns[-1][1:], marks, strict=True)
+            columns[-1][1:] = [text + mark for text, mark in texts]
+        else:
+            columns.append([name, *(_shown(cell) for cell in cells)])
+    return columns
+
+
+def _width(column: Sequence[str]) -> int:
+    """Returns how many characters a column needs: its cells, and its name's words."""
+    words = column[0].split() or [""]
+    return max(*(len(word) for word in words), *(len(text) for text in column[1:]), 1)
+
+
+def _part(columns: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(
+            column[0],
+            justify="left" if place == 0 else "right",
+            min_width=_width(column),
+            overflow="fold",
+        )
+    for row in zip(*(column[1:] for column in columns), strict=True):
+        table.add_row(*(Text(text) for text in row))
+    return table
+
+
+def _comparisons(result: Result) -> list[RenderableType]:
+    if not result.comparisons:
+        return []
+    differ = [each for each in result.comparisons if not each.agrees]
+    count = len(result.comparisons)
+    lines = [f"{count - len(differ)} of {count} numbers of the paper are found again."]
+    lines += [
+        f"{each.what}: printed {each.printed}, here {each.here:.4g}"
+        + (f" ({each.why})" if each.why else "")
+        for each in differ
+    ]
+    return [Text(f"- {line}") for line in lines]
 
 
 def _shown(cell: Cell) -> str:
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if cell is None:
+        return "-"
     return f"{cell:.3g}" if isinstance(cell, float) else str(cell)

@@ -1,0 +1,1 @@
+"""Liu et al. (2023): APES and S-APES."""

@@ -1,0 +1,279 @@
+"""APES: "echoes" of the victim among people with personal budgets.
+
+Everybody of budget eps_i imitates a victim of budget eps_j, on x and on x' alike, with
+probability p_ij (apes_clones.py). With S = sum_{i >= 2} sum_j p_ij / n, Theorem 4 states
+
+    epsilon = ln(1 + tanh(e / 2) (8 sqrt(ln(4 / delta_s) / S) + 8 / S)),
+    delta = tanh(e / 2) delta_s,      e = max_j eps_j,      S >= 16 ln(4 / delta_s).
+
+The figures in the paper's tables are not this formula but the divergence of the two counts
+behind it, (A, C - A) with |T| a sum of coins of mean S, evaluated numerically.
+
+Errata. The victim's budget is the same in both worlds, so that no average over j arises:
+sum_i p_i1 belongs in place of S. The appendix lacks the square root of the first S.
+
+Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors: Privacy Amplification for
+Personalized Private Federated Learning with Shuffle Model", eq. (2), Theorem 4, Lemma 6.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from shuffledp.errors import InvalidInputError, OutsidePreconditions
+from shuffledp.papers.apes.clones import (
+    clone_probability,
+    mean_clone_probabilities,
+)
+from shuffledp.papers.bounds.bound import (
+    EQUAL_ONLY,
+    PublishedBound,
+    Setting,
+    Status,
+    check_delta,
+    check_epsilon,
+    check_pure,
+    require,
+)
+from shuffledp.papers.bounds.crowd import others, victim_budget
+from shuffledp.papers.bounds.invert import epsilon_at
+from shuffledp.papers.bounds.two_counts import clone_count, divergence
+from shuffledp.types import Floats, Ints
+
+_TITLE = (
+    "Echo of Neighbors: Privacy Amplification for Personalized Private Federated "
+    "Learning with Shuffle Model"
+)
+_AVERAGED = (
+    "Clone probabilities are averaged over budgets that the victim might have had, but "
+    "hers is the same in both worlds: a very liberal victim among conservative people is "
+    "less hidden than stated. With as_printed=False her own p_i1 count. Clones depend on "
+    "what others send besides, which the two counts do not show."
+)
+
+
+@dataclass(frozen=True)
+class UniformShuffle(PublishedBound):
+    """Eq. (2), "UniS": everybody is taken to have the largest budget."""
+
+    name: ClassVar[str] = "apes-uniform"
+    title: ClassVar[str] = _TITLE
+    source: ClassVar[str] = "Liu et al. (2023), eq. (2), after Feldman et al. (2021)"
+    applies_to: ClassVar[str] = "any pure randomizer, the same for everybody"
+    proven: ClassVar[Status] = Status.PROVEN
+    note: ClassVar[str] = EQUAL_ONLY
+
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless randomizers are pure."""
+        check_pure(setting)
+        require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
+
+    def epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the epsilon that eq. (2) states for this delta."""
+        delta = check_delta(delta)
+        self.check(setting)
+        n, largest = setting.num_users, setting.largest_budget
+        crowd = n * math.exp(-largest)
+        # The condition of the theorem that eq. (2) quotes.
+        require(
+            crowd >= 16.0 * math.log(2.0 / delta),
+            "n e^-eps >= 16 ln(2 / delta)",
+            f"{crowd:g} and {16.0 * math.log(2.0 / delta):g}",
+        )
+        return _closed(largest, crowd, delta)
+
+    def delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the delta that eq. (2) states for this epsilon, in closed form."""
+        epsilon = check_epsilon(epsilon)
+        self.check(setting)
+        largest = setting.largest_budget
+        crowd = setting.num_users * math.exp(-largest)
+        delta = _closed_delta(largest, crowd, epsilon)
+        require(
+            crowd >= 16.0 * math.log(2.0 / delta),
+            "n e^-eps >= 16 ln(2 / delta)",
+            f"{crowd:g} and {16.0 * math.log(2.0 / delta):g}",
+        )
+        return delta
+
+
+@dataclass(frozen=True)
+class ApesClosed(PublishedBound):
+    """Theorem 4 in closed form, or as the appendix prints it.
+
+    Attributes:
+        as_printed: Whether clones are averaged over the victim's possible budgets.
+        appendix: Whether the square root of the first S is missing, as in the appendix.
+    """
+
+    as_printed: bool = True
+    appendix: bool = False
+
+    name: ClassVar[str] = "apes"
+    title: ClassVar[str] = _TITLE
+    source: ClassVar[str] = "Liu et al. (2023), Theorem 4"
+    applies_to: ClassVar[str] = "Clip-Laplace, one coordinate"
+    proven: ClassVar[Status] = Status.FALSE
+    mixed: ClassVar[bool] = True
+    note: ClassVar[str] = (
+        _AVERAGED + " The constant 8 hides this up to budgets of about 30; beyond, it "
+        "fails: 9999 people at 0.05 and a victim at 200. The appendix's formula fails "
+        "for everybody."
+    )
+
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless this is Clip-Laplace with budgets > 0."""
+        _check_clip_laplace(setting)
+
+    def epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the epsilon that Theorem 4 states for this delta.
+
+        The paper's delta_s is delta / tanh(e / 2).
+        """
+        delta = check_delta(delta)
+        largest, crowd = self._crowd(setting)
+        inner = delta / math.tanh(largest / 2.0)
+        _require_crowd(crowd, inner)
+        if self.appendix:
+            spread = 8.0 * math.sqrt(math.log(4.0 / inner)) / crowd + 8.0 / crowd
+            return math.log1p(math.tanh(largest / 2.0) * spread)
+        return _closed(largest, crowd, inner)
+
+    def delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the delta that Theorem 4 states for this epsilon."""
+        epsilon = check_epsilon(epsilon)
+        largest, crowd = self._crowd(setting)
+        scale = crowd if not self.appendix else crowd**2
+        inner = _closed_delta(largest, scale, epsilon, additive=8.0 / crowd)
+        _require_crowd(crowd, inner)
+        return math.tanh(largest / 2.0) * inner
+
+    def _crowd(self, setting: Setting) -> tuple[float, float]:
+        self.check(setting)
+        probabilities, counts = echoes(setting, as_printed=self.as_printed)
+        # The theorem speaks of the largest budget; repaired, of the victim's.
+        largest = setting.largest_budget if self.as_printed else victim_budget(setting)
+        return largest, float(counts @ probabilities)
+
+
+@dataclass(frozen=True)
+class ApesNumerical(PublishedBound):
+    """The two counts behind Theorem 4, or behind eq. (2), evaluated exactly.
+
+    Attributes:
+        crowd: "personal" for Theorem 4; "uniform" for eq. (2), where everybody has the
+            largest budget.
+        as_printed: Whether clones are averaged over the victim's possible budgets.
+    """
+
+    crowd: Literal["personal", "uniform"] = "personal"
+    as_printed: bool = True
+
+    name: ClassVar[str] = "apes-numerical"
+    title: ClassVar[str] = _TITLE
+    source: ClassVar[str] = "Liu et al. (2023), Lemmas 5 and 6, Table 3"
+    applies_to: ClassVar[str] = "Clip-Laplace, one coordinate"
+    proven: ClassVar[Status] = Status.FALSE
+    mixed: ClassVar[bool] = True
+    note: ClassVar[str] = (
+        _AVERAGED + " 9999 people at 0.05 and a victim at 5 have delta >= 2.2e-5 at "
+        "epsilon 0.0594, where 1e-5 is stated."
+    )
+
+    def __post_init__(self) -> None:
+        if self.crowd not in ("personal", "uniform"):
+            raise InvalidInputError(
+                f"Expected personal or uniform, got {self.crowd!r}."
+            )
+
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless the theorem speaks of this setting."""
+        if self.crowd == "uniform":
+            UniformShuffle().check(setting)
+        else:
+            _check_clip_laplace(setting)
+
+    def epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the smallest epsilon at which the two counts reach this delta."""
+        delta = check_delta(delta)
+        stated = self._profile(setting)
+        return epsilon_at(stated, delta)
+
+    def delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the divergence of the two counts at this epsilon."""
+        epsilon = check_epsilon(epsilon)
+        return self._profile(setting)(epsilon)
+
+    def _profile(self, setting: Setting) -> "_Profile":
+        self.check(setting)
+        largest = setting.largest_budget
+        if self.crowd == "uniform":
+            probabilities = np.array([math.exp(-largest)])
+            return _Profile(probabilities, np.array([setting.num_users - 1]), largest)
+        if not self.as_printed:
+            largest = victim_budget(setting)
+        return _Profile(*echoes(setting, as_printed=self.as_printed), largest)
+
+
+class _Profile:
+    """The divergence of the two counts as a function of epsilon."""
+
+    def __init__(self, probabilities: Floats, counts: Ints, budget: float) -> None:
+        self.clones = clone_count(probabilities, counts)
+        self.other = math.exp(-budget) / (1.0 + math.exp(-budget))
+
+    def __call__(self, epsilon: float) -> float:
+        same = 1.0 - self.other
+        return divergence(self.clones, same=same, other=self.other, epsilon=epsilon)
+
+
+def echoes(setting: Setting, *, as_printed: bool = True) -> tuple[Floats, Ints]:
+    """Returns clone probabilities of the others and how many have each, per level.
+
+    Args:
+        setting: With budgets > 0.
+        as_printed: The mean of p_ij over all n people j, or else the victim's own p_i1.
+    """
+    epsilons, counts = others(setting)
+    if as_printed:
+        people = setting.people
+        return mean_clone_probabilities(people.epsilons, people.counts), counts
+    return clone_probability(epsilons, victim_budget(setting)), counts
+
+
+def _check_clip_laplace(setting: Setting) -> None:
+    check_pure(setting)
+    require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
+    name = setting.mechanism_name
+    require(name == "clip-laplace", "the mechanism clip-laplace", f"{name}")
+    smallest = float(setting.people.epsilons[0])
+    require(smallest > 0.0, "every budget > 0", f"{smallest:g}")
+
+
+def _require_crowd(crowd: float, delta: float) -> None:
+    require(0.0 < delta <= 1.0, "delta_s in (0, 1]", f"{delta:g}")
+    least = 16.0 * math.log(4.0 / delta)
+    require(crowd >= least, "S >= 16 ln(4 / delta_s)", f"{crowd:g} and {least:g}")
+
+
+def _closed(budget: float, crowd: float, delta: float) -> float:
+    spread = 8.0 * math.sqrt(math.log(4.0 / delta) / crowd) + 8.0 / crowd
+    return math.log1p(math.tanh(budget / 2.0) * spread)
+
+
+def _closed_delta(
+    budget: float, crowd: float, epsilon: float, *, additive: float | None = None
+) -> float:
+    """Solves `_closed` for delta."""
+    if additive is None:
+        additive = 8.0 / crowd
+    scale = math.tanh(budget / 2.0)
+    root = math.expm1(epsilon) / scale - additive if scale > 0.0 else math.inf
+    if not root >= 0.0 or math.isinf(root):
+        raise OutsidePreconditions(
+            f"Expected an epsilon that the formula states, got {epsilon:g}."
+        )
+    # No delta of 0 is stated, even where doubles hold nothing smaller.
+    return max(4.0 * math.exp(-crowd * (root / 8.0) ** 2), 5e-324)

@@ -1,0 +1,45 @@
+"""What `shuffledp reproduce` computes of APES, by name."""
+
+from shuffledp.papers.apes.figures import (
+    bounds,
+    budgets,
+    calibration,
+    frameworks,
+    moments,
+    sweeps,
+)
+from shuffledp.papers.figures.result import Experiment
+
+EXPERIMENTS = {
+    "apes-fig2": Experiment("Figure 2: bounds, budgets up to 1.", bounds.FIGURE_2.run),
+    "apes-fig3": Experiment(
+        "Figure 3: accuracy and budgets (40 minutes).", budgets.run, 3
+    ),
+    "apes-fig4": Experiment(
+        "Figure 4: accuracy and clip bound (10 minutes).", sweeps.run_figure_4, 3
+    ),
+    "apes-fig5": Experiment(
+        "Figure 5: accuracy and sparsification (20 minutes).", sweeps.run_figure_5, 3
+    ),
+    "apes-fig6": Experiment(
+        "Figure 6: error of the calibration.", calibration.run, 200
+    ),
+    "apes-fig7": Experiment(
+        "Figure 7: bounds, budgets up to 0.5.", bounds.FIGURE_7.run
+    ),
+    "apes-fig8": Experiment("Figure 8: bounds, budgets up to 3.", bounds.FIGURE_8.run),
+    "apes-fig9": Experiment(
+        "Figure 9: variance of Clip-Laplace.", moments.run_variance, 100_000
+    ),
+    "apes-fig10": Experiment(
+        "Figure 10: bias of Clip-Laplace.", moments.run_bias, 100_000
+    ),
+    "apes-table3": Experiment(
+        "Table 3: frameworks, privacy and accuracy (10 minutes).", frameworks.TABLE_3, 3
+    ),
+    "apes-table4": Experiment(
+        "Table 4: the same for six budget distributions (40 minutes).",
+        frameworks.TABLE_4,
+        3,
+    ),
+}

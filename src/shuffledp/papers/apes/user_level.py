@@ -1,0 +1,108 @@
+"""From one coordinate to a whole gradient: APES, and S-APES by Proposition 1.
+
+If one coordinate keeps (eps_c, delta_c) after the shuffle, k of them are stated to keep
+
+    eps = eps_c sqrt(2 k ln(1 / delta')) + k eps_c (e^eps_c - 1),
+    delta = delta' + k delta_c,
+
+k = d for APES and k = 2 b for S-APES, which sends the b largest of d noisy coordinates.
+
+Errata. Printed with ln(1 / delta) in place of ln(1 / delta'). Which coordinates S-APES
+selects depends on the data, so that all d leak, not 2 b.
+
+Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Lemma 2, Proposition 1.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.papers.apes.amplification import ApesNumerical
+from shuffledp.papers.bounds.bound import (
+    PublishedBound,
+    Setting,
+    Status,
+    check_delta,
+    check_epsilon,
+    require,
+)
+from shuffledp.papers.bounds.invert import delta_at
+
+
+@dataclass(frozen=True)
+class SparsifiedApes(PublishedBound):
+    """Proposition 1, on top of a bound for one coordinate.
+
+    Attributes:
+        selected: b, how many coordinates S-APES selects.
+        coordinates: d > b.
+        per_coordinate: Which bound gives eps_c; Table 3 uses the numerical one.
+        share: Part of delta that goes to 2 b delta_c; the rest is delta'. The paper's
+            choice is about 0.4.
+        as_printed: Whether the logarithm is that of delta or of delta'.
+    """
+
+    selected: int
+    coordinates: int
+    per_coordinate: PublishedBound = field(default_factory=ApesNumerical)
+    share: float = 0.4
+    as_printed: bool = True
+
+    name: ClassVar[str] = "apes-sparsified"
+    title: ClassVar[str] = ApesNumerical.title
+    source: ClassVar[str] = "Liu et al. (2023), Proposition 1"
+    applies_to: ClassVar[str] = "the b largest of d coordinates under Clip-Laplace"
+    proven: ClassVar[Status] = Status.FALSE
+    mixed: ClassVar[bool] = True
+    note: ClassVar[str] = (
+        "Which coordinates survive depends on the data, so all d carry information: "
+        "already before the shuffle the loss reaches 0.28 d, above the b eps stated. "
+        "The bound per coordinate is not proven, either."
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 < self.selected < self.coordinates:
+            raise InvalidInputError(
+                f"Expected 0 < b < d, got b = {self.selected} and d = {self.coordinates}."
+            )
+        if not 0.0 < self.share < 1.0:
+            raise InvalidInputError(f"Expected 0 < share < 1, got {self.share:g}.")
+
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions if the bound per coordinate does."""
+        self.per_coordinate.check(setting)
+
+    def epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the user-level epsilon that Proposition 1 states for this delta."""
+        delta = check_delta(delta)
+        self.check(setting)
+        times = 2 * self.selected
+        slack = (1.0 - self.share) * delta
+        inner = self.per_coordinate.epsilon(setting, self.share * delta / times)
+        return composed_epsilon(
+            inner, times=times, slack=delta if self.as_printed else slack
+        )
+
+    def delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the smallest delta for which Proposition 1 states this epsilon."""
+        epsilon = check_epsilon(epsilon)
+        self.check(setting)
+        return delta_at(lambda delta: self.epsilon(setting, delta), epsilon)
+
+
+def composed_epsilon(epsilon: float, *, times: int, slack: float) -> float:
+    """Returns what advanced composition (Lemma 2) states for `times` coordinates.
+
+    >>> round(composed_epsilon(0.057, times=7850, slack=1e-8), 1)
+    56.9
+
+    Args:
+        epsilon: eps_c of one coordinate, >= 0.
+        times: k >= 1.
+        slack: delta' in (0, 1).
+    """
+    epsilon, slack = check_epsilon(epsilon), check_delta(slack)
+    require(times >= 1, "at least 1 coordinate", f"{times}")
+    spread = epsilon * math.sqrt(2.0 * times * math.log(1.0 / slack))
+    return spread + times * epsilon * math.expm1(epsilon)

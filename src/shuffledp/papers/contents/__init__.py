@@ -1,0 +1,1 @@
+"""What the papers contain, and what became of it here."""

@@ -1,0 +1,134 @@
+"""The page on everything in the papers, written from results."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.papers.contents.entry import Entry, State
+from shuffledp.papers.contents.papers import PAPERS, Paper
+from shuffledp.strict_json import read_json_file
+
+_HEAD = """# The papers, item by item
+
+Every algorithm, theorem, table and figure of the five documents behind this library,
+and what became of it here. This page is written by
+
+    shuffledp reproduce --output docs/results --document docs/reproduction.md
+
+from the [results](results), each of which is written by `shuffledp reproduce NAME`.
+
+* **reproduced**: the paper's numbers are found again.
+* **differs**: other numbers are found; why, if known.
+* **refuted**: false as stated; the case is tried by `shuffledp court --case NAME`.
+* **holds**: right, with the errata named, and tested.
+* **tried**: runs here; there is nothing of the paper to compare with.
+* **impossible**: cannot be had, and why.
+"""
+
+
+def document(folder: Path) -> str:
+    """Returns the page, in Markdown.
+
+    Args:
+        folder: With one NAME.json per experiment, as `shuffledp reproduce` writes them.
+
+    Raises:
+        InvalidInputError: If a file is missing or is no result.
+    """
+    results = {
+        entry.result: _result(folder, entry.result)
+        for paper in PAPERS
+        for entry in paper.contents
+        if entry.result
+    }
+    parts = [_HEAD, _summary(results)]
+    parts += [_section(paper, results) for paper in PAPERS]
+    return "\n".join(parts)
+
+
+def _result(folder: Path, name: str) -> Mapping[str, Any]:
+    path = folder / f"{name}.json"
+    if not path.exists():
+        raise InvalidInputError(
+            f"Expected {path}; `shuffledp reproduce {name} --output {folder}` writes it."
+        )
+    found = read_json_file(path)
+    if found.get("experiment") != name:
+        raise InvalidInputError(f"Expected the result of {name} in {path}.")
+    return found
+
+
+def state_of(entry: Entry, results: Mapping[str, Mapping[str, Any]]) -> State:
+    """Returns an entry's state; where it is left open, its numbers decide."""
+    if entry.state is not None:
+        return entry.state
+    compared = results[entry.result]["comparisons"]
+    if not compared:
+        return State.TRIED
+    agrees = all(each["agrees"] for each in compared)
+    return State.REPRODUCED if agrees else State.DIFFERS
+
+
+def _summary(results: Mapping[str, Mapping[str, Any]]) -> str:
+    lines = ["| | " + " | ".join(State) + " |", "|---|" + "---|" * len(State)]
+    for paper in PAPERS:
+        states = [state_of(entry, results) for entry in paper.contents]
+        counts = " | ".join(str(states.count(state) or "") for state in State)
+        lines.append(f"| {paper.name} | {counts} |")
+    return "\n".join([*lines, ""])
+
+
+def _section(paper: Paper, results: Mapping[str, Mapping[str, Any]]) -> str:
+    lines = [f"## {paper.name}", "", f"{paper.reference}.", ""]
+    lines += ["| item | what | state | how to run it | errata, differences |"]
+    lines += ["|---|---|---|---|---|"]
+    lines += [_row(entry, results) for entry in paper.contents]
+    lines.append("")
+    named = dict.fromkeys(entry.result for entry in paper.contents if entry.result)
+    for name in named:
+        lines += _numbers(name, results[name])
+    return "\n".join(lines)
+
+
+def _row(entry: Entry, results: Mapping[str, Mapping[str, Any]]) -> str:
+    state = state_of(entry, results)
+    cases = ", ".join(f"`shuffledp court --case {case}`" for case in entry.cases)
+    command = f"`shuffledp reproduce {entry.result}`" if entry.result else ""
+    where = "; ".join(text for text in (command, _code(entry.where), cases) if text)
+    cells = (entry.place, entry.what, f"**{state}**", where, entry.why)
+    return "| " + " | ".join(_escaped(cell) for cell in cells) + " |"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text and "`" not in text else text
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", r"\|").replace("\n", " ")
+
+
+def _numbers(name: str, result: Mapping[str, Any]) -> list[str]:
+    """Returns the paper's numbers beside ours, and the notes of a result."""
+    setting = ", ".join(f"{key} {cell}" for key, cell in result["setting"].items())
+    how = f"seed {result['seed']}, {result['seconds']:g} s"
+    if result["repetitions"] > 1:
+        how = f"{result['repetitions']} repetitions, {how}"
+    if result["quick"]:
+        how += ", --quick"
+    lines = [f"### {name}", "", f"{result['title']}. {setting}. ({how}.)", ""]
+    compared: Sequence[Mapping[str, Any]] = result["comparisons"]
+    if compared:
+        lines += ["| number | paper | here | | why |", "|---|---|---|---|---|"]
+        for each in compared:
+            cells = (
+                each["what"],
+                each["printed"],
+                f"{each['here']:.4g}",
+                "" if each["agrees"] else "differs",
+                each["why"],
+            )
+            lines.append("| " + " | ".join(_escaped(cell) for cell in cells) + " |")
+        lines.append("")
+    lines += [f"* {_escaped(note)}" for note in result["notes"]]
+    return [*lines, ""]

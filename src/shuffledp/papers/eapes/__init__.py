@@ -1,0 +1,1 @@
+"""Chen, Cao, Ge (2023): E-APES."""

@@ -1,0 +1,1 @@
+"""What tables and figures of the paper compute."""

@@ -1,0 +1,64 @@
+"""What E-APES states for noisy gradient descent in a shuffled order: not proven.
+
+In every epoch each client makes one step, in a random order. Stated is that an epoch keeps
+mu-GDP, with the mu of Theorem 3 at the clients' budgets and without its error term, and
+that T epochs compose to sqrt(T) mu. Every step depends on the model that the earlier ones
+left, and Theorem 3 is not about sequences; nothing of it is proven.
+
+Source: Chen, Cao, Ge (2023), "Enhancing Privacy in Personalized Differential Privacy under
+the Shuffle Model", Algorithm 1 and Theorem 4.
+"""
+
+import math
+from dataclasses import dataclass
+
+from shuffledp.errors import InvalidInputError, OutsidePreconditions
+from shuffledp.papers.bounds.bound import Setting, Status
+from shuffledp.papers.bounds.gaussian_profile import gaussian_delta
+from shuffledp.papers.bounds.invert import epsilon_at
+from shuffledp.papers.eapes.theorem import EapesTheorem, gdp_parameter
+from shuffledp.population import Population
+
+
+@dataclass(frozen=True)
+class StatedDescent:
+    """What the paper states of everybody.
+
+    Attributes:
+        mu: Of one epoch, as Gaussian differential privacy; infinite for one client.
+        epsilon: Of all epochs, at delta; infinite beyond 1,000.
+        status: What is known of Theorem 3.
+    """
+
+    mu: float
+    epsilon: float
+    status: Status
+
+
+def stated_by_eapes(people: Population, *, epochs: int, delta: float) -> StatedDescent:
+    """Returns what is stated for a training.
+
+    >>> clients = Population.from_counts({0.5: 50, 1.0: 50})
+    >>> stated = stated_by_eapes(clients, epochs=1, delta=1e-5)
+    >>> print(f"{stated.mu:.3f}-GDP, epsilon {stated.epsilon:.3f}")
+    0.250-GDP, epsilon 0.925
+
+    Args:
+        people: The clients' levels: what one step keeps, at delta.
+        epochs: T >= 1.
+        delta: In (0, 1): of each step, and of the training.
+
+    Raises:
+        InvalidInputError: If a parameter is out of range.
+    """
+    if epochs < 1:
+        raise InvalidInputError(f"Expected at least 1 epoch, got {epochs}.")
+    if people.num_users < 2:
+        return StatedDescent(math.inf, math.inf, EapesTheorem.proven)
+    mu = gdp_parameter(Setting(people, delta_local=delta), delta_local=delta)
+    total = math.sqrt(epochs) * mu
+    try:
+        epsilon = epsilon_at(lambda epsilon: gaussian_delta(total, epsilon), delta)
+    except OutsidePreconditions:
+        epsilon = math.inf
+    return StatedDescent(mu, epsilon, EapesTheorem.proven)

@@ -1,0 +1,1 @@
+"""Liu et al. (2024): personal budgets by hypothesis tests."""

@@ -1,0 +1,15 @@
+"""What `shuffledp reproduce` computes of Liu et al. (2024), by name."""
+
+from shuffledp.papers.figures.result import Experiment
+from shuffledp.papers.hypothesis_testing.figures import clones, figure_4, table_2
+
+EXPERIMENTS = {
+    "testing-fig3": Experiment("Figure 3: clone probabilities.", clones.run),
+    "testing-fig4-pure": Experiment(
+        "Figure 4: pure budgets, Laplace noise.", figure_4.PURE.run
+    ),
+    "testing-fig4-approximate": Experiment(
+        "Figure 4: approximate budgets, Gaussian noise.", figure_4.APPROXIMATE.run
+    ),
+    "testing-table2": Experiment("Table 2: delta at fixed epsilons.", table_2.run),
+}

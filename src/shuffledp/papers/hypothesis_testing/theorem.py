@@ -1,0 +1,225 @@
+"""Personal budgets by hypothesis tests, and a trade-off function for the shuffle.
+
+C of the others imitate the victim, each with probability 2 p_i (type_one_errors.py); the
+victim is mistaken for herself with the other value with probability w. Let F_i be the
+distribution function and f_i the probabilities of Binomial(i, 1/2), w_i = P(C = i). At
+slope t Theorem 1 has the type-I error
+
+    alpha = sum_i w_i F_i(i - (i + 1) / (t + 1))
+
+and Theorem 2 concludes, at the t where the bound is largest,
+
+    delta = (-e^eps + (1 - d) 2 w + d) alpha
+            + (1 - d) (1 - 2 w) sum_i w_i F_i(i + 1 - (i + 1) / (t + 1)).            (5)
+
+The two sums differ by f_i(m), m = floor((i + 1) t / (t + 1)), so that (5) is
+sum_i w_i ((1 - d) (1 - 2 w) f_i(m) - (e^eps - 1) F_i(m - 1)), largest where
+t = (1 - d) (1 - 2 w) / ((1 - d) (1 - 2 w) + e^eps - 1) in every term.
+
+Errata. Printed sums start at i = 1 and so drop P(C = 0); the failure probability d of the
+victim's randomizer is credited as if it hid her; printed inequalities make p_i vanish
+where budgets are equal (not followed here). Theorem 1's second sum is one minus that.
+
+Source: Liu, Liu, Xiong, Gu, Chen (2024), "Enhanced Privacy Bound for Shuffle Model with
+Personalized Privacy", Theorems 1 and 2.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.special import betainc
+
+from shuffledp.accounting.sums.binomial import binomial_weight
+from shuffledp.errors import InvalidInputError
+from shuffledp.papers.bounds.bound import (
+    PublishedBound,
+    Setting,
+    Status,
+    check_delta,
+    check_epsilon,
+    require,
+)
+from shuffledp.papers.bounds.crowd import others, victim_budget
+from shuffledp.papers.bounds.gaussian_profile import largest_distance
+from shuffledp.papers.bounds.invert import epsilon_at
+from shuffledp.papers.bounds.two_counts import CloneCount, clone_count
+from shuffledp.papers.hypothesis_testing.type_one_errors import (
+    classical_deviations,
+    gaussian_confusion,
+    gaussian_flip,
+    laplace_confusion,
+    laplace_flip,
+)
+from shuffledp.types import Floats
+
+
+@dataclass(frozen=True)
+class HypothesisTesting(PublishedBound):
+    """Theorem 2, evaluated where it claims least: at the largest right-hand side of (5).
+
+    Attributes:
+        as_printed: Whether sums start at i = 1 and failures count as hidden; if not, sums
+            start at 0 and a failure reveals the victim.
+        calibration: Noise of the Gaussian mechanism: sqrt(2 ln(1.25 / delta)) / eps, or
+            the least that keeps (eps, delta).
+    """
+
+    as_printed: bool = True
+    calibration: Literal["classical", "exact"] = "classical"
+
+    name: ClassVar[str] = "hypothesis-testing"
+    title: ClassVar[str] = (
+        "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
+    )
+    source: ClassVar[str] = "Liu, Liu, Xiong, Gu, Chen (2024), Theorem 2, eq. (5)"
+    applies_to: ClassVar[str] = "Laplace and Gaussian noise"
+    proven: ClassVar[Status] = Status.FALSE
+    mixed: ClassVar[bool] = True
+    note: ClassVar[str] = (
+        "A type-I error is no weight of a mixture: no p > 0 works pointwise for Gaussian "
+        "noise. Fails for equal budgets (Gaussian; Laplace from 2.5 on), and the most "
+        "liberal person is not the worst case: one at 0.5 among 9999 at 2 has delta >= "
+        "1e-2 where 1e-5 is stated. The paper's Table 2 does not follow from the formula."
+    )
+
+    def __post_init__(self) -> None:
+        if self.calibration not in ("classical", "exact"):
+            raise InvalidInputError(
+                f"Expected classical or exact, got {self.calibration!r}."
+            )
+
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless noise is Laplace, or Gaussian with delta."""
+        name = setting.mechanism_name
+        require(
+            name in ("laplace", "gaussian"),
+            "the mechanism laplace or gaussian",
+            f"{name}",
+        )
+        smallest = float(setting.people.epsilons[0])
+        require(smallest > 0.0, "every budget > 0", f"{smallest:g}")
+        local = _delta_local(setting)
+        if name == "laplace":
+            require(local == 0.0, "delta_local = 0 for Laplace noise", f"{local:g}")
+
+    def epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the epsilon that Theorem 2 states for this delta."""
+        delta = check_delta(delta)
+        self.check(setting)
+        tests = self._tests(setting)
+        return epsilon_at(tests.delta, delta)
+
+    def delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns delta_s(epsilon) of eq. (5)."""
+        epsilon = check_epsilon(epsilon)
+        self.check(setting)
+        return self._tests(setting).delta(epsilon)
+
+    def trade_off(self, setting: Setting, slope: float) -> tuple[float, float]:
+        """Returns (alpha, f_s(alpha)) of Theorem 1 at the slope t >= 0."""
+        self.check(setting)
+        return self._tests(setting).trade_off(slope)
+
+    def confusion(self, setting: Setting) -> tuple[Floats, float]:
+        """Returns p_i of each level, shape (levels,), and the victim's w."""
+        self.check(setting)
+        victim, epsilons = victim_budget(setting), setting.people.epsilons
+        if setting.mechanism_name == "laplace":
+            return laplace_confusion(epsilons, victim), laplace_flip(victim)
+        local = _delta_local(setting)
+        levels = np.append(epsilons, victim)
+        if self.calibration == "classical":
+            deviations = classical_deviations(levels, local)
+        else:
+            deviations = 1.0 / largest_distance(levels, local)
+        own = float(deviations[-1])
+        found = gaussian_confusion(deviations[:-1], own, tail=local / 2.0)
+        return found, gaussian_flip(own, tail=local / 2.0)
+
+    def _tests(self, setting: Setting) -> "_Tests":
+        confusion, flip = self.confusion(setting)
+        _, counts = others(setting)
+        clones = clone_count(np.minimum(2.0 * confusion, 1.0), counts)
+        return _Tests(clones, flip, _delta_local(setting), self.as_printed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """Tests between the two worlds, one for each slope.
+
+    Attributes:
+        clones: The law of C.
+        flip: w.
+        failure: delta_1, the probability that the victim's randomizer fails.
+        as_printed: As in `HypothesisTesting`.
+    """
+
+    clones: CloneCount
+    flip: float
+    failure: float
+    as_printed: bool
+
+    def delta(self, epsilon: float) -> float:
+        gain = (1.0 - self.failure) * (1.0 - 2.0 * self.flip)
+        # Beyond 700 e^epsilon overflows, and delta is what it tends to.
+        rise = math.expm1(min(epsilon, 700.0))
+        if not self.as_printed:
+            rise += self.failure
+        if gain + rise <= 0.0:
+            return 0.0
+        # At the best t, each term is a maximum over m, among them one that gives 0.
+        totals, weights = self._terms()
+        m = np.floor((totals + 1.0) * (gain / (2.0 * gain + rise)))
+        m = np.minimum(m, totals)
+        terms = gain * _weight(m, totals) - rise * _below(m, totals)
+        stated = float(weights @ np.maximum(terms, 0.0))
+        return min(stated if self.as_printed else stated + self.failure, 1.0)
+
+    def trade_off(self, slope: float) -> tuple[float, float]:
+        if not (math.isfinite(slope) and slope >= 0.0):
+            raise InvalidInputError(f"Expected a finite t >= 0, got {slope:g}.")
+        # Theorem 1 itself sums from 0.
+        totals = self._totals()
+        m = np.floor((totals + 1.0) * (slope / (slope + 1.0)))
+        m = np.minimum(m, totals)
+        below = _below(m, totals)
+        alpha = float(self.clones.weights @ below)
+        reached = float(self.clones.weights @ (below + _weight(m, totals)))
+        hidden = 2.0 * self.flip * (1.0 - alpha)
+        kept = (1.0 - self.failure) * (1.0 - 2.0 * self.flip)
+        beta = (1.0 - self.failure) * hidden
+        if self.as_printed:
+            return alpha, beta + kept * reached + self.failure * (1.0 - alpha)
+        return alpha, beta + kept * (1.0 - reached)
+
+    def _totals(self) -> Floats:
+        totals: Floats = np.arange(self.clones.weights.size, dtype=np.float64)
+        return totals + float(self.clones.start)
+
+    def _terms(self) -> tuple[Floats, Floats]:
+        """Returns i and w_i of eq. (5)."""
+        weights = self.clones.weights
+        totals = self._totals()
+        if self.as_printed:
+            return totals[totals >= 1.0], weights[totals >= 1.0]
+        return totals, weights
+
+
+def _weight(m: Floats, totals: Floats) -> Floats:
+    """Returns f_i(m)."""
+    return binomial_weight(m, totals, 0.5)
+
+
+def _below(m: Floats, totals: Floats) -> Floats:
+    """Returns F_i(m - 1) for 0 <= m <= i."""
+    safe = np.maximum(m, 1.0)
+    below: Floats = np.where(m > 0.0, betainc(totals - safe + 1.0, safe, 0.5), 0.0)
+    return below
+
+
+def _delta_local(setting: Setting) -> float:
+    if setting.mechanism is None:
+        return setting.delta_local
+    return max(setting.delta_local, setting.mechanism.delta_local)

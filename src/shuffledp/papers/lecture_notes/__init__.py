@@ -1,0 +1,1 @@
+"""Lecture notes on the local and the shuffle model."""

@@ -1,0 +1,5 @@
+"""What `shuffledp reproduce` computes of the lecture notes, by name."""
+
+from shuffledp.papers.figures.result import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {}

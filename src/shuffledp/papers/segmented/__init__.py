@@ -1,0 +1,1 @@
+"""Wang et al. (2025): segmented multi-message aggregation."""

@@ -1,0 +1,138 @@
+"""The collection of sets of Wang et al. (2025) with the parameters that they publish.
+
+For given blanket messages m, every target takes the largest sampling rate that Theorem 3
+states to keep it; m is searched for between what the largest target needs for a rate of 1
+and what the smallest one needs, such that the bound
+
+    (n m + s sum_k n_k lambda_k) / (sum_k n_k lambda_k)^2
+
+on the sum of squared errors is least. Nothing of this is certified, and Theorem 3 is false
+as stated: see `papers.bounds.segmented`. All other steps are those of `ItemsFramework`.
+
+Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
+Model", section 5.2 and Algorithm 1.
+"""
+
+import numpy as np
+
+from shuffledp.analyzer.choice_counts import ChoiceCounts
+from shuffledp.errors import InvalidInputError
+from shuffledp.papers.segmented.privacy import (
+    largest_sampling_rate,
+    smallest_blanket,
+)
+from shuffledp.population import Population
+from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.protocol import Items
+
+_GRID = 17
+_REFINED = 9
+
+
+def published_rates(
+    people: Population, *, num_items: int, set_size: int, blanket: float, delta: float
+) -> tuple[float, ...]:
+    """Returns the sampling rate that Theorem 3 states for every target.
+
+    Args:
+        people: Central targets, and how many people ask for each.
+        num_items: d.
+        set_size: s.
+        blanket: m, above 0.
+        delta: At which targets are stated.
+    """
+    return tuple(
+        largest_sampling_rate(
+            people.num_users,
+            num_items=num_items,
+            blanket_messages=blanket,
+            epsilon=target,
+            delta=delta,
+            items_per_user=set_size,
+        )
+        for target in people.epsilons.tolist()
+    )
+
+
+def published_mse(
+    people: Population, rates: tuple[float, ...], *, set_size: int, blanket: float
+) -> float:
+    """Returns the paper's bound on the sum of squared errors about a population."""
+    signal = float(people.counts @ np.array(rates))
+    return (people.num_users * blanket + set_size * signal) / signal**2
+
+
+def published_items(
+    people: Population,
+    *,
+    num_items: int,
+    set_size: int,
+    delta: float,
+    blanket: float | None = None,
+) -> Items:
+    """Returns the protocol with the parameters of least error bound.
+
+    Args:
+        people: Central targets, and how many people ask for each.
+        num_items: d.
+        set_size: s.
+        delta: At which targets are stated.
+        blanket: m, if communication is given; by default the best.
+    """
+
+    def rates(m: float) -> tuple[float, ...]:
+        return published_rates(
+            people, num_items=num_items, set_size=set_size, blanket=m, delta=delta
+        )
+
+    def error(m: float) -> float:
+        return published_mse(people, rates(m), set_size=set_size, blanket=m)
+
+    if blanket is None:
+        most, least = (
+            smallest_blanket(
+                people.num_users,
+                num_items=num_items,
+                epsilon=float(people.epsilons[place]),
+                delta=delta,
+                items_per_user=set_size,
+            )
+            for place in (0, -1)
+        )
+        grid = np.geomspace(least, most, _GRID)
+        best = int(np.argmin([error(float(m)) for m in grid]))
+        near = np.geomspace(
+            grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)], _REFINED
+        )
+        blanket = float(min(near, key=lambda m: error(float(m))))
+    return Items(
+        num_items,
+        set_size,
+        tuple(people.epsilons.tolist()),
+        rates(blanket),
+        blanket,
+        noise="bernoulli",
+    )
+
+
+def plan_published(framework: ItemsFramework, chosen: ChoiceCounts) -> Items:
+    """Returns what step (b) of a framework publishes, by Theorem 3: not certified.
+
+    Devices run `randomize` of it in step (c), and its `estimate` is step (d).
+
+    Args:
+        framework: Items, set size, targets, delta and, if it is given, the blanket.
+        chosen: How many people chose each target, as counted in step (a).
+
+    Raises:
+        InvalidInputError: If somebody may be absent: Theorem 3 counts everybody.
+    """
+    if framework.absent:
+        raise InvalidInputError("Expected nobody absent: Theorem 3 counts everybody.")
+    return published_items(
+        chosen.people(),
+        num_items=framework.num_items,
+        set_size=framework.set_size,
+        delta=framework.delta,
+        blanket=framework.blanket,
+    )

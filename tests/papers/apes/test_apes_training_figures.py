@@ -1,0 +1,260 @@
+"""Trainings behind tables of federated learning: small, with every message drawn."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from shuffledp.datasets.mnist import LabeledImages
+from shuffledp.federated.local_guarantee import LocalGuarantee, LocalLevel
+from shuffledp.federated.local_training import LocalTraining
+from shuffledp.federated.other_vectors import OneBitVectors
+from shuffledp.federated.round_protocol import TrainingRound
+from shuffledp.federated.settings import PAPER_SETTINGS
+from shuffledp.federated.softmax import SoftmaxRegression
+from shuffledp.federated.training_promise import TrainingPromise, promise_of
+from shuffledp.papers.apes.figures import budgets as apes_budgets
+from shuffledp.papers.apes.figures import frameworks as apes_frameworks
+from shuffledp.papers.apes.figures import sweeps as apes_sweeps
+from shuffledp.papers.apes.figures import training as apes_training
+from shuffledp.papers.apes.figures.training import (
+    NAMES,
+    Training,
+    accuracies,
+    certificate,
+)
+from shuffledp.papers.apes.stated_training import StatedTraining
+from shuffledp.papers.eapes.figures import training as eapes_training
+from shuffledp.papers.eapes.figures.training import Variant
+from shuffledp.papers.figures.catalog import EXPERIMENTS
+from shuffledp.papers.figures.result import Cell, Effort, Result
+from shuffledp.population import Population
+
+SMALL = replace(
+    PAPER_SETTINGS,
+    num_clients=60,
+    rounds=2,
+    local_training=LocalTraining(),
+    delta=1e-3,
+)
+NEW = (
+    "eapes-fig5",
+    "apes-table3",
+    "apes-table4",
+    "apes-fig3",
+    "apes-fig4",
+    "apes-fig5",
+)
+
+
+def some_images() -> LabeledImages:
+    """Ten classes, each with a random pattern and some noise."""
+    rng = np.random.default_rng(7)
+    patterns = rng.random((10, 8))
+    labels = rng.integers(10, size=240)
+    noisy = 0.8 * patterns[labels] + 0.2 * rng.random((240, 8))
+    features = noisy.astype(np.float32)
+    return LabeledImages(
+        features[:120], labels[:120], features[120:], labels[120:], "patterns"
+    )
+
+
+def stand_in_promise(
+    protocol: TrainingRound | None, people: Population, *, delta: float, rounds: int
+) -> TrainingPromise:
+    """No bound at all, but at once: for tests of all else."""
+    if protocol is None:
+        return TrainingPromise(rounds, delta, None, None, "")
+    levels = tuple(
+        LocalLevel(level, 1, None, 90 * rounds * level, 90 * rounds * level)
+        for level in people.epsilons[[0, -1]].tolist()
+    )
+    local = LocalGuarantee(protocol.identity, 60, rounds, 90, delta, levels)
+    return TrainingPromise(rounds, delta, None, local, "")
+
+
+def make_small(patch: pytest.MonkeyPatch) -> None:
+    for module in (apes_training, eapes_training):
+        patch.setattr(module, "load_mnist", some_images)
+    for module in (apes_training, apes_frameworks, apes_budgets, apes_sweeps):
+        patch.setattr(module, "PAPER_SETTINGS", SMALL)
+    patch.setattr(apes_training, "MODEL", SoftmaxRegression(8))
+    patch.setattr(apes_training, "_ACCURACIES", {})
+    patch.setattr(apes_sweeps, "CLIPS", (0.03, 0.1))
+    patch.setattr(apes_sweeps, "SHARES", (0.1, 0.2))
+    patch.setattr(eapes_training, "NUM_CLIENTS", 12)
+    patch.setattr(eapes_training, "EPOCHS", 3)
+    apes_training.certificate.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    make_small(monkeypatch)
+    monkeypatch.setattr(apes_training, "promise_of", stand_in_promise)
+    yield
+    apes_training.certificate.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def certified_rows() -> dict[str, dict[str, Cell]]:
+    """Table 3, truly certified, of people with a budget of 1; by framework."""
+    with pytest.MonkeyPatch.context() as patch:
+        make_small(patch)
+        patch.setattr(
+            apes_training, "draw_budgets", lambda _name, count, rng: np.ones(count)
+        )
+        # Their certificates take longest, and are tested where they are made.
+        slow = ("unis", "s-apes-threshold")
+        names = {name: NAMES[name] for name in NAMES if name not in slow}
+        patch.setattr(apes_frameworks, "NAMES", names)
+        rows = columns(run("apes-table3"))
+    return {str(row["framework"]): row for row in rows}
+
+
+def run(name: str, *, seed: int = 1, repetitions: int = 2) -> Result:
+    return EXPERIMENTS[name].run(Effort(repetitions, seed, False, lambda _share: None))
+
+
+def columns(result: Result) -> list[dict[str, Cell]]:
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_results_are_tables_and_pictures(name: str) -> None:
+    done: list[float] = []
+
+    result = EXPERIMENTS[name].run(Effort(2, 1, False, done.append))
+
+    assert len(set(result.columns)) == len(result.columns)
+    assert all(len(row) == len(result.columns) for row in result.rows)
+    assert len(list(csv.reader(io.StringIO(result.to_csv())))) == 1 + len(result.rows)
+    assert ElementTree.fromstring(result.svg).tag.endswith("svg")
+    assert done == sorted(done)
+    assert done[-1] == pytest.approx(1.0, rel=1e-12)
+
+
+def test_the_same_seed_gives_the_same_table() -> None:
+    texts = []
+    for seed in (1, 1, 2):
+        apes_training._ACCURACIES.clear()
+        texts.append(run("apes-fig4", seed=seed).to_csv())
+
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_shuffled_noisy_descent_is_repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eapes_training, "VARIANTS", (Variant("gauss2"),))
+
+    texts = [run("eapes-fig5", seed=seed).to_csv() for seed in (1, 1, 2)]
+
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_rows_of_table_3_are_the_frameworks_in_its_order() -> None:
+    result = run("apes-table3")
+
+    assert [row["framework"] for row in columns(result)] == list(NAMES.values())
+    assert {row["distribution"] for row in columns(result)} == {"uniform2"}
+
+
+def test_certified_is_at_most_local_and_published_is_beside_it(
+    certified_rows: dict[str, dict[str, Cell]],
+) -> None:
+    for name in ("APES", "One-bit APES"):
+        row = certified_rows[name]
+        local = float(row["local"])
+        assert local == pytest.approx(90.0, rel=1e-12)
+        assert 0.0 < float(row["c cert."]) <= 1.0
+        assert 0.0 < float(row["uc cert."]) <= local
+        assert float(row["uc cert."]) <= float(row["all cert."])
+        assert float(row["all cert."]) <= local * SMALL.rounds
+    assert certified_rows["APES"]["uc printed"] == 57.6
+    assert certified_rows["APES"]["paper"] == 79.67
+    assert float(certified_rows["APES"]["uc publ."]) > 0.0
+    assert certified_rows["One-bit APES"]["uc publ."] == "-"
+
+
+def test_a_statement_below_an_attack_is_marked() -> None:
+    people = Population.from_counts({0.5: 60})
+    promise = promise_of(
+        TrainingRound(OneBitVectors(1.0), 4), people, delta=1e-3, rounds=1
+    )
+    assert promise.central is not None
+    (level,) = promise.central.also[0].levels
+    shown = level.epsilon_central_lower
+    assert shown > 0.0
+    stated = StatedTraining(coordinate=0.999 * shown, user=19.7)
+
+    assert apes_frameworks._coordinate(promise, stated) == f"{0.999 * shown:.3g}!"
+    assert apes_frameworks._user(promise, stated) == 19.7
+    nothing = StatedTraining(None, None)
+    assert apes_frameworks._user(promise, nothing) == "-"
+
+
+def test_no_central_guarantee_is_claimed_where_none_is_proven(
+    certified_rows: dict[str, dict[str, Cell]],
+) -> None:
+    for name in ("S-APES, top-b", "PLDP", "LDP-Min"):
+        row = certified_rows[name]
+        assert row["c cert."] == "-"
+        assert str(row["uc cert."]).endswith("(local)")
+        assert str(row["all cert."]).endswith("(local)")
+    assert certified_rows["Non-Private"]["all cert."] == "inf (local)"
+
+
+def test_one_training_serves_all_of_its_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    trained: list[Training] = []
+
+    def counted(original: Callable[..., float]) -> Callable[..., float]:
+        def stand_in(images: LabeledImages, training: Training, *rest: object) -> float:
+            trained.append(training)
+            return original(images, training, *rest)
+
+        return stand_in
+
+    monkeypatch.setattr(apes_training, "_trained", counted(apes_training._trained))
+    asked = [Training("pldp", SMALL), Training("unis", SMALL), Training("apes", SMALL)]
+
+    first = accuracies(asked, repetitions=2, seed=1, on_share=lambda _share: None)
+    again = accuracies(asked, repetitions=2, seed=1, on_share=lambda _share: None)
+
+    assert [each.framework for each in trained] == ["unis", "apes"] * 2
+    assert first[asked[0]].tolist() == first[asked[1]].tolist()
+    assert all(first[each].tolist() == again[each].tolist() for each in asked)
+
+
+def test_a_certificate_is_of_the_round_that_runs() -> None:
+    narrow = Training("apes", SMALL)
+    wide = replace(narrow, setting=replace(SMALL, clip=3.0))
+
+    promises = [certificate(each, 1, 2) for each in (narrow, wide)]
+
+    for training, promise in zip((narrow, wide), promises, strict=True):
+        assert promise.local is not None
+        assert training.protocol is not None
+        assert promise.local.protocol == training.protocol.identity
+    assert promises[0].local != promises[1].local
+
+
+def test_noise_costs_accuracy_and_buys_a_certificate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(eapes_training, "EPOCHS", 30)
+    variants = (
+        Variant("gauss2", learning_rate=0.3),
+        Variant("gauss2", learning_rate=0.3, noise=False),
+        Variant("gauss2", public_components=False),
+    )
+    monkeypatch.setattr(eapes_training, "VARIANTS", variants)
+
+    noisy, plain, own = columns(run("eapes-fig5"))
+
+    assert float(plain["test %"]) > 90.0 > float(noisy["test %"])
+    assert 0.0 < float(noisy["picture, least"]) <= float(noisy["picture, most"])
+    assert float(noisy["client, least"]) > float(noisy["picture, least"])
+    assert plain["picture, most"] == own["picture, most"] == "-"
+    assert noisy["paper's test"] == 96.78
