@@ -47,6 +47,7 @@ PROTOCOLS: list[Any] = [
     sdp.Mean(0, 16, randomizer=sdp.ClipLaplace(8)),
     sdp.Mean(0, 16, randomizer=sdp.Gaussian(0, 16, delta_local=1e-6)),
     sdp.Mean(0, 16, randomizer=sdp.Gaussian(0, 16, delta_local=1e-7)),
+    sdp.Mean(0, 16, randomizer=sdp.Gaussian(0, 16, calibration="classical")),
     sdp.Mean(0, 1),
     sdp.BinarySum(),
     sdp.BinarySum("stratified"),
@@ -104,7 +105,7 @@ def test_digests_of_all_protocols_differ() -> None:
     digests = [protocol.identity.digest for protocol in PROTOCOLS]
     names = [str(protocol.identity) for protocol in PROTOCOLS]
 
-    assert len(set(digests)) == len(digests) == 28
+    assert len(set(digests)) == len(digests) == 29
     # Errors tell them apart.
     assert len(set(names)) == len(names)
 

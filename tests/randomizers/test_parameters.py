@@ -16,6 +16,8 @@ NEEDED: dict[str, dict[str, int | float | str]] = {
     "unary-encoding": {"categories": 5},
     "rappor": {"bits": 8, "hashes": 1},
     "declared-ratios": {"q": 3.0},
+    # Exact calibration is what certificates mean that name none.
+    "gaussian": {"calibration": "classical"},
 }
 
 

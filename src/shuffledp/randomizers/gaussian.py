@@ -1,20 +1,30 @@
-"""Gaussian noise, calibrated exactly to (eps, delta_local) on the device.
+"""Gaussian noise that keeps (eps, delta_local) on the device.
 
-The message is the value plus normal noise of the smallest standard deviation for which
+The message is the value plus normal noise. With mu = (high - low) / deviation, one message
+alone shows, at eps,
 
-    Phi(mu / 2 - eps / mu) - e^eps Phi(-mu / 2 - eps / mu) <= delta_local,
+    Phi(mu / 2 - eps / mu) - e^eps Phi(-mu / 2 - eps / mu),
 
-mu = (high - low) / deviation: exact for every eps, unlike the classical formula, which
-holds for eps <= 1 only. Source: Balle, Wang (2018), "Improving the Gaussian mechanism for
-differential privacy: analytical calibration and optimal denoising".
+which is the local delta of either calibration. The exact one has the smallest deviation
+that keeps it at or below delta_local, for every eps; the classical one has
+
+    deviation = sqrt(2 ln(1.25 / delta_local)) (high - low) / eps,
+
+which is larger. It is proven for eps <= 1 only; levels at which the line above exceeds
+delta_local are refused.
+
+Sources: Balle, Wang (2018), "Improving the Gaussian mechanism for differential privacy:
+analytical calibration and optimal denoising"; Dwork, Roth (2014), "The algorithmic
+foundations of differential privacy", Theorem A.1, for the classical one.
 
 The cover is derived in normal_cover.py.
 """
 
 import functools
 import math
-from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -43,6 +53,8 @@ from shuffledp.randomizers.normal_divergence import normal_divergence
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
+Calibration: TypeAlias = Literal["exact", "classical"]
+
 
 def sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
     """Returns the largest mu that keeps (eps, delta_local), rounded down, by bisection.
@@ -61,6 +73,29 @@ def sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
     return mu
 
 
+def classical_sensitivity_per_deviation(epsilons: Floats, delta_local: float) -> Floats:
+    """Returns the mu of the classical formula.
+
+    >>> classical_sensitivity_per_deviation(np.array([1.0]), 1e-10)
+    array([0.14665...])
+
+    Args:
+        epsilons: Local budgets, any shape.
+        delta_local: In (0, 1).
+
+    Raises:
+        InvalidInputError: At levels where so much noise does not keep delta_local.
+    """
+    mu: Floats = epsilons / math.sqrt(2.0 * math.log(1.25 / delta_local))
+    # Written this way round, it refuses NaN, too.
+    if not np.all((mu > 0.0) & (normal_divergence(mu, epsilons) <= delta_local)):
+        raise InvalidInputError(
+            "Expected levels above 0 at which classical noise keeps delta_local = "
+            f"{delta_local:g}, as it does up to 1; exact calibration keeps it at any."
+        )
+    return mu
+
+
 @dataclass(frozen=True, slots=True)
 class Gaussian(AddedNoise):
     """Public parameters only.
@@ -70,6 +105,8 @@ class Gaussian(AddedNoise):
         high: Largest possible value.
         delta_local: In [1e-100, 1): with this probability a message may tell more than
             its level says.
+        calibration: "exact", the least noise that keeps a level, or "classical", the
+            textbook's, for levels that it keeps.
         cells: N, how many cells of the grid the range of values is cut into; a message is
             one of them.
     """
@@ -78,6 +115,7 @@ class Gaussian(AddedNoise):
     high: float = 1.0
     _: KW_ONLY
     delta_local: float = 1e-6
+    calibration: Calibration = "exact"
     cells: int = STEPS
 
     def __post_init__(self) -> None:
@@ -88,6 +126,11 @@ class Gaussian(AddedNoise):
             raise InvalidInputError(
                 f"Expected 1e-100 <= delta_local < 1, got {delta:g}."
             )
+        if self.calibration not in get_args(Calibration):
+            raise InvalidInputError(
+                "Expected the calibration exact or classical, got "
+                f"{self.calibration!r}."
+            )
 
     @property
     def mechanism(self) -> str:
@@ -97,7 +140,7 @@ class Gaussian(AddedNoise):
     @property
     def unit(self) -> "Gaussian":
         """The same mechanism for values from -1 to 1; the messages are the same."""
-        return Gaussian(-1.0, 1.0, delta_local=self.delta_local, cells=self.cells)
+        return replace(self, low=-1.0, high=1.0)
 
     @property
     def unbiased(self) -> bool:
@@ -112,26 +155,29 @@ class Gaussian(AddedNoise):
     @property
     def parameters(self) -> dict[str, int | float | str]:
         """The public parameters, for the certificate."""
-        return {
+        named: dict[str, int | float | str] = {
             "low": float(self.low),
             "high": float(self.high),
             "delta_local": float(self.delta_local),
             "cells": int(self.cells),
         }
+        # Certificates from before there were two calibrations name none.
+        exact = self.calibration == "exact"
+        return named if exact else named | {"calibration": self.calibration}
 
     def deviations(self, epsilons: Floats) -> Floats:
         """Returns the standard deviation of the noise, on the scale of [-1, 1]."""
-        return 2.0 / sensitivity_per_deviation(epsilons, self.delta_local)
+        return 2.0 / self._sensitivities(epsilons)
 
     def local_delta(self, level: float, epsilon: float) -> float:
         """Returns the divergence of the two ends."""
-        mu = np.array([_sensitivity(level, self.delta_local)])
+        mu = np.array([self._sensitivity(level)])
         return float(normal_divergence(mu, np.array([epsilon]))[0])
 
     def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
         """The cover of one victim, whose worst pair of values is the two ends."""
         return normal_cover(
-            2.0 / _sensitivity(victim, self.delta_local),
+            2.0 / self._sensitivity(victim),
             self.deviations(crowd.epsilons),
             crowd.counts,
             delta=delta,
@@ -150,7 +196,7 @@ class Gaussian(AddedNoise):
     def draw_cells(self, points: Ints, epsilons: Floats, *, rng: Rng) -> Ints:
         """Draws the cells of normal messages, shape (n,)."""
         levels, places = np.unique(epsilons, return_inverse=True)
-        mu = sensitivity_per_deviation(levels, self.delta_local)[places]
+        mu = self._sensitivities(levels)[places]
         found = normal_cells(points, mu, parts=self.cells, rng=rng)
         return within_bounds(found, self.cells)
 
@@ -158,7 +204,7 @@ class Gaussian(AddedNoise):
         self, points: Ints, level: float, *, rng: np.random.Generator
     ) -> Iterator[Sent]:
         """Draws which cells a crowd's messages fall into, part by part."""
-        mu = _sensitivity(level, self.delta_local)
+        mu = self._sensitivity(level)
 
         def draw(alone: Ints) -> Ints:
             lengths = np.full(alone.size, mu)
@@ -181,7 +227,7 @@ class Gaussian(AddedNoise):
         """
         half = value_range(self.low, self.high)
         places = positions(values, self.low, self.high, self.cells)
-        lengths = sensitivity_per_deviation(epsilons, self.delta_local) / self.cells
+        lengths = self._sensitivities(epsilons) / self.cells
         with np.errstate(over="ignore"):
             variance = variance_of_cells(lengths)[:, None] + rounding_variances(places)
             variance *= (half / (self.cells / 2.0)) ** 2
@@ -190,10 +236,23 @@ class Gaussian(AddedNoise):
     def bits_per_person(self, epsilons: Floats) -> float:
         """Returns how many bits hold all messages but one in 10^9 at the smallest level."""
         smallest = max(float(epsilons.min()), SMALLEST_LEVEL)
-        mu = _sensitivity(smallest, self.delta_local)
+        mu = self._sensitivity(smallest)
         return bits_for(-float(ndtri(0.5e-9)) * self.cells / mu, self.cells)
+
+    def _sensitivities(self, epsilons: Floats) -> Floats:
+        """Returns mu of each level: all that runs and all that is proven rests on it."""
+        return _LENGTHS[self.calibration](epsilons, self.delta_local)
+
+    def _sensitivity(self, level: float) -> float:
+        return _sensitivity(level, self.delta_local, self.calibration)
+
+
+_LENGTHS: dict[str, Callable[[Floats, float], Floats]] = {
+    "exact": sensitivity_per_deviation,
+    "classical": classical_sensitivity_per_deviation,
+}
 
 
 @functools.lru_cache(maxsize=1024)
-def _sensitivity(level: float, delta_local: float) -> float:
-    return float(sensitivity_per_deviation(np.array([level]), delta_local)[0])
+def _sensitivity(level: float, delta_local: float, calibration: Calibration) -> float:
+    return float(_LENGTHS[calibration](np.array([level]), delta_local)[0])

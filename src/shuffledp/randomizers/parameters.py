@@ -7,7 +7,7 @@ options of the command line and their help texts follow from that.
 import inspect
 import re
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_origin
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.catalog import mechanism_class
@@ -67,6 +67,9 @@ def _plain_type(annotation: Any) -> object:
         annotation = {"int": int, "float": float, "str": str}.get(
             annotation.removesuffix(" | None"), annotation
         )
+    # One of several texts; the class itself says which.
+    if get_origin(annotation) is Literal:
+        return str
     args = [arg for arg in getattr(annotation, "__args__", ()) if arg is not type(None)]
     return args[0] if len(args) == 1 else annotation
 
