@@ -36,6 +36,8 @@ def document(folder: Path) -> str:
     Raises:
         InvalidInputError: If a file is missing or is no result.
     """
+    if not folder.is_dir():
+        raise InvalidInputError(f"Expected a folder of results, got {folder}.")
     results = {
         entry.result: _result(folder, entry.result)
         for paper in PAPERS

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias
 
-from shuffledp import __version__
 from shuffledp.errors import InvalidInputError
+from shuffledp.version import __version__
 
 # None: not stated, or not applicable. A column of truth values marks the one before it.
 Cell: TypeAlias = str | int | float | bool | None
