@@ -10,8 +10,9 @@ from rich.text import Text
 from shuffledp.papers.figures.result import Cell, Result
 
 FLAG = "!"
-_EDGES = 1
-_BETWEEN = 2
+# Of the box: both ends of a line; and around a cell, with the gap to the next.
+_EDGES = 2
+_BETWEEN = 3
 
 
 def result_table(result: Result, *, width: int) -> RenderableType:
@@ -49,12 +50,14 @@ def result_table(result: Result, *, width: int) -> RenderableType:
 
 
 def _columns(result: Result) -> list[list[str]]:
-    """Returns columns of texts, each with its name first; flags joined to numbers."""
+    """Returns columns of texts, each with its name first; flags joined to numbers.
+
+    A flag of the column "x" is called "x: " and what it flags.
+    """
     columns: list[list[str]] = []
     for place, name in enumerate(result.columns):
         cells = [row[place] for row in result.rows]
-        flags = cells and all(isinstance(cell, bool | None) for cell in cells)
-        if flags and columns and any(cell is not None for cell in cells):
+        if columns and name.startswith(f"{columns[-1][0]}: "):
             marks = [FLAG if cell else "" for cell in cells]
             texts = zip(columns[-1][1:], marks, strict=True)
             columns[-1][1:] = [text + mark for text, mark in texts]
