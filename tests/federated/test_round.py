@@ -207,6 +207,26 @@ def test_updates_as_they_are_have_their_average(
     assert shares[-1] == 1.0
 
 
+def test_a_drawn_tally_is_that_of_the_messages_of_the_same_seed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rounds, "_ENTRIES", 40)
+    collection = Collection(people=23, coordinates=7)
+    protocol = TrainingRound(LaplaceVectors(100.0), 7)
+    shares: list[float] = []
+
+    drawn = protocol.draw_tally(
+        collection,
+        collection.levels,
+        rng=np.random.default_rng(3),
+        on_share=shares.append,
+    )
+
+    assert sorted(collection.asked) == list(range(23))
+    assert drawn == protocol.tally(collection.noisy())
+    assert shares[-1] == 1.0
+
+
 BAD: dict[str, tuple[Any, str]] = {
     "type": (np.zeros((5, 3), np.float64), "float32"),
     "coordinates": (np.zeros((5, 2), np.float32), "shape"),
@@ -220,10 +240,9 @@ def test_updates_of_another_kind_are_refused(name: str) -> None:
     returned, expected = BAD[name]
     protocol = TrainingRound(LaplaceVectors(1.0), 3)
 
-    with pytest.raises(InvalidInputError, match=expected):
-        protocol.collect(
-            lambda people: returned, np.ones(5), rng=np.random.default_rng(1)
-        )
+    for simulate in (protocol.collect, protocol.draw_tally):
+        with pytest.raises(InvalidInputError, match=expected):
+            simulate(lambda people: returned, np.ones(5), rng=np.random.default_rng(1))
     with pytest.raises(InvalidInputError, match=expected):
         average_updates(lambda people: returned, num_people=5, num_coordinates=3)
 
@@ -245,10 +264,10 @@ def test_rounds_that_make_no_sense_are_refused(
         "rng": np.random.default_rng(1),
     } | changes
 
-    with pytest.raises(InvalidInputError, match=expected):
-        TrainingRound(LaplaceVectors(1.0), 1).collect(
-            lambda people: np.zeros((2, 1), np.float32), **settings
-        )
+    protocol = TrainingRound(LaplaceVectors(1.0), 1)
+    for simulate in (protocol.collect, protocol.draw_tally):
+        with pytest.raises(InvalidInputError, match=expected):
+            simulate(lambda people: np.zeros((2, 1), np.float32), **settings)
 
 
 def test_a_round_collected_at_once_is_estimated_like_any_reports() -> None:

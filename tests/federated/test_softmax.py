@@ -1,7 +1,10 @@
 """Softmax regression and local training, against differences of the loss itself."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clients import Clients
@@ -121,6 +124,29 @@ def test_local_steps_descend_with_a_pull_towards_the_start() -> None:
         np.testing.assert_allclose(
             updates[person], (start - weights) / (4 * 0.3), atol=5e-6
         )
+
+
+@dataclass(frozen=True)
+class StepByStep:
+    """The same model without its faster way."""
+
+    def gradients(
+        self, weights: NDArray[np.float32], clients: Clients
+    ) -> NDArray[np.float32]:
+        return MODEL.gradients(weights, clients)
+
+
+@pytest.mark.parametrize("proximal", [0.0, 0.7])
+def test_the_faster_way_ends_where_single_steps_do(proximal: float) -> None:
+    clients, start = some_clients(8), some_weights(8)
+    training = LocalTraining(steps=6, learning_rate=0.4, proximal=proximal)
+
+    fast = training.updates(MODEL, start, clients)
+
+    # Single precision: seven digits, of which sums of six steps keep all but one.
+    single = training.updates(StepByStep(), start, clients)
+    np.testing.assert_allclose(fast, single, atol=2e-6)
+    assert np.abs(fast - MODEL.gradients(start, clients)).max() > 1e-3
 
 
 def test_training_without_privacy_learns() -> None:

@@ -9,7 +9,7 @@ heterogeneous networks" (FedProx).
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,23 @@ class Model(Protocol):
         self, weights: NDArray[np.float32], clients: Clients
     ) -> NDArray[np.float32]:
         """Returns each person's gradient, shape (k, d), at weights (d,) or (k, d)."""
+        ...
+
+
+@runtime_checkable
+class DescendingModel(Model, Protocol):
+    """A model that knows a faster way to make several steps than one by one."""
+
+    def descend(
+        self,
+        weights: NDArray[np.float32],
+        clients: Clients,
+        *,
+        steps: int,
+        rate: np.float32,
+        shrink: np.float32,
+    ) -> NDArray[np.float32]:
+        """Returns how far each person goes, in rates, shape (k, d), from weights (d,)."""
         ...
 
 
@@ -80,11 +97,16 @@ class LocalTraining:
         rate = np.float32(self.learning_rate)
         shrink = np.float32(1.0 - self.learning_rate * self.proximal)
         # The distance from w0 in learning rates: w itself would lose digits to w0.
-        traveled = model.gradients(weights, clients)
-        for _ in range(self.steps - 1):
-            gradients = model.gradients(weights - rate * traveled, clients)
-            traveled *= shrink
-            traveled += gradients
+        if isinstance(model, DescendingModel):
+            traveled = model.descend(
+                weights, clients, steps=self.steps, rate=rate, shrink=shrink
+            )
+        else:
+            traveled = model.gradients(weights, clients)
+            for _ in range(self.steps - 1):
+                gradients = model.gradients(weights - rate * traveled, clients)
+                traveled *= shrink
+                traveled += gradients
         if self.steps > 1:
             traveled /= np.float32(self.steps)
         check_converges(traveled)

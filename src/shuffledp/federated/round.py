@@ -118,9 +118,6 @@ def average_updates(
     What privacy is paid for with is compared with this. Arguments and errors are those of
     `collect_round`.
     """
-    chunks = list(_slices(num_people, width=num_coordinates))
-    total = np.zeros(num_coordinates)
-    tell = on_share if on_share is not None else _nobody
 
     def add_up(people: slice, _: None) -> Floats:
         computed = _computed(updates, people, num_coordinates)
@@ -131,11 +128,50 @@ def average_updates(
         sums: Floats = computed.sum(axis=0, dtype=np.float64)
         return sums
 
-    parts = ((chunk, None) for chunk in chunks)
-    for done, part in enumerate(_in_threads(add_up, parts), start=1):
-        total += part
-        tell(done / len(chunks))
+    parts = [(chunk, None) for chunk in _slices(num_people, width=num_coordinates)]
+    total = np.zeros(num_coordinates)
+    for sums in _told(_in_threads(add_up, parts), len(parts), on_share):
+        total += sums
     return total / num_people
+
+
+def add_up_messages(
+    updates: Updates,
+    send: Send,
+    levels: Floats,
+    *,
+    num_coordinates: int,
+    rng: np.random.Generator,
+    on_share: OnShare | None = None,
+) -> NDArray[np.int64]:
+    """Returns the sum of each coordinate's messages, shape (d,), and keeps no message.
+
+    No shuffle changes a sum. Messages are those of `collect_round` from the same `rng`;
+    arguments and errors are its, too.
+    """
+    chunks = list(_slices(levels.size, width=num_coordinates))
+
+    def add_up(people: slice, own: np.random.Generator) -> NDArray[np.int64]:
+        computed = _computed(updates, people, num_coordinates)
+        messages = send(computed, levels[people], own)
+        sums: NDArray[np.int64] = messages.sum(axis=0, dtype=np.int64)
+        return sums
+
+    parts = zip(chunks, rng.spawn(len(chunks)), strict=True)
+    total = np.zeros(num_coordinates, dtype=np.int64)
+    for sums in _told(_in_threads(add_up, parts), len(chunks), on_share):
+        total += sums
+    return total
+
+
+def _told(
+    found: Iterable[_Made], total: int, on_share: OnShare | None
+) -> Iterator[_Made]:
+    """Yields what is found, and tells which share of it was."""
+    tell = on_share if on_share is not None else _nobody
+    for done, each in enumerate(found, start=1):
+        yield each
+        tell(done / total)
 
 
 def _computed(

@@ -39,7 +39,13 @@ from shuffledp.federated.messages import (
     message_type,
     messages_of,
 )
-from shuffledp.federated.round import IN_MEMORY, OnShare, Updates, collect_round
+from shuffledp.federated.round import (
+    IN_MEMORY,
+    OnShare,
+    Updates,
+    add_up_messages,
+    collect_round,
+)
 from shuffledp.identity import Identity
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomness import Rng
@@ -233,11 +239,7 @@ class TrainingRound:
         Raises:
             InvalidInputError: If levels or updates are not what was expected.
         """
-        check_generator(rng)
-        epsilons = level_array(levels)
-        check_budgets(epsilons)
-        if not epsilons.size:
-            raise InvalidInputError("Expected at least 1 person.")
+        epsilons = _checked_levels(levels, rng)
         rows, shuffled = collect_round(
             updates,
             self._send,
@@ -249,6 +251,41 @@ class TrainingRound:
             on_share=on_share,
         )
         return ShuffledReports(self.identity, rows.T, shuffled, "columns")
+
+    def draw_tally(
+        self,
+        updates: Updates,
+        levels: ArrayLike,
+        *,
+        rng: np.random.Generator,
+        on_share: OnShare | None = None,
+    ) -> Tally:
+        """Draws the tally of a round, part by part: the law is that of `collect`.
+
+        Every message is drawn, and none is kept.
+
+        Args:
+            updates: Returns those of a slice of people; see `collect_round`.
+            levels: Each person's local budget of a message in nats, shape (n,), n >= 1.
+            rng: A simulation's.
+            on_share: Called with the share of the work that is done.
+
+        Raises:
+            InvalidInputError: If levels or updates are not what was expected.
+        """
+        epsilons = _checked_levels(levels, rng)
+        sums = add_up_messages(
+            updates,
+            self._send,
+            epsilons,
+            num_coordinates=self.num_coordinates,
+            rng=rng,
+            on_share=on_share,
+        )
+        people = Population.from_budgets(epsilons)
+        return Tally(
+            self.identity, people.epsilons, people.counts[None, :], sums[None, None, :]
+        )
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
         """Adds up the messages of every coordinate: additive over parts.
@@ -295,6 +332,16 @@ class TrainingRound:
         self, updates: NDArray[np.float32], levels: Floats, rng: Rng
     ) -> NDArray[Any]:
         return messages_of(self.framework, self.device, updates, levels, rng=rng)
+
+
+def _checked_levels(levels: ArrayLike, rng: np.random.Generator) -> Floats:
+    """Returns everybody's budgets, if a simulation can be of them."""
+    check_generator(rng)
+    epsilons = level_array(levels)
+    check_budgets(epsilons)
+    if not epsilons.size:
+        raise InvalidInputError("Expected at least 1 person.")
+    return epsilons
 
 
 PROTOCOL = TrainingRound

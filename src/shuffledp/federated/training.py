@@ -155,7 +155,7 @@ def _mean_update(
             num_coordinates=model.num_parameters,
             on_share=on_share,
         )
-    seen = protocol.collect(updates, budgets, rng=rng, on_share=on_share)
+    seen = protocol.draw_tally(updates, budgets, rng=rng, on_share=on_share)
     return protocol.estimate(seen, Population.from_budgets(budgets)).value
 
 
