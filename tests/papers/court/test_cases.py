@@ -1,17 +1,28 @@
 """Every case against the table of an earlier audit, to the digits that it prints."""
 
 import math
+import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 
 import shuffledp as sdp
-from shuffledp.papers.court.case import ROUNDING, Case, CourtVerdict, Ruling, judge
+from shuffledp.papers.court.case import (
+    ROUNDING,
+    Certificate,
+    CourtVerdict,
+    Ruling,
+    judge,
+)
 from shuffledp.papers.court.cases import all_cases, case_named, judge_all
 
+ROOT = Path(sdp.__file__).parent
 CASES = {case.name: case for case in all_cases()}
 # Certificates of claims that stand are the dear ones: more than a second each. Of claims
 # that fall, those that take half a second and have a cheaper case beside them.
@@ -38,7 +49,6 @@ WITH_CLAIM = cases(name for name, case in CASES.items() if case.printed.claimed)
 WITH_EXACT = cases(name for name, case in CASES.items() if case.printed.exact)
 # Here the attack reaches more than the earlier one did: more datasets, better scores.
 STRONGER = {
-    "V2",
     "V3b",
     "V4",
     "V4-2",
@@ -56,9 +66,29 @@ STRONGER = {
 ONE_UNIT_EPSILON, ONE_UNIT_EXACT = "V4b-2", "V11-3"
 
 
+# The files whose functions ran during each attack.
+RAN: dict[str, set[Path]] = {}
+
+
 @cache
 def ruling_on(name: str) -> Ruling:
-    return judge(CASES[name])
+    case = CASES[name]
+
+    def watched(epsilon: float) -> float:
+        ran = RAN.setdefault(name, set())
+
+        def note(frame: FrameType, event: str, _argument: object) -> None:
+            if event == "call":
+                ran.add(Path(frame.f_code.co_filename))
+
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            return case.attack(epsilon)
+        finally:
+            sys.setprofile(before)
+
+    return judge(replace(case, attack=watched))
 
 
 def half_unit(printed: str) -> float:
@@ -122,9 +152,23 @@ def test_no_certificate_is_below_an_attack_and_where_there_is_none_it_is_said_wh
     assert (ruling.certified is None) == bool(ruling.why_not)
     assert ruling.certificate_holds
     # Room for rounding in matrices whose certificate is exact.
-    assert ruling.exact <= (1.0 + ROUNDING) * (
-        math.inf if ruling.certified is None else ruling.certified
-    )
+    certified = math.inf if ruling.certified is None else ruling.certified
+    for reached in (ruling.exact, ruling.accountant or 0.0):
+        assert reached <= (1.0 + ROUNDING) * certified
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_no_function_of_the_accountant_or_the_randomizers_runs_in_an_attack(
+    name: str,
+) -> None:
+    ruling_on(name)
+
+    inside = [
+        path.relative_to(ROOT).parts for path in RAN[name] if ROOT in path.parents
+    ]
+    assert inside
+    assert {parts[0] for parts in inside} <= {"papers"}
+    assert {parts[1] for parts in inside} == {"court"}
 
 
 def test_most_cases_have_a_certificate() -> None:
@@ -149,20 +193,25 @@ def test_names_are_unique_and_found() -> None:
         case_named("V0")
 
 
+def test_the_accountants_attack_does_not_decide() -> None:
+    good = CASES["V10"]
+    found = Certificate(upper=1.0, lower=0.9)
+
+    ruling = judge(replace(good, attack=lambda _: 0.0, certificate=lambda _: found))
+
+    assert ruling.verdict is CourtVerdict.CONSISTENT
+    assert ruling.exact == 0.0
+    assert ruling.accountant == 0.9
+
+
 def test_a_certificate_that_falls_is_noticed() -> None:
     good = CASES["V10"]
-    bad = Case(
-        name="bad",
-        bound=good.bound,
-        source=good.source,
-        setting=good.setting,
-        claim=good.claim,
-        attack=lambda _epsilon: 0.5,
-        certificate=good.certificate,
-        expected=CourtVerdict.VIOLATED,
-    )
+    bad = replace(good, attack=lambda _: 0.5)
+
+    other = replace(good, certificate=lambda _: Certificate(upper=0.1, lower=0.2))
 
     assert not judge(bad).certificate_holds
+    assert not judge(other).certificate_holds
     assert judge(good).certificate_holds
 
 

@@ -1,4 +1,8 @@
-"""A claim, an attack on it, and a certificate of the same collection: one case."""
+"""A claim, an attack on it, and a certificate of the same collection: one case.
+
+The verdict is the attack's alone, which shares no code with the accountant. What the
+accountant certifies, and what its own attack reaches, stand beside it and decide nothing.
+"""
 
 import math
 from collections.abc import Callable
@@ -103,7 +107,8 @@ class Ruling:
         setting: Who takes part, in words.
         epsilon: Where the claim was tried; None for a claim of pure local privacy.
         claimed: The delta of the claim, or the local budget.
-        exact: The largest one reached by an attack.
+        exact: What the attack of this folder reaches.
+        accountant: What the accountant's own attack reaches; None if there is none.
         certified: The certified delta; None if there is none.
         why_not: Why there is none, or "".
         verdict: Whether the claim fell.
@@ -117,6 +122,7 @@ class Ruling:
     epsilon: float | None
     claimed: float
     exact: float
+    accountant: float | None
     certified: float | None
     why_not: str
     verdict: CourtVerdict
@@ -124,19 +130,22 @@ class Ruling:
 
     @property
     def certificate_holds(self) -> bool:
-        """Is nothing reached beyond what was certified?"""
+        """Does neither attack reach beyond what was certified?"""
         most = math.inf if self.certified is None else self.certified
-        return self.exact <= most * (1.0 + ROUNDING)
+        reached = max(self.exact, self.accountant or 0.0)
+        return reached <= most * (1.0 + ROUNDING)
 
 
 def judge(case: Case) -> Ruling:
-    """Evaluates claim, attack and certificate."""
+    """Evaluates claim, attack and certificate; the attack alone decides."""
     claim = case.claim()
     where = 0.0 if claim.epsilon is None else claim.epsilon
-    exact, certified = case.attack(where), None
-    if not isinstance(case.certificate, str):
+    exact = case.attack(where)
+    certificate, why_not = None, ""
+    if isinstance(case.certificate, str):
+        why_not = case.certificate
+    else:
         certificate = case.certificate(where)
-        exact, certified = max(exact, certificate.lower), certificate.upper
     return Ruling(
         case=case.name,
         bound=case.bound,
@@ -145,8 +154,9 @@ def judge(case: Case) -> Ruling:
         epsilon=claim.epsilon,
         claimed=claim.value,
         exact=exact,
-        certified=certified,
-        why_not=case.certificate if isinstance(case.certificate, str) else "",
+        accountant=certificate.lower if certificate else None,
+        certified=certificate.upper if certificate else None,
+        why_not=why_not,
         verdict=(
             CourtVerdict.VIOLATED
             if exact > claim.value * (1.0 + ROUNDING)

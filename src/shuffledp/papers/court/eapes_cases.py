@@ -48,9 +48,10 @@ def _marked() -> list[Case]:
 def _marked_case(
     name: str, people: Population, chance: float, epsilon: float, printed: Printed
 ) -> Case:
+    # All others hold x': none of their messages is marked as a true x.
+    never = np.zeros(1), np.array([people.num_users - 1])
+
     def attack(epsilon: float) -> float:
-        # All others hold x': none of their messages is marked as a true x.
-        never = np.zeros(1), np.array([people.num_users - 1])
         return count_divergence(chance, 0.0, *never, epsilon=epsilon)
 
     levels = people.epsilons
