@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from shuffledp.cli.console import progress, show
+from shuffledp.cli.console import progress, share_bar, show
 
 
 def shown(capsys: pytest.CaptureFixture[str]) -> str:
@@ -41,3 +41,22 @@ def test_texts_are_printed_as_they_are(
     show(text)
 
     assert capsys.readouterr().out == f"{text}\n"
+
+
+def test_log_files_get_a_line_now_and_then_with_the_time_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    now = iter([0.0, 3.0, 12.0, 15.0, 24.0, 40.0])
+    monkeypatch.setattr("shuffledp.cli.console.time.monotonic", lambda: next(now))
+
+    with share_bar("work") as on_share:
+        for share in (0.1, 0.25, 0.5, 0.75, 1.0):
+            on_share(share)
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines() == [
+        "work: 25%, about 36 s left",
+        "work: 75%, about 8 s left",
+    ]

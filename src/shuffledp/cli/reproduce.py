@@ -64,7 +64,7 @@ def reproduce_command(
         if page is None:
             _list()
         else:
-            write_text(page, document(output))
+            write_text(page, document(output, page=page))
             show(f"Written: {page}")
         return
     if page is not None:

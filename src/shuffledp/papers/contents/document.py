@@ -1,5 +1,6 @@
 """The page on everything in the papers, written from results."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,13 @@ from the [results](results), each of which is written by `shuffledp reproduce NA
 """
 
 
-def document(folder: Path) -> str:
+def document(folder: Path, *, page: Path) -> str:
     """Returns the page, in Markdown.
 
     Args:
-        folder: With one NAME.json per experiment, as `shuffledp reproduce` writes them.
+        folder: With NAME.json and NAME.svg of every experiment, as `shuffledp reproduce`
+            writes them.
+        page: Where it will stand, for links to the pictures.
 
     Raises:
         InvalidInputError: If a file is missing or is no result.
@@ -44,8 +47,9 @@ def document(folder: Path) -> str:
         for entry in paper.contents
         if entry.result
     }
+    pictures = Path(os.path.relpath(folder, page.parent)).as_posix()
     parts = [_HEAD, _summary(results)]
-    parts += [_section(paper, results) for paper in PAPERS]
+    parts += [_section(paper, results, pictures) for paper in PAPERS]
     return "\n".join(parts)
 
 
@@ -81,7 +85,9 @@ def _summary(results: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _section(paper: Paper, results: Mapping[str, Mapping[str, Any]]) -> str:
+def _section(
+    paper: Paper, results: Mapping[str, Mapping[str, Any]], pictures: str
+) -> str:
     lines = [f"## {paper.name}", "", f"{paper.reference}.", ""]
     lines += ["| item | what | state | how to run it | errata, differences |"]
     lines += ["|---|---|---|---|---|"]
@@ -90,6 +96,7 @@ def _section(paper: Paper, results: Mapping[str, Mapping[str, Any]]) -> str:
     named = dict.fromkeys(entry.result for entry in paper.contents if entry.result)
     for name in named:
         lines += _numbers(name, results[name])
+        lines += [f"![{_escaped(results[name]['title'])}]({pictures}/{name}.svg)", ""]
     return "\n".join(lines)
 
 
