@@ -18,6 +18,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
 
 from shuffledp.papers.court.worlds import Worlds
 from shuffledp.types import Complexes, Floats, Ints
@@ -82,13 +83,13 @@ def _sum_divergence(worlds: Worlds, epsilon: float) -> float:
     means = worlds.others @ cells
     variance = float(worlds.counts @ (worlds.others @ cells**2 - means**2))
     wanted = _DEVIATIONS * math.sqrt(max(variance, 0.0)) + 2 * cells.size
-    length = min(2 ** math.ceil(math.log2(wanted)), _LONGEST)
+    length = next_fast_len(min(math.ceil(wanted), _LONGEST), real=True)
     transform_error = _UNIT * math.log2(length)
     seen, together, moved = _transform(worlds, length, transform_error)
     spectra = np.zeros((2, length // 2 + 1), dtype=np.complex128)
     for spectrum, part in zip(spectra, (worlds.first, worlds.second), strict=True):
-        spectrum[seen] = together * np.fft.rfft(part, length)[seen]
-    first, second = (np.fft.irfft(spectrum, length) for spectrum in spectra)
+        spectrum[seen] = together * rfft(part, length)[seen]
+    first, second = (irfft(spectrum, length) for spectrum in spectra)
     ratio = math.exp(epsilon)
     gain = first - ratio * second
     reached = gain > 0.0
@@ -118,7 +119,7 @@ def _transform(
     # Large groups first: they leave few frequencies to look at.
     for group in np.argsort(-worlds.counts, kind="stable").tolist():
         count = float(worlds.counts[group])
-        parts = np.fft.rfft(worlds.others[group], length)[seen]
+        parts = rfft(worlds.others[group], length)[seen]
         size = np.maximum(np.abs(parts), 1e-300)
         log_size += count * np.log(size)
         # A factor z that is wrong by e makes z^n wrong by (|z| + e)^n - |z|^n at most.
