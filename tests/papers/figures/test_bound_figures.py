@@ -56,9 +56,20 @@ def test_apes_numbers_are_the_papers_at_ten_thousand_people() -> None:
 
     found = dict(zip(("attack", "certified"), row[3:5], strict=True))
     found |= dict(zip(figure.bounds, row[5::2], strict=True))
-    assert float(found["APES"]) == pytest.approx(0.0571, rel=0.02)
-    assert float(found["with p_i1"]) == pytest.approx(0.0766, rel=0.02)
-    assert float(found["certified"]) < float(found["APES"])
+    assert float(found["EoN numerical"]) == pytest.approx(0.0571, rel=0.02)
+    assert float(found["EoN, p_i1 (ours)"]) == pytest.approx(0.0766, rel=0.02)
+    # The generic blanket, three times as large as EoN, and not that of Clip-Laplace.
+    assert float(found["BBGN19 Bennett"]) == pytest.approx(0.203, rel=0.01)
+    assert float(found["BBGN19 Hoeffding"]) == pytest.approx(0.203, rel=0.01)
+    assert float(found["Clip-Laplace blanket (ours)"]) == pytest.approx(
+        0.0306, rel=0.01
+    )
+    assert float(found["UniS eq. (2)"]) == pytest.approx(0.241, rel=0.01)
+    assert all(
+        float(found["EoN numerical"]) < float(found[name])
+        for name in apes_bounds.BASELINES
+    )
+    assert float(found["certified"]) < float(found["EoN numerical"])
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from shuffledp.papers.apes.figures import (
     bounds,
     budgets,
     calibration,
+    candidates,
     frameworks,
     moments,
     sweeps,
@@ -11,7 +12,10 @@ from shuffledp.papers.apes.figures import (
 from shuffledp.papers.figures.result import Experiment
 
 EXPERIMENTS = {
-    "apes-fig2": Experiment("Figure 2: bounds, budgets up to 1.", bounds.FIGURE_2.run),
+    "apes-candidates": Experiment(
+        "Table 4: which ways of computing give its epsilons.", candidates.run
+    ),
+    "apes-fig2": Experiment("Figure 2: bounds, budgets up to 1.", bounds.run_figure_2),
     "apes-fig3": Experiment(
         "Figure 3: accuracy and budgets (40 minutes).", budgets.run, 3
     ),
@@ -27,7 +31,7 @@ EXPERIMENTS = {
     "apes-fig7": Experiment(
         "Figure 7: bounds, budgets up to 0.5.", bounds.FIGURE_7.run
     ),
-    "apes-fig8": Experiment("Figure 8: bounds, budgets up to 3.", bounds.FIGURE_8.run),
+    "apes-fig8": Experiment("Figure 8: bounds, budgets up to 3.", bounds.run_figure_8),
     "apes-fig9": Experiment(
         "Figure 9: variance of Clip-Laplace.", moments.run_variance, 100_000
     ),

@@ -5,6 +5,7 @@ over budgets (APES) or with everybody at the largest budget (UniS); without a sh
 local budget. For a whole update: advanced composition, over 2 b coordinates for S-APES.
 At 10,000 people of Uniform2 and delta 3.6e-5 Table 3 prints 57.6 (APES), 25.6 (S-APES),
 76.9 (UniS) and 40.1 (LDP-Min); from the same formulas we get 57.1, 25.4, 75.6 and 40.2.
+The rest is how coarsely the two counts were evaluated (tables_program.py).
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Lemmas 2 and 6,
 Proposition 1, Table 3.
@@ -16,13 +17,16 @@ from typing import NamedTuple
 
 from shuffledp.errors import InvalidInputError, OutsidePreconditions
 from shuffledp.papers.apes.amplification import ApesNumerical
+from shuffledp.papers.apes.tables_program import DELTA_SHUFFLE, DELTA_USER
 from shuffledp.papers.apes.user_level import composed_epsilon
 from shuffledp.papers.bounds.bound import Setting
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 
-# Table 3 leaves 1e-8 of 3.6e-5 to advanced composition, and the rest to coordinates.
-_SLACK_PART = 1.0 / 3600.0
+# The tables have delta_s = 1e-8 for each of 7850 coordinates, out of 3.6e-5; what the
+# coordinates' tanh(e / 2) delta_s leaves is advanced composition's, at least 1e-8.
+_COUNTS_PART = 7850 * DELTA_SHUFFLE / DELTA_USER
+_LEAST_PART = DELTA_SHUFFLE / DELTA_USER
 
 
 class StatedTraining(NamedTuple):
@@ -82,11 +86,12 @@ def stated_by_apes(
     counted = times
     if framework == "s-apes":
         counted = 2 * max(1, round(share * coordinates)) * rounds
-    inner = (1.0 - _SLACK_PART) * delta / max(times, counted)
-    slack = delta - counted * inner
     # The two counts' delta, which the victim's own budget is stated to reduce.
-    largest = float(people.epsilons[-1])
-    counts_delta = inner / math.tanh(largest / 2.0) if largest > 0.0 else 1.0
+    scale = math.tanh(float(people.epsilons[-1]) / 2.0)
+    most = max(times, counted)
+    inner = min(_COUNTS_PART * scale, 1.0 - _LEAST_PART) * delta / most
+    slack = delta - counted * inner
+    counts_delta = inner / scale if scale > 0.0 else 1.0
     bound = ApesNumerical(crowd="uniform" if framework == "unis" else "personal")
     try:
         epsilon = bound.epsilon(Setting(people, ClipLaplace()), counts_delta)

@@ -59,17 +59,57 @@ class Erlingsson2019(PublishedBound):
         delta = check_delta(delta)
         self.check(setting)
         _check_small(delta)
-        spread = math.sqrt(-math.log(delta) / setting.num_users)
-        return 12.0 * setting.largest_budget * spread
+        return _formula(setting, delta)
 
     def delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta at which the formula gives this epsilon."""
         epsilon = check_epsilon(epsilon)
         self.check(setting)
-        ratio = epsilon / (12.0 * setting.largest_budget)
-        delta = math.exp(-setting.num_users * ratio**2)
+        delta = _inverse(setting, epsilon)
         _check_small(delta)
         return delta
+
+
+class Erlingsson2019Formula(PublishedBound):
+    """The same formula for any budget, as papers plot it that compare with it."""
+
+    name: ClassVar[str] = "erlingsson2019-formula"
+    title: ClassVar[str] = Erlingsson2019.title
+    source: ClassVar[str] = "after Erlingsson et al. 2019, arXiv:1811.12469, Theorem 7"
+    applies_to: ClassVar[str] = "what other papers compare with, at any budget"
+    proven: ClassVar[Status] = Status.UNPROVEN
+    note: ClassVar[str] = (
+        "From a local budget of 1/2 on, with fewer than 1000 people, or from a delta of "
+        "1/100 on, the theorem says nothing."
+    )
+
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless randomizers are pure, with a budget > 0."""
+        check_pure(setting)
+        budget = setting.largest_budget
+        require(budget > 0.0, "a local budget above 0", f"{budget:g}")
+
+    def epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns 12 eps_0 sqrt(ln(1 / delta) / n), whatever eps_0, n and delta are."""
+        delta = check_delta(delta)
+        self.check(setting)
+        return _formula(setting, delta)
+
+    def delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the delta at which the formula gives this epsilon."""
+        epsilon = check_epsilon(epsilon)
+        self.check(setting)
+        return _inverse(setting, epsilon)
+
+
+def _formula(setting: Setting, delta: float) -> float:
+    spread = math.sqrt(-math.log(delta) / setting.num_users)
+    return 12.0 * setting.largest_budget * spread
+
+
+def _inverse(setting: Setting, epsilon: float) -> float:
+    ratio = epsilon / (12.0 * setting.largest_budget)
+    return math.exp(-setting.num_users * ratio**2)
 
 
 def _check_small(delta: float) -> None:
