@@ -1,4 +1,4 @@
-"""The program behind the paper's tables, against exact counts; and the tables themselves."""
+"""The program behind the tables, against exact counts; and the tables themselves."""
 
 import math
 
