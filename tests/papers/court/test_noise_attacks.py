@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,9 +24,7 @@ from shuffledp.papers.court.noise import (
     unbounded_edges,
 )
 from shuffledp.papers.court.noise_cases import (
-    classical_deviation,
-    classical_gaussian,
-    nominal_budget,
+    deviations_of,
     trial_of,
 )
 from shuffledp.randomizers.gaussian import Gaussian
@@ -113,20 +112,24 @@ def test_all_others_of_one_value_reveal_most_where_they_are_few() -> None:
     assert 0.9 * certificate.lower <= found <= certificate.upper
 
 
-def test_nominal_budgets_have_the_textbooks_noise() -> None:
-    nominal = nominal_budget(2.0, 1e-10)
+@pytest.mark.parametrize("calibration", ["exact", "classical"])
+def test_attacks_know_the_noise_that_runs(calibration: Any) -> None:
+    device = Gaussian(delta_local=1e-10, calibration=calibration)
+    levels = np.array([0.05, 0.5, 2.0])
 
-    found = Gaussian(delta_local=1e-10).deviations(np.array([nominal]))[0] / 2.0
+    found = deviations_of(device, levels)
 
-    assert found == pytest.approx(classical_deviation(np.array(2.0), 1e-10), rel=1e-9)
+    # Its own scale is that of values 2 apart; bisections leave some twelve digits.
+    assert found == pytest.approx(device.deviations(levels) / 2.0, rel=1e-9)
 
 
-def test_a_trial_knows_its_victim() -> None:
+def test_a_trial_knows_its_victim_and_what_is_attacked() -> None:
     people = sdp.Population.from_counts({0.5: 3, 2.0: 4})
 
-    trial = classical_gaussian(people, 0.5, 1e-6)
+    trial = trial_of(Gaussian(), people, 0.5)
 
     assert trial.setting.victim == 0.5
+    assert trial.attack.ran is trial.setting
     assert trial.setting.mechanism_name == "gaussian"
     with pytest.raises(TypeError, match="known randomizer"):
-        trial_of(Gaussian(), people, 0.5)
+        trial_of(sdp.OneBit(), people, 0.5)

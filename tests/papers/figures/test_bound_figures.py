@@ -9,9 +9,7 @@ from shuffledp.papers.apes.figures import bounds as apes_bounds
 from shuffledp.papers.eapes.figures import figure_4 as eapes_figure_4
 from shuffledp.papers.figures.bound_figure import BoundFigure
 from shuffledp.papers.figures.result import Effort
-from shuffledp.papers.hypothesis_testing.figures import clones as testing_clones
 from shuffledp.papers.hypothesis_testing.figures import figure_4 as testing_figure_4
-from shuffledp.papers.hypothesis_testing.figures import table_2 as testing_table
 
 FIGURES = (
     apes_bounds.FIGURE_2,
@@ -43,7 +41,8 @@ def test_attack_is_below_certificate_and_lower_claims_are_marked(
         assert len(row) == len(result.columns)
         attack, certified = float(row[3]), float(row[4])
         assert attack <= certified
-        for claim, refuted in zip(row[5::2], row[6::2], strict=True):
+        flagged = row[5 : 5 + 2 * len(figure.bounds)]
+        for claim, refuted in zip(flagged[::2], flagged[1::2], strict=True):
             assert refuted is (None if claim is None else float(claim) < attack)
 
 
@@ -70,23 +69,3 @@ def test_apes_numbers_are_the_papers_at_ten_thousand_people() -> None:
         for name in apes_bounds.BASELINES
     )
     assert float(found["certified"]) < float(found["EoN numerical"])
-
-
-@pytest.mark.slow
-def test_printed_table_does_not_follow_from_its_theorem() -> None:
-    result = testing_table.run(Effort(1, 1, False, lambda _share: None))
-
-    for epsilon, attack, certified, theorem, printed, *_ in result.rows:
-        assert float(attack) <= float(certified)
-        # It refutes neither the theorem nor what is printed.
-        assert float(attack) < float(theorem) < 0.01 * float(printed)
-        assert float(epsilon) in testing_table.PRINTED
-
-
-def test_blanket_weights_fall_with_the_budget_of_others() -> None:
-    result = testing_clones.run(Effort(1, 1, False, lambda _share: None))
-
-    for victim in testing_clones.VICTIMS:
-        weights = [float(row[4]) for row in result.rows if row[0] == victim]
-        assert weights == sorted(weights, reverse=True)
-        assert all(0.0 < weight <= 1.0 for weight in weights)

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shuffledp.papers.hypothesis_testing.type_one_errors import (
-    classical_deviations,
     gaussian_confusion,
     gaussian_flip,
     laplace_confusion,
@@ -96,10 +95,3 @@ def test_nearly_equal_budgets_keep_their_digits(budget: float) -> None:
     assert wider <= inner + 1e-9
     assert 0.0 < narrower <= 0.5
     assert np.all(np.isfinite(gaussian_confusion(1.0 / near, 1.0 / budget)))
-
-
-def test_the_textbooks_noise() -> None:
-    found = classical_deviations(np.array([1.0, 2.0]), 1e-10)
-
-    # ln(1.25e10) = 23.24899.
-    np.testing.assert_allclose(found, [6.81894, 3.40947], atol=1e-5)

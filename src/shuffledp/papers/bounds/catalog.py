@@ -27,6 +27,7 @@ from shuffledp.papers.bounds.feldman2023 import (
     Feldman2023Kary,
     Feldman2023Numerical,
 )
+from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp.papers.bounds.girgis2021 import Girgis2021Closed, Girgis2021Sum
 from shuffledp.papers.bounds.wang2024 import Wang2024
 from shuffledp.papers.eapes.theorem import EapesCorollary, EapesTheorem
@@ -44,6 +45,7 @@ PUBLISHED: tuple[PublishedBound, ...] = (
     Feldman2023Closed(),
     Feldman2023Numerical(),
     Feldman2023Kary(),
+    FeldmanApproximate(),
     UniformShuffle(),
     ApesClosed(),
     ApesNumerical(),

@@ -8,13 +8,18 @@ from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.papers.bounds.comparison import PublishedClaim
+from shuffledp.papers.bounds.equal_noise import Compared, Stated, band_of
 from shuffledp.report.words import plain
 
 
 def claims_table(
     guarantee: Guarantee, claims: Sequence[PublishedClaim]
 ) -> RenderableType:
-    """Returns the certified row first, then what papers state, smallest number first."""
+    """Returns the certified row first, then what papers state, smallest number first.
+
+    Raises:
+        InvalidInputError: If a claim is about another collection than the guarantee.
+    """
     at_delta = guarantee.delta is not None
     symbol = "epsilon" if at_delta else "delta"
     given = (
@@ -29,19 +34,18 @@ def claims_table(
     table.add_column(symbol, justify="right")
     table.add_column("proven?")
     table.add_column("source")
-    worst = guarantee.worst
-    ends = (
-        (worst.epsilon_central, worst.epsilon_central_lower)
-        if at_delta
-        else (worst.delta_central, worst.delta_central_lower)
-    )
+    band = band_of(guarantee)
     table.add_row(
-        "certified", plain(ends[0]), "certified", guarantee.theorem, style="bold green"
+        "certified",
+        plain(band.certified),
+        "certified",
+        guarantee.theorem,
+        style="bold green",
     )
     stated = [claim for claim in claims if claim.number is not None]
     for claim in sorted(stated, key=lambda claim: claim.number or 0.0):
         number = claim.number or 0.0
-        refuted = number < ends[1]
+        refuted = Compared(Stated(claim.asked, claim.number), band).refuted
         table.add_row(
             claim.name,
             f"{number:.6g}",
@@ -52,9 +56,9 @@ def claims_table(
             claim.source,
         )
     words = [
-        f"An attack shows that the true {symbol} is at least {plain(ends[1])}: what states "
-        "less is too small. Bounds for one common budget are taken at the largest; for "
-        "mixed levels their authors do not claim them."
+        f"An attack shows that the true {symbol} is at least {plain(band.attack)}: what "
+        "states less is too small. Bounds for one common budget are taken at the largest; "
+        "for mixed levels their authors do not claim them."
     ]
     words += [
         f"{claim.name} states nothing here: {claim.note}"

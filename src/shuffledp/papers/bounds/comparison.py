@@ -12,6 +12,7 @@ from shuffledp.papers.bounds.bound import (
     status_in,
 )
 from shuffledp.papers.bounds.catalog import PUBLISHED, published_bound
+from shuffledp.papers.bounds.equal_noise import Asked, asked_of
 from shuffledp.population import Population
 from shuffledp.statistics.single_message import SingleMessage
 
@@ -26,6 +27,7 @@ class PublishedClaim:
         proven: What is known of it, for these people.
         number: The epsilon or delta it states for everybody; None if it states none.
         note: What holds and what does not, or why it states none.
+        asked: The collection, and the question.
     """
 
     name: str
@@ -33,6 +35,7 @@ class PublishedClaim:
     proven: str
     number: float | None
     note: str
+    asked: Asked
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values."""
@@ -90,6 +93,7 @@ def _claim(
     bound: PublishedBound, setting: Setting, delta: float | None, epsilon: float | None
 ) -> PublishedClaim:
     proven = str(status_in(bound, setting))
+    asked = asked_of(setting, delta=delta, epsilon=epsilon)
     try:
         bound.check(setting)
         number = (
@@ -98,9 +102,11 @@ def _claim(
             else bound.delta(setting, epsilon or 0.0)
         )
     except OutsidePreconditions as reason:
-        return PublishedClaim(bound.name, bound.source, proven, None, str(reason))
+        return PublishedClaim(
+            bound.name, bound.source, proven, None, str(reason), asked
+        )
     if not math.isfinite(number):
         return PublishedClaim(
-            bound.name, bound.source, proven, None, "No finite number."
+            bound.name, bound.source, proven, None, "No finite number.", asked
         )
-    return PublishedClaim(bound.name, bound.source, proven, number, bound.note)
+    return PublishedClaim(bound.name, bound.source, proven, number, bound.note, asked)

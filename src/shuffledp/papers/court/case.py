@@ -12,6 +12,7 @@ from enum import StrEnum
 from shuffledp.accounting.account import account
 from shuffledp.cover import LocalRandomizer
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
+from shuffledp.papers.bounds.equal_noise import asked_of, check_equal
 from shuffledp.population import Population
 from shuffledp.statistics.single_message import SingleMessage
 
@@ -37,6 +38,47 @@ class Claim:
 
     epsilon: float | None
     value: float
+
+
+@dataclass(frozen=True, eq=False)
+class BoundClaim:
+    """Evaluates what a bound states, at a delta or at an epsilon.
+
+    Attributes:
+        bound: The bound.
+        setting: What it is told.
+        delta: Where its epsilon is asked for, or None.
+        epsilon: Where its delta is asked for, or None.
+    """
+
+    bound: PublishedBound
+    setting: Setting
+    delta: float | None = None
+    epsilon: float | None = None
+
+    def __call__(self) -> Claim:
+        """Returns an epsilon, and the delta that is stated there."""
+        epsilon = self.epsilon
+        if epsilon is None:
+            epsilon = self.bound.epsilon(self.setting, self.delta or 0.0)
+        return Claim(epsilon, self.bound.delta(self.setting, epsilon))
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseAttack:
+    """An attack that knows what it attacks.
+
+    Attributes:
+        ran: What the devices run, and who they are.
+        reach: (epsilon) -> delta reached.
+    """
+
+    ran: Setting
+    reach: Callable[[float], float]
+
+    def __call__(self, epsilon: float) -> float:
+        """Returns the delta that is reached."""
+        return self.reach(epsilon)
 
 
 @dataclass(frozen=True)
@@ -83,6 +125,10 @@ class Case:
             it says nothing.
         expected: How the case is known to end.
         printed: What an earlier audit found.
+
+    Raises:
+        InvalidInputError: If the claim is about other noise or other people than are
+            attacked.
     """
 
     name: str
@@ -94,6 +140,11 @@ class Case:
     certificate: Callable[[float], Certificate] | str
     expected: CourtVerdict
     printed: Printed = Printed()
+
+    def __post_init__(self) -> None:
+        claim, attack = self.claim, self.attack
+        if isinstance(claim, BoundClaim) and isinstance(attack, NoiseAttack):
+            check_equal(asked_of(claim.setting), asked_of(attack.ran))
 
 
 @dataclass(frozen=True)
@@ -166,23 +217,14 @@ def judge(case: Case) -> Ruling:
     )
 
 
-def at_epsilon(
-    bound: PublishedBound, setting: Setting, epsilon: float
-) -> Callable[[], Claim]:
-    """Returns the delta that a bound states at this epsilon."""
-    return lambda: Claim(epsilon, bound.delta(setting, epsilon))
+def at_epsilon(bound: PublishedBound, setting: Setting, epsilon: float) -> BoundClaim:
+    """Returns the claim of a bound at this epsilon."""
+    return BoundClaim(bound, setting, epsilon=epsilon)
 
 
-def at_delta(
-    bound: PublishedBound, setting: Setting, delta: float
-) -> Callable[[], Claim]:
-    """Returns the epsilon that a bound states at this delta, and what it states there."""
-
-    def claim() -> Claim:
-        epsilon = bound.epsilon(setting, delta)
-        return Claim(epsilon, bound.delta(setting, epsilon))
-
-    return claim
+def at_delta(bound: PublishedBound, setting: Setting, delta: float) -> BoundClaim:
+    """Returns the claim of a bound at this delta."""
+    return BoundClaim(bound, setting, delta=delta)
 
 
 def certificate_of(

@@ -10,7 +10,6 @@ import numpy as np
 from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.court.case import (
     Case,
-    Claim,
     CourtVerdict,
     Printed,
     at_delta,
@@ -18,9 +17,10 @@ from shuffledp.papers.court.case import (
     uniform_quantiles,
 )
 from shuffledp.papers.court.counting import count_divergence
-from shuffledp.papers.court.noise_cases import Trial, classical_gaussian, trial_of
+from shuffledp.papers.court.noise_cases import Trial, trial_of
 from shuffledp.papers.eapes.theorem import EapesCorollary, EapesTheorem
 from shuffledp.population import Population
+from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
 
@@ -104,7 +104,8 @@ def _noise() -> list[Case]:
     trial = trial_of(Laplace(), people, 0.5)
     words = "Laplace noise, a victim at 0.5 among 9999 at 2"
     many = Population.from_counts({0.5: 1, 2.0: 59_999})
-    gaussian = classical_gaussian(many, 0.5, 1e-5)
+    noise = Gaussian(delta_local=1e-5, calibration="classical")
+    gaussian = trial_of(noise, many, 0.5)
     return [
         _case(
             "V3", trial, words, epsilon=0.3, printed=Printed(".30", "7.6e-16", "3.1e-3")
@@ -169,11 +170,11 @@ def _case(
     expected: CourtVerdict = _BROKEN,
     printed: Printed | None = None,
 ) -> Case:
-    def claim() -> Claim:
-        if epsilon is None:
-            return at_delta(_COROLLARY, trial.setting, delta)()
-        return at_epsilon(_COROLLARY, trial.setting, epsilon)()
-
+    claim = (
+        at_delta(_COROLLARY, trial.setting, delta)
+        if epsilon is None
+        else at_epsilon(_COROLLARY, trial.setting, epsilon)
+    )
     return Case(
         name=name,
         bound=_COROLLARY.name,

@@ -1,19 +1,17 @@
 """Figures of central epsilon against the number of people: papers and certificate."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from shuffledp.accounting.account import account
 from shuffledp.budget_distributions import draw_budgets
 from shuffledp.cover import LocalRandomizer
-from shuffledp.errors import OutsidePreconditions
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
+from shuffledp.papers.bounds.equal_noise import Band, Compared, band, stated
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
-from shuffledp.statistics.single_message import SingleMessage
 
 _BAND = (
     "attack and certified: the band in which the true epsilon of the worst-off person "
@@ -34,6 +32,8 @@ class BoundFigure:
         sizes: Numbers of people.
         delta_times_n: delta = this / n; or, if `delta` is given, None.
         delta: The same delta for all sizes.
+        elsewhere: {how the legend calls it: (bound, what it is claimed about)}: claims
+            about other randomizers with these budgets, compared with nothing.
         bounds: {how the legend calls it, with its paper: bound}.
         mechanism: What is claimed about, certified and attacked.
         notes: What to make of it.
@@ -47,6 +47,9 @@ class BoundFigure:
     notes: tuple[str, ...]
     delta: float | None = None
     delta_times_n: float | None = None
+    elsewhere: Mapping[str, tuple[PublishedBound, LocalRandomizer]] = field(
+        default_factory=dict
+    )
 
     def run(self, effort: Effort) -> Result:
         """Returns the figure; budgets are drawn once."""
@@ -70,6 +73,7 @@ class BoundFigure:
                 "attack",
                 "certified",
                 *(column for pair in claims for column in pair),
+                *self.elsewhere,
             ),
             rows=tuple(rows),
             notes=(_BAND, *self.notes),
@@ -90,28 +94,26 @@ class BoundFigure:
     def _row(self, name: str, people: Population) -> tuple[Cell, ...]:
         n = people.num_users
         delta = self.delta or (self.delta_times_n or 1.0) / n
-        guarantee = account(
-            SingleMessage(self.mechanism), people, delta=delta, quantiles=True
-        )
-        attack = max(level.epsilon_central_lower for level in guarantee.levels)
-        certified = max(level.epsilon_central for level in guarantee.levels)
+        found = band(self.mechanism, people, delta=delta)
         claims = [
             cell
             for bound in self.bounds.values()
-            for cell in self._claim(bound, people, delta, attack)
+            for cell in self._claim(bound, people, delta, found)
         ]
-        return (name.split("/")[1], n, delta, attack, certified, *claims)
+        ends = (found.attack, found.certified)
+        others = [
+            stated(bound, _about(people, device), delta=delta).number
+            for bound, device in self.elsewhere.values()
+        ]
+        return (name.split("/")[1], n, delta, *ends, *claims, *others)
 
     def _claim(
-        self, bound: PublishedBound, people: Population, delta: float, attack: float
+        self, bound: PublishedBound, people: Population, delta: float, found: Band
     ) -> tuple[Cell, Cell]:
         """Returns what a bound states, and whether the attack refutes it."""
-        setting = Setting(people, self.mechanism, None, self.mechanism.delta_local)
-        try:
-            number = bound.epsilon(setting, delta)
-        except OutsidePreconditions:
-            return None, None
-        return number, number < attack
+        claim = stated(bound, _about(people, self.mechanism), delta=delta)
+        compared = Compared(claim, found)
+        return compared.stated.number, compared.refuted
 
     def _panel(self, population: str, rows: Sequence[Sequence[Cell]]) -> Panel:
         chosen = [row for row in rows if row[0] == population.split("/")[1]]
@@ -127,6 +129,10 @@ class BoundFigure:
                 Curve(name, at, column(_CLAIMS + 2 * place))
                 for place, name in enumerate(self.bounds)
             ),
+            *(
+                Curve(name, at, column(_CLAIMS + 2 * len(self.bounds) + place))
+                for place, name in enumerate(self.elsewhere)
+            ),
         ]
         return Panel(
             population,
@@ -135,3 +141,7 @@ class BoundFigure:
             vertical="central epsilon",
             log="xy",
         )
+
+
+def _about(people: Population, device: LocalRandomizer) -> Setting:
+    return Setting(people, device, None, device.delta_local)

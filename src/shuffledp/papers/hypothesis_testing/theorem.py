@@ -26,7 +26,7 @@ Personalized Privacy", Theorems 1 and 2.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import betainc
@@ -42,16 +42,15 @@ from shuffledp.papers.bounds.bound import (
     require,
 )
 from shuffledp.papers.bounds.crowd import others, victim_budget
-from shuffledp.papers.bounds.gaussian_profile import largest_distance
 from shuffledp.papers.bounds.invert import epsilon_at
 from shuffledp.papers.bounds.two_counts import CloneCount, clone_count
 from shuffledp.papers.hypothesis_testing.type_one_errors import (
-    classical_deviations,
     gaussian_confusion,
     gaussian_flip,
     laplace_confusion,
     laplace_flip,
 )
+from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.types import Floats
 
 
@@ -62,12 +61,9 @@ class HypothesisTesting(PublishedBound):
     Attributes:
         as_printed: Whether sums start at i = 1 and failures count as hidden; if not, sums
             start at 0 and a failure reveals the victim.
-        calibration: Noise of the Gaussian mechanism: sqrt(2 ln(1.25 / delta)) / eps, or
-            the least that keeps (eps, delta).
     """
 
     as_printed: bool = True
-    calibration: Literal["classical", "exact"] = "classical"
 
     name: ClassVar[str] = "hypothesis-testing"
     title: ClassVar[str] = (
@@ -83,12 +79,6 @@ class HypothesisTesting(PublishedBound):
         "liberal person is not the worst case: one at 0.5 among 9999 at 2 has delta >= "
         "1e-2 where 1e-5 is stated. The paper's Table 2 does not follow from the formula."
     )
-
-    def __post_init__(self) -> None:
-        if self.calibration not in ("classical", "exact"):
-            raise InvalidInputError(
-                f"Expected classical or exact, got {self.calibration!r}."
-            )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless noise is Laplace, or Gaussian with delta."""
@@ -126,14 +116,11 @@ class HypothesisTesting(PublishedBound):
         """Returns p_i of each level, shape (levels,), and the victim's w."""
         self.check(setting)
         victim, epsilons = victim_budget(setting), setting.people.epsilons
-        if setting.mechanism_name == "laplace":
+        if not isinstance(setting.mechanism, Gaussian):
             return laplace_confusion(epsilons, victim), laplace_flip(victim)
         local = _delta_local(setting)
-        levels = np.append(epsilons, victim)
-        if self.calibration == "classical":
-            deviations = classical_deviations(levels, local)
-        else:
-            deviations = 1.0 / largest_distance(levels, local)
+        # Of the noise that runs: its own scale is that of values 2 apart.
+        deviations = setting.mechanism.deviations(np.append(epsilons, victim)) / 2.0
         own = float(deviations[-1])
         found = gaussian_confusion(deviations[:-1], own, tail=local / 2.0)
         return found, gaussian_flip(own, tail=local / 2.0)

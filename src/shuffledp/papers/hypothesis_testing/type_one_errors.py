@@ -113,11 +113,6 @@ def gaussian_flip(deviation: float, *, tail: float = 0.0) -> float:
     return max(float(ndtr(-0.5 / deviation)) - tail, 0.0)
 
 
-def classical_deviations(epsilons: Floats, delta: float) -> Floats:
-    """Returns sqrt(2 ln(1.25 / delta)) / eps, the textbook's noise for range 1."""
-    return math.sqrt(2.0 * math.log(1.25 / delta)) / epsilons
-
-
 def _laplace_between(
     rates: Floats, low: Floats | float, high: Floats | float
 ) -> Floats:

@@ -51,7 +51,11 @@ def run(effort: Effort) -> Result:
 
 def _confusion(victim: float, delta_local: float) -> Floats:
     people = Population.from_budgets([victim, *OTHERS])
-    mechanism = Gaussian(delta_local=delta_local) if delta_local else Laplace()
+    mechanism = (
+        Gaussian(delta_local=delta_local, calibration="classical")
+        if delta_local
+        else Laplace()
+    )
     setting = Setting(people, mechanism, victim, delta_local)
     found, _ = HypothesisTesting().confusion(setting)
     return found[people.level_indices(np.array(OTHERS))]

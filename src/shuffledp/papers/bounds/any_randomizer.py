@@ -1,0 +1,47 @@
+"""A bound as its paper states it for any randomizer, whatever the devices run.
+
+Some bounds are stated for any randomizer, and tighter for some. Papers that compare with
+them often take the first; a reader who knows what runs would take the second.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from shuffledp.papers.bounds.bound import PublishedBound, Setting, Status
+
+
+@dataclass(frozen=True)
+class AnyRandomizer(PublishedBound):
+    """A bound that is told budgets only.
+
+    Attributes:
+        bound: What is asked.
+    """
+
+    bound: PublishedBound
+
+    name: ClassVar[str] = "any-randomizer"
+    title: ClassVar[str] = "A published bound for any randomizer"
+    source: ClassVar[str] = "that of the bound"
+    applies_to: ClassVar[str] = "any randomizer that keeps the budgets"
+    proven: ClassVar[Status] = Status.UNPROVEN
+    note: ClassVar[str] = "What is known of the bound itself holds here, too."
+
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless the bound speaks of such budgets."""
+        self.bound.check(_untold(setting))
+
+    def epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the epsilon that the bound states for any randomizer."""
+        return self.bound.epsilon(_untold(setting), delta)
+
+    def delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the delta that the bound states for any randomizer."""
+        return self.bound.delta(_untold(setting), epsilon)
+
+
+def _untold(setting: Setting) -> Setting:
+    local = setting.delta_local
+    if setting.mechanism is not None:
+        local = max(local, setting.mechanism.delta_local)
+    return replace(setting, mechanism=None, delta_local=local)

@@ -1,0 +1,130 @@
+"""Table 2 and the figures of Liu et al. (2024), at the noise of the paper."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.papers.bounds.bound import Setting
+from shuffledp.papers.bounds.equal_noise import Compared, band, stated
+from shuffledp.papers.bounds.feldman2023 import Feldman2023Numerical
+from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate
+from shuffledp.papers.bounds.two_counts import clone_count
+from shuffledp.papers.figures.result import Effort, Result
+from shuffledp.papers.hypothesis_testing.figures import figure_4, table_2
+from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting, _Tests
+from shuffledp.papers.hypothesis_testing.type_one_errors import (
+    gaussian_confusion,
+    gaussian_flip,
+)
+
+QUANTILES = 0.5 + 1.5 * (np.arange(10_000) + 0.5) / 10_000
+NOISE = sdp.Gaussian(delta_local=1e-10, calibration="classical")
+SETTING = Setting(sdp.Population.from_budgets(QUANTILES), NOISE)
+
+
+def column(result: Result, name: str) -> list[Any]:
+    place = result.columns.index(name)
+    return [row[place] for row in result.rows]
+
+
+@pytest.mark.slow
+def test_no_attack_refutes_a_number_of_table_2() -> None:
+    result = table_2.run(Effort(1, 1, False, lambda _share: None))
+
+    flags = [name for name in result.columns if name.endswith(": refuted")]
+    assert len(flags) == 6
+    for name in flags:
+        assert column(result, name) == [False] * len(table_2.EPSILONS)
+    attack, certified = column(result, "attack"), column(result, "certified")
+    printed = column(result, "Liu et al. 2024, printed")
+    assert all(a < c for a, c in zip(attack, certified, strict=True))
+    # True where it is above what is certified, though not by its theorem.
+    above = [p > c for p, c in zip(printed, certified, strict=True)]
+    assert above == [True, True, True, False, False]
+
+
+def test_rows_of_earlier_bounds_are_found_again_with_what_was_changed() -> None:
+    for place, epsilon in enumerate(table_2.EPSILONS):
+        narrower = table_2.narrower(SETTING, epsilon)
+        in_steps = table_2.in_steps(SETTING, epsilon)
+
+        # One digit is printed of most.
+        printed = {name: float(row[place]) for name, row in table_2.PRINTED.items()}
+        assert narrower == pytest.approx(printed[table_2.EAPES], rel=0.16)
+        assert in_steps == pytest.approx(printed[table_2.FELDMAN], rel=0.1)
+
+
+def test_counts_in_steps_are_below_counts_and_claim_more() -> None:
+    for epsilon in table_2.EPSILONS:
+        exact = FeldmanApproximate().delta(SETTING, epsilon)
+
+        assert exact < table_2.in_steps(SETTING, epsilon) < 1.2 * exact
+
+
+def test_failures_are_added_to_the_pure_reduction() -> None:
+    pure = Feldman2023Numerical().delta(Setting(SETTING.people), 0.1)
+
+    found = FeldmanApproximate().delta(SETTING, 0.1)
+
+    largest = float(SETTING.people.epsilons[-1])
+    added = (math.exp(0.1) + 1) * (1 + math.exp(-largest) / 2) * 10_000 * 1e-10
+    assert found == pytest.approx(pure + added, rel=1e-12)
+    assert FeldmanApproximate().delta(
+        SETTING, FeldmanApproximate().epsilon(SETTING, 1e-5)
+    ) == pytest.approx(1e-5, rel=1e-9)
+
+
+def test_the_printed_row_would_take_less_noise_than_is_stated() -> None:
+    levels = SETTING.people.epsilons
+    narrow = 2.04
+    tail = 5e-11
+    confusion = gaussian_confusion(narrow / levels, narrow / 2.0, tail=tail)
+    clones = clone_count(np.minimum(2.0 * confusion, 1.0), SETTING.people.counts)
+    tests = _Tests(clones, gaussian_flip(narrow / 2.0, tail=tail), 1e-10, True)
+
+    for epsilon, printed in zip(
+        table_2.EPSILONS, table_2.PRINTED[table_2.OWN], strict=True
+    ):
+        # A digit is printed, of numbers over 22 orders of magnitude.
+        assert 0.5 < tests.delta(epsilon) / float(printed) < 1.5
+        stated_noise = HypothesisTesting().delta(SETTING, epsilon)
+        assert stated_noise < 1e-3 * float(printed)
+
+
+# The attack and the claim of Theorem 2, at the paper's noise.
+FIGURE_4 = {1_000: (0.01101, 0.01256), 3_000: (0.00587, 0.00637)}
+
+
+@pytest.mark.parametrize("size", FIGURE_4)
+def test_no_claim_of_figure_4_is_refuted_at_its_own_noise(size: int) -> None:
+    rng = np.random.default_rng(1)
+    people = sdp.Population.from_budgets(
+        sdp.budget_distributions.draw_budgets("f-dp/gauss1", 10_000, rng=rng)[:size]
+    )
+    setting = Setting(people, NOISE, None, 1e-10)
+    attack, claim = FIGURE_4[size]
+
+    found = Compared(
+        stated(HypothesisTesting(), setting, delta=1e-5),
+        band(NOISE, people, delta=1e-5),
+    )
+
+    assert found.refuted is False
+    # Budgets are drawn.
+    assert found.stated.number == pytest.approx(claim, rel=0.05)
+    assert found.band.attack == pytest.approx(attack, rel=0.05)
+
+
+def test_figure_4_has_the_baselines_of_the_paper() -> None:
+    for figure, names in (
+        (figure_4.PURE, ["BBGN", "FV", "CCC", "LZX"]),
+        (figure_4.APPROXIMATE, ["FV", "CCC"]),
+    ):
+        labels = [*figure.bounds, *figure.elsewhere]
+        own, *rest = labels
+
+        assert own.startswith("Liu et al. 2024")
+        assert [label.split(":")[0] for label in rest if "ours" not in label] == names
