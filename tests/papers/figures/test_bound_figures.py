@@ -6,14 +6,12 @@ from xml.etree import ElementTree
 import pytest
 
 from shuffledp.papers.apes.figures import bounds as apes_bounds
-from shuffledp.papers.eapes.figures import figure_4 as eapes_figure_4
 from shuffledp.papers.figures.bound_figure import BoundFigure
 from shuffledp.papers.figures.result import Effort
 from shuffledp.papers.hypothesis_testing.figures import figure_4 as testing_figure_4
 
 FIGURES = (
     apes_bounds.FIGURE_2,
-    eapes_figure_4.FIGURE_4,
     testing_figure_4.PURE,
     testing_figure_4.APPROXIMATE,
 )

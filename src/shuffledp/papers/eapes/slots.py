@@ -3,11 +3,12 @@
 In Definition 4 people take n places in a random order that nobody knows. Whoever is at
 place t sends a message of randomizer R_t, which may depend on all messages before it and
 is eps_t-private, and the messages are published in the order of places. The adversary
-does not know where the victim was. With a_t = max(eps_t, epsilon),
+does not know where the victim was. With r_t = e^{eps_t},
 
     divergence <= E[(S_1 + ... + S_n)_+] / n,      S_t independent,
-    S_t = e^{a_t} - e^epsilon,      1 - e^{epsilon + a_t},      0,
-    with chances  1 / (1 + e^{a_t}), 1 / (1 + e^{a_t}), and the rest
+    S_t = c_t (r_t - e^epsilon)  or  c_t (1 - e^epsilon r_t), each with chance
+    1 / (c_t (1 + r_t)), and otherwise 0,
+    c_t = 1 where eps_t >= epsilon, and 2 r_t / (1 + r_t) elsewhere
 
 (docs/theorem.md has the proof). For one common budget above epsilon this is the
 divergence of the two counts of Theorem 1, which is therefore right there. For budgets
@@ -47,10 +48,11 @@ def slot_divergence(places: Mapping[float, int], epsilon: float) -> float:
             too many places to enumerate.
     """
     levels, counts = _checked(places, epsilon)
-    raised = np.maximum(levels, epsilon)
-    chance = np.exp(-raised) / (1.0 + np.exp(-raised))
-    ends = np.exp(raised) - math.exp(epsilon), 1.0 - np.exp(epsilon + raised)
-    scores = np.stack([*ends, np.zeros(levels.size)], axis=1)
+    decay = np.exp(-levels)
+    factor = np.where(levels >= epsilon, 1.0, 2.0 / (1.0 + decay))
+    chance = decay / (1.0 + decay) / factor
+    ends = np.exp(levels) - math.exp(epsilon), 1.0 - np.exp(epsilon + levels)
+    scores = np.stack([factor * ends[0], factor * ends[1], 0.0 * levels], axis=1)
     weights = np.stack([chance, chance, 1.0 - 2.0 * chance], axis=1)
     return _positive_part(scores, weights, counts) / int(counts.sum())
 

@@ -2,49 +2,99 @@
 
 from collections.abc import Mapping, Sequence
 
+from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell
-from shuffledp.report.picture import new_figure, svg
+from shuffledp.types import Floats
 
-_COLORS = ("#d9730d", "#1f5fa8", "#2e7d4f", "#8a3ea0")
-_GUARANTEES = {
-    "epsilon of the paper's mu (not proven)": 3,
-    "certified, conservative": 4,
-    "certified, moderate": 5,
-    "certified, liberal": 6,
-}
+_CLAIM = "E-APES, epsilon of its mu (not proven)"
+_CERTIFIED = "certified, {} people (shuffledp)"
+_GROUPS = ("conservative", "moderate", "liberal")
+# Of a normal number: 95% of it are within.
+_QUANTILE = 1.96
+
+
+def root_mean_square(errors: Floats) -> tuple[float, float, float]:
+    """Returns the root mean square, and the ends of its 95% interval.
+
+    Args:
+        errors: One per repetition, at least 2, shape (repetitions,).
+    """
+    squares = errors**2
+    mean = float(squares.mean())
+    reach = _QUANTILE * float(squares.std(ddof=1)) / squares.size**0.5
+    low, high = max(mean - reach, 0.0), mean + reach
+    return mean**0.5, low**0.5, high**0.5
 
 
 def two_panels(
-    rows: Sequence[Sequence[Cell]], error: str, errors: Mapping[str, int]
+    title: str,
+    setting: Mapping[str, Cell],
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    *,
+    error: str,
+    errors: Mapping[str, str],
 ) -> str:
     """Returns, as SVG, errors above and guarantees below, for both varied parameters.
 
     Args:
+        title: Of the experiment.
+        setting: Of the experiment.
+        columns: Of the table; among them "eps(mu)", "cert. C", "cert. M", "cert. L", and
+            for each simulated error "NAME low" and "NAME high".
         rows: Of the table: varied parameter, its value, then numbers.
         error: What the errors are of.
-        errors: {name: column} of those to draw.
+        errors: {label: column} of those to draw.
     """
-    figure = new_figure(8.4, 6.4)
-    panels = figure.subplots(2, 2, sharex="col", sharey="row")
-    for column, varied in enumerate(("f_c", "epsilon_c")):
-        chosen = [row for row in rows if row[0] == varied]
-        at = [row[1] for row in chosen]
-        for panel, lines in zip(panels[:, column], (errors, _GUARANTEES), strict=True):
-            for color, (name, index) in zip(_COLORS, lines.items(), strict=False):
-                style = "--" if "not proven" in name else "-"
-                panel.plot(
-                    at,
-                    [row[index] for row in chosen],
-                    color=color,
-                    marker="o",
-                    markersize=3.5,
-                    linestyle=style,
-                    label=name,
+    places = {name: place for place, name in enumerate(columns)}
+    panels = []
+    for guarantees in (False, True):
+        for varied in ("f_c", "epsilon_c"):
+            chosen = [row for row in rows if row[0] == varied]
+            panels.append(
+                Panel(
+                    "" if guarantees else f"{varied} varies",
+                    _guarantees(places, chosen)
+                    if guarantees
+                    else _errors(places, chosen, errors),
+                    horizontal=varied,
+                    vertical="central epsilon" if guarantees else error,
+                    log="y",
                 )
-            panel.set_yscale("log")
-        panels[1, column].set_xlabel(varied)
-    panels[0, 0].set_ylabel(error)
-    panels[1, 0].set_ylabel("central epsilon")
-    panels[0, 0].legend(frameon=False, fontsize=9)
-    panels[1, 0].legend(frameon=False, fontsize=8)
-    return svg(figure, f"The {error} and central epsilons, against f_c and epsilon_c")
+            )
+    description = f"The {error} and central epsilons, against f_c and epsilon_c"
+    return draw(title, setting, panels, description=description)
+
+
+def _errors(
+    places: Mapping[str, int], rows: Sequence[Sequence[Cell]], errors: Mapping[str, str]
+) -> list[Curve]:
+    at = [row[1] for row in rows]
+    curves = []
+    for label, name in errors.items():
+        low, high = (
+            [row[places[f"{name} {end}"]] for row in rows]
+            if f"{name} {end}" in places
+            else None
+            for end in ("low", "high")
+        )
+        values = [row[places[name]] for row in rows]
+        curves.append(Curve(label, at, values, low=low, high=high))
+    return curves
+
+
+def _guarantees(
+    places: Mapping[str, int], rows: Sequence[Sequence[Cell]]
+) -> list[Curve]:
+    at = [row[1] for row in rows]
+    claim = Curve(_CLAIM, at, [row[places["eps(mu)"]] for row in rows])
+    certified = [
+        Curve(
+            _CERTIFIED.format(group),
+            at,
+            [row[places[f"cert. {group[0].upper()}"]] for row in rows],
+            ours=True,
+        )
+        for group in _GROUPS
+    ]
+    return [claim, *certified]

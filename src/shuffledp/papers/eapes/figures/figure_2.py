@@ -1,0 +1,71 @@
+"""E-APES Figure 2: what privacy means for tests, (epsilon, delta) and Gaussian."""
+
+import math
+
+import numpy as np
+
+from shuffledp.papers.bounds.gaussian_profile import gaussian_trade_off
+from shuffledp.papers.eapes.trade_off import private_trade_off
+from shuffledp.papers.figures.picture import Curve, Panel, draw
+from shuffledp.papers.figures.result import Cell, Effort, Result
+from shuffledp.types import Floats
+
+EPSILON, DELTA = 1.0, 0.1
+MUS = (0.0, 0.5, 1.0, 3.0, 6.0)
+# The picture has a point at every hundredth, the table at every twentieth.
+_EVERY = 5
+_TITLE = "E-APES Figure 2: trade-off functions, (epsilon, delta) and Gaussian"
+
+
+def gaussian_curve(mu: float, alpha: Floats) -> Floats:
+    """Returns G_mu at every type-I error, of the shape of alpha."""
+    return np.array([gaussian_trade_off(mu, error) for error in alpha.tolist()])
+
+
+def run(effort: Effort) -> Result:
+    """Returns the curves; nothing is drawn at random."""
+    alpha = np.linspace(0.0, 1.0, 101)
+    left = {
+        f"({EPSILON:g}, {DELTA:g})-private": private_trade_off(
+            alpha, epsilon=EPSILON, delta=DELTA
+        ),
+        f"({EPSILON:g}, {DELTA:g}), eq. (6) as printed": private_trade_off(
+            alpha, epsilon=EPSILON, delta=DELTA, as_printed=True
+        ),
+    }
+    right = {f"{mu:g}-GDP": gaussian_curve(mu, alpha) for mu in MUS}
+    effort.on_share(1.0)
+    setting: dict[str, Cell] = {"epsilon": EPSILON, "delta": DELTA}
+    panels = [
+        Panel(
+            title,
+            [
+                Curve(name, alpha.tolist(), beta.tolist())
+                for name, beta in curves.items()
+            ],
+            horizontal="type-I error",
+            vertical="least type-II error",
+        )
+        for title, curves in (("f of Fact 1", left), ("G of Fact 2", right))
+    ]
+    columns = {**left, **right}
+    crossing = (1.0 - DELTA) / (1.0 + math.exp(EPSILON))
+    return Result(
+        title=_TITLE,
+        setting=setting,
+        columns=("type-I error", *columns),
+        rows=tuple(
+            zip(
+                *(part[::_EVERY].tolist() for part in (alpha, *columns.values())),
+                strict=True,
+            )
+        ),
+        notes=(
+            "The paper takes the picture from Dong, Roth, Su (2022) and prints none of its "
+            "parameters.",
+            f"The two lines of f meet at alpha = (1 - delta) / (1 + e^epsilon) = "
+            f"{crossing:.4f}. As printed, with epsilon in place of alpha, the second one "
+            "is constant, and below 0 from epsilon = 1 - delta on.",
+        ),
+        svg=draw(_TITLE, setting, panels, description=_TITLE),
+    )
