@@ -256,5 +256,5 @@ def test_noise_costs_accuracy_and_buys_a_certificate(
     assert float(plain["test %"]) > 90.0 > float(noisy["test %"])
     assert 0.0 < float(noisy["picture, least"]) <= float(noisy["picture, most"])
     assert float(noisy["client, least"]) > float(noisy["picture, least"])
-    assert plain["picture, most"] == own["picture, most"] == "-"
-    assert noisy["paper's test"] == 96.78
+    assert plain["picture, most"] is None
+    assert own["picture, most"] is None

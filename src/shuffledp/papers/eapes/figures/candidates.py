@@ -164,9 +164,9 @@ def run(effort: Effort) -> Result:
         ),
         rows=tuple(rows),
         notes=(
-            f"After {epochs} epochs, one training each; repeated trainings differ by about "
-            "0.3 without noise and 2 with the printed one. Principal components are those "
-            "of the training pictures, as in the paper.",
+            f"After {epochs} epochs, one training each; eapes-fig5 has the spread of "
+            "repetitions, and noise by the exact calibration, which is smaller. Principal "
+            "components are those of the training pictures, as in the paper.",
             f"The paper prints {PRINTED}%. With the printed noise or more the best reading "
             f"reaches {max(noisy):.1f}%; without noise readings reach {min(plain):.1f} to "
             f"{max(plain):.1f}%. The paper writes that its number is consistent with that "

@@ -19,6 +19,8 @@ from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.statistics.single_message import SingleMessage
 
 PEOPLE, FEW = 10_000, 100
+# Budgets are rounded: levels that many people share, as in a deployment.
+DIGITS = 3
 EXTREMES = (0.0, 1e-9, 1e-3, 0.05, 1.0, 2.0, 4.0, 8.0)
 BOUNDS: dict[str, PublishedBound] = {
     "E-APES, Theorem 3 with C = 0": EapesCorollary(),
@@ -32,8 +34,9 @@ _TITLE = "E-APES, claim (i): 100 extreme budgets among 10,000"
 def people_with(extreme: float) -> Population:
     """Returns 9,900 people at quantiles of U(0.05, 1) and 100 at one budget."""
     usual = 0.05 + 0.95 * (np.arange(PEOPLE - FEW) + 0.5) / (PEOPLE - FEW)
-    # Three digits: levels that many people share, as in a deployment.
-    return Population.from_budgets(np.append(usual.round(3), np.full(FEW, extreme)))
+    return Population.from_budgets(
+        np.append(usual.round(DIGITS), np.full(FEW, extreme))
+    )
 
 
 def run(effort: Effort) -> Result:
