@@ -23,6 +23,8 @@ _OURS = "#0072b2"
 _COLORS = ("#d55e00", "#000000", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
 _DASHES = ("-", "--", "-.", ":")
 _MARKERS = "osD^vPX<>*"
+# Of more points than this, only some are marked.
+_MARKED = 30
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,8 @@ def _styles(panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:
 def _plot(axes: "Axes", curve: Curve, style: Mapping[str, Any]) -> None:
     at, values = _floats(curve.at), _floats(curve.values)
     look = dict(style)
+    if curve.joined and at.size > _MARKED:
+        look |= {"markevery": at.size // (_MARKED // 2)}
     if not curve.joined:
         look |= {"linestyle": "", "marker": look["marker"] or "o", "markersize": 4.5}
     if curve.low is None or curve.high is None:
