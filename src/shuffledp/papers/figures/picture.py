@@ -145,7 +145,7 @@ def _styles(panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:
             look = {"color": _COLORS[others % len(_COLORS)], "linewidth": 1.1}
             # A second round of the colors has other dashes.
             look |= {
-                "linestyle": _DASHES[(others + others // len(_COLORS)) % 4],
+                "linestyle": _DASHES[(others + 2 * (others // len(_COLORS))) % 4],
                 "marker": _MARKERS[others % len(_MARKERS)],
                 "markersize": 4,
             }

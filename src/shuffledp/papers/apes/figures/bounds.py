@@ -52,8 +52,9 @@ _NOTES = (
     "paper gives for UniS, is its closed form, 3.5 times as large. So is Theorem 4 "
     "compared with the numerical EoN of the tables.",
     "EoN numerical is below all of the paper's baselines, as it says. Its Theorem 4 in "
-    "closed form is not. The blanket of Clip-Laplace itself, at the largest budget, is "
-    "below all of them, and so is what is certified here.",
+    "closed form is not. The blanket of Clip-Laplace itself, with everybody at the largest "
+    "budget, is about as low as EoN or lower; what is certified here, with everybody's "
+    "own, is below all.",
 )
 # What Table 3 prints at 10,000 people of Uniform2, per coordinate.
 _TABLE_3 = {"EoN numerical": "0.057", "FMT22": "0.069"}
