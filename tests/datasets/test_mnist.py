@@ -15,6 +15,7 @@ from shuffledp.datasets.mnist import (
     MNIST_SHA256,
     load_digits,
     load_mnist,
+    has_qmnist,
     load_qmnist,
     read_idx,
 )
@@ -221,10 +222,13 @@ def test_qmnist_takes_the_class_from_the_first_column(
         header = b"\0\0\x08\x03" + struct.pack(">III", 60_000, 28, 28)
         files[f"qmnist-{half}-images-idx3-ubyte"] = header + bytes(60_000 * 784)
     write(nowhere / "data" / "qmnist", files, packed=False)
+    assert not has_qmnist(nowhere)
+    assert has_qmnist(nowhere / "data")
     monkeypatch.setenv("SHUFFLEDP_DATA", str(nowhere / "data"))
 
     images = load_qmnist()
 
+    assert has_qmnist()
     assert images.name == "qmnist"
     assert images.test_features.shape == (60_000, 784)
     assert images.test_labels.tolist() == [i % 10 for i in range(60_000)]

@@ -46,6 +46,11 @@ MNIST_SHA256 = {
     ),
 }
 
+_QMNIST_FILES = tuple(
+    f"qmnist-{half}-{kind}"
+    for half in ("train", "test")
+    for kind in ("images-idx3-ubyte", "labels-idx2-int")
+)
 _NUM_CLASSES = 10
 # Of the elements of an idx file: the code in its header, and the type.
 _BYTES, _INTEGERS = (0x08, ">u1"), (0x0C, ">i4")
@@ -109,6 +114,17 @@ def load_qmnist(folder: Path | None = None) -> LabeledImages:
     return LabeledImages(
         *_qmnist_half("train", folder), *_qmnist_half("test", folder), name="qmnist"
     )
+
+
+def has_qmnist(folder: Path | None = None) -> bool:
+    """Returns whether any file of QMNIST lies where `load_qmnist` looks for them."""
+    for name in _QMNIST_FILES:
+        try:
+            if find_all(_candidates(name, "qmnist"), folder):
+                return True
+        except DataError:
+            continue
+    return False
 
 
 def load_digits() -> LabeledImages:
@@ -192,8 +208,7 @@ def _mnist_half(
 def _qmnist_half(
     half: str, folder: Path | None
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    images = f"qmnist-{half}-images-idx3-ubyte"
-    labels = f"qmnist-{half}-labels-idx2-int"
+    images, labels = (name for name in _QMNIST_FILES if f"-{half}-" in name)
     pictures = _qmnist_file(images, (60_000, 28, 28), folder, integers=False)
     # The first column is the class; the other seven tell where the picture comes from.
     classes = _qmnist_file(labels, (60_000, 8), folder, integers=True)[:, 0]

@@ -27,7 +27,6 @@ from shuffledp.papers.apes.figures.training import (
     accuracies,
     certificate,
 )
-from shuffledp.papers.apes.stated_training import StatedTraining
 from shuffledp.papers.eapes.figures import training as eapes_training
 from shuffledp.papers.eapes.figures.training import Variant
 from shuffledp.papers.figures.catalog import EXPERIMENTS
@@ -109,14 +108,19 @@ def certified_rows() -> dict[str, dict[str, Cell]]:
         )
         # Their certificates take longest, and are tested where they are made.
         slow = ("unis", "s-apes-threshold")
-        names = {name: NAMES[name] for name in NAMES if name not in slow}
-        patch.setattr(apes_frameworks, "NAMES", names)
-        rows = columns(run("apes-table3"))
+        names = [name for name in NAMES if name not in slow]
+        table = apes_frameworks.table("some", ("uniform2",), names)
+        rows = columns(table(Effort(2, 1, False, lambda _share: None)))
     return {str(row["framework"]): row for row in rows}
 
 
 def run(name: str, *, seed: int = 1, repetitions: int = 2) -> Result:
     return EXPERIMENTS[name].run(Effort(repetitions, seed, False, lambda _share: None))
+
+
+def number(cell: Cell) -> float:
+    assert isinstance(cell, float)
+    return cell
 
 
 def columns(result: Result) -> list[dict[str, Cell]]:
@@ -166,16 +170,17 @@ def test_certified_is_at_most_local_and_published_is_beside_it(
 ) -> None:
     for name in ("APES", "One-bit APES"):
         row = certified_rows[name]
-        local = float(row["local"])
+        local = number(row["local, most"])
         assert local == pytest.approx(90.0, rel=1e-12)
-        assert 0.0 < float(row["c cert."]) <= 1.0
-        assert 0.0 < float(row["uc cert."]) <= local
-        assert float(row["uc cert."]) <= float(row["all cert."])
-        assert float(row["all cert."]) <= local * SMALL.rounds
-    assert certified_rows["APES"]["uc printed"] == 57.6
-    assert certified_rows["APES"]["paper"] == 79.67
-    assert float(certified_rows["APES"]["uc publ."]) > 0.0
-    assert certified_rows["One-bit APES"]["uc publ."] == "-"
+        assert 0.0 < number(row["coordinate, certified"]) <= 1.0
+        assert 0.0 < number(row["round, certified"]) <= local
+        assert number(row["round, certified"]) <= number(row["training, certified"])
+        assert number(row["training, certified"]) <= local * SMALL.rounds
+        assert number(row["training, certified"]) <= number(row["training, local"])
+    assert certified_rows["APES"]["round, printed"] == 57.6
+    assert certified_rows["APES"]["accuracy, printed"] == 79.67
+    assert number(certified_rows["APES"]["round, stated"]) > 0.0
+    assert certified_rows["One-bit APES"]["round, stated"] is None
 
 
 def test_a_statement_below_an_attack_is_marked() -> None:
@@ -183,16 +188,13 @@ def test_a_statement_below_an_attack_is_marked() -> None:
     promise = promise_of(
         TrainingRound(OneBitVectors(1.0), 4), people, delta=1e-3, rounds=1
     )
-    assert promise.central is not None
-    (level,) = promise.central.also[0].levels
-    shown = level.epsilon_central_lower
-    assert shown > 0.0
-    stated = StatedTraining(coordinate=0.999 * shown, user=19.7)
+    attack = apes_frameworks._coordinate_attack(promise)
 
-    assert apes_frameworks._coordinate(promise, stated) == f"{0.999 * shown:.3g}!"
-    assert apes_frameworks._user(promise, stated) == 19.7
-    nothing = StatedTraining(None, None)
-    assert apes_frameworks._user(promise, nothing) == "-"
+    assert attack > 0.0
+    assert apes_frameworks._attack(promise) > attack
+    assert apes_frameworks._flagged(0.999 * attack, attack) == (0.999 * attack, True)
+    assert apes_frameworks._flagged(attack, attack) == (attack, False)
+    assert apes_frameworks._flagged(None, attack) == (None, None)
 
 
 def test_no_central_guarantee_is_claimed_where_none_is_proven(
@@ -200,10 +202,59 @@ def test_no_central_guarantee_is_claimed_where_none_is_proven(
 ) -> None:
     for name in ("S-APES, top-b", "PLDP", "LDP-Min"):
         row = certified_rows[name]
-        assert row["c cert."] == "-"
-        assert str(row["uc cert."]).endswith("(local)")
-        assert str(row["all cert."]).endswith("(local)")
-    assert certified_rows["Non-Private"]["all cert."] == "inf (local)"
+        assert row["coordinate, certified"] is None
+        assert row["round, certified"] is None
+        assert row["training, certified"] is None
+        assert number(row["training, local"]) > 0.0
+    assert certified_rows["Non-Private"]["training, local"] is None
+
+
+def test_a_quick_table_has_one_repetition_and_no_errors() -> None:
+    result = EXPERIMENTS["apes-table3"].run(Effort(2, 1, True, lambda _share: None))
+
+    assert result.setting["repetitions"] == 1
+    assert {row["standard error"] for row in columns(result)} == {None}
+    again = run("apes-table3")
+    assert again.setting["repetitions"] == 2
+    assert all(number(row["standard error"]) >= 0.0 for row in columns(again))
+
+
+def test_errors_of_means_are_those_of_the_textbook() -> None:
+    # Deviations -1, 0, 1: variance 1, of the mean 1 / 3.
+    found = np.array([79.0, 80.0, 81.0])
+
+    assert apes_training.standard_error(found) == pytest.approx(3**-0.5, rel=1e-12)
+    assert apes_training.standard_error(found[:1]) is None
+    curve = apes_training.mean_curve("here", [1.0], [found])
+    assert curve.values == [80.0]
+    assert curve.low == [pytest.approx(80.0 - 3**-0.5)]
+    assert curve.high == [pytest.approx(80.0 + 3**-0.5)]
+
+
+def test_the_papers_data_are_taken_where_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = replace(some_images(), name="qmnist")
+    monkeypatch.setattr(apes_training, "load_qmnist", lambda: other)
+    plain = apes_training.load_images().name
+    notes = apes_training.setting_notes(SMALL)
+
+    monkeypatch.setattr(apes_training, "has_qmnist", lambda: True)
+
+    assert (plain, apes_training.load_images().name) == ("patterns", "qmnist")
+    assert len(apes_training.setting_notes(SMALL)) == len(notes) - 1
+    assert apes_training.setting_cells(SMALL, 1)["data"] == "QMNIST"
+
+
+def test_printed_accuracies_are_compared_and_differences_are_explained() -> None:
+    compared = apes_training.accuracy_comparisons(
+        {("apes", "uniform2"): np.array([79.0, 80.0]), ("unis", "gauss2"): np.ones(1)},
+        why="a reason",
+    )
+
+    assert [each.printed for each in compared] == ["79.67", "64.81"]
+    assert [each.agrees for each in compared] == [True, False]
+    assert [each.why for each in compared] == ["", "a reason"]
 
 
 def test_one_training_serves_all_of_its_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,19 +11,21 @@ from shuffledp.papers.apes.figures import (
 )
 from shuffledp.papers.figures.result import Experiment
 
+_ONCE = "one repetition, no standard errors"
+
 EXPERIMENTS = {
-    "apes-candidates": Experiment(
-        "Table 4: which ways of computing give its epsilons.", candidates.run
-    ),
     "apes-fig2": Experiment("Figure 2: bounds, budgets up to 1.", bounds.run_figure_2),
     "apes-fig3": Experiment(
-        "Figure 3: accuracy and budgets (40 minutes).", budgets.run, 3
+        "Figure 3: accuracy and budgets (7 minutes).", budgets.run, 3, _ONCE
     ),
     "apes-fig4": Experiment(
-        "Figure 4: accuracy and clip bound (10 minutes).", sweeps.run_figure_4, 3
+        "Figure 4: accuracy and clip bound (3 minutes).", sweeps.run_figure_4, 3, _ONCE
     ),
     "apes-fig5": Experiment(
-        "Figure 5: accuracy and sparsification (20 minutes).", sweeps.run_figure_5, 3
+        "Figure 5: accuracy and sparsification (8 minutes).",
+        sweeps.run_figure_5,
+        3,
+        _ONCE,
     ),
     "apes-fig6": Experiment(
         "Figure 6: error of the calibration.", calibration.run, 200
@@ -39,11 +41,18 @@ EXPERIMENTS = {
         "Figure 10: bias of Clip-Laplace.", moments.run_bias, 100_000
     ),
     "apes-table3": Experiment(
-        "Table 3: frameworks, privacy and accuracy (10 minutes).", frameworks.TABLE_3, 3
+        "Table 3: frameworks, privacy and accuracy (3 minutes).",
+        frameworks.TABLE_3,
+        3,
+        _ONCE,
     ),
     "apes-table4": Experiment(
-        "Table 4: the same for six budget distributions (40 minutes).",
+        "Table 4: the same for six budget distributions (9 minutes).",
         frameworks.TABLE_4,
         3,
+        _ONCE,
+    ),
+    "apes-candidates": Experiment(
+        "Table 4: which ways of computing give its epsilons.", candidates.run
     ),
 }

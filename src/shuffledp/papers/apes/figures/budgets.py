@@ -1,98 +1,92 @@
 """APES (Liu et al. 2023), Figure 3: accuracy under six distributions of budgets."""
 
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-
 from shuffledp.federated.settings import PAPER_SETTINGS
-from shuffledp.papers.apes.figures.frameworks import (
-    COLORS,
-    DISTRIBUTIONS,
-    PAPER_ACCURACY,
-    training_under,
-)
+from shuffledp.papers.apes.figures.frameworks import PUBLISHED, training_under
 from shuffledp.papers.apes.figures.training import (
     NAMES,
+    OTHER_RATES,
     accuracies,
+    accuracy_comparisons,
+    mean_curve,
+    repetitions_of,
     setting_cells,
-    setting_note,
-    spread,
+    setting_notes,
+    standard_error,
 )
+from shuffledp.papers.apes.printed import ACCURACIES, DISTRIBUTIONS
+from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
-from shuffledp.report.picture import new_figure, svg
+from shuffledp.types import Floats
+
+_TITLE = "APES (Liu et al. 2023), Figure 3: accuracy and budgets"
+# UniS stands for PLDP, too.
+_NAMES = tuple(name for name in PUBLISHED if name != "pldp")
+_AT = tuple(range(1, len(DISTRIBUTIONS) + 1))
 
 
 def run(effort: Effort) -> Result:
     """Returns accuracies under all distributions of budgets."""
-    repetitions = effort.repetitions
-    seed = effort.seed
-    on_share = effort.on_share
-    names = tuple(name for name in NAMES if name != "pldp")
-    found = accuracies(
-        [
-            training_under(name, distribution)
-            for distribution in DISTRIBUTIONS
-            for name in names
-        ],
+    repetitions = repetitions_of(effort)
+    trained = accuracies(
+        [training_under(name, each) for each in DISTRIBUTIONS for name in _NAMES],
         repetitions=repetitions,
-        seed=seed,
-        on_share=on_share,
+        seed=effort.seed,
+        on_share=effort.on_share,
     )
-    rows: list[tuple[Cell, ...]] = []
-    for place, distribution in enumerate(DISTRIBUTIONS):
-        for name in names:
-            accuracy = found[training_under(name, distribution)]
-            paper = PAPER_ACCURACY[name][place] if name in PAPER_ACCURACY else "-"
-            rows.append(
-                (
-                    distribution,
-                    NAMES[name],
-                    float(accuracy.mean()),
-                    spread(accuracy),
-                    paper,
-                )
-            )
+    found = {
+        (name, each): trained[training_under(name, each)]
+        for each in DISTRIBUTIONS
+        for name in _NAMES
+    }
+    setting = setting_cells(PAPER_SETTINGS, repetitions)
     return Result(
-        title=f"APES Figure 3: accuracy and budgets, {repetitions} repetitions",
-        setting=setting_cells(PAPER_SETTINGS),
-        columns=("distribution", "framework", "accuracy", "spread", "paper's accuracy"),
-        rows=tuple(rows),
-        notes=(
-            setting_note(PAPER_SETTINGS, repetitions),
-            "The paper's accuracies are those of its Table 4. UniS stands for PLDP, too. "
-            "What each is worth: apes-table4.",
+        title=_TITLE,
+        setting=setting,
+        columns=(
+            "distribution",
+            "framework",
+            "accuracy",
+            "standard error",
+            "accuracy, printed",
         ),
-        svg=_accuracy_picture(rows),
+        rows=tuple(
+            (
+                each,
+                NAMES[name],
+                float(accuracy.mean()),
+                standard_error(accuracy),
+                float(ACCURACIES[name][DISTRIBUTIONS.index(each)]),
+            )
+            for (name, each), accuracy in found.items()
+        ),
+        notes=(
+            *setting_notes(PAPER_SETTINGS),
+            "The printed accuracies are those of Table 4, as the figure has no numbers. "
+            "UniS stands for PLDP, too. What each is worth: apes-table4.",
+        ),
+        svg=_picture(setting, found),
+        comparisons=accuracy_comparisons(found, why=OTHER_RATES),
+        keys=2,
     )
 
 
-def _accuracy_picture(rows: Sequence[Sequence[Any]]) -> str:
-    figure = new_figure(8.0, 5.4)
-    axes = figure.subplots()
-    places = np.arange(len(DISTRIBUTIONS))
-    for name, color in COLORS.items():
-        chosen = [row for row in rows if row[1] == NAMES[name]]
-        if not chosen:
-            continue
-        axes.plot(
-            places,
-            [row[2] for row in chosen],
-            color=color,
-            marker="o",
-            label=NAMES[name],
-        )
-        if name in PAPER_ACCURACY:
-            axes.plot(
-                places,
-                PAPER_ACCURACY[name],
-                color=color,
-                marker="x",
-                linestyle=":",
-                linewidth=0.9,
-            )
-    axes.plot([], [], color="#111827", marker="x", linestyle=":", label="the paper's")
-    axes.set_xticks(places, DISTRIBUTIONS)
-    axes.set_ylabel("accuracy (%)")
-    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
-    return svg(figure, "Accuracy of frameworks under six distributions of budgets")
+def _picture(setting: dict[str, Cell], found: dict[tuple[str, str], Floats]) -> str:
+    names = ", ".join(f"{k} {each}" for k, each in zip(_AT, DISTRIBUTIONS, strict=True))
+    here = [
+        mean_curve(NAMES[name], _AT, [found[name, each] for each in DISTRIBUTIONS])
+        for name in _NAMES
+    ]
+    printed = [
+        Curve(NAMES[name], _AT, [float(text) for text in ACCURACIES[name]])
+        for name in _NAMES
+    ]
+    panels = [
+        Panel(title, curves, horizontal="budgets", vertical="accuracy (%)")
+        for title, curves in (("here", here), ("as printed", printed))
+    ]
+    return draw(
+        f"{_TITLE} ({names})",
+        setting,
+        panels,
+        description="Accuracy of frameworks under six distributions of budgets",
+    )

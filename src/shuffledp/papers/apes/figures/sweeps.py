@@ -1,23 +1,22 @@
 """APES (Liu et al. 2023), Figures 4 and 5: accuracy against C and against b / d."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from shuffledp.federated.settings import PAPER_SETTINGS
 from shuffledp.papers.apes.figures.training import (
     Training,
     accuracies,
     certificate,
-    certified_cell,
-    error_bar,
+    level_curve,
+    mean_curve,
+    repetitions_of,
     setting_cells,
-    setting_note,
-    spread,
+    setting_notes,
+    standard_error,
     statement,
 )
-from shuffledp.papers.figures.result import Cell, Effort, Result
-from shuffledp.report.picture import new_figure, svg
+from shuffledp.papers.figures.picture import Panel, draw
+from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp.types import Floats
 
 CLIPS = (0.01, 0.03, 0.1, 0.3, 1.0)
@@ -25,53 +24,74 @@ SHARES = (0.02, 0.05, 0.1, 0.2)
 _NOISES = {"apes": "Clip-Laplace", "unis": "Laplace"}
 _SELECTIONS = {
     "s-apes": "top-b, as published",
-    "s-apes-threshold": "threshold",
+    "s-apes-threshold": "threshold (ours)",
     "random-sparsification": "random",
 }
-_COLORS = ("#1f5fa8", "#d9730d", "#57606a", "#2e7d4f")
 
 
 def run_figure_4(effort: Effort) -> Result:
     """Returns accuracies with Clip-Laplace and Laplace messages, for several C."""
-    repetitions = effort.repetitions
-    seed = effort.seed
-    on_share = effort.on_share
+    repetitions = repetitions_of(effort)
     trainings = {
         (clip, name): Training(name, replace(PAPER_SETTINGS, clip=clip))
         for clip in CLIPS
         for name in _NOISES
     }
     found = accuracies(
-        trainings.values(), repetitions=repetitions, seed=seed, on_share=on_share
+        trainings.values(),
+        repetitions=repetitions,
+        seed=effort.seed,
+        on_share=effort.on_share,
     )
-    rows: list[tuple[Cell, ...]] = [
-        (
-            clip,
-            _NOISES[name],
-            float(found[training].mean()),
-            spread(found[training]),
-        )
-        for (clip, name), training in trainings.items()
+    means = {key: float(found[each].mean()) for key, each in trainings.items()}
+    title = "APES (Liu et al. 2023), Figure 4: accuracy and clip bound"
+    setting = setting_cells(PAPER_SETTINGS, repetitions) | {"C": "varies"}
+    curves = [
+        mean_curve(noise, CLIPS, [found[trainings[clip, name]] for clip in CLIPS])
+        for name, noise in _NOISES.items()
     ]
     return Result(
-        title=f"APES Figure 4: accuracy and clip bound, {repetitions} repetitions",
-        setting=setting_cells(PAPER_SETTINGS),
-        columns=("C", "noise", "accuracy", "spread"),
-        rows=tuple(rows),
+        title=title,
+        setting=setting,
+        columns=("C", "noise", "accuracy", "standard error"),
+        rows=tuple(
+            (clip, _NOISES[name], means[clip, name], standard_error(found[training]))
+            for (clip, name), training in trainings.items()
+        ),
         notes=(
-            setting_note(PAPER_SETTINGS, repetitions),
+            *setting_notes(PAPER_SETTINGS),
             "C varies, all else does not. The paper prints a figure without numbers; its "
             "best is Clip-Laplace at C = 0.1. The certificate does not depend on C.",
         ),
-        svg=_picture(rows, tuple(_NOISES.values()), "C", logarithmic=True),
+        svg=draw(
+            title,
+            setting,
+            [Panel("", curves, horizontal="C", vertical="accuracy (%)", log="x")],
+            description="Accuracy against the clip bound, for two kinds of noise",
+        ),
+        comparisons=(
+            Comparison(
+                "the C at which Clip-Laplace does best",
+                "0.1",
+                max(CLIPS, key=lambda clip: means[clip, "apes"]),
+            ),
+            Comparison(
+                "how many of these C Clip-Laplace does better at than Laplace, above 0.1",
+                str(sum(clip > 0.1 for clip in CLIPS)),
+                sum(
+                    means[clip, "apes"] > means[clip, "unis"]
+                    for clip in CLIPS
+                    if clip > 0.1
+                ),
+            ),
+        ),
+        keys=2,
     )
 
 
 def run_figure_5(effort: Effort) -> Result:
     """Returns accuracies of three ways to keep few messages, for several b / d."""
-    repetitions = effort.repetitions
-    seed = effort.seed
-    on_share = effort.on_share
+    repetitions = repetitions_of(effort)
     trainings = {
         (share, name): Training(name, replace(PAPER_SETTINGS, share=share))
         for share in SHARES
@@ -81,74 +101,76 @@ def run_figure_5(effort: Effort) -> Result:
     found = accuracies(
         [*trainings.values(), whole],
         repetitions=repetitions,
-        seed=seed,
-        on_share=on_share,
+        seed=effort.seed,
+        on_share=effort.on_share,
     )
     rows = [
-        _row(share, _SELECTIONS[name], training, found[training], seed)
+        _row(share, _SELECTIONS[name], training, found[training], effort.seed)
         for (share, name), training in trainings.items()
     ]
-    rows.append(_row(1.0, "APES", whole, found[whole], seed))
+    rows.append(_row(1.0, "APES", whole, found[whole], effort.seed))
+    title = "APES (Liu et al. 2023), Figure 5: accuracy and sparsification"
+    setting = setting_cells(PAPER_SETTINGS, repetitions) | {"b / d": "varies"}
+    curves = [
+        mean_curve(kept, SHARES, [found[trainings[share, name]] for share in SHARES])
+        for name, kept in _SELECTIONS.items()
+    ]
+    curves.append(level_curve("APES, all coordinates", SHARES, found[whole]))
+    ahead = sum(
+        found[trainings[share, "s-apes"]].mean()
+        > found[trainings[share, "random-sparsification"]].mean()
+        for share in SHARES
+    )
     return Result(
-        title=f"APES Figure 5: accuracy and sparsification, {repetitions} repetitions",
-        setting=setting_cells(PAPER_SETTINGS),
-        columns=("b / d", "kept", "accuracy", "spread", "publ.", "certified"),
+        title=title,
+        setting=setting,
+        columns=(
+            "b / d",
+            "kept",
+            "accuracy",
+            "standard error",
+            "training, stated",
+            "training, certified",
+            "training, local",
+        ),
         rows=tuple(rows),
         notes=(
-            setting_note(PAPER_SETTINGS, repetitions),
-            "b / d varies, all else does not. publ. and certified: central epsilon of one "
-            "person after all rounds, the largest of all; publ. is the paper's statement "
-            "and not proven. (local): no central guarantee is proven for top-b, which "
-            "couples coordinates; what the device keeps by itself.",
+            *setting_notes(PAPER_SETTINGS),
+            "b / d varies, all else does not. training: epsilon of one person after all "
+            "rounds, the largest of all: stated by the paper, not proven; certified "
+            "centrally; and what the device keeps by itself. Nothing central is proven "
+            "for top-b, which couples coordinates.",
             "random: every coordinate is kept with chance b / d, by a coin of its own, and "
-            "certified as a device that does so.",
+            "certified as a device that does so; its estimate is divided by b / d.",
         ),
-        svg=_picture(rows, (*_SELECTIONS.values(), "APES"), "b / d"),
+        svg=draw(
+            title,
+            setting,
+            [Panel("", curves, horizontal="b / d", vertical="accuracy (%)")],
+            description="Accuracy against the share of coordinates that are kept",
+        ),
+        comparisons=(
+            Comparison(
+                "at how many of these b / d the published selection beats a random one",
+                str(len(SHARES)),
+                float(ahead),
+            ),
+        ),
+        keys=2,
     )
 
 
 def _row(
     share: float, kept: str, training: Training, accuracy: Floats, seed: int
 ) -> tuple[Cell, ...]:
-    guarantee = certificate(training, seed, training.setting.rounds)
-    published = statement(training, seed, training.setting.rounds).user
+    promise = certificate(training, seed, training.setting.rounds)
+    central, local = promise.central, promise.local
     return (
         share,
         kept,
         float(accuracy.mean()),
-        spread(accuracy),
-        "-" if published is None else published,
-        certified_cell(guarantee),
+        standard_error(accuracy),
+        statement(training, seed, training.setting.rounds).user,
+        None if central is None else central.worst.epsilon_central,
+        None if local is None else local.worst.epsilon_all,
     )
-
-
-def _picture(
-    rows: Sequence[Sequence[Any]],
-    names: Sequence[str],
-    label: str,
-    *,
-    logarithmic: bool = False,
-) -> str:
-    """Draws accuracy against the first column, one line per name in the second."""
-    figure = new_figure(7.0, 4.6)
-    axes = figure.subplots()
-    for name, color in zip(names, _COLORS, strict=False):
-        chosen = [row for row in rows if row[1] == name]
-        if len(chosen) == 1:
-            axes.axhline(float(chosen[0][2]), color=color, linestyle=":", label=name)
-            continue
-        axes.errorbar(
-            [float(row[0]) for row in chosen],
-            [float(row[2]) for row in chosen],
-            yerr=[error_bar(row[3]) for row in chosen],
-            color=color,
-            marker="o",
-            capsize=3,
-            label=name,
-        )
-    if logarithmic:
-        axes.set_xscale("log")
-    axes.set_xlabel(label)
-    axes.set_ylabel("accuracy (%)")
-    axes.legend(frameon=False)
-    return svg(figure, f"Accuracy against {label}")
