@@ -13,9 +13,9 @@ import pytest
 from shuffledp.datasets import mnist
 from shuffledp.datasets.mnist import (
     MNIST_SHA256,
+    has_qmnist,
     load_digits,
     load_mnist,
-    has_qmnist,
     load_qmnist,
     read_idx,
 )
