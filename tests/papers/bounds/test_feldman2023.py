@@ -16,6 +16,7 @@ from shuffledp.papers.bounds.feldman2023 import (
     Feldman2023Kary,
     Feldman2023Numerical,
 )
+from shuffledp.papers.eapes.slots import slot_divergence
 
 CLOSED, NUMERICAL, KARY = (
     Feldman2023Closed(),
@@ -72,6 +73,20 @@ def test_k_ary_response_reaches_more_than_is_claimed() -> None:
     reached = sdp.account(sdp.Frequency(10), people.people, epsilon=3.6).levels[0]
     assert reached.delta_central_lower > 1e6 * claimed
     assert KARY.proven == Status.FALSE
+
+
+@pytest.mark.parametrize(("budget", "num_users"), [(0.5, 1), (1.0, 7), (4.0, 60)])
+def test_the_reduction_is_the_proven_bound_for_any_randomizer(
+    budget: float, num_users: int
+) -> None:
+    assert NUMERICAL.proven == Status.PROVEN
+    for share in (0.05, 0.3, 0.8):
+        proven = slot_divergence({budget: num_users}, share * budget)
+
+        found = NUMERICAL.delta(setting(budget, num_users), share * budget)
+
+        # A sum over three outcomes of everybody, which loses digits to cancellation.
+        assert found == pytest.approx(proven, rel=1e-9, abs=1e-15)
 
 
 def test_the_closed_form_as_printed() -> None:

@@ -7,7 +7,9 @@ import pytest
 from scipy.stats import binom, multivariate_normal
 
 import shuffledp as sdp
+from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.eapes.normal_limit import normal_distances
+from shuffledp.papers.eapes.theorem import gdp_parameter
 
 
 def test_the_printed_example_is_that_of_fifty_people() -> None:
@@ -63,6 +65,20 @@ def test_distances_are_those_of_sums_and_integrals() -> None:
         for j in reach
     )
     assert found.kolmogorov == pytest.approx(largest, abs=2e-4)
+
+
+def test_theorem_2_is_the_distance_of_two_normal_laws() -> None:
+    budgets, delta = np.array([0.1, 0.4, 0.4, 1.5, 2.0]), 0.05
+    p = 2.0 * (1.0 - delta) / (1.0 + np.exp(budgets[:-1]))
+    covariance = np.diag(np.full(2, (p / 2).sum())) - (p**2).sum() / 4
+    apart = np.array([-1.0, 1.0])
+
+    distance = math.sqrt(apart @ np.linalg.solve(covariance, apart))
+
+    setting = Setting(sdp.Population.from_budgets(budgets))
+    assert gdp_parameter(setting, delta_local=delta) == pytest.approx(
+        distance, rel=1e-12
+    )
 
 
 def test_only_the_distance_of_the_whole_law_falls_like_one_over_root_n() -> None:
