@@ -126,7 +126,7 @@ def test_digests_of_all_protocols_differ() -> None:
         (
             sdp.Strings,
             '{"mechanism":"rappor","mode":"agnostic","parameters":{"bits":128,'
-            '"cohorts":16,"hashes":2,"one_given_one":0.75,"one_given_zero":0.25},'
+            '"cohorts":16,"hashes":2,"one_given_one":0.75,"one_given_zero":0.5},'
             '"statistic":"strings"}',
         ),
     ],

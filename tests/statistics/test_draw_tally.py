@@ -154,7 +154,7 @@ def test_drawn_tallies_are_as_likely_as_those_of_people(protocol: Any) -> None:
         sdp.Frequency(3, "stratified", sdp.UnaryEncoding(3)),
         sdp.Mean(0, 2, randomizer=sdp.Laplace(0, 2, cells=256)),
         sdp.BinarySum(),
-        sdp.Strings(4, 1, 2),
+        sdp.Strings(4, 1, 2, one_given_zero=0.25),
     ],
     ids=repr,
 )

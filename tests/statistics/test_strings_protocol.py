@@ -54,7 +54,7 @@ def test_frequent_words_of_100000_people_are_found(mode: Mode) -> None:
     # 100 words: a false alarm in 1e-5 of all seeds.
     assert np.abs(z).max() < 5.3
     assert abs(np.mean(z**2) - 1.0) < 0.75
-    assert estimate.found[:3].all()
+    assert estimate.found[:2].all()
     assert truth[estimate.found].min() > 0.0
     assert estimate.num_users == 100_000
     assert estimate.mode == mode
@@ -91,7 +91,7 @@ def test_reports_repeat_the_memory_and_not_the_string() -> None:
 
     assert np.array_equal(first.messages, memory.bits)
     assert np.array_equal(second.messages, memory.bits)
-    noisy = Strings(num_bits=32)
+    noisy = Strings(num_bits=32, one_given_zero=0.25)
     kept = replace(memory, identity=noisy.identity)
     reports = [noisy.report(kept, rng=rng).messages for _ in range(400)]
     mean = np.mean(reports, axis=0)

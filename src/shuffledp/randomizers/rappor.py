@@ -57,14 +57,15 @@ class Rappor(BitChannel):
         num_bits: m, the length of a filter; at least 2 h + 1.
         num_hashes: h, how many bits a value sets at most.
         one_given_one: q, the chance that a report repeats a permanent 1.
-        one_given_zero: p, the chance that a report shows 1 for a permanent 0; below q.
+        one_given_zero: p, the chance that a report shows 1 for a permanent 0; below q. By
+            default, as q, that of the paper's example.
     """
 
     num_bits: int
     num_hashes: int
     _: KW_ONLY
     one_given_one: float = 0.75
-    one_given_zero: float = 0.25
+    one_given_zero: float = 0.5
 
     def __post_init__(self) -> None:
         whole_number(self.num_hashes, "hashes", least=1, most=MAX_HASHES)

@@ -90,7 +90,7 @@ class Strings:
     num_hashes: int = 2
     num_cohorts: int = 16
     one_given_one: float = 0.75
-    one_given_zero: float = 0.25
+    one_given_zero: float = 0.5
     mode: Mode = "agnostic"
 
     def __post_init__(self) -> None:

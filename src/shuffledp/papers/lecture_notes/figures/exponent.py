@@ -1,0 +1,21 @@
+"""Which power of something a measured error follows."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shuffledp.papers.figures.result import Cell
+
+
+def exponent(at: Sequence[float], values: Sequence[Cell]) -> float:
+    """Returns the slope of a straight line through logarithms, by least squares.
+
+    >>> round(exponent([1.0, 2.0, 4.0], [3.0, 12.0, 48.0]), 12)
+    2.0
+
+    Args:
+        at: Places, above 0.
+        values: Measured there, above 0.
+    """
+    heights = np.log([float(value or "nan") for value in values])
+    return float(np.polyfit(np.log(at), heights, 1)[0])

@@ -1,0 +1,90 @@
+"""The noisy sum of bits in the shuffle model, as printed and as it must be.
+
+Everybody sends her bit with chance 1 - p and a fair coin with chance p,
+
+    p ~ ln(1 / delta) / (n eps^2),
+
+and the analyst, from the shuffled y_1, ..., y_n, estimates the mean of the bits by
+
+    printed (9.5)   (sum y - p / 2) / (n (1 - p)),
+    right           (sum y - n p / 2) / (n (1 - p)).
+
+The printed one is off by (n - 1) p / (2 n (1 - p)) in the mean: for n = 1,000, p = 0.3 and
+a mean of 0.4, it has the expectation 0.614. Theorem 9.6 states an expected error of
+O(sqrt(ln(1 / delta)) / (n eps)) for the right one; the constant in p is left open there,
+and certified here (`BinarySum.calibrate`).
+
+Source: Wang, lecture notes, Theorem 9.6, eq. (9.4) and (9.5), after Cheu, Smith, Ullman,
+Zeber, Zhilyaev (2019), arXiv:1808.01394.
+"""
+
+import math
+
+from shuffledp.arrays import as_number
+from shuffledp.errors import InvalidInputError, OutsidePreconditions
+from shuffledp.papers.bounds.bound import check_delta
+from shuffledp.papers.lecture_notes.average import checked
+
+
+def printed_share(num_users: int, epsilon: float, delta: float) -> float:
+    """Returns p = ln(1 / delta) / (n eps^2), the constant taken for 1.
+
+    Raises:
+        OutsidePreconditions: Unless eps <= 1, delta >= 2^(-eps n), and p < 1.
+    """
+    people, target = checked(num_users, epsilon)
+    chance = check_delta(delta)
+    if target > 1.0 or math.log2(chance) < -target * people:
+        raise OutsidePreconditions(
+            "Expected 0 < epsilon <= 1 and delta >= 2^(-epsilon n), got epsilon = "
+            f"{target:g}, delta = {chance:g} and n = {people}."
+        )
+    share = math.log(1.0 / chance) / (people * target**2)
+    if share >= 1.0:
+        raise OutsidePreconditions(
+            f"Expected so many people that p < 1, got p = {share:g} for {people}."
+        )
+    return share
+
+
+def printed_estimate(total: float, *, num_users: int, share: float) -> float:
+    """Returns (9.5) as printed.
+
+    Args:
+        total: Sum of the messages.
+        num_users: n.
+        share: p, in (0, 1).
+    """
+    people, p = _checked(num_users, share)
+    return (total - p / 2.0) / (people * (1.0 - p))
+
+
+def unbiased_estimate(total: float, *, num_users: int, share: float) -> float:
+    """Returns (9.5) with n p / 2 in place of p / 2.
+
+    >>> round(unbiased_estimate(430.0, num_users=1_000, share=0.3), 12)
+    0.4
+    >>> round(printed_estimate(430.0, num_users=1_000, share=0.3), 3)
+    0.614
+
+    Args:
+        total: Sum of the messages.
+        num_users: n.
+        share: p, in (0, 1).
+    """
+    people, p = _checked(num_users, share)
+    return (total - people * p / 2.0) / (people * (1.0 - p))
+
+
+def local_budget(share: float) -> float:
+    """Returns ln(2 / p - 1), the local budget of these messages."""
+    _, p = _checked(1, share)
+    return math.log(2.0 / p - 1.0)
+
+
+def _checked(num_users: int, share: float) -> tuple[int, float]:
+    people, _ = checked(num_users, 1.0)
+    p = as_number(share, "share of coins")
+    if not 0.0 < p < 1.0:
+        raise InvalidInputError(f"Expected 0 < p < 1, got {p:g}.")
+    return people, p

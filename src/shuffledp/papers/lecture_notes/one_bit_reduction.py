@@ -1,0 +1,129 @@
+"""Any local protocol with one bit per person, by public coins.
+
+Let Q be a randomizer of budget eps and mu a distribution with e^-eps <= Q(z | x) / mu(z) <=
+e^eps for all x and z, such as that of some fixed value. For every person a message z is
+drawn from mu, in public; she sends one bit, 1 with chance
+
+    c Q(z | x) / mu(z),    c = 1 / (e^eps + 1),
+
+and the analyst keeps z where the bit is 1. Then
+
+    P(kept, z) = mu(z) c Q(z | x) / mu(z) = c Q(z | x):
+
+whoever is kept, with chance c whatever her value, has sent exactly what Q sends, and the
+analyst of Q goes on with some c n people. Both of the bit's chances change by a factor of
+e^eps at most: for the 0 that is (1 - c r') / (1 - c r), largest at r' = 1, r = e^eps, and
+e^eps there. With c = 1/2, which is possible up to eps = ln 2 only, the same ratio would be
+1 / (2 - e^eps), a level of 1.05 at eps = 0.5.
+
+Source: Wang, lecture notes, section 9.1, item 4, where it is stated in words; Bassily,
+Smith (2015), "Local, private, efficient protocols for succinct histograms".
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomness import Rng, coins
+from shuffledp.types import Floats, Ints
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class OneBitReduction:
+    """A finite randomizer whose messages are drawn in public and kept by one bit.
+
+    >>> keep = math.exp(1.0) / (math.exp(1.0) + 1.0)
+    >>> response = np.array([[keep, 1.0 - keep], [1.0 - keep, keep]])
+    >>> one_bit = OneBitReduction(response, response[0], epsilon=1.0)
+    >>> one_bit.kept_chances().round(4)
+    array([[0.1966, 0.0723],
+           [0.0723, 0.1966]])
+
+    Attributes:
+        table: Q, the chance of every message for every value, shape (values, messages).
+        public: mu, from which public messages are drawn, shape (messages,).
+        epsilon: A budget within which the table is, and the table over mu.
+    """
+
+    table: Floats
+    public: Floats
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        table, public = np.asarray(self.table), np.asarray(self.public)
+        if table.ndim != 2 or table.shape[0] < 1 or public.shape != table.shape[1:]:
+            raise InvalidInputError(
+                "Expected a table (values, messages) and a law of these messages, got "
+                f"{table.shape} and {public.shape}."
+            )
+        for law in (*table, public):
+            if not (np.all(law > 0.0) and abs(float(law.sum()) - 1.0) <= 1e-9):
+                raise InvalidInputError(
+                    "Expected chances above 0 that add up to 1 for every value."
+                )
+        if not 0.0 < self.epsilon <= 700.0:
+            raise InvalidInputError(
+                f"Expected 0 < epsilon <= 700, got {self.epsilon:g}."
+            )
+        logs = np.abs(np.log(table / public))
+        spread = np.log(table.max(axis=0) / table.min(axis=0))
+        shown = float(max(logs.max(), spread.max()))
+        if shown > self.epsilon * (1.0 + _ROUNDING) + _ROUNDING:
+            raise InvalidInputError(
+                f"Expected chances within a factor of e^{self.epsilon:g} of each other, "
+                f"got e^{shown:.6g}."
+            )
+
+    @property
+    def kept_share(self) -> float:
+        """c, the share of people whose public message is kept, whatever they hold."""
+        return 1.0 / (math.exp(self.epsilon) + 1.0)
+
+    def bit_chances(self) -> Floats:
+        """Returns with which chance a bit is 1, shape (values, messages)."""
+        # Rounding must not lead beyond the two ends, which the level allows.
+        least = self.kept_share * math.exp(-self.epsilon)
+        most = self.kept_share * math.exp(self.epsilon)
+        found: Floats = np.clip(self.kept_share * self.table / self.public, least, most)
+        return found
+
+    def kept_chances(self) -> Floats:
+        """Returns the chance that each message is kept, shape (values, messages)."""
+        found: Floats = self.public * self.bit_chances()
+        return found
+
+    def level(self) -> float:
+        """Returns the exact local level of a bit, given its public message."""
+        ones = self.bit_chances()
+        ratios = [
+            np.log(row.max(axis=0) / row.min(axis=0)) for row in (ones, 1.0 - ones)
+        ]
+        return float(np.max(ratios))
+
+    def draw_public(self, num_users: int, *, rng: np.random.Generator) -> Ints:
+        """Draws everybody's public message, shape (n,)."""
+        return rng.choice(self.public.size, size=num_users, p=self.public)
+
+    def randomize(self, values: Ints, public: Ints, *, rng: Rng) -> NDArray[np.bool_]:
+        """Runs on the devices: one bit per person, shape (n,).
+
+        Args:
+            values: What everybody holds, in [0, values), shape (n,).
+            public: Everybody's public message, shape (n,).
+            rng: The only source of randomness that need be private.
+
+        Raises:
+            InvalidInputError: If shapes differ, or something is out of range.
+        """
+        held, drawn = np.asarray(values), np.asarray(public)
+        if held.ndim != 1 or held.shape != drawn.shape:
+            raise InvalidInputError("Expected one public message per value.")
+        for array, size in zip((held, drawn), self.table.shape, strict=True):
+            if array.size and not 0 <= int(array.min()) <= int(array.max()) < size:
+                raise InvalidInputError(f"Expected whole numbers in [0, {size}).")
+        return coins(self.bit_chances()[held, drawn], rng=rng)
