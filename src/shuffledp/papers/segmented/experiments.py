@@ -1,7 +1,7 @@
 """What `shuffledp reproduce` computes of Wang et al. (2025), by name."""
 
 from shuffledp.papers.figures.result import Experiment
-from shuffledp.papers.segmented.figures import errors
+from shuffledp.papers.segmented.figures import any_randomizer, errors, gain
 
 EXPERIMENTS = {
     "segmented-fig2": Experiment(
@@ -18,5 +18,14 @@ EXPERIMENTS = {
     ),
     "segmented-fig6": Experiment(
         "Figure 6: sets of 128 items, S3.", errors.FIGURE_6, 50
+    ),
+    "segmented-gain": Experiment(
+        "Sections 6.1 and 6.4: how much less the error is, under several readings.",
+        gain.run,
+    ),
+    "segmented-any": Experiment(
+        "Algorithm 1 with k-ary response and with noisy numbers.",
+        any_randomizer.run,
+        200,
     ),
 }

@@ -22,6 +22,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from scipy.optimize import brentq
+
 from shuffledp.errors import InvalidInputError, OutsidePreconditions
 from shuffledp.papers.bounds.bound import (
     PublishedBound,
@@ -35,8 +37,8 @@ from shuffledp.papers.bounds.equal_clones import equal_clones
 from shuffledp.papers.bounds.invert import epsilon_at
 from shuffledp.papers.bounds.two_counts import divergence
 
-_STEPS = 100
 _WIDTH = 1e-12
+_TINY = 1e-320
 # Of messages per person; nobody sends more.
 _MOST_MESSAGES = 1e6
 
@@ -192,7 +194,7 @@ def largest_sampling_rate(
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
 
-    def states(rate: float) -> bool:
+    def excess(rate: float) -> float:
         bound = SegmentedPrivacy(
             num_items=num_items,
             blanket_messages=blanket_messages,
@@ -200,14 +202,18 @@ def largest_sampling_rate(
             sampling_rate=rate,
             as_printed=as_printed,
         )
-        return bound._delta(num_users, epsilon) <= delta
+        found = bound._delta(num_users, epsilon)
+        return math.log(max(found, _TINY)) - math.log(delta)
 
-    if states(1.0):
+    if excess(1.0) <= 0.0:
         return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        if high - low <= _WIDTH:
-            break
-        low, high = (middle, high) if states(middle) else (low, middle)
-    return low
+    low = 0.5
+    while excess(low) > 0.0:
+        low /= 2.0
+        if low < _WIDTH:
+            return 0.0
+    rate = float(brentq(excess, low, min(2.0 * low, 1.0), xtol=_WIDTH * low))
+    # The root may lie on the wrong side by a few units.
+    while excess(rate) > 0.0:
+        rate *= 1.0 - _WIDTH
+    return rate

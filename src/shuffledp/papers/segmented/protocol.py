@@ -7,7 +7,7 @@ and what the smallest one needs, such that the bound
     (n m + s sum_k n_k lambda_k) / (sum_k n_k lambda_k)^2
 
 on the sum of squared errors is least. Nothing of this is certified, and Theorem 3 is false
-as stated: see `papers.bounds.segmented`. All other steps are those of `ItemsFramework`.
+as stated: see `papers.segmented.privacy`. All other steps are those of `ItemsFramework`.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", section 5.2 and Algorithm 1.
@@ -21,12 +21,10 @@ from shuffledp.papers.segmented.privacy import (
     largest_sampling_rate,
     smallest_blanket,
 )
+from shuffledp.papers.segmented.search import best_blanket
 from shuffledp.population import Population
 from shuffledp.statistics.items.framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
-
-_GRID = 17
-_REFINED = 9
 
 
 def published_rates(
@@ -89,22 +87,17 @@ def published_items(
         return published_mse(people, rates(m), set_size=set_size, blanket=m)
 
     if blanket is None:
-        most, least = (
+        kinks = [
             smallest_blanket(
                 people.num_users,
                 num_items=num_items,
-                epsilon=float(people.epsilons[place]),
+                epsilon=target,
                 delta=delta,
                 items_per_user=set_size,
             )
-            for place in (0, -1)
-        )
-        grid = np.geomspace(least, most, _GRID)
-        best = int(np.argmin([error(float(m)) for m in grid]))
-        near = np.geomspace(
-            grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)], _REFINED
-        )
-        blanket = float(min(near, key=lambda m: error(float(m))))
+            for target in people.epsilons.tolist()
+        ]
+        blanket = best_blanket(error, kinks)
     return Items(
         num_items,
         set_size,
