@@ -5,6 +5,7 @@ from shuffledp.papers.apes.figures import (
     budgets,
     calibration,
     candidates,
+    convergence,
     frameworks,
     moments,
     sweeps,
@@ -51,6 +52,9 @@ EXPERIMENTS = {
         frameworks.TABLE_4,
         3,
         _ONCE,
+    ),
+    "apes-convergence": Experiment(
+        "Theorem 2: bounds on the loss, beside a training.", convergence.run, 3
     ),
     "apes-candidates": Experiment(
         "Table 4: which ways of computing give its epsilons.", candidates.run
