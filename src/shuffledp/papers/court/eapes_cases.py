@@ -20,6 +20,7 @@ from shuffledp.papers.court.counting import count_divergence
 from shuffledp.papers.court.noise_cases import Trial, trial_of
 from shuffledp.papers.eapes.theorem import EapesCorollary, EapesTheorem
 from shuffledp.population import Population
+from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
@@ -103,6 +104,7 @@ def _noise() -> list[Case]:
     people = Population.from_counts({0.5: 1, 2.0: 9999})
     trial = trial_of(Laplace(), people, 0.5)
     words = "Laplace noise, a victim at 0.5 among 9999 at 2"
+    few_liberal = Population.from_counts({1.0: 9900, 8.0: 100})
     many = Population.from_counts({0.5: 1, 2.0: 59_999})
     noise = Gaussian(delta_local=1e-5, calibration="classical")
     gaussian = trial_of(noise, many, 0.5)
@@ -116,6 +118,12 @@ def _noise() -> list[Case]:
             words,
             epsilon=0.45,
             printed=Printed(".45", "1.0e-30", "4.6e-4"),
+        ),
+        _case(
+            "V3c",
+            trial_of(ClipLaplace(), few_liberal, 8.0),
+            "Clip-Laplace noise, 100 people at 8 among 9900 at 1; one of the 100",
+            delta=1e-4,
         ),
         Case(
             name="V3b",

@@ -9,6 +9,7 @@ _TOOLS = (
         "Table 1",
         "Four methods compared: only E-APES is central, strong and robust.",
         state=State.REFUTED,
+        cases=("V3c",),
         result="eapes-robustness",
         why="The number stated for everybody hardly changes when 100 of 10,000 people "
         "choose 8, and is below what an attack on them shows.",
@@ -181,7 +182,7 @@ _TRAINING = (
         "Section 4.1, parameter selection",
         "96.78% on the test pictures after about 50 epochs.",
         result="eapes-candidates",
-        why="No reading with noise comes near; without noise they reach 92 to 98%.",
+        why="No reading with noise comes near (92% at best); without, 92 to 98%.",
     ),
     Entry(
         "Table 3",
@@ -193,6 +194,7 @@ _TRAINING = (
         "Section 4.1, claim (i)",
         "E-APES is robust; budgets near 0 make APES loose.",
         state=State.REFUTED,
+        cases=("V3c",),
         result="eapes-robustness",
         why="APES is the same whether 100 people hold 1e-9 or 0.05; at exactly 0 its "
         "formula is 0 / 0, with a finite limit. E-APES hardly changes with a few "

@@ -66,6 +66,8 @@ CANDIDATES = (
     Candidate("as printed, Gauss 3", 1.0, budgets="gauss3"),
     Candidate("as printed, everybody at 1", 1.0, budgets=1.0),
     Candidate("mean of 600, noise for it", 1.0, rate=0.05, main=True),
+    Candidate("mean of 600, noise for it, Gauss 2", 1.0, rate=0.05, budgets="gauss2"),
+    Candidate("as printed, C = 0.5, Gauss 2", 1.0, clip=0.5, budgets="gauss2"),
     Candidate("mean of 600, printed sigma", 6.0, rate=0.05),
     Candidate("batches of m = 100", 1.0, clients=600, rate=0.05),
     Candidate("noise divided by m, too", 1.0 / CLIENTS),
