@@ -304,8 +304,8 @@ def test_noise_costs_accuracy_and_buys_a_certificate(
 
     noisy, plain, own = columns(run("eapes-fig5"))
 
-    assert float(plain["test %"]) > 90.0 > float(noisy["test %"])
-    assert 0.0 < float(noisy["picture, least"]) <= float(noisy["picture, most"])
-    assert float(noisy["client, least"]) > float(noisy["picture, least"])
+    assert number(plain["test %"]) > 90.0 > number(noisy["test %"])
+    assert 0.0 < number(noisy["picture, least"]) <= number(noisy["picture, most"])
+    assert number(noisy["client, least"]) > number(noisy["picture, least"])
     assert plain["picture, most"] is None
     assert own["picture, most"] is None

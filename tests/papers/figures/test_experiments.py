@@ -41,7 +41,9 @@ def _few_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def column(result: Result, name: str) -> list[float]:
     place = result.columns.index(name)
-    return [float(row[place]) for row in result.rows]
+    found = [row[place] for row in result.rows]
+    assert all(cell is not None for cell in found)
+    return [float(cell) for cell in found if cell is not None]
 
 
 @pytest.mark.parametrize(
