@@ -39,7 +39,7 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "papers": BASE
     | MIDDLE
     | {"statistics", "randomizers", "planning", "datasets", "report", "papers"}
-    | {"federated"},
+    | {"federated", "testing"},
     "report": BASE | {"accounting", "analyzer", "report"},
     "cli": BASE
     | MIDDLE

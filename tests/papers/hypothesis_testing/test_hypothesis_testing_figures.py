@@ -13,13 +13,14 @@ from shuffledp.papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp.papers.bounds.two_counts import clone_count
 from shuffledp.papers.figures.result import Effort, Result
-from shuffledp.papers.hypothesis_testing.figures import figure_4, table_2
+from shuffledp.papers.hypothesis_testing.figures import figure_3, figure_4, table_2
 from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting, _Tests
 from shuffledp.papers.hypothesis_testing.type_one_errors import (
     gaussian_confusion,
     gaussian_flip,
 )
 
+EFFORT = Effort(1, 1, False, lambda _share: None)
 QUANTILES = 0.5 + 1.5 * (np.arange(10_000) + 0.5) / 10_000
 NOISE = sdp.Gaussian(delta_local=1e-10, calibration="classical")
 SETTING = Setting(sdp.Population.from_budgets(QUANTILES), NOISE)
@@ -32,7 +33,7 @@ def column(result: Result, name: str) -> list[Any]:
 
 @pytest.mark.slow
 def test_no_attack_refutes_a_number_of_table_2() -> None:
-    result = table_2.run(Effort(1, 1, False, lambda _share: None))
+    result = table_2.run(EFFORT)
 
     flags = [name for name in result.columns if name.endswith(": refuted")]
     assert len(flags) == 6
@@ -128,3 +129,48 @@ def test_figure_4_has_the_baselines_of_the_paper() -> None:
 
         assert own.startswith("Liu et al. 2024")
         assert [label.split(":")[0] for label in rest if "ours" not in label] == names
+
+
+@pytest.mark.parametrize(("level", "victim"), [(0.3, 3.0), (1.0, 3.0), (3.0, 3.0)])
+def test_the_largest_weight_is_one_and_no_larger_one_is(
+    level: float, victim: float
+) -> None:
+    z = np.append(np.linspace(-12.0, 13.0, 250_001), [0.0, 1.0])
+    mine = 0.5 * level * np.exp(-level * np.abs(z))
+    hers = (
+        0.5 * victim * (np.exp(-victim * np.abs(z)) + np.exp(-victim * np.abs(z - 1)))
+    )
+
+    weight = figure_3.true_weight(level, victim)
+
+    # 250,000 messages, and 2,000 between the ends.
+    assert np.all(mine >= weight * hers * (1.0 - 1e-6))
+    assert np.any(mine < 1.001 * weight * hers)
+    assert figure_3.true_weight(3.1, victim) == 0.0
+
+
+def test_figure_3_jumps_only_where_budgets_are_equal() -> None:
+    result = figure_3.run(EFFORT)
+
+    panel = [row for row in result.rows if row[0] == "b"]
+    levels = np.array([row[1] for row in panel], dtype=float)
+    for place in (4, 5):
+        values = np.array([row[place] for row in panel], dtype=float)
+        slopes = np.abs(np.diff(values)) / np.diff(np.log(levels))
+        steep = levels[1:][slopes > 1.0]
+        # Gaussian noise alone, right after 3.
+        assert steep == pytest.approx([] if place == 4 else [3.0], rel=1e-6)
+    assert all(c.agrees for c in result.comparisons)
+    weights = np.array([row[6] for row in panel], dtype=float)
+    assert np.all(weights <= np.array([row[4] for row in panel], dtype=float))
+
+
+def test_curves_of_figure_3_start_and_end_at_the_ends_of_the_range() -> None:
+    (first, second), (other, last) = (
+        figure_3._errors((1.0, 1.0), value) for value in (0.0, 1.0)
+    )
+
+    # Equal budgets: w on one side, 1 - w on the other.
+    w = math.exp(-0.5) / 2
+    assert (first, second) == pytest.approx((1.0 - w, w), abs=1e-9)
+    assert (other, last) == pytest.approx((w, 1.0 - w), abs=1e-9)

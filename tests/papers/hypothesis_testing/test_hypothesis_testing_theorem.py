@@ -173,10 +173,10 @@ def test_exactly_calibrated_noise_is_narrower_and_leaks_more() -> None:
     [
         (
             Setting(sdp.Population.from_counts({1.0: 5})),
-            "laplace or gaussian, got None",
+            "known chances, got any randomizer",
         ),
         (laplace({0.0: 5, 1.0: 2}), "every budget > 0"),
-        (laplace({1.0: 5}, delta_local=1e-6), "delta_local = 0 for Laplace"),
+        (laplace({1.0: 5}, delta_local=1e-6), "delta_local = 0, the mechanism's own"),
     ],
 )
 def test_settings_outside_the_theorem(setting: Setting, message: str) -> None:

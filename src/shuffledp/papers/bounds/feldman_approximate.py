@@ -41,8 +41,8 @@ class FeldmanApproximate(PublishedBound):
     applies_to: ClassVar[str] = "any local randomizers that keep (eps_0, delta_0)"
     proven: ClassVar[Status] = Status.UNPROVEN
     note: ClassVar[str] = (
-        "Grows with n delta_0: of use only where delta_0 is far below delta / n. "
-        f"{EQUAL_ONLY}"
+        "The reduction holds; the term for failures was not checked here. It grows with "
+        f"n delta_0, and is of use where delta_0 is far below delta / n. {EQUAL_ONLY}"
     )
 
     def check(self, setting: Setting) -> None:

@@ -158,7 +158,7 @@ def _plot(axes: "Axes", curve: Curve, style: Mapping[str, Any]) -> None:
     at, values = _floats(curve.at), _floats(curve.values)
     look = dict(style)
     if curve.joined and at.size > _MARKED:
-        look |= {"markevery": at.size // (_MARKED // 2)}
+        look |= {"markevery": _marked(values)}
     if not curve.joined:
         look |= {"linestyle": "", "marker": look["marker"] or "o", "markersize": 4.5}
     if curve.low is None or curve.high is None:
@@ -174,6 +174,15 @@ def _plot(axes: "Axes", curve: Curve, style: Mapping[str, Any]) -> None:
         label=curve.label,
         **look,
     )
+
+
+def _marked(values: Floats) -> list[int]:
+    """Returns which of many points get a marker: a few, and those that stand alone."""
+    gap = np.concatenate([[True], np.isnan(values), [True]])
+    alone = ~gap[1:-1] & gap[:-2] & gap[2:]
+    spread = np.arange(0, values.size, values.size // (_MARKED // 2))
+    found: list[int] = np.union1d(np.flatnonzero(alone), spread).tolist()
+    return found
 
 
 def _floats(cells: Sequence[Cell]) -> Floats:

@@ -1,10 +1,10 @@
 """What `shuffledp reproduce` computes of Liu et al. (2024), by name."""
 
 from shuffledp.papers.figures.result import Experiment
-from shuffledp.papers.hypothesis_testing.figures import clones, figure_4, table_2
+from shuffledp.papers.hypothesis_testing.figures import figure_3, figure_4, table_2
 
 EXPERIMENTS = {
-    "testing-fig3": Experiment("Figure 3: clone probabilities.", clones.run),
+    "testing-fig3": Experiment("Figure 3: clone probabilities.", figure_3.run),
     "testing-fig4-pure": Experiment(
         "Figure 4: pure budgets, Laplace noise.", figure_4.PURE.run
     ),

@@ -44,6 +44,10 @@ from shuffledp.papers.bounds.bound import (
 from shuffledp.papers.bounds.crowd import others, victim_budget
 from shuffledp.papers.bounds.invert import epsilon_at
 from shuffledp.papers.bounds.two_counts import CloneCount, clone_count
+from shuffledp.papers.hypothesis_testing.any_mechanism import (
+    check_mechanism,
+    mechanism_confusion,
+)
 from shuffledp.papers.hypothesis_testing.type_one_errors import (
     gaussian_confusion,
     gaussian_flip,
@@ -51,6 +55,7 @@ from shuffledp.papers.hypothesis_testing.type_one_errors import (
     laplace_flip,
 )
 from shuffledp.randomizers.gaussian import Gaussian
+from shuffledp.randomizers.laplace import Laplace
 from shuffledp.types import Floats
 
 
@@ -70,7 +75,7 @@ class HypothesisTesting(PublishedBound):
         "Enhanced Privacy Bound for Shuffle Model with Personalized Privacy"
     )
     source: ClassVar[str] = "Liu, Liu, Xiong, Gu, Chen (2024), Theorem 2, eq. (5)"
-    applies_to: ClassVar[str] = "Laplace and Gaussian noise"
+    applies_to: ClassVar[str] = "any randomizer of one message whose law is known"
     proven: ClassVar[Status] = Status.FALSE
     mixed: ClassVar[bool] = True
     note: ClassVar[str] = (
@@ -81,18 +86,20 @@ class HypothesisTesting(PublishedBound):
     )
 
     def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless noise is Laplace, or Gaussian with delta."""
-        name = setting.mechanism_name
-        require(
-            name in ("laplace", "gaussian"),
-            "the mechanism laplace or gaussian",
-            f"{name}",
-        )
+        """Raises OutsidePreconditions unless a mechanism's messages are known.
+
+        What a pure mechanism is told of failures must be 0.
+        """
+        mechanism = setting.mechanism
         smallest = float(setting.people.epsilons[0])
         require(smallest > 0.0, "every budget > 0", f"{smallest:g}")
+        if not isinstance(mechanism, Laplace | Gaussian):
+            check_mechanism(mechanism, setting.people.num_levels)
         local = _delta_local(setting)
-        if name == "laplace":
-            require(local == 0.0, "delta_local = 0 for Laplace noise", f"{local:g}")
+        own = 0.0 if mechanism is None else mechanism.delta_local
+        require(
+            local == own, f"delta_local = {own:g}, the mechanism's own", f"{local:g}"
+        )
 
     def epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the epsilon that Theorem 2 states for this delta."""
@@ -116,14 +123,16 @@ class HypothesisTesting(PublishedBound):
         """Returns p_i of each level, shape (levels,), and the victim's w."""
         self.check(setting)
         victim, epsilons = victim_budget(setting), setting.people.epsilons
-        if not isinstance(setting.mechanism, Gaussian):
+        mechanism = setting.mechanism
+        if isinstance(mechanism, Laplace):
             return laplace_confusion(epsilons, victim), laplace_flip(victim)
-        local = _delta_local(setting)
+        if not isinstance(mechanism, Gaussian):
+            return mechanism_confusion(mechanism, epsilons, victim)
         # Of the noise that runs: its own scale is that of values 2 apart.
-        deviations = setting.mechanism.deviations(np.append(epsilons, victim)) / 2.0
-        own = float(deviations[-1])
-        found = gaussian_confusion(deviations[:-1], own, tail=local / 2.0)
-        return found, gaussian_flip(own, tail=local / 2.0)
+        deviations = mechanism.deviations(np.append(epsilons, victim)) / 2.0
+        own, tail = float(deviations[-1]), _delta_local(setting) / 2.0
+        found = gaussian_confusion(deviations[:-1], own, tail=tail)
+        return found, gaussian_flip(own, tail=tail)
 
     def _tests(self, setting: Setting) -> "_Tests":
         confusion, flip = self.confusion(setting)
