@@ -10,18 +10,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shuffledp.accounting.account import account
 from shuffledp.budget_distributions import draw_budgets
-from shuffledp.errors import OutsidePreconditions
 from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
+from shuffledp.papers.bounds.equal_noise import Compared, band, stated
 from shuffledp.papers.eapes.theorem import EapesCorollary
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.kary_response import KRandomizedResponse
-from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Floats
 
 DISTRIBUTIONS = ("uniform1", "uniform2", "gauss1", "gauss2", "gauss3")
@@ -85,22 +83,15 @@ def _columns() -> list[str]:
 def _numbers(budgets: Floats, size: int) -> tuple[list[float], list[float | None]]:
     """Returns attacks and certificates, and what is stated, of one draw."""
     people = Population.from_budgets(np.tile(budgets, size // DRAWN))
-    ours = []
-    for randomizer in (ClipLaplace(), KRandomizedResponse(2)):
-        guarantee = account(
-            SingleMessage(randomizer), people, delta=1.0 / size, quantiles=True
-        )
-        ours.append(max(level.epsilon_central_lower for level in guarantee.levels))
-        ours.append(max(level.epsilon_central for level in guarantee.levels))
+    noise, bit = (
+        band(randomizer, people, delta=1.0 / size)
+        for randomizer in (ClipLaplace(), KRandomizedResponse(2))
+    )
     setting = Setting(people, ClipLaplace())
-    return ours, [_stated(bound, setting, 1.0 / size) for bound in STATED.values()]
-
-
-def _stated(bound: PublishedBound, setting: Setting, delta: float) -> float | None:
-    try:
-        return bound.epsilon(setting, delta)
-    except OutsidePreconditions:
-        return None
+    claims = [stated(bound, setting, delta=1.0 / size) for bound in STATED.values()]
+    # Compared, draw by draw, with what the noise allows that they are about.
+    numbers = [Compared(claim, noise).stated.number for claim in claims]
+    return [noise.attack, noise.certified, bit.attack, bit.certified], numbers
 
 
 def _row(found: Sequence[tuple[list[float], list[float | None]]]) -> list[Cell]:

@@ -7,16 +7,14 @@ nothing, almost nothing, the least of the others, or far more than they.
 
 import numpy as np
 
-from shuffledp.accounting.account import account
-from shuffledp.errors import OutsidePreconditions
 from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
+from shuffledp.papers.bounds.equal_noise import Band, Compared, band, stated
 from shuffledp.papers.eapes.theorem import EapesCorollary
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
-from shuffledp.statistics.single_message import SingleMessage
 
 PEOPLE, FEW = 10_000, 100
 # Budgets are rounded: levels that many people share, as in a deployment.
@@ -45,14 +43,10 @@ def run(effort: Effort) -> Result:
     delta = 1.0 / PEOPLE
     for index, extreme in enumerate(EXTREMES):
         people = people_with(extreme)
-        guarantee = account(
-            SingleMessage(ClipLaplace()), people, delta=delta, quantiles=True
-        )
-        attack = max(level.epsilon_central_lower for level in guarantee.levels)
-        certified = max(level.epsilon_central for level in guarantee.levels)
-        claims = [_claim(bound, people, delta, attack) for bound in BOUNDS.values()]
+        found = band(ClipLaplace(), people, delta=delta)
+        claims = [_claim(bound, people, found) for bound in BOUNDS.values()]
         flat = [cell for pair in claims for cell in pair]
-        rows.append((extreme, attack, certified, *flat))
+        rows.append((extreme, found.attack, found.certified, *flat))
         effort.on_share((index + 1) / len(EXTREMES))
     setting: dict[str, Cell] = {
         "people": PEOPLE,
@@ -98,11 +92,8 @@ def run(effort: Effort) -> Result:
     )
 
 
-def _claim(
-    bound: PublishedBound, people: Population, delta: float, attack: float
-) -> tuple[Cell, Cell]:
-    try:
-        found = bound.epsilon(Setting(people, ClipLaplace()), delta)
-    except OutsidePreconditions:
-        return None, None
-    return found, found < attack
+def _claim(bound: PublishedBound, people: Population, found: Band) -> tuple[Cell, Cell]:
+    """Returns what a bound states, and whether the attack refutes it."""
+    setting = Setting(people, ClipLaplace())
+    compared = Compared(stated(bound, setting, delta=found.asked.delta), found)
+    return compared.stated.number, compared.refuted
