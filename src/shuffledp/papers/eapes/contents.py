@@ -168,8 +168,8 @@ _TRAINING = (
         "Algorithm 1 approximately satisfies ss-GDP with probability.",
         state=State.IMPOSSIBLE,
         where="shuffledp.papers.eapes.stated_training.stated_by_eapes",
-        why="It names neither mu nor the probability. Theorem 3 is not about steps "
-        "that depend on earlier ones; certified is the exact local composition.",
+        why="It names neither mu nor the probability, and Theorem 3 is about budgets "
+        "of places, not of clients. Certified is the exact local composition.",
     ),
     Entry(
         "Table 2",

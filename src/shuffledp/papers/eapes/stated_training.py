@@ -3,7 +3,8 @@
 In every epoch each client makes one step, in a random order. Stated is that an epoch keeps
 mu-GDP, with the mu of Theorem 3 at the clients' budgets and without its error term, and
 that T epochs compose to sqrt(T) mu. Every step depends on the model that the earlier ones
-left, and Theorem 3 is not about sequences; nothing of it is proven.
+left. Theorem 3 is stated for such sequences if budgets belong to places; here they are the
+clients' own, and steps may fail with chance delta. Nothing of it is proven.
 
 Source: Chen, Cao, Ge (2023), "Enhancing Privacy in Personalized Differential Privacy under
 the Shuffle Model", Algorithm 1 and Theorem 4.

@@ -11,7 +11,8 @@ frequency of one bit (randomized response).
 
 Errata. With probability d the victim's report is marked, which reveals her: that part of
 the trade-off is 0, not 1 - alpha. The sum runs over all others. What C hides is of the
-same order as delta itself wherever epsilon is about mu.
+same order as delta itself wherever epsilon is about mu. Theorem 1, on which it rests, is
+false where budgets differ (`process`, `slots`).
 
 Source: Chen, Cao, Ge (2023), "Enhancing Privacy in Personalized Differential Privacy under
 the Shuffle Model", Theorems 1 to 3, Corollaries 1 and 2.
