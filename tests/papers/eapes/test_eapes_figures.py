@@ -30,7 +30,7 @@ QUICK = (
     "eapes-theorem3",
     "eapes-lemma3",
     "eapes-groups",
-    "eapes-fig4",
+    pytest.param("eapes-fig4", marks=pytest.mark.slow),
     "eapes-robustness",
     "eapes-candidates",
 )
@@ -50,7 +50,7 @@ def some_images() -> LabeledImages:
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figure_4, "SIZES", (1_000, 10_000))
-    monkeypatch.setattr(figure_4, "DRAWN", 20)
+    monkeypatch.setattr(figure_4, "DRAWN", 4)
     monkeypatch.setattr(figure_4, "DISTRIBUTIONS", ("uniform1",))
     monkeypatch.setattr(lemma_3, "QUICK", (10, 50, 200))
     monkeypatch.setattr(robustness, "EXTREMES", (0.0, 1e-9, 0.05, 8.0))
@@ -125,6 +125,7 @@ def test_small_budgets_do_not_loosen_apes_and_large_ones_refute_robustness() -> 
     assert least[f"{own}: refuted"] is False
 
 
+@pytest.mark.slow
 def test_the_outperformance_of_figure_4_is_over_the_closed_form() -> None:
     rows = table(run("eapes-fig4"))
     own = "E-APES, Theorem 3 with C = 0"
