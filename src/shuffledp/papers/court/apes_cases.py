@@ -104,30 +104,30 @@ def apes_cases() -> list[Case]:
 def _local() -> list[Case]:
     one, two = "Clip-Laplace noise for sensitivity 2 in {} coordinates", "Theorem 1"
     return [
-        _local_case(
+        local_case(
             "V6",
             two,
             one.format(2),
             clip_laplace_budget(1.0),
             # Both coordinates move from the corner to the middle.
-            _loss(1.0, coordinates=2, message=1.0, here=1.0, there=0.0),
+            coordinates_loss(1.0, coordinates=2, message=1.0, here=1.0, there=0.0),
             Printed(claimed="1.000", exact="1.438"),
         ),
-        _local_case(
+        local_case(
             "V6-2",
             two,
             one.format(100),
             clip_laplace_budget(1.0),
-            _loss(1.0, coordinates=100, message=1.0, here=1.0, there=0.98),
+            coordinates_loss(1.0, coordinates=100, message=1.0, here=1.0, there=0.98),
             Printed(claimed="1.000", exact="1.984"),
         ),
-        _local_case(
+        local_case(
             "V6b",
             "section 3.3",
             "S-APES, 1570 of 7850 coordinates are selected, each at 1",
             report_budget(1.0, coordinates=1570),
             # All messages are near 0 only if all noisy values are, selected or not.
-            _loss(1.0, coordinates=7850, message=0.0, here=0.0, there=1.0),
+            coordinates_loss(1.0, coordinates=7850, message=0.0, here=0.0, there=1.0),
             Printed(claimed="1570", exact="2205"),
         ),
     ]
@@ -148,7 +148,7 @@ def _kept() -> list[Case]:
     ]
 
 
-def _loss(
+def coordinates_loss(
     epsilon: float, *, coordinates: int, message: float, here: float, there: float
 ) -> float:
     """Returns how much one output tells: the log ratio of its densities.
@@ -165,14 +165,15 @@ def _loss(
     return coordinates * (log_density(here) - log_density(there))
 
 
-def _local_case(
+def local_case(
     name: str,
     theorem: str,
     setting: str,
     budget: float,
     loss: float,
-    printed: Printed,
+    printed: Printed | None = None,
 ) -> Case:
+    """Returns the case of a local budget that one output exceeds."""
     return Case(
         name=name,
         bound="apes-local",
@@ -182,7 +183,7 @@ def _local_case(
         attack=lambda _epsilon: loss,
         certificate=_LOCAL,
         expected=CourtVerdict.VIOLATED,
-        printed=printed,
+        printed=printed or Printed(),
     )
 
 

@@ -1,13 +1,16 @@
-"""Every case: claims of four papers that fall, and some of theirs that stand."""
+"""Every case: claims of papers that fall, and some of theirs that stand."""
 
 from collections.abc import Callable, Sequence
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.court.apes_cases import apes_cases
+from shuffledp.papers.court.baseline_cases import baseline_cases
 from shuffledp.papers.court.case import Case, Ruling, judge
 from shuffledp.papers.court.eapes_cases import eapes_cases
 from shuffledp.papers.court.hypothesis_testing_cases import hypothesis_testing_cases
 from shuffledp.papers.court.ratio_cases import ratio_cases
+from shuffledp.papers.court.small.cases import SMALL
+from shuffledp.papers.court.uniform_cases import uniform_cases
 
 
 def all_cases() -> tuple[Case, ...]:
@@ -17,6 +20,9 @@ def all_cases() -> tuple[Case, ...]:
         *apes_cases(),
         *hypothesis_testing_cases(),
         *ratio_cases(),
+        *uniform_cases(),
+        *baseline_cases(),
+        *(small.case for small in SMALL),
     )
 
 

@@ -41,14 +41,19 @@ def _marked() -> list[Case]:
     many = Population.from_budgets(budgets)
     million = Population.from_counts({1.0: 10**6})
     return [
-        _marked_case("V1", many, 1e-5, 0.2, Printed(".2", "7.6e-21", "1e-5")),
-        _marked_case("V1-2", million, 0.5, 0.0, Printed(exact=".5")),
+        marked_case("V1", many, 1e-5, 0.2, Printed(".2", "7.6e-21", "1e-5")),
+        marked_case("V1-2", million, 0.5, 0.0, Printed(exact=".5")),
     ]
 
 
-def _marked_case(
-    name: str, people: Population, chance: float, epsilon: float, printed: Printed
+def marked_case(
+    name: str,
+    people: Population,
+    chance: float,
+    epsilon: float,
+    printed: Printed | None = None,
 ) -> Case:
+    """Returns the case of messages that are true with some chance, and say so."""
     # All others hold x': none of their messages is marked as a true x.
     never = np.zeros(1), np.array([people.num_users - 1])
 
@@ -68,7 +73,7 @@ def _marked_case(
         attack=attack,
         certificate=_MARKED,
         expected=_BROKEN,
-        printed=printed,
+        printed=printed or Printed(),
     )
 
 

@@ -1,0 +1,115 @@
+"""What `shuffledp court` prints for people: numbers are never cut, whatever the width."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from shuffledp.papers.court.case import CourtVerdict, Ruling
+from shuffledp.papers.court.search import Search
+
+_NUMBERS = ("epsilon", "claimed delta", "exact >=", "accountant's >=", "certified <=")
+# One row: its name, in words which claim of what, numbers, and how it ended.
+_Row = tuple[str, str, str, Sequence[str], str]
+# Below this there is no room for words beside numbers.
+_WIDE = 100
+
+
+def court_table(rulings: Sequence[Ruling], *, width: int) -> RenderableType:
+    """Returns one row per case.
+
+    Args:
+        rulings: In the order of the rows.
+        width: Of the terminal, in characters.
+    """
+    fallen = sum(ruling.verdict is CourtVerdict.VIOLATED for ruling in rulings)
+    return Group(
+        _rows([_row(ruling) for ruling in rulings], "case", width),
+        Text(f"{fallen} of {len(rulings)} claims fall."),
+    )
+
+
+def search_table(found: Search, *, width: int) -> RenderableType:
+    """Returns the worst trial of each bound.
+
+    Args:
+        found: What the search found.
+        width: Of the terminal, in characters.
+    """
+    rows: list[_Row] = [
+        (
+            f"{finding.seed}/{finding.trial}",
+            finding.bound,
+            f"{finding.setting}; a victim at {finding.victim:g}",
+            _shown(
+                finding.epsilon,
+                finding.claimed,
+                finding.exact,
+                finding.accountant,
+                finding.certified,
+            ),
+            str(CourtVerdict.VIOLATED if finding.violated else CourtVerdict.CONSISTENT),
+        )
+        for finding in found.worst_first
+    ]
+    return Group(
+        Text(f"Random search: {found.trials} trials, the worst of each bound"),
+        _rows(rows, "trial", width),
+        Text(f"{len(found.violations)} claims fall in all."),
+    )
+
+
+def _row(ruling: Ruling) -> _Row:
+    verdict = str(ruling.verdict)
+    if not ruling.certificate_holds:
+        verdict += ", and the certificate, too"
+    if ruling.verdict != ruling.expected:
+        verdict += f" (expected: {ruling.expected})"
+    numbers = _shown(
+        ruling.epsilon,
+        ruling.claimed,
+        ruling.exact,
+        ruling.accountant,
+        ruling.certified,
+    )
+    return ruling.case, ruling.bound, ruling.setting, numbers, verdict
+
+
+def _shown(epsilon: float | None, *numbers: float | None) -> list[str]:
+    shown = ["-" if number is None else f"{number:.3g}" for number in numbers]
+    return ["-" if epsilon is None else f"{epsilon:.4g}", *shown]
+
+
+def _rows(rows: Sequence[_Row], key: str, width: int) -> RenderableType:
+    if width < _WIDE:
+        return Group(*(_block(row, width) for row in rows))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column(key, no_wrap=True)
+    # Only words are ever broken.
+    table.add_column("bound", overflow="fold", max_width=14)
+    table.add_column("setting", overflow="fold", ratio=1)
+    for place, number in enumerate(_NUMBERS):
+        needed = max(len(row[3][place]) for row in rows)
+        words = max(len(word) for word in number.split())
+        table.add_column(number, justify="right", min_width=max(needed, words))
+    table.add_column("verdict", min_width=len(CourtVerdict.CONSISTENT))
+    for name, bound, setting, numbers, verdict in rows:
+        table.add_row(*(Text(text) for text in (name, bound, setting, *numbers, verdict)))
+    return table
+
+
+def _block(row: _Row, width: int) -> Text:
+    """Returns a case in lines that break between numbers only."""
+    name, bound, setting, numbers, verdict = row
+    parts = [f"{label} {number}" for label, number in zip(_NUMBERS, numbers, strict=True)]
+    lines = [f"{name}: {verdict}", f"{bound}; {setting}"]
+    line = ""
+    for part in parts:
+        joined = f"{line}, {part}" if line else part
+        if line and len(joined) > width - 2:
+            lines.append(line)
+            joined = part
+        line = joined
+    return Text("\n  ".join([*lines, line]) + "\n")

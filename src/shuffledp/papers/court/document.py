@@ -1,0 +1,75 @@
+"""The page that lists all cases, with the programs of those that fall."""
+
+from collections.abc import Sequence
+
+from shuffledp.papers.court.case import CourtVerdict, Ruling
+from shuffledp.papers.court.small.programs import program_of
+
+_HEAD = """# Published claims on trial
+
+Written by `shuffledp court --document docs/court.md`. Every case is a claim of a paper about
+one collection, evaluated by the published formula, and an attack on that collection that
+shares no code with the accountant: *exact* is the largest delta that it reaches, in exact
+arithmetic but for rounding that is subtracted. A claim below it is **violated**. That a claim
+stands here proves nothing: attacks are lower bounds.
+
+Epsilon, claim and attack are of the same people with the same noise. Where there is no epsilon,
+the claim is of local privacy and the numbers are epsilons. Cases that end in `-small` have the
+fewest people for which the claim is known to fall, found by a search over round numbers
+(`shuffledp.papers.court.small`). `shuffledp court --case V8` tries one case.
+"""
+_PROGRAMS = """
+## Five lines each
+
+Each of these programs prints what is claimed and what is reached, without this library.
+`shuffledp court --case V8 --python | python` runs one. n is the number of people, v the victim's
+budget, b everybody else's, e the epsilon at which both numbers hold, t where messages are counted.
+"""
+
+
+def document(rulings: Sequence[Ruling]) -> str:
+    """Returns the page, in Markdown.
+
+    Args:
+        rulings: On all cases.
+    """
+    fallen = [each for each in rulings if each.verdict is CourtVerdict.VIOLATED]
+    kept = [each for each in rulings if each.verdict is CourtVerdict.CONSISTENT]
+    return "\n".join(
+        [
+            _HEAD,
+            f"## Claims that fall ({len(fallen)})",
+            "",
+            *_table(fallen),
+            "",
+            f"## Claims that stand ({len(kept)})",
+            "",
+            *_table(kept),
+            _PROGRAMS,
+            *_programs(fallen),
+        ]
+    )
+
+
+def _table(rulings: Sequence[Ruling]) -> list[str]:
+    lines = [
+        "| case | claim | setting | epsilon | claimed | exact | certified |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for ruling in rulings:
+        numbers = (ruling.epsilon, ruling.claimed, ruling.exact, ruling.certified)
+        shown = ["-" if number is None else f"{number:.3g}" for number in numbers]
+        words = (ruling.case, f"{ruling.bound}: {ruling.source}", ruling.setting, *shown)
+        lines.append("| " + " | ".join(words) + " |")
+    return lines
+
+
+def _programs(fallen: Sequence[Ruling]) -> list[str]:
+    """Returns every program once, with the cases that it stands for."""
+    shown: dict[str, list[str]] = {}
+    for ruling in fallen:
+        shown.setdefault(program_of(ruling.case).text, []).append(ruling.case)
+    parts = []
+    for text, names in shown.items():
+        parts += [f"{', '.join(names)}:", "", "```python", text.rstrip("\n"), "```", ""]
+    return parts

@@ -1,0 +1,1 @@
+"""The smallest known counterexamples, each with a program of five lines that shows it."""
