@@ -2,7 +2,11 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
 from conftest import Command
+
+from shuffledp import __version__
+from shuffledp.papers.court.small.shrink import printed
 
 
 def test_one_case_is_a_table_and_json(command: Command) -> None:
@@ -29,6 +33,46 @@ def test_results_are_written(command: Command, tmp_path: Path) -> None:
     assert row["case"] == "V6"
     assert row["epsilon"] == row["certified"] == ""
     assert json.loads((tmp_path / "found/court.json").read_text())["tried"] == 1
+
+
+def test_numbers_are_in_full_for_machines_with_the_version(
+    command: Command, tmp_path: Path
+) -> None:
+    document = command("court", "--case", "V2", "--json", "--output", "found").json()
+
+    (case,) = document["court"]
+    text = (tmp_path / "found/court.csv").read_text(encoding="utf-8")
+    (row,) = csv.DictReader(text.splitlines())
+    assert document["version"] == __version__
+    assert document["tried"] == 1
+    for column in ("epsilon", "claimed", "exact", "accountant", "certified"):
+        assert float(row[column]) == case[column]
+        assert len(row[column]) >= 7
+
+
+@pytest.mark.parametrize("columns", [30, 60, 99, 100, 140])
+def test_no_width_cuts_a_number(
+    command: Command, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+    shown = command("court", "--case", "V3-2").out
+
+    # Epsilon, claim, attack, the accountant's, and what is certified.
+    for number in ("0.45", "1.03e-30", "0.000464", "0.000415", "0.0247", "violated"):
+        assert number in shown
+    assert "…" not in shown
+
+
+def test_five_lines_of_python_are_printed_and_run(command: Command) -> None:
+    outcome = command("court", "--case", "v8-2", "--python")
+
+    assert outcome.code == 0
+    claimed, exact = printed(outcome.out)
+    assert claimed < exact
+    assert command("court", "--python").is_refusal
+    assert command("court", "--case", "C1", "--python").is_refusal
+    assert command("court", "--case", "V1", "--document", "page.md").is_refusal
 
 
 def test_a_short_search_lists_the_worst_of_each_bound(command: Command) -> None:

@@ -87,23 +87,28 @@ def _rows(rows: Sequence[_Row], key: str, width: int) -> RenderableType:
         return Group(*(_block(row, width) for row in rows))
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(key, no_wrap=True)
-    # Only words are ever broken.
-    table.add_column("bound", overflow="fold", max_width=14)
-    table.add_column("setting", overflow="fold", ratio=1)
+    table.add_column("bound", no_wrap=True)
     for place, number in enumerate(_NUMBERS):
-        needed = max(len(row[3][place]) for row in rows)
-        words = max(len(word) for word in number.split())
-        table.add_column(number, justify="right", min_width=max(needed, words))
+        longest = max(len(text) for text in (*number.split(), *_column(rows, place)))
+        table.add_column(number, justify="right", min_width=longest)
     table.add_column("verdict", min_width=len(CourtVerdict.CONSISTENT))
-    for name, bound, setting, numbers, verdict in rows:
-        table.add_row(*(Text(text) for text in (name, bound, setting, *numbers, verdict)))
-    return table
+    for name, bound, _, numbers, verdict in rows:
+        table.add_row(*(Text(text) for text in (name, bound, *numbers, verdict)))
+    wide = max(len(row[0]) for row in rows)
+    settings = [Text(f"{name:{wide}}  {setting}") for name, _, setting, _, _ in rows]
+    return Group(table, *settings, Text())
+
+
+def _column(rows: Sequence[_Row], place: int) -> list[str]:
+    return [numbers[place] for _, _, _, numbers, _ in rows]
 
 
 def _block(row: _Row, width: int) -> Text:
     """Returns a case in lines that break between numbers only."""
     name, bound, setting, numbers, verdict = row
-    parts = [f"{label} {number}" for label, number in zip(_NUMBERS, numbers, strict=True)]
+    parts = [
+        f"{label} {number}" for label, number in zip(_NUMBERS, numbers, strict=True)
+    ]
     lines = [f"{name}: {verdict}", f"{bound}; {setting}"]
     line = ""
     for part in parts:

@@ -32,6 +32,8 @@ _DEVIATIONS, _LONGEST = 20.0, 2**22
 # Expected messages of others whose scores are cut off.
 _CUT = (0.0, 1e-3, 0.01, 0.1, 1.0, 10.0)
 _DIFFERENT = 0.8
+# Up to so many terms per step of the circle are summed without a transform.
+_FEW_TERMS = 4
 # Logarithms below this are those of 0.
 _NOTHING = -760.0
 
@@ -116,10 +118,11 @@ def _transform(
     """
     seen = np.ones(length // 2 + 1, dtype=np.bool_)
     log_size, angle, doubt = np.zeros((3, seen.size))
+    turned: Complexes | None = None
     # Large groups first: they leave few frequencies to look at.
     for group in np.argsort(-worlds.counts, kind="stable").tolist():
-        count = float(worlds.counts[group])
-        parts = rfft(worlds.others[group], length)[seen]
+        count, row = float(worlds.counts[group]), worlds.others[group]
+        parts = rfft(row, length)[seen] if turned is None else row @ turned
         size = np.maximum(np.abs(parts), 1e-300)
         log_size += count * np.log(size)
         # A factor z that is wrong by e makes z^n wrong by (|z| + e)^n - |z|^n at most.
@@ -130,7 +133,20 @@ def _transform(
         turns = np.mod(count * np.angle(parts[kept]), 2.0 * np.pi)
         angle = angle[kept] + turns
         log_size, doubt = log_size[kept], doubt[kept]
+        if turned is not None:
+            turned = turned[:, kept]
+        elif log_size.size * row.size < _FEW_TERMS * length:
+            # Summed one by one, they take less time and are no less exact.
+            turned = _turned(row.size, np.flatnonzero(seen), length)
     together = np.exp(log_size) * np.exp(1j * np.mod(angle, 2.0 * np.pi))
     moved = np.exp(np.minimum(log_size + doubt, 1.0)) - np.exp(log_size)
     moved += 2.0 * error * np.exp(log_size)
     return seen, together, moved
+
+
+def _turned(cells: int, frequencies: Ints, length: int) -> Complexes:
+    """Returns e^{-2 pi i c f / length} for all cells c, shape (cells, frequencies)."""
+    # Whole turns are left out while numbers are whole.
+    turns = np.outer(np.arange(cells), frequencies) % length
+    waves: Complexes = np.exp(-2j * np.pi / length * turns)
+    return waves

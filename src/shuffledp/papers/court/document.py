@@ -7,23 +7,25 @@ from shuffledp.papers.court.small.programs import program_of
 
 _HEAD = """# Published claims on trial
 
-Written by `shuffledp court --document docs/court.md`. Every case is a claim of a paper about
-one collection, evaluated by the published formula, and an attack on that collection that
-shares no code with the accountant: *exact* is the largest delta that it reaches, in exact
-arithmetic but for rounding that is subtracted. A claim below it is **violated**. That a claim
-stands here proves nothing: attacks are lower bounds.
+Written by `shuffledp court --document docs/court.md`. Every case is a claim of a paper
+about one collection, evaluated by the published formula, and an attack on that collection
+that shares no code with the accountant. *Exact* is the largest delta that it reaches; what
+rounding may add is subtracted. A claim below it is **violated**. That a claim stands here
+proves nothing: attacks are lower bounds.
 
-Epsilon, claim and attack are of the same people with the same noise. Where there is no epsilon,
-the claim is of local privacy and the numbers are epsilons. Cases that end in `-small` have the
-fewest people for which the claim is known to fall, found by a search over round numbers
-(`shuffledp.papers.court.small`). `shuffledp court --case V8` tries one case.
+Claim and attack are of the same people with the same noise at the same epsilon. Where there
+is no epsilon, the claim is of local privacy, and the numbers are epsilons. Cases that end
+in `-small` have the fewest people for which the claim is known to fall, found by a search
+over round numbers. `shuffledp court --case V8` tries one case.
 """
 _PROGRAMS = """
 ## Five lines each
 
-Each of these programs prints what is claimed and what is reached, without this library.
-`shuffledp court --case V8 --python | python` runs one. n is the number of people, v the victim's
-budget, b everybody else's, e the epsilon at which both numbers hold, t where messages are counted.
+These programs print what is claimed and what is reached, without this library;
+`shuffledp court --case V8 --python | python` runs one. n is the number of people, v the
+victim's budget, b everybody else's, e the epsilon of both numbers; d is a delta, a
+dimension, or a number of items, k a number of categories or coordinates, l a sampling rate;
+t is where messages are counted.
 """
 
 
@@ -59,7 +61,12 @@ def _table(rulings: Sequence[Ruling]) -> list[str]:
     for ruling in rulings:
         numbers = (ruling.epsilon, ruling.claimed, ruling.exact, ruling.certified)
         shown = ["-" if number is None else f"{number:.3g}" for number in numbers]
-        words = (ruling.case, f"{ruling.bound}: {ruling.source}", ruling.setting, *shown)
+        words = (
+            ruling.case,
+            f"{ruling.bound}: {ruling.source}",
+            ruling.setting,
+            *shown,
+        )
         lines.append("| " + " | ".join(words) + " |")
     return lines
 

@@ -1,8 +1,9 @@
 """Random search for claims that fall: any crowd, any bound that speaks of it.
 
 Every trial draws a crowd and a mechanism, asks the accountant for an epsilon that its
-attack violates at some delta, and every bound of the catalog what it states there. A
-trial is reproduced by the seed and its number alone.
+attack violates at some delta, and every bound of the catalog what it states there. Whether
+a claim falls, an attack of this folder decides, which shares no code with the accountant.
+A trial is reproduced by the seed and its number alone.
 """
 
 import math
@@ -18,6 +19,7 @@ from shuffledp.errors import CertificationError, OutsidePreconditions
 from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.bounds.catalog import PUBLISHED
 from shuffledp.papers.court.case import ROUNDING
+from shuffledp.papers.court.noise_cases import trial_of
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian
@@ -25,6 +27,8 @@ from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.statistics.single_message import SingleMessage
 
+# Of so many, all messages of k-ary response are enumerated.
+_FEW_PEOPLE = 60
 MECHANISMS = ("kary-response", "laplace", "clip-laplace", "gaussian")
 
 
@@ -61,7 +65,8 @@ class Finding:
         victim: Her budget.
         epsilon: Where the attack was made.
         claimed: The delta that the bound states there.
-        exact: What the attack reaches, at least.
+        exact: What the attack of this folder reaches.
+        accountant: What the accountant's own attack reaches.
         certified: What is certified.
     """
 
@@ -73,6 +78,7 @@ class Finding:
     epsilon: float
     claimed: float
     exact: float
+    accountant: float
     certified: float
 
     @property
@@ -103,6 +109,11 @@ class Search:
     trials: int = 0
     worst: dict[str, Finding] = field(default_factory=dict)
     violations: list[Finding] = field(default_factory=list)
+
+    @property
+    def worst_first(self) -> list[Finding]:
+        """One finding for each bound, those with the largest ratio first."""
+        return sorted(self.worst.values(), key=lambda finding: -finding.ratio)
 
     def add(self, findings: list[Finding]) -> None:
         """Counts one trial."""
@@ -160,6 +171,8 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
     except CertificationError:
         # The accountant says nothing, so that nothing can be said.
         return []
+    exactly = people.num_users <= _FEW_PEOPLE
+    exact = trial_of(device, people, victim, exactly=exactly).attack(epsilon)
     findings = []
     for bound in PUBLISHED:
         try:
@@ -175,7 +188,8 @@ def try_once(seed: int, trial: int, space: Space) -> list[Finding]:
                 victim=victim,
                 epsilon=epsilon,
                 claimed=claimed,
-                exact=there.delta_central_lower,
+                exact=exact,
+                accountant=there.delta_central_lower,
                 certified=there.delta_central,
             )
         )

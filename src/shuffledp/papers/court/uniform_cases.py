@@ -6,19 +6,48 @@ counts contain that coin already. Without the second factor no violation is know
 """
 
 import math
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
-from shuffledp.papers.apes.amplification import ApesNumerical
-from shuffledp.papers.court.case import Case, Claim, CourtVerdict
+from shuffledp.papers.apes.amplification import ApesNumerical, UniformShuffle
+from shuffledp.papers.bounds.bound import PublishedBound, Setting, Status
+from shuffledp.papers.court.case import Case, CourtVerdict, at_delta, at_epsilon
 from shuffledp.papers.court.noise_cases import trial_of
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
 
-_BOUND = ApesNumerical(crowd="uniform")
+_COUNTS = ApesNumerical(crowd="uniform")
 # One of 7850 coordinates; 1e-8 of 3.6e-5 is left to advanced composition.
 _DELTA = (3.6e-5 - 1e-8) / 7850
+
+
+class _Tables(PublishedBound):
+    """What the paper's tables follow from: tanh(e / 2) times the delta of the counts."""
+
+    name: ClassVar[str] = "apes-uniform"
+    title: ClassVar[str] = UniformShuffle.title
+    source: ClassVar[str] = "Liu et al. (2023), Tables 3 and 4"
+    applies_to: ClassVar[str] = UniformShuffle.applies_to
+    proven: ClassVar[Status] = Status.FALSE
+    note: ClassVar[str] = "The victim's coin is in the counts, and counts once more."
+
+    def check(self, setting: Setting) -> None:
+        """Raises OutsidePreconditions unless randomizers are pure."""
+        _COUNTS.check(setting)
+
+    def epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the epsilon of the counts at delta_s."""
+        return _COUNTS.epsilon(setting, delta / _coin(setting))
+
+    def delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns what is stated at this epsilon."""
+        return _coin(setting) * _COUNTS.delta(setting, epsilon)
+
+
+def _coin(setting: Setting) -> float:
+    return math.tanh(setting.largest_budget / 2.0)
 
 
 def uniform_cases() -> list[Case]:
@@ -59,14 +88,12 @@ def uniform_case(
     """
     victim = float(people.epsilons[-1])
     trial = trial_of(Laplace(), people, victim)
-    factor = math.tanh(victim / 2.0) if twice else 1.0
-
-    def claim() -> Claim:
-        where = epsilon
-        if delta is not None:
-            where = _BOUND.epsilon(trial.setting, delta / factor)
-        return Claim(where, factor * _BOUND.delta(trial.setting, where))
-
+    bound = _Tables() if twice else _COUNTS
+    claim = (
+        at_epsilon(bound, trial.setting, epsilon)
+        if delta is None
+        else at_delta(bound, trial.setting, delta)
+    )
     counted = "" if twice else "; the victim's coin counts once"
     return Case(
         name=name,

@@ -16,7 +16,7 @@ from shuffledp.papers.court.apes_cases import coordinates_loss, local_case
 from shuffledp.papers.court.case import Case, CourtVerdict, at_epsilon
 from shuffledp.papers.court.eapes_cases import marked_case
 from shuffledp.papers.court.items import item_divergence
-from shuffledp.papers.court.noise_cases import Trial, classical_gaussian, trial_of
+from shuffledp.papers.court.noise_cases import Trial, trial_of
 from shuffledp.papers.court.small import programs
 from shuffledp.papers.court.small.program import Program
 from shuffledp.papers.court.uniform_cases import uniform_case
@@ -25,6 +25,7 @@ from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
 from shuffledp.papers.segmented.privacy import SegmentedPrivacy
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.laplace import Laplace
 
@@ -80,7 +81,7 @@ def _laplace(numbers: Numbers) -> Case:
 
 def _gaussian(numbers: Numbers) -> Case:
     people, words = _lone(numbers)
-    trial = classical_gaussian(people, numbers["v"], numbers["d"])
+    trial = trial_of(_classical(numbers), people, numbers["v"])
     words = f"Gaussian noise, delta_i = {numbers['d']:g}, {words}"
     return _case("V3b-small", EapesTheorem(), trial, words, numbers["e"])
 
@@ -124,7 +125,7 @@ def _tested(numbers: Numbers, *, gaussian: bool) -> Case:
     people = Population.from_counts({b: n})
     words = f"noise, {n} people at {b:g}"
     if gaussian:
-        trial = classical_gaussian(people, b, numbers["d"])
+        trial = trial_of(_classical(numbers), people, b)
         return _case("V7-small", _TESTING, trial, f"Gaussian {words}", 0.0)
     trial = trial_of(Laplace(), people, b)
     return _case("V7b-small", _TESTING, trial, f"Laplace {words}", 0.0)
@@ -152,9 +153,16 @@ def _sets(numbers: Numbers, *, items: int) -> Case:
     bound = SegmentedPrivacy(
         num_items=d, blanket_messages=1, items_per_user=items, sampling_rate=rate
     )
-    trial = Trial(
-        Setting(Population.from_counts({epsilon: 2})),
-        lambda where: item_divergence(
+    return Case(
+        name="V11-small" if items == 1 else "V11b-small",
+        bound=bound.name,
+        source=bound.source,
+        setting=(
+            f"2 people hold {items} of {d} items, 1 blanket message each; one sends with "
+            f"chance {rate:g}, the other everything"
+        ),
+        claim=at_epsilon(bound, Setting(Population.from_counts({epsilon: 2})), epsilon),
+        attack=lambda where: item_divergence(
             num_users=2,
             num_items=d,
             blanket_messages=1,
@@ -162,20 +170,19 @@ def _sets(numbers: Numbers, *, items: int) -> Case:
             sampling_rate=rate,
             epsilon=where,
         ),
-        _WHOLE,
+        certificate=_WHOLE,
+        expected=CourtVerdict.VIOLATED,
     )
-    words = (
-        f"2 people hold {items} of {d} items, 1 blanket message each; one sends with "
-        f"chance {rate:g}, the other everything"
-    )
-    name = "V11-small" if items == 1 else "V11b-small"
-    return _case(name, bound, trial, words, epsilon)
 
 
 def _uniform(numbers: Numbers) -> Case:
     people = Population.from_counts({numbers["b"]: 2})
     words = f"2 people at {numbers['b']:g}"
     return uniform_case("V12-small", people, words, epsilon=numbers["e"])
+
+
+def _classical(numbers: Numbers) -> Gaussian:
+    return Gaussian(delta_local=numbers["d"], calibration="classical")
 
 
 def _lone(numbers: Numbers) -> tuple[Population, str]:

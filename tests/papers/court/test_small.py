@@ -1,0 +1,127 @@
+"""Programs of five lines: that they run alone, say what the bounds say, and are small."""
+
+import ast
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.papers.court.case import CourtVerdict, judge
+from shuffledp.papers.court.cases import all_cases, case_named
+from shuffledp.papers.court.small.cases import SMALL, Small
+from shuffledp.papers.court.small.program import Program
+from shuffledp.papers.court.small.programs import PROGRAMS, program_of
+from shuffledp.papers.court.small.shrink import printed, smallest
+
+# Searches of more than a second.
+LONG = {"V3-small", "V3b-small", "V4-small"}
+# Beginnings of names whose programs are about a case of its own with as few people.
+ALREADY_SMALL = {"V6": "V6", "V9": "V9", "V10": "V10"}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_shows_in_five_lines_that_a_claim_falls(name: str) -> None:
+    text = PROGRAMS[name].text
+
+    claimed, exact = printed(text)
+
+    assert 0.0 <= claimed < exact
+    assert len(text.splitlines()) == 5
+    assert max(map(len, text.splitlines())) <= 92
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_needs_nothing_but_numpy_and_scipy(name: str) -> None:
+    nodes = list(ast.walk(ast.parse(PROGRAMS[name].text)))
+    imported = {
+        alias.name.split(".")[0]
+        for node in nodes
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    } | {
+        str(node.module).split(".")[0]
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+    }
+
+    assert imported <= {"math", "numpy", "scipy"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_runs_in_a_process_of_its_own(name: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", PROGRAMS[name].text],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+
+    claimed, exact = (float(word) for word in done.stdout.split())
+    assert claimed < exact
+    assert not done.stderr
+
+
+@pytest.mark.parametrize("small", SMALL, ids=lambda small: str(small.name))
+def test_programs_and_published_bounds_state_the_same(small: Small) -> None:
+    ruling = judge(small.case)
+    claimed, exact = printed(small.program.text)
+
+    assert ruling.claimed == pytest.approx(claimed, rel=1e-6)
+    assert ruling.verdict is CourtVerdict.VIOLATED
+    assert ruling.certificate_holds
+    # A program counts one event; the attack of the court looks for the best one, on a
+    # grid of them; and nothing reaches beyond what is certified.
+    assert exact <= 1.001 * ruling.exact
+    assert exact <= (math.inf if ruling.certified is None else ruling.certified)
+
+
+@pytest.mark.parametrize(("name", "case"), ALREADY_SMALL.items())
+def test_programs_of_cases_that_are_small_already_are_about_them(
+    name: str, case: str
+) -> None:
+    ruling = judge(case_named(case))
+    claimed, exact = printed(PROGRAMS[name].text)
+
+    # The court counts messages beyond edges of a grid.
+    assert claimed == pytest.approx(ruling.claimed, rel=1e-9)
+    assert exact == pytest.approx(ruling.exact, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "small",
+    [
+        pytest.param(
+            small, id=small.name, marks=pytest.mark.slow if small.name in LONG else ()
+        )
+        for small in SMALL
+    ],
+)
+def test_the_search_finds_these_numbers(small: Small) -> None:
+    assert dict(smallest(small)) == pytest.approx(dict(small.program.numbers))
+
+
+def test_the_search_passes_over_what_is_not_claimed_and_says_if_nothing_falls() -> None:
+    # The first program is wrong about the bound; the second never falls.
+    (small,) = (each for each in SMALL if each.name == "V12-small")
+    wrong = Program(small.program.numbers, "{numbers}\nprint(0.123, 1.0)")
+    never = Program(small.program.numbers, "{numbers}\nprint(1.0, 0.5)")
+
+    for program in (wrong, never):
+        with pytest.raises(sdp.InvalidInputError, match="V12-small falls"):
+            smallest(Small(small.name, program, small.build, small.choices))
+
+
+def test_every_claim_that_falls_has_a_program_and_no_other_has() -> None:
+    for case in all_cases():
+        if case.expected is CourtVerdict.VIOLATED:
+            assert program_of(case.name) in PROGRAMS.values()
+        else:
+            with pytest.raises(sdp.InvalidInputError, match="claim that falls"):
+                program_of(case.name)
+    stems = {case.name.split("-")[0] for case in all_cases()}
+    assert set(PROGRAMS) <= stems
