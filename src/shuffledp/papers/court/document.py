@@ -26,6 +26,8 @@ These programs print what is claimed and what is reached, without this library;
 victim's budget, b everybody else's, e the epsilon of both numbers; d is a delta, a
 dimension, or a number of items, k a number of categories or coordinates, l a sampling rate;
 t is where messages are counted.
+
+<!-- fmt: off -->
 """
 
 

@@ -79,6 +79,13 @@ def _laplace(numbers: Numbers) -> Case:
     return _case("V3-small", EapesCorollary(), trial, words, numbers["e"])
 
 
+def _liberal(numbers: Numbers) -> Case:
+    people, words = _lone(numbers)
+    trial = trial_of(ClipLaplace(), people, numbers["v"])
+    words = f"Clip-Laplace noise, {words}"
+    return _case("V3c-small", EapesCorollary(), trial, words, numbers["e"])
+
+
 def _gaussian(numbers: Numbers) -> Case:
     people, words = _lone(numbers)
     trial = trial_of(_classical(numbers), people, numbers["v"])
@@ -258,6 +265,18 @@ SMALL = (
             "d": (0.01, 1e-3, 1e-5),
             "e": (0.05, 0.1, 0.2, 0.5, 0.8, 1.0),
             "t": (2, 5, 10, 15, 20, 30, 40),
+        },
+    ),
+    Small(
+        "V3c-small",
+        programs.EAPES_LIBERAL,
+        _liberal,
+        {
+            "n": range(2, 50),
+            "v": (1.0, 2.0, 5.0, 10.0, 20.0),
+            "b": (0.1, 0.2, 0.5, 1.0),
+            "e": _EPSILONS,
+            "t": (0.05, 0.1, 0.2, 0.5),
         },
     ),
     Small(

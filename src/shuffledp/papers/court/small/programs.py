@@ -51,6 +51,17 @@ print((1 - d) * (F(m - s / m / 2) - exp(s) * F(-m - s / m / 2)), f(t - 1) - exp(
 """,
 )
 
+EAPES_LIBERAL = Program(
+    {"n": 2, "v": 20, "b": 0.1, "e": 3, "t": 0.5},
+    """
+from math import exp, expm1, sqrt; from scipy.stats import norm
+{numbers}; mu = sqrt(2 * (1 + exp(b)) / (n - 1))
+claimed = norm.cdf(mu / 2 - e / mu) - exp(e) * norm.cdf(-mu / 2 - e / mu)
+c = lambda a: expm1(a * t / 2) / expm1(a)  # within t of the other end
+print(claimed, (1 - c(b)) ** (n - 1) * (1 - c(v) - exp(e) * (1 - c(-v))))
+""",
+)
+
 APES_CLOSED = Program(
     {"n": 53, "v": 500, "b": 0.01, "e": 1, "t": 0.01},
     """
@@ -211,6 +222,7 @@ PROGRAMS = {
     "V2": EAPES_RESPONSE,
     "V3": EAPES_LAPLACE,
     "V3b": EAPES_GAUSSIAN,
+    "V3c": EAPES_LIBERAL,
     "V4": APES_CLOSED,
     "V4b": APES_NUMERICAL,
     "V5": APES_APPENDIX,
