@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from shuffledp import __version__
 from shuffledp.cli.console import duration, share_bar, show, show_json, width
 from shuffledp.cli.court_table import court_table, search_table
 from shuffledp.papers.court.cases import all_cases, case_named, judge_all
@@ -20,6 +19,7 @@ from shuffledp.papers.court.document import document
 from shuffledp.papers.court.search import Finding, Search, search
 from shuffledp.papers.court.small.programs import program_of
 from shuffledp.report.files import write_text
+from shuffledp.version import __version__
 
 _NOTE = (
     "Exact: the largest delta that an attack on this very collection reaches, by code of "
