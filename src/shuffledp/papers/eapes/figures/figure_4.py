@@ -152,8 +152,8 @@ def _notes(rows: Sequence[Sequence[Cell]], repetitions: int) -> tuple[str, ...]:
         f"{np.nanmax(closed / own):.1f} times as large. Of the numbers behind the same "
         f"theorem, which APES prints in its tables, it is so in {better} of {len(rows)} "
         f"settings: they are {np.nanmin(numbers / own):.2f} to "
-        f"{np.nanmax(numbers / own):.2f} times as large as E-APES. The picture of the "
-        "paper must be of the closed form.",
+        f"{np.nanmax(numbers / own):.2f} times as large as E-APES. The picture is not in "
+        "the paper's text; what is said of it fits the closed form only.",
         f"E-APES is {np.min(own / certified):.1f} to {np.max(own / certified):.1f} times "
         "as large as what is certified. It is no bound: it leaves out its C / sqrt(n).",
         *_alike(rows, own, certified),
