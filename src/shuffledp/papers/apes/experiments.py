@@ -7,7 +7,9 @@ from shuffledp.papers.apes.figures import (
     candidates,
     convergence,
     frameworks,
+    local_bounds,
     moments,
+    reach,
     sweeps,
 )
 from shuffledp.papers.figures.result import Experiment
@@ -52,6 +54,12 @@ EXPERIMENTS = {
         frameworks.TABLE_4,
         3,
         _ONCE,
+    ),
+    "apes-local": Experiment(
+        "Theorems 1 and 3: local budgets of many coordinates.", local_bounds.run
+    ),
+    "apes-reach": Experiment(
+        "Definition 4 and Lemma 4: messages wider than values, A > C.", reach.run
     ),
     "apes-convergence": Experiment(
         "Theorem 2: bounds on the loss, beside a training.", convergence.run, 3

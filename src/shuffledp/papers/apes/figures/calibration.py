@@ -10,25 +10,24 @@ of its model, and not printed.
 import numpy as np
 
 from shuffledp.budget_distributions import draw_budgets
-from shuffledp.papers.figures.result import Effort, Result
+from shuffledp.papers.figures.picture import Curve, Panel, draw
+from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
-from shuffledp.report.picture import new_figure, svg
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats
 
 NUM_USERS = 10_000
 CLIP = 0.1
-_COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f")
+_BINS = 30
+_TITLE = "APES (Liu et al. 2023), Figure 6: calibration by eq. (1)"
 
 
 def run(effort: Effort) -> Result:
     """Returns the errors for three kinds of gradients."""
     repetitions = effort.repetitions
-    seed = effort.seed
-    on_share = effort.on_share
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(effort.seed)
     protocol = Mean(-CLIP, CLIP, randomizer=ClipLaplace(clip=CLIP))
     kinds = _gradients(rng)
     rows, histograms = [], {}
@@ -45,7 +44,7 @@ def run(effort: Effort) -> Result:
             expected = float(channel.average(np.array([mean]))[0])
             gaps.append(average - expected)
             errors.append(channel.solve(average) - mean)
-            on_share((index + (repetition + 1) / repetitions) / len(kinds))
+            effort.on_share((index + (repetition + 1) / repetitions) / len(kinds))
         histograms[name] = np.array(gaps)
         rows.append(
             (
@@ -58,9 +57,15 @@ def run(effort: Effort) -> Result:
                 float(np.std(errors)),
             )
         )
+    setting: dict[str, Cell] = {
+        "people": NUM_USERS,
+        "budgets": "U(0.05, 1)",
+        "C": CLIP,
+        "repetitions": repetitions,
+    }
     return Result(
-        title=f"Calibration by eq. (1), {NUM_USERS:,} people, {repetitions:,} repetitions",
-        setting={"people": NUM_USERS, "budgets": "U(0.05, 1)", "C": CLIP},
+        title=_TITLE,
+        setting=setting,
         columns=(
             "gradients", "mean", "spread", "average gap", "spread of gaps",
             "bias of the estimate", "error of the estimate",
@@ -72,7 +77,7 @@ def run(effort: Effort) -> Result:
             "Where gradients differ much and are lopsided, the estimate is biased: eq. (1) "
             "of a mean is not the mean of eq. (1).",
         ),
-        svg=_picture(histograms),
+        svg=_picture(setting, histograms),
     )  # fmt: skip
 
 
@@ -86,13 +91,24 @@ def _gradients(rng: np.random.Generator) -> dict[str, Floats]:
     }
 
 
-def _picture(histograms: dict[str, Floats]) -> str:
-    figure = new_figure(7.0, 4.0)
-    axes = figure.subplots()
-    for color, (name, gaps) in zip(_COLORS, histograms.items(), strict=True):
-        axes.hist(gaps, bins=30, histtype="step", color=color, label=name)
-    axes.axvline(0.0, color="#6b7280", linewidth=0.8)
-    axes.set_xlabel("average message minus what eq. (1) expects")
-    axes.set_ylabel("repetitions")
-    axes.legend(frameon=False)
-    return svg(figure, "Histogram of calibration gaps, for three kinds of gradients")
+def _picture(setting: dict[str, Cell], gaps: dict[str, Floats]) -> str:
+    ends = np.linspace(*_outer(gaps), _BINS + 1)
+    middles = (0.5 * (ends[1:] + ends[:-1])).tolist()
+    curves = [
+        Curve(name, middles, np.histogram(found, ends)[0].tolist())
+        for name, found in gaps.items()
+    ]
+    panel = Panel(
+        "",
+        curves,
+        horizontal="average message minus what eq. (1) expects",
+        vertical=f"repetitions, in {_BINS} bins",
+    )
+    description = "Histogram of calibration gaps, for three kinds of gradients"
+    return draw(_TITLE, setting, [panel], description=description)
+
+
+def _outer(gaps: dict[str, Floats]) -> tuple[float, float]:
+    """Returns the smallest and the largest gap."""
+    every = np.concatenate(list(gaps.values()))
+    return float(every.min()), float(every.max())

@@ -1,0 +1,120 @@
+"""APES (Liu et al. 2023), Definition 4 and Lemma 4: messages wider than values, A > C."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from shuffledp.budget_distributions import draw_budgets
+from shuffledp.papers.apes.printed import PEOPLE
+from shuffledp.papers.apes.wide_clip_laplace import (
+    largest_divergence,
+    moments,
+    neighbor_divergence,
+    wide_epsilon,
+)
+from shuffledp.papers.bounds.bound import Setting
+from shuffledp.papers.figures.picture import Curve, Panel, draw
+from shuffledp.papers.figures.result import Cell, Effort, Result
+from shuffledp.population import Population
+
+REACHES = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
+_DELTA = 1e-8
+_BUDGET = 0.5
+_PAIR = (1.0, 0.05)
+_TITLE = "APES (Liu et al. 2023), Definition 4: messages wider than values"
+_COLUMNS = (
+    "A / C",
+    "local, exact",
+    "p_ij, Lemma 4",
+    "p_ij, exact",
+    "S",
+    "EoN numerical",
+    "bias",
+    "deviation",
+)
+
+
+def run(effort: Effort) -> Result:
+    """Returns what a wider range of messages costs and gains."""
+    rng = np.random.default_rng(effort.seed)
+    setting = Setting(
+        Population.from_budgets(draw_budgets("apes/uniform2", PEOPLE, rng=rng))
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for reach in REACHES:
+        total, epsilon = wide_epsilon(setting, _DELTA, reach=reach)
+        mean, variance = moments(0.5, epsilon=_BUDGET, reach=reach)
+        rows.append(
+            (
+                reach,
+                largest_divergence(1.0, 1.0, reach=reach),
+                math.exp(-neighbor_divergence(*_PAIR, reach=reach)),
+                math.exp(-largest_divergence(*_PAIR, reach=reach)),
+                total,
+                epsilon,
+                mean - 0.5,
+                math.sqrt(variance),
+            )
+        )
+        effort.on_share(len(rows) / len(REACHES))
+    total, epsilon = wide_epsilon(setting, _DELTA, reach=math.inf)
+    rows.append(
+        (math.inf, 1.0, 0.0, 0.0, total, epsilon, 0.0, math.sqrt(8.0) / _BUDGET)
+    )
+    shown: dict[str, Cell] = {
+        "people": PEOPLE,
+        "budgets": "U(0.05, 1)",
+        "delta": _DELTA,
+        "value": "C / 2",
+        "its budget": _BUDGET,
+    }
+    return Result(
+        title=_TITLE,
+        setting=shown,
+        columns=_COLUMNS,
+        rows=tuple(rows),
+        notes=(
+            "local, exact: the largest log-ratio at budget 1, in one coordinate: Theorem 1 "
+            "holds for every A >= C. p_ij: the chance that a person of 0.05 imitates one "
+            "of 1; by Lemma 4, and the largest possible, over a grid of values. "
+            "S: sum of averaged chances, and the epsilon of the two counts, not proven.",
+            "bias and deviation of a message, per C. Wider messages are less biased, vary "
+            "more, and hide less. The paper evaluates A = C only; infinity is Laplace "
+            "noise, where only people of the same budget are clones.",
+        ),
+        svg=_picture(shown, rows),
+    )
+
+
+def _picture(shown: dict[str, Cell], rows: Sequence[Sequence[Cell]]) -> str:
+    finite = rows[:-1]
+    at = [row[0] for row in finite]
+
+    def curve(label: str, place: int) -> Curve:
+        return Curve(label, at, [row[place] for row in finite])
+
+    def minus(label: str, place: int) -> Curve:
+        return Curve(label, at, [abs(float(row[place] or 0.0)) for row in finite])
+
+    panels = [
+        Panel(
+            "privacy",
+            [
+                curve("EoN numerical", 5),
+                curve("p_ij, Lemma 4", 2),
+                curve("p_ij, exact", 3),
+            ],
+            horizontal="A / C",
+            vertical="epsilon, chance",
+            log="x",
+        ),
+        Panel(
+            "a message",
+            [minus("minus the bias", 6), curve("standard deviation", 7)],
+            horizontal="A / C",
+            vertical="per C",
+            log="xy",
+        ),
+    ]
+    return draw(_TITLE, shown, panels, description=_TITLE)

@@ -1,0 +1,154 @@
+"""Clip-Laplace as Definition 4 has it: values in [-C, C], messages in [-A, A], A >= C.
+
+With scale lambda = 2 C / eps, the density at z is e^{-|z - v| / lambda} / (2 lambda S), and
+
+    S = 1 - e^{-(A - v) / lambda} / 2 - e^{-(A + v) / lambda} / 2.
+
+C and -C have the same S, and no other two values differ by more: eps, in one coordinate,
+for every A (Theorem 1). Everything is per C here, so that a = A / C; the library's own
+devices have a = 1, as all the paper's results.
+
+Lemma 4 bounds how unlike two people's messages are, budgets e_i and e_j, whatever values:
+
+    D_N <= ln((e_i / e_j) (S_j / S_i)) + (e_i + e_j) / 2 + a |e_i - e_j| / 2,
+
+with S at v = C. It holds, and is larger than need be where the less likely message is not
+at an end. It grows with a: the wider messages may be, the fewer clones, and with Laplace
+noise, a = infinity, there are none among different budgets.
+
+Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Definition 4, Theorem 1,
+Lemma 4.
+"""
+
+import math
+
+import numpy as np
+
+from shuffledp.papers.apes.clones import clone_probability, mean_clone_probabilities
+from shuffledp.papers.bounds.bound import Setting, check_delta, require
+from shuffledp.papers.bounds.crowd import others
+from shuffledp.papers.bounds.invert import epsilon_at
+from shuffledp.papers.bounds.two_counts import clone_count, divergence
+from shuffledp.types import Floats
+
+
+def log_density(
+    messages: Floats, value: float, *, epsilon: float, reach: float
+) -> Floats:
+    """Returns the logarithm of the density, per C, same shape as `messages`.
+
+    Args:
+        messages: In [-a, a].
+        value: In [-1, 1].
+        epsilon: > 0.
+        reach: a = A / C, >= 1 and finite.
+    """
+    rate = _rate(epsilon, reach)
+    mass = -math.expm1(-rate * (reach + value)) - math.expm1(-rate * (reach - value))
+    found: Floats = math.log(rate / mass) - rate * np.abs(messages - value)
+    return found
+
+
+def moments(value: float, *, epsilon: float, reach: float) -> tuple[float, float]:
+    """Returns mean and variance of a message, per C and C^2.
+
+    >>> moments(0.5, epsilon=1e-9, reach=1.0)[0].__round__(6)
+    0.0
+
+    Arguments are those of `log_density`.
+    """
+    rate = _rate(epsilon, reach)
+    # The powers of the distance to either side; their differences need small rates apart.
+    mass, first, second = (
+        np.array(part)
+        for part in zip(
+            *(_powers(rate, reach - value), _powers(rate, reach + value)), strict=True
+        )
+    )
+    total = float(mass.sum())
+    shift = float(first[0] - first[1]) / total
+    return value + shift, float(second.sum()) / total - shift**2
+
+
+def neighbor_divergence(imitated: float, imitator: float, *, reach: float) -> float:
+    """Returns Lemma 4's bound on D_N of a message at budget e_i = imitated from e_j.
+
+    Args:
+        imitated: e_i > 0.
+        imitator: e_j > 0.
+        reach: a >= 1.
+    """
+    chance = clone_probability(np.array([imitator]), imitated, reach=reach)
+    return -math.log(float(chance[0]))
+
+
+def largest_divergence(
+    imitated: float, imitator: float, *, reach: float, values: int = 41
+) -> float:
+    """Returns the largest log-ratio of two people's densities, over a grid of values.
+
+    Densities' ratio is extreme at an end or at one of the two values, all of which the
+    grid of messages has.
+
+    Args:
+        imitated: e_i > 0.
+        imitator: e_j > 0.
+        reach: a >= 1, finite.
+        values: Points of the grid.
+    """
+    grid = np.linspace(-1.0, 1.0, values)
+    messages = np.append(grid, [-reach, reach])
+    above, below = (
+        np.stack([log_density(messages, v, epsilon=e, reach=reach) for v in grid])
+        for e in (imitated, imitator)
+    )
+    return float((above[:, None, :] - below[None, :, :]).max())
+
+
+def wide_epsilon(
+    setting: Setting, delta: float, *, reach: float
+) -> tuple[float, float]:
+    """Returns S and the epsilon of the two counts with Lemma 4's clones at this a.
+
+    Args:
+        setting: Budgets > 0; its mechanism plays no part.
+        delta: In (0, 1).
+        reach: a >= 1, infinite for Laplace noise.
+    """
+    delta = check_delta(delta)
+    _, counts = others(setting)
+    people = setting.people
+    chances = mean_clone_probabilities(people.epsilons, people.counts, reach=reach)
+    clones = clone_count(chances, counts)
+    other = 1.0 / (1.0 + math.exp(setting.largest_budget))
+    epsilon = epsilon_at(
+        lambda at: divergence(clones, same=1.0 - other, other=other, epsilon=at),
+        delta,
+        ceiling=setting.largest_budget,
+    )
+    return float(counts @ chances), epsilon
+
+
+def _rate(epsilon: float, reach: float) -> float:
+    require(epsilon > 0.0, "epsilon > 0", f"{epsilon:g}")
+    require(1.0 <= reach < math.inf, "a finite A / C >= 1", f"{reach:g}")
+    return epsilon / 2.0
+
+
+def _powers(rate: float, far: float) -> tuple[float, float, float]:
+    """Returns integrals of 1, t and t^2 times e^{-rate t} for t from 0 to far."""
+    x = rate * far
+    if x < 1e-2:
+        # Eight terms of the series; what is left out is below 1e-17 of the first.
+        terms = [(-x) ** k / math.factorial(k) for k in range(8)]
+        return (
+            far * sum(term / (k + 1) for k, term in enumerate(terms)),
+            far**2 * sum(term / (k + 2) for k, term in enumerate(terms)),
+            far**3 * sum(term / (k + 3) for k, term in enumerate(terms)),
+        )
+    decay = math.exp(-x)
+    return (
+        -math.expm1(-x) / rate,
+        (1.0 - decay * (1.0 + x)) / rate**2,
+        (2.0 - decay * (2.0 + 2.0 * x + x * x)) / rate**3,
+    )
