@@ -12,8 +12,16 @@ from shuffledp.papers.bounds.equal_noise import Compared, band, stated
 from shuffledp.papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp.papers.bounds.two_counts import clone_count
+from shuffledp.papers.court.cases import all_cases
 from shuffledp.papers.figures.result import Effort, Result
-from shuffledp.papers.hypothesis_testing.figures import figure_3, figure_4, table_2
+from shuffledp.papers.hypothesis_testing.contents import CONTENTS
+from shuffledp.papers.hypothesis_testing.experiments import EXPERIMENTS
+from shuffledp.papers.hypothesis_testing.figures import (
+    figure_3,
+    figure_4,
+    table_2,
+    theorem_1,
+)
 from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting, _Tests
 from shuffledp.papers.hypothesis_testing.type_one_errors import (
     gaussian_confusion,
@@ -174,3 +182,46 @@ def test_curves_of_figure_3_start_and_end_at_the_ends_of_the_range() -> None:
     w = math.exp(-0.5) / 2
     assert (first, second) == pytest.approx((1.0 - w, w), abs=1e-9)
     assert (other, last) == pytest.approx((w, 1.0 - w), abs=1e-9)
+
+
+def test_theorem_1_is_a_trade_off_function_only_when_mended() -> None:
+    result = theorem_1.run(EFFORT)
+
+    alpha, mended = column(result, "alpha"), column(result, "mended")
+    # From (0, 1) to (1, 0), convex, never above the line of no information.
+    assert (alpha[0], mended[0]) == pytest.approx((0.0, 1.0), abs=1e-5)
+    assert (alpha[-1], mended[-1]) == pytest.approx((1.0, 0.0), abs=1e-5)
+    assert np.all(np.array(mended) <= 1.0 - np.array(alpha) + 1e-12)
+    apart = np.diff(alpha) > 1e-9
+    slopes = np.diff(mended)[apart] / np.diff(alpha)[apart]
+    assert np.all(np.diff(slopes) >= -1e-9)
+    printed = column(result, "printed")
+    assert printed[-1] == pytest.approx(1.0 - math.exp(-0.5), abs=1e-4)
+    certified = np.array(column(result, "certified"))
+    assert np.all(certified <= 1.0 - np.array(alpha) + 1e-12)
+
+
+def test_gains_are_ratios_to_the_best_baseline() -> None:
+    result = Result(
+        title="",
+        setting={},
+        columns=("people", "own", "one", "other"),
+        rows=((1, 2.0, 6.0, None), (2, 1.0, 4.0, 3.5)),
+        notes=(),
+        svg="",
+    )
+
+    assert figure_4.best_gain(result, ("own", "one", "other")) == 3.5
+
+
+def test_contents_name_results_and_cases_that_exist() -> None:
+    results = {entry.result for entry in CONTENTS if entry.result}
+    cases = {case for entry in CONTENTS for case in entry.cases}
+
+    assert results == set(EXPERIMENTS)
+    known = {case.name: case.bound for case in all_cases()}
+    assert {known[case] for case in cases} == {"hypothesis-testing"}
+    # Every case is about an item; variants of one may be named with it.
+    bound = {name for name, bound in known.items() if bound == "hypothesis-testing"}
+    assert {name.split("-")[0] for name in bound - cases} <= cases
+    assert len({entry.place for entry in CONTENTS}) == len(CONTENTS)

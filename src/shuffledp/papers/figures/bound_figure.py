@@ -18,6 +18,8 @@ _BAND = (
     "lies. A number below the attack is refuted and marked !; - means that the theorem "
     "does not speak of this setting."
 )
+# Parameters that say what values are, and how finely messages are cut.
+_RANGE = {"low", "high", "clip", "cells"}
 # Of distribution, people, delta, attack and certified; claims follow with their flags.
 _ATTACK, _CERTIFIED, _CLAIMS = 3, 4, 5
 
@@ -89,7 +91,13 @@ class BoundFigure:
     def _setting(self) -> dict[str, Cell]:
         stated = self.delta
         delta = f"{self.delta_times_n:g} / n" if stated is None else stated
-        return {"randomizer": self.mechanism.mechanism, "delta": delta}
+        named = [
+            f"{name} {value}"
+            for name, value in self.mechanism.parameters.items()
+            if name not in _RANGE
+        ]
+        randomizer = ", ".join([self.mechanism.mechanism, *named])
+        return {"randomizer": randomizer, "delta": delta}
 
     def _row(self, name: str, people: Population) -> tuple[Cell, ...]:
         n = people.num_users

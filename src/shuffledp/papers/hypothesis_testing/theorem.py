@@ -181,14 +181,15 @@ class _Tests:
         m = np.floor((totals + 1.0) * (slope / (slope + 1.0)))
         m = np.minimum(m, totals)
         below = _below(m, totals)
-        alpha = float(self.clones.weights @ below)
+        alpha = min(float(self.clones.weights @ below), 1.0)
         reached = float(self.clones.weights @ (below + _weight(m, totals)))
         hidden = 2.0 * self.flip * (1.0 - alpha)
         kept = (1.0 - self.failure) * (1.0 - 2.0 * self.flip)
         beta = (1.0 - self.failure) * hidden
         if self.as_printed:
             return alpha, beta + kept * reached + self.failure * (1.0 - alpha)
-        return alpha, beta + kept * (1.0 - reached)
+        # Sums of weights may round to more than 1.
+        return alpha, beta + kept * max(1.0 - reached, 0.0)
 
     def _totals(self) -> Floats:
         totals: Floats = np.arange(self.clones.weights.size, dtype=np.float64)

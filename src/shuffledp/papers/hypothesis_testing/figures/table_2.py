@@ -43,11 +43,14 @@ BOUNDS: Mapping[str, PublishedBound] = {
 _NOISE = Gaussian(delta_local=1e-10, calibration="classical")
 # What the authors' program of [12] proposes for counts that it rounds down.
 _STEP = 100
+# Deltas below that are in the table, and not in the picture.
+_FLOOR = 1e-40
 _TITLE = "Liu et al. (2024), Table 2: delta at fixed central epsilons"
 _WHY = {
     OWN: "the printed row does not follow from Theorem 2 at the stated noise, 6.82 / "
     "epsilon; noise of 2.04 / epsilon would give about these numbers",
-    EAPES: "the printed row is that of mu / sqrt(2), about half the delta",
+    EAPES: "the paper refers to its authors' paper of 2024; E-APES has the printed row if "
+    "mu is divided by sqrt(2)",
     FELDMAN: "the printed row is that of counts rounded down to multiples of 100, the "
     "step that the program of its authors proposes",
 }
@@ -158,7 +161,11 @@ def _picture(setting: Mapping[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
     at = [row[0] for row in rows]
 
     def column(place: int) -> list[Cell]:
-        return [row[place] for row in rows]
+        # Smaller ones would leave no room for all others.
+        cells = [row[place] for row in rows]
+        return [
+            None if cell is None or float(cell) < _FLOOR else cell for cell in cells
+        ]
 
     curves = [
         Curve("certified (shuffledp)", at, column(2), ours=True),
