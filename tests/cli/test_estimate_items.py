@@ -55,6 +55,29 @@ def estimate(command: Command, visits: Path, *arguments: str) -> Outcome:
     return command("estimate", str(visits), "--seed", "3", *arguments)
 
 
+def test_targets_may_be_reported_with_noise(command: Command, visits: Path) -> None:
+    answer = estimate(command, visits, *ASKED, "--target-budget", "2", "--json").json()
+
+    caveats = " ".join(answer["caveats"])
+    assert "What a person reported about her target is worth" in caveats
+    assert "Estimated numbers of people by target: 0.5: " in caveats
+    for row in answer["estimates"]:
+        # Five standard errors, estimated targets included, of 12 items.
+        assert abs(row["estimate"] - row["truth"]) < 5 * row["standard_error"]
+    plain = estimate(command, visits, *ASKED, "--json").json()
+    assert not any("reported about her target" in each for each in plain["caveats"])
+
+
+@pytest.mark.parametrize("budget", ["0", "-1", "nan"])
+def test_budgets_of_targets_are_above_0(
+    command: Command, visits: Path, budget: str
+) -> None:
+    refused = estimate(command, visits, *ASKED, "--target-budget", budget)
+
+    assert refused.is_refusal
+    assert "budget of a choice" in refused.err
+
+
 def test_items_and_guarantee_of_everybody(command: Command, visits: Path) -> None:
     answer = estimate(command, visits, *ASKED, "--json").json()
 

@@ -11,6 +11,7 @@ from shuffledp.cli import parse
 from shuffledp.cli.console import naming, show, show_json
 from shuffledp.cli.mechanism import num_absent
 from shuffledp.errors import InvalidInputError
+from shuffledp.papers.segmented.plan import published_plan, published_plan_table
 from shuffledp.planning.frequency import plan_frequency
 from shuffledp.planning.items_table import items_plan_table, items_plan_to_dict
 from shuffledp.planning.mean import plan_mean
@@ -193,6 +194,19 @@ def frequency_command(
     show_default=True,
     help="How many of the others may be absent or collude, whoever they are.",
 )
+@click.option(
+    "--published",
+    is_flag=True,
+    help="Show beside it what Wang et al. (2025) publish for the same people: the chances "
+    "that their Theorem 3 states to keep the targets, at the blanket of the least error "
+    "bound. Not certified.",
+)
+@click.option(
+    "--blanket",
+    type=float,
+    metavar="M",
+    help="With --published: blanket messages per person in the mean [the best].",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def items_command(
     items: int,
@@ -201,6 +215,8 @@ def items_command(
     targets: str,
     delta: float | None,
     absent: int,
+    published: bool,
+    blanket: float | None,
     as_json: bool,
 ) -> None:
     """Plan a collection of sets: which items do people hold?
@@ -209,23 +225,45 @@ def items_command(
     of the smallest error at which everybody gets what she asked for.
 
     \b
-    Example:
+    Examples:
       shuffledp plan items --items 128 --set-size 4 --targets 0.5:1250,1:2500,2:1250
+      shuffledp plan items --items 128 --set-size 1 --targets 0.5:5000 --published \\
+        --blanket 1
     """
+    if blanket is not None and not published:
+        raise InvalidInputError("Expected --blanket only with --published.")
+    if published and absent:
+        raise InvalidInputError(
+            "Expected --published without --absent: Theorem 3 counts everybody."
+        )
     people = parse.level_counts(targets, "--targets")
+    stated_at = 0.01 / people.num_users if delta is None else delta
     with naming("plan"):
         plan = optimize_items(
             people,
             num_items=items,
             set_size=set_size,
-            delta=0.01 / people.num_users if delta is None else delta,
+            delta=stated_at,
             max_messages=max_messages,
             absent=absent,
         )
+        paper = None
+        if published:
+            paper = published_plan(
+                people,
+                num_items=items,
+                set_size=set_size,
+                delta=stated_at,
+                blanket=blanket,
+            )
     if as_json:
-        show_json(items_plan_to_dict(plan))
+        beside = {} if paper is None else {"published": paper.to_dict()}
+        show_json(items_plan_to_dict(plan) | beside)
         return
     show(items_plan_table(plan))
+    if paper is not None:
+        show("")
+        show(published_plan_table(paper))
 
 
 def _print(plan: Plan, as_json: bool) -> None:

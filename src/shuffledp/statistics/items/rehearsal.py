@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.items.plan import optimize_items
+from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.datasets.item_sets import ItemSets, load_msnbc_sets
 from shuffledp.datasets.item_tables import read_item_sets
@@ -65,6 +67,14 @@ class ItemsStatistic:
             f"with --dataset {_USUAL_SET_SIZE}].",
             "S",
         ),
+        Option(
+            "target-budget",
+            "number",
+            "Local budget of what people report about their target, by response over "
+            "the targets on offer; the analyst then plans with estimated numbers of people "
+            "[targets are reported as they are, without a name].",
+            "EPSILON",
+        ),
     )
 
     def rehearsal(self, request: Request) -> Rehearsal:
@@ -118,7 +128,8 @@ def _of_table(request: Request) -> Rehearsal:
         found = held.names[: held.num_real] if names is None else ()
         stage = stage.noting(held.notes, spelling_warnings(found, "Items"))
         source = f"{request.path.name}, column {item}"
-        return _rehearse(stage, held, targets, source, *caveats)
+        budget = request.option("target_budget")
+        return _rehearse(stage, held, targets, source, *caveats, budget=budget)
 
     return rehearse
 
@@ -131,17 +142,26 @@ def _of_visits(request: Request) -> Rehearsal:
             progress=stage.on_bytes,
         )
         targets = request.dealt(held.sets.shape[0], rng=stage.rng)
-        return _rehearse(stage, held, targets, "MSNBC, kinds of pages of each visit")
+        source = "MSNBC, kinds of pages of each visit"
+        budget = request.option("target_budget")
+        return _rehearse(stage, held, targets, source, budget=budget)
 
     return rehearse
 
 
 def _rehearse(
-    stage: Stage, held: ItemSets, targets: Floats, source: str, *caveats: str
+    stage: Stage,
+    held: ItemSets,
+    targets: Floats,
+    source: str,
+    *caveats: str,
+    budget: float | None,
 ) -> Summary:
     people, real = Population.from_budgets(targets), held.num_real
     offered = tuple(people.epsilons.tolist())
-    framework = ItemsFramework(real, held.sets.shape[1], offered, stage.delta)
+    framework = ItemsFramework(
+        real, held.sets.shape[1], offered, stage.delta, epsilon_choice=budget
+    )
     # Nothing is spent on dummy items.
     sets = held.without_dummies()
     collection = collect_items(
@@ -153,6 +173,8 @@ def _rehearse(
         on_step=stage.on_step,
     )
     protocol = collection.plan.protocol
+    if framework.choices.randomizer is not None:
+        caveats += _noisy_targets(framework, collection.plan.choices, people)
     return summarize_items(
         collection,
         held.names[:real],
@@ -219,6 +241,30 @@ def summarize_items(
         off_by=off_by_share(dependence, names),
         unbiased_if=UNBIASED_IF,
         remedy="no other mode corrects that",
+    )
+
+
+def _noisy_targets(
+    framework: ItemsFramework, found: ChoiceCounts, people: Population
+) -> tuple[str, ...]:
+    """Returns what reports of targets are worth, and what they told, in sentences."""
+    budget, n = framework.epsilon_choice or 0.0, people.num_users
+    crowd = Population.from_counts({budget: n})
+    (level,) = account(framework.choices, crowd, delta=framework.delta).levels
+    numbers = ", ".join(
+        f"{plain(target)}: {value:,.0f} (true {count:,})"
+        for target, value, count in zip(
+            found.choices.tolist(),
+            found.value.tolist(),
+            people.counts.tolist(),
+            strict=True,
+        )
+    )
+    return (
+        f"What a person reported about her target is worth {plain(level.epsilon_central)} "
+        f"after the shuffle, at delta {plain(framework.delta)}, certified; {plain(budget)} "
+        "on her device. It protects her target; guarantees of items hold whoever knows it.",
+        f"Estimated numbers of people by target: {numbers}.",
     )
 
 
