@@ -70,8 +70,8 @@ def run(effort: Effort) -> Result:
             "which is no certificate, or by the certified bound, which counts blanket "
             "messages only (Lemma 2). Certified at a target: the delta that is proven "
             "for these budgets, others' own messages counted, too.",
-            "Errors are sums of squared errors about a population. For each statistic "
-            "they fall while blanket messages let budgets grow, and rise with m after.",
+            "Errors are sums over statistics of squared errors about a population: they "
+            "fall with m while blanket messages let budgets grow, and rise after.",
         ),
         svg=draw(
             _TITLE,
