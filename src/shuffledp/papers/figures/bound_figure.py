@@ -143,7 +143,7 @@ class BoundFigure:
             ),
         ]
         return Panel(
-            population,
+            population.split("/")[1].capitalize(),
             [c for c in curves if any(value is not None for value in c.values)],
             horizontal="people",
             vertical="central epsilon",

@@ -179,7 +179,7 @@ _EXPERIMENTS = (
         "Approximate budgets, Gaussian noise: two baselines, and the paper's bound.",
         result="testing-fig4-approximate",
         cases=("C9", "C10", "C13", "C14"),
-        why="At the noise that the paper states, its bound is up to 13 times below the "
+        why="At the noise that the paper states, its bound is up to 15 times below the "
         "best baseline; up to 5 is printed, as if there were less noise. No claim is "
         "refuted at these populations.",
     ),
