@@ -104,6 +104,24 @@ def test_the_printed_bound_is_refuted_in_one_dimension() -> None:
     assert raised <= aggregation_bound(landscape, gradient=1.0, noise=1.0)
 
 
+def test_the_printed_factors_are_refuted_by_the_same_example() -> None:
+    landscape = Landscape(smoothness=1.0, proximal=10.0)
+    after = Fraction(1, 2) + change(Fraction(1), Fraction(10), Fraction(1), Fraction(1))
+    # The steepest that this round comes by: |w| = 10 / 11 + 1.
+    bounds = [
+        training_bound(
+            factors(landscape, steepness=1.0, lipschitz=21 / 11, as_printed=printed),
+            rounds=1,
+            gap=0.5,
+            noise=1.0,
+            noise_square=1.0,
+        )
+        for printed in (True, False)
+    ]
+
+    assert bounds[0] < 1.29 < after == Fraction(441, 242) < bounds[1]
+
+
 @pytest.mark.parametrize("mu", [3, 10, 40])
 def test_a_quadratic_training_stays_below_its_bound(mu: int) -> None:
     # f* = 0, beta = L = 1; every start is in [-2, 2], so that l = 2 holds on the way.

@@ -74,12 +74,16 @@ def stated_by_apes(
     times = coordinates * rounds
     nothing = StatedTraining(None, None)
 
-    def unshuffled(level: float) -> StatedTraining:
-        advanced = composed_epsilon(level, times=times, slack=delta)
-        return StatedTraining(level, min(times * level, advanced))
+    if framework == "pldp":
+        # Added up, as in Table 4, also where advanced composition states less.
+        return lambda level: StatedTraining(level, times * level)
+    if framework == "ldp-min":
 
-    if framework in ("pldp", "ldp-min"):
-        return unshuffled
+        def smallest(level: float) -> StatedTraining:
+            advanced = composed_epsilon(level, times=times, slack=delta)
+            return StatedTraining(level, min(times * level, advanced))
+
+        return smallest
     if framework not in ("apes", "s-apes", "unis"):
         return lambda _: nothing
     # S-APES is stated for 2 b coordinates, with the same delta for each as APES.

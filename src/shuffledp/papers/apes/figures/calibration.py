@@ -20,7 +20,7 @@ from shuffledp.types import Floats
 
 NUM_USERS = 10_000
 CLIP = 0.1
-_BINS = 30
+_BINS = 16
 _TITLE = "APES (Liu et al. 2023), Figure 6: calibration by eq. (1)"
 
 

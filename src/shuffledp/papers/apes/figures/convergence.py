@@ -301,7 +301,6 @@ def _picture(setting: dict[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
                 curves,
                 horizontal="round",
                 vertical="loss (nats)",
-                log="y",
             )
         )
     description = "Measured losses and bounds on them, for three strengths of the pull"
