@@ -1,6 +1,7 @@
 """Figures of published bounds: the band is the accountant's, refuted claims are marked."""
 
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -35,7 +36,8 @@ def test_attack_is_below_certificate_and_lower_claims_are_marked(
 
     assert shares == [0.5, 1.0]
     ElementTree.fromstring(result.svg)
-    for row in result.rows:
+    rows: list[list[Any]] = [list(row) for row in result.rows]
+    for row in rows:
         assert len(row) == len(result.columns)
         attack, certified = float(row[3]), float(row[4])
         assert attack <= certified
@@ -51,7 +53,7 @@ def test_apes_numbers_are_the_papers_at_ten_thousand_people() -> None:
 
     (row,) = figure.run(Effort(1, 1, False, lambda _share: None)).rows
 
-    found = dict(zip(("attack", "certified"), row[3:5], strict=True))
+    found: dict[str, Any] = dict(zip(("attack", "certified"), row[3:5], strict=True))
     found |= dict(zip(figure.bounds, row[5::2], strict=True))
     assert float(found["EoN numerical"]) == pytest.approx(0.0571, rel=0.02)
     assert float(found["EoN, p_i1 (ours)"]) == pytest.approx(0.0766, rel=0.02)

@@ -8,7 +8,7 @@ from typing import Any
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
@@ -53,34 +53,39 @@ def normal(deviation: float, value: float, failure: float = 0.0) -> MessageDensi
     return MessageDensity(density, value - reach, value + reach, failure=failure)
 
 
+def apart(own: float, victim: float) -> bool:
+    """Densities that cross twice within a cell are not told apart there."""
+    return own == victim or abs(own / victim - 1.0) > 0.1
+
+
 @given(BUDGETS, BUDGETS)
+@example(2.0, 2.0)
 @settings(max_examples=25, deadline=None)
 def test_laplace_errors_are_those_of_the_formula(own: float, victim: float) -> None:
+    assume(apart(own, victim))
     ends = laplace(victim, 0.0), laplace(victim, 1.0)
 
     found = min(confusion_of(laplace(own, 0.0), *ends))
 
-    # Two crossings nearer than a cell are missed: a 256th of the way between kinks.
     expected = laplace_confusion(np.array([own]), victim)[0]
-    assert found == pytest.approx(
-        expected, abs=1e-9 if abs(own - victim) > 0.1 else 0.01
-    )
+    assert found == pytest.approx(expected, abs=1e-9)
     assert flip_of(*ends) == pytest.approx(laplace_flip(victim), abs=1e-12)
 
 
 @given(BUDGETS, BUDGETS, st.sampled_from([0.0, 1e-10, 1e-3, 0.2]))
-@settings(max_examples=25, deadline=None)
+@example(2.0, 2.0, 1e-10)
+@settings(max_examples=8, deadline=None)
 def test_gaussian_errors_are_those_of_the_formula(
     own: float, victim: float, failure: float
 ) -> None:
+    assume(apart(own, victim))
     sigma, other = 1.0 / own, 1.0 / victim
     ends = normal(other, 0.0, failure), normal(other, 1.0, failure)
 
     found = min(confusion_of(normal(sigma, 0.0, failure), *ends))
 
     expected = gaussian_confusion(np.array([sigma]), other, tail=failure / 2.0)[0]
-    near = abs(own - victim) < 0.05
-    assert found == pytest.approx(expected, abs=0.02 if near else 1e-8)
+    assert found == pytest.approx(expected, abs=1e-8)
     assert flip_of(*ends) == pytest.approx(
         gaussian_flip(other, tail=failure / 2.0), abs=1e-10
     )
