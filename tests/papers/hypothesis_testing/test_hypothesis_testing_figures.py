@@ -1,4 +1,4 @@
-"""Table 2 and the figures of Liu et al. (2024), at the noise of the paper."""
+"""Table 2 and the figures of Liu et al. (2024), claims and attacks at equal noise."""
 
 import math
 from typing import Any
@@ -103,7 +103,7 @@ def test_the_printed_row_would_take_less_noise_than_is_stated() -> None:
         assert stated_noise < 1e-3 * float(printed)
 
 
-# The attack and the claim of Theorem 2, at the paper's noise.
+# The attack and the claim of Theorem 2, at classical noise.
 FIGURE_4 = {1_000: (0.01101, 0.01256), 3_000: (0.00587, 0.00637)}
 
 

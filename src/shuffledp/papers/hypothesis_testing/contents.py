@@ -179,7 +179,7 @@ _EXPERIMENTS = (
         "Approximate budgets, Gaussian noise: two baselines, and the paper's bound.",
         result="testing-fig4-approximate",
         cases=("C9", "C10", "C13", "C14"),
-        why="At the noise that the paper states, its bound is up to 15 times below the "
+        why="At noise that keeps the local budgets its bound is up to 15 times below the "
         "best baseline; up to 5 is printed, as if there were less noise. No claim is "
         "refuted at these populations.",
     ),
@@ -189,7 +189,8 @@ _EXPERIMENTS = (
         result="testing-table2",
         why="The row of Feldman et al. is theirs with counts rounded down to hundreds, "
         "that of Chen et al. is E-APES with mu / sqrt(2), and the paper's own "
-        "does not follow from Theorem 2 at the stated noise. No attack refutes any.",
+        "does not follow from Theorem 2 at noise that keeps the local budgets. No attack "
+        "refutes any.",
     ),
 )
 

@@ -18,7 +18,9 @@ t = (1 - d) (1 - 2 w) / ((1 - d) (1 - 2 w) + e^eps - 1) in every term.
 
 Errata. Printed sums start at i = 1 and so drop P(C = 0); the failure probability d of the
 victim's randomizer is credited as if it hid her; printed inequalities make p_i vanish
-where budgets are equal (not followed here). Theorem 1's second sum is one minus that.
+where budgets are equal (not followed here). Theorem 1's second sum is one minus that. C is
+a sum over the n - 1 others, printed i = 1, ..., n - 1; l(t) has w_i^0, printed w_1^0. The
+most liberal person, whom the paper takes for the worst-off, need not be.
 
 Source: Liu, Liu, Xiong, Gu, Chen (2024), "Enhanced Privacy Bound for Shuffle Model with
 Personalized Privacy", Theorems 1 and 2.
