@@ -137,8 +137,7 @@ CONTENTS: tuple[Entry, ...] = (
     Entry(
         "Example after Theorem 9.4",
         "Laplace noise on every bit reaches the central error.",
-        state=State.DIFFERS,
-        where="shuffledp.papers.lecture_notes.adaptive",
+        result="notes-shuffled-laplace",
         why="The error is sqrt(ln(1 / delta)) / (n eps); the logarithm is not printed.",
     ),
     Entry(

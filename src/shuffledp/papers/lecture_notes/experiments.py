@@ -11,6 +11,7 @@ from shuffledp.papers.lecture_notes.figures import (
     response,
     risk,
     selection,
+    shuffled_laplace,
 )
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -39,6 +40,9 @@ EXPERIMENTS: dict[str, Experiment] = {
     ),
     "notes-amplification": Experiment(
         "Theorem 9.4: amplification, its rate and constants.", amplification.run, 200
+    ),
+    "notes-shuffled-laplace": Experiment(
+        "Example after Theorem 9.4: Laplace noise on every bit.", shuffled_laplace.run
     ),
     "notes-shuffled-sum": Experiment(
         "Theorem 9.6: the sum of bits in the shuffle model.", noisy_sum.run, 1000
