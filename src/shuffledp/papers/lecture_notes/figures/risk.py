@@ -26,7 +26,7 @@ from shuffledp.types import Floats
 PEOPLE, DIMENSIONS, EPSILON = 20_000, 8, 0.64
 VARIED: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("people", (1_000, 3_000, 10_000, 30_000, 100_000)),
-    ("dimensions", (2, 4, 8, 16, 32, 64)),
+    ("dimensions", (4, 12, 36, 108)),
     ("epsilon", (0.08, 0.16, 0.32, 0.64, 1.28)),
 )
 LOSSES = ("squared", "linear", "logistic")
