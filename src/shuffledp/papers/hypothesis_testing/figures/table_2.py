@@ -1,8 +1,8 @@
 """Liu et al. (2024), Table 2: delta after the shuffle at fixed epsilons.
 
 Classical Gaussian noise, sqrt(2 ln(1.25 / delta)) / epsilon with delta = 1e-10 (the paper
-prints no formula of its noise), budgets U(0.5, 2), 10,000 people. Each printed row stands beside its formula, and all of them beside
-the attack and the certificate at the same noise.
+prints no formula of its noise), budgets U(0.5, 2), 10,000 people. Each printed row stands
+beside its formula, and all of them beside attack and certificate at the same noise.
 """
 
 import math
