@@ -7,6 +7,10 @@ Every combination is enumerated. An analysis that looks at the first two counts 
 (variation ratio; also our own two-count attack) stays below; the certificate must not.
 
     python examples/counterexample.py
+
+Two people and four categories are enough; five lines of Python that need no library show it:
+
+    shuffledp court --case V10b --python | python
 """
 
 import math

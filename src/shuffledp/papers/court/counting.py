@@ -13,8 +13,9 @@ from shuffledp.types import Floats, Ints
 
 # Binomials are cut off at so many deviations, and so many more successes.
 _DEVIATIONS, _MORE = 12.0, 40
-# What that leaves out, at most (Bernstein's inequality).
+# What that leaves out, at most (Bernstein's inequality), and ends of each sum of groups.
 _TAIL = 1e-25
+_END = 1e-27
 # Thresholds tried at a time, and how often the best ones' surroundings are searched.
 _THRESHOLDS, _ROUNDS = 24, 3
 # With more groups than this, only one round is made.
@@ -42,8 +43,17 @@ def number_inside(chances: Floats, counts: Ints) -> tuple[int, Floats]:
     while len(parts) > 1:
         pairs = zip(parts[::2], parts[1::2], strict=False)
         rest = parts[len(parts) - len(parts) % 2 :]
-        parts = [np.convolve(*pair) for pair in pairs] + rest
+        sums = [_trimmed(np.convolve(*pair)) for pair in pairs]
+        start += sum(first for first, _ in sums)
+        parts = [law for _, law in sums] + rest
     return start, parts[0]
+
+
+def _trimmed(law: Floats) -> tuple[int, Floats]:
+    """Returns a law without the ends that are hardly ever reached, and how many it lost."""
+    first = int(np.searchsorted(np.cumsum(law), _END))
+    last = law.size - int(np.searchsorted(np.cumsum(law[::-1]), _END))
+    return first, law[first:last]
 
 
 def binomial(trials: int, chance: float) -> tuple[int, Floats]:
