@@ -44,7 +44,7 @@ FROM_ONE_OBJECT = {
     "apes/figures/frameworks.py": "one training promises, and states, both",
 }
 # Of these the paper brings its own mechanism or protocol, which is attacked as printed.
-OWN_BOUNDS = {"apes-local", "segmented"}
+OWN_BOUNDS = {"apes-local", "segmented", "statement"}
 OWN_CASES = {"V1", "V1-2", "V1-small", "V10", "V10-2"}
 
 

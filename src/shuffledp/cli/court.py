@@ -25,7 +25,8 @@ _NOTE = (
     "Exact: the largest delta that an attack on this very collection reaches, by code of "
     "its own; a claim below it is violated. Beside it, what the accountant's attack "
     "reaches; it decides nothing. Certified: what `shuffledp account` states. Where "
-    "epsilon is missing, the claim is of local privacy, and the numbers are epsilons."
+    "epsilon is missing, the claim is of local privacy, and the numbers are epsilons; of a "
+    "statement, its setting says what they are."
 )
 
 

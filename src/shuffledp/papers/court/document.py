@@ -14,7 +14,8 @@ rounding may add is subtracted. A claim below it is **violated**. That a claim s
 proves nothing: attacks are lower bounds.
 
 Claim and attack are of the same people with the same noise at the same epsilon. Where there
-is no epsilon, the claim is of local privacy, and the numbers are epsilons. Cases that end
+is no epsilon, the claim is of local privacy, and the numbers are epsilons; of a *statement*
+the setting says what they are. Cases that end
 in `-small` have the fewest people for which the claim is known to fall, found by a search
 over round numbers. `shuffledp court --case V8` tries one case.
 """

@@ -1,7 +1,7 @@
-"""Statements behind the theorems: numbers that are said to be at most so large, and are not.
+"""Statements behind theorems: numbers that are said to be at most so large, and are not.
 
-Where a case has no epsilon, its setting says what the numbers are. What is exact is computed
-here once more, from what the statement is about.
+Where a case has no epsilon, its setting says what the numbers are. What is exact is
+computed here once more, from what the statement is about.
 """
 
 import math
@@ -10,6 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.integrate import quad
 
+from shuffledp.papers.apes.convergence import Landscape, aggregation_bound, factors
+from shuffledp.papers.apes.noise_size import ideal_noise, squared_noise
 from shuffledp.papers.court.case import Case, Claim, CourtVerdict
 from shuffledp.papers.court.noise import cell_chances, clip_laplace_tails
 from shuffledp.papers.court.worlds import hockey_stick
@@ -21,13 +23,21 @@ from shuffledp.randomizers.clip_laplace import ClipLaplace
 
 _EAPES = "Chen, Cao, Ge (2023)"
 _TESTING = "Liu, Liu, Xiong, Gu, Chen (2024)"
+_APES = "Liu, Zhao, Xiong, Liu, Chen (2023)"
 _NOTHING = "a statement, not a collection"
 _CELLS = 20_000
 
 
 def statement_cases() -> list[Case]:
     """Returns the cases of statements."""
-    return [_imitation(), _places(), _normal(), _worst_value()]
+    return [
+        _imitation(),
+        _places(),
+        _normal(),
+        _worst_value(),
+        *_convergence(),
+        *_noise_size(),
+    ]
 
 
 def _imitation() -> Case:
@@ -88,12 +98,12 @@ def _worst_value() -> Case:
             cell_chances(tails, edges, value)[0] for value in (-1.0, 1.0, -0.75)
         )
         pairs = ((first, second), (second, first))
-        return 1.0 - min(other[(other <= a) & (b < a)].sum() for a, b in pairs)
+        chances = [float(other[(other <= a) & (b < a)].sum()) for a, b in pairs]
+        return 1.0 - min(chances)
 
     def stated() -> float:
-        found, _ = mechanism_confusion(
-            ClipLaplace(), np.array([1.0]), 1.0, value=-1.0
-        )
+        # At the ends of the range, as the paper has it.
+        found, _ = mechanism_confusion(ClipLaplace(), np.array([1.0]), 1.0)
         return 1.0 - float(found[0])
 
     return statement_case(
@@ -104,6 +114,65 @@ def _worst_value() -> Case:
         stated,
         spared,
     )
+
+
+def _convergence() -> list[Case]:
+    one, pull = Landscape(smoothness=1.0, proximal=10.0), 10.0
+    # F(w) = w^2 / 2 from w = 1: the minimum of h, and noise 1.
+    reached = 0.5 * (pull / (1.0 + pull) + 1.0) ** 2
+
+    def after_a_round() -> float:
+        found = factors(
+            one, steepness=1.0, lipschitz=math.sqrt(2.0 * reached), as_printed=True
+        )
+        return 0.5 * found.kept + found.per_noise + found.per_square
+
+    words = "F(w) = w^2 / 2, mu = 10, from w = 1, noise 1: "
+    return [
+        statement_case(
+            "V18",
+            f"{_APES}, Lemma 7",
+            words + "by how much the loss rises",
+            lambda: aggregation_bound(one, gradient=1.0, noise=1.0, as_printed=True),
+            lambda _: reached - 0.5,
+        ),
+        statement_case(
+            "V19",
+            f"{_APES}, Lemma 8",
+            words + "the loss after one round",
+            after_a_round,
+            lambda _: reached,
+        ),
+    ]
+
+
+def _noise_size() -> list[Case]:
+    clip, budget = 0.1, 1.0
+    length = 2.0 * clip / budget
+    # Of somebody at the end of [-C, C]: how far the message is away.
+    mass, mean, square = (
+        quad(lambda u, power=power: u**power * math.exp(-u / length), 0.0, 2.0 * clip)[
+            0
+        ]
+        for power in (0, 1, 2)
+    )
+    words = "Clip-Laplace noise at C = 0.1 and budget 1, value 0.1: "
+    return [
+        statement_case(
+            "V20",
+            f"{_APES}, Lemma 9, eq. (26)",
+            words + "mean square of the noise",
+            lambda: squared_noise(clip, budget, as_printed=True),
+            lambda _: square / mass,
+        ),
+        statement_case(
+            "V21",
+            f"{_APES}, Lemma 10",
+            words + "what is left of it if the bias is known",
+            lambda: ideal_noise(clip, budget, as_printed=True),
+            lambda _: square / mass - (mean / mass) ** 2,
+        ),
+    ]
 
 
 def statement_case(

@@ -84,6 +84,7 @@ _THEOREMS = (
         "Lemma 2, eq. (7) to (9)",
         "A third value's message contains both values' parts.",
         state=State.REFUTED,
+        cases=("V14",),
         where="shuffledp.papers.eapes.imitation.weight",
         why="(7) and (8) are printed alike. (9) is false: with R(x) = R(x') = (.6, "
         ".4) and R(x'') = (.2207, .7793), 1-private, the weight is .184, not "
@@ -94,6 +95,7 @@ _THEOREMS = (
         "Theorem 1, eq. (10) to (14)",
         "No test does better than that of two laws of counts.",
         state=State.REFUTED,
+        cases=("V15",),
         result="eapes-theorem3",
         where="shuffledp.papers.eapes.slots.slot_divergence",
         why="With one place at 6 among 199 at 0.1, exact 7.2e-4 at epsilon 1, where "
@@ -106,6 +108,7 @@ _THEOREMS = (
         "Lemma 3",
         "Counts are near to a normal law in total variation.",
         state=State.REFUTED,
+        cases=("V16",),
         result="eapes-lemma3",
         where="shuffledp.papers.eapes.normal_limit.normal_distances",
         why="A law of whole numbers and a normal law have total variation distance 1. "

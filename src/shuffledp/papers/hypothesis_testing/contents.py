@@ -83,6 +83,7 @@ _CONFUSION = (
         "Section 3.2.2, worst value",
         "p_i is smallest where the other person holds x_1^0 or x_1^1.",
         state=State.REFUTED,
+        cases=("V17",),
         result="testing-fig3",
         why="So for Laplace noise. With Clip-Laplace on [-1, 1] and budgets of 1, p_i is "
         "0.378 at -1 and 0.152 at -0.75.",

@@ -216,6 +216,94 @@ print(claimed, 2 * l * (1 - l) * sent_one + l**2 * sent_two)
 """,
 )
 
+EAPES_IMITATION = Program(
+    {},
+    """
+from math import e, log
+here = 0.6, 0.4  # R(x) and R(x'), chances of two messages
+other = 0.6 / e, 1 - 0.6 / e  # R(x''): no ratio is above e
+claimed = log(1 + e)
+print(claimed, max(log(2 * p / q) for p, q in zip(here, other)))
+""",
+)
+
+EAPES_PLACES = Program(
+    {"n": 200, "b": 6, "c": 0.1, "e": 1},
+    """
+import numpy as np; from math import exp; from scipy.stats import binom; f = binom.pmf
+{numbers}; a, q = 1 / (1 + exp(-b)), 1 / (exp(b) + 2)
+i, k = np.ogrid[:n, :n + 1]; A, B = f(k, i, 0.5), f(k - 1, i, 0.5)  # of i clones
+gain = np.maximum(a * B + (1 - a) * A - exp(e) * ((1 - a) * B + a * A), 0).sum(1)
+print(f(i[:, 0], n - 1, 2 / (1 + exp(c))) @ gain, (1 + (n - 3) * q) / n - exp(e) * q)
+""",
+)
+
+EAPES_NORMAL = Program(
+    {"n": 50, "b": 0.1, "d": 0.02},
+    """
+import numpy as np; from scipy.stats import multinomial, multivariate_normal as normal
+{numbers}; m = n - 1; a = (1 - d) / (1 + np.exp(b)); k = round(m * a)
+F = normal([m * a, m * a], m * np.array([[a - a * a, -a * a], [-a * a, a - a * a]])).cdf
+p = multinomial.pmf([k, k, m - 2 * k], m, [a, a, 1 - 2 * a]); h = k + 0.5
+print(p - F([h, h]) + 2 * F([h, k]) - F([k, k]), 1.0)  # whole numbers have chances 1 and 0
+""",
+)
+
+TESTING_VALUE = Program(
+    {"x": -0.75},
+    """
+import numpy as np
+{numbers}; z = np.arange(-0.9999995, 1, 1e-6); g = lambda u: np.exp(-u / 2)
+f = lambda y: g(abs(z - y)) / (2 - g(1 + y) - g(1 - y)) / 2e6  # Clip-Laplace at budget 1
+p = lambda y: min(f(y)[(f(y) <= f(s)) & (f(-s) < f(s))].sum() for s in (-1, 1))
+print(1 - p(-1), 1 - p(x))
+""",
+)
+
+APES_AGGREGATION = Program(
+    {"L": 1, "mu": 10, "w": 1, "x": 1},
+    """
+{numbers}  # F(v) = v^2 / 2; noise x
+m = L + mu  # the minimum of F(v) + mu / 2 (v - w)^2, and x
+claimed = (L / (mu * m) + L / m**2 / 2 - 1 / mu) * w**2 + (1 / mu + L / m) * w * x
+claimed += L / 2 * x**2
+print(claimed, (mu * w / (1 + mu) + x) ** 2 / 2 - w**2 / 2)
+""",
+)
+
+APES_ROUND = Program(
+    {"L": 1, "mu": 10, "w": 1, "x": 1},
+    """
+{numbers}  # F(v) = v^2 / 2; noise x
+m = L + mu; reached = mu * w / (1 + mu) + x  # no gradient is longer
+claimed = (1 + 2 * (L / (mu * m) + L / m**2 - 1 / mu)) * w**2 / 2
+claimed += reached * (1 / mu + L / m) * x + L / 2 * x**2
+print(claimed, reached**2 / 2)
+""",
+)
+
+APES_SQUARE = Program(
+    {"C": 0.1, "e": 1},
+    """
+from math import exp; from scipy.integrate import quad
+{numbers}; q = 1 / (exp(e) - 1)
+claimed = 8 * C**2 / e**2 - (4 * C**2 + 8 * C / e) * q
+I = lambda k: quad(lambda u: u**k * exp(-u * e / (2 * C)), 0, 2 * C)[0]
+print(claimed, I(2) / I(0))
+""",
+)
+
+APES_VARIANCE = Program(
+    {"C": 0.1, "e": 1},
+    """
+from math import exp; from scipy.integrate import quad
+{numbers}; q = 1 / (exp(e) - 1)
+claimed = C**2 * (4 / e**2 - 8 * q - 32 * q / e - 8 * q**2)
+I = lambda k: quad(lambda u: u**k * exp(-u * e / (2 * C)), 0, 2 * C)[0]
+print(claimed, I(2) / I(0) - (I(1) / I(0)) ** 2)
+""",
+)
+
 # By the beginning of a case's name: what it shows, with the fewest people.
 PROGRAMS = {
     "V1": EAPES_MARKED,
@@ -240,6 +328,14 @@ PROGRAMS = {
     "V11b": SETS_TWO,
     "V12": UNIFORM,
     "V13": RATIO_RESPONSE,
+    "V14": EAPES_IMITATION,
+    "V15": EAPES_PLACES,
+    "V16": EAPES_NORMAL,
+    "V17": TESTING_VALUE,
+    "V18": APES_AGGREGATION,
+    "V19": APES_ROUND,
+    "V20": APES_SQUARE,
+    "V21": APES_VARIANCE,
 }
 
 
