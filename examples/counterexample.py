@@ -8,7 +8,7 @@ Every combination is enumerated. An analysis that looks at the first two counts 
 
     python examples/counterexample.py
 
-Two people and four categories are enough; five lines of Python that need no library show it:
+Two people and four categories are enough, as five lines of Python without a library show:
 
     shuffledp court --case V10b --python | python
 """
