@@ -59,3 +59,54 @@ def test_infinite_claims_are_no_numbers(command: Command) -> None:
 
     (claim,) = answer["published"]
     assert claim["number"] is None
+
+
+S_APES = (
+    "account",
+    "--mechanism",
+    "clip-laplace",
+    "--levels",
+    "0.5:1000,1:1000",
+    "--delta",
+    "3.6e-5",
+    "--s-apes",
+)
+
+
+def test_what_is_stated_of_a_selection_is_said_apart(command: Command) -> None:
+    plain = command(*S_APES[:-1], "--json").json()
+    answer = command(*S_APES, "157/785", "--json").json()
+    stated = answer.pop("s_apes")
+
+    # Not compared: the certificate is the same, of one coordinate that is sent.
+    assert answer == plain
+    assert (stated["selected"], stated["coordinates"]) == (157, 785)
+    # 2 b coordinates at what one of them is stated to keep; delta' is below delta.
+    assert 0.0 < stated["epsilon_printed"] < stated["epsilon_corrected"]
+    assert stated["proven"] == "false as stated"
+    shown = " ".join(command(*S_APES, "157/785").out.split())
+    assert "157 largest of 785 coordinates" in shown
+    assert "The table above is of another mechanism" in shown
+    assert "too small here" not in shown
+
+
+@pytest.mark.parametrize(
+    "selection", ["157", "0/785", "785/785", "a/b", "1/2/3", "-1/5"]
+)
+def test_selections_that_cannot_be_are_refused(
+    command: Command, selection: str
+) -> None:
+    outcome = command(*S_APES, selection)
+
+    assert outcome.is_refusal
+    assert "Expected" in outcome.err
+
+
+def test_a_selection_is_of_clip_laplace_messages_at_a_delta(command: Command) -> None:
+    laplace = command(*(part.removeprefix("clip-") for part in S_APES), "1/2")
+    no_delta = command(*S_APES[:-3], "--epsilon", "0.1", "--s-apes", "1/2")
+
+    assert laplace.is_refusal
+    assert "mechanism clip-laplace" in laplace.err
+    assert no_delta.is_refusal
+    assert "--delta with --s-apes" in no_delta.err

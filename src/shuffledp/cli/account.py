@@ -17,6 +17,7 @@ from shuffledp.cli.mechanism import (
     people_options,
     read_people,
 )
+from shuffledp.cli.s_apes import stated_of_selection
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.papers.bounds.claims_table import claims_table
@@ -45,6 +46,13 @@ from shuffledp.statistics.single_message import SingleMessage
     "everybody, beside the certificate. One round, one coordinate, nobody absent.",
 )
 @click.option(
+    "--s-apes",
+    "selection",
+    metavar="B/D",
+    help="With clip-laplace: say what Liu et al. (2023) state for a person who sends the "
+    "B largest of D coordinates, such as 1570/7850.",
+)
+@click.option(
     "--certificate",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.json",
@@ -71,6 +79,7 @@ def account_command(
     rounds: int,
     coordinates: int,
     method: str | None,
+    selection: str | None,
     certificate: Path | None,
     picture: Path | None,
     as_json: bool,
@@ -87,6 +96,8 @@ def account_command(
       shuffledp account --mechanism clip-laplace --levels 0.5:5000,1:5000 --delta 1e-6 \\
         --coordinates 7850 --honest-fraction 0.9
       shuffledp account --categories 2 --levels 1:10000 --delta 1e-6 --method all
+      shuffledp account --mechanism clip-laplace --levels 0.5:5000,1:5000 \\
+        --delta 3.6e-5 --s-apes 1570/7850
     """
     if method is not None and (absent or honest_fraction or rounds * coordinates > 1):
         raise InvalidInputError(
@@ -98,6 +109,11 @@ def account_command(
     with working("read"):
         people = read_people(levels, budgets, column)
     absent = num_absent(absent, honest_fraction, people.num_users)
+    selected = (
+        None
+        if selection is None
+        else stated_of_selection(selection, protocol, people, delta=delta)
+    )
     chosen = (
         None
         if report_levels is None
@@ -141,12 +157,15 @@ def account_command(
             )
     if as_json:
         published = {} if compared is None else {"published": _plain(compared)}
-        show_json(guarantee.to_dict() | published)
+        beside = {} if selected is None else {"s_apes": selected.to_dict()}
+        show_json(guarantee.to_dict() | published | beside)
         return
     if compared is None:
         show(guarantee_table(guarantee))
     else:
         show(claims_table(guarantee, compared))
+    if selected is not None:
+        show(f"\n{selected}")
     for path in (certificate, picture):
         if path is not None:
             show(f"\nWritten: {path}")

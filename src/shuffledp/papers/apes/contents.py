@@ -135,11 +135,10 @@ _PRIVACY = (
         state=State.TRIED,
         result="apes-candidates",
         cases=("V6b",),
-        where="shuffledp train s-apes --framework top-b",
+        where="shuffledp account --s-apes",
         why="Not proven: which coordinates are kept depends on all of them. Printed with "
         "ln(1 / delta) for ln(1 / delta'); the tables use delta'. The local budget that "
-        "goes with it is refuted. In Python: "
-        "shuffledp.papers.apes.user_level.SparsifiedApes.",
+        "goes with it is refuted.",
     ),
     Entry(
         "Definition 5",

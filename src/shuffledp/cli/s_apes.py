@@ -1,0 +1,90 @@
+"""What Liu et al. (2023), Proposition 1, states of S-APES: beside `account`, not in it.
+
+Nothing here certifies the selection of the largest coordinates, or attacks it; so the
+number is said in a sentence of its own and stands in no table of comparisons.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.papers.apes.user_level import SparsifiedApes
+from shuffledp.papers.bounds.bound import Setting
+from shuffledp.population import Population
+from shuffledp.statistics.single_message import SingleMessage
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What the proposition states of one person's whole update.
+
+    Attributes:
+        bound: With its numbers of coordinates.
+        delta: At which it is stated.
+        printed: Epsilon, with ln(1 / delta).
+        corrected: Epsilon, with ln(1 / delta').
+    """
+
+    bound: SparsifiedApes
+    delta: float
+    printed: float
+    corrected: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values."""
+        return {
+            "source": self.bound.source,
+            "proven": str(self.bound.proven),
+            "selected": self.bound.selected,
+            "coordinates": self.bound.coordinates,
+            "delta": self.delta,
+            "epsilon_printed": self.printed,
+            "epsilon_corrected": self.corrected,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"{self.bound.source}, states epsilon = {self.printed:.4g} for all messages of "
+            f"a person who sends the {self.bound.selected:,} largest of "
+            f"{self.bound.coordinates:,} coordinates, at delta = {self.delta:g}; "
+            f"{self.corrected:.4g} with delta' in its logarithm. Not proven: "
+            f"{self.bound.note} The table above is of another mechanism, which sends all."
+        )
+
+
+def stated_of_selection(
+    selection: str,
+    protocol: SingleMessage,
+    people: Population,
+    *,
+    delta: float | None,
+) -> Stated:
+    """Returns what Proposition 1 states.
+
+    Args:
+        selection: "B/D": the B largest of D coordinates.
+        protocol: One coordinate's, of Clip-Laplace.
+        people: Everybody.
+        delta: Of the whole update.
+
+    Raises:
+        InvalidInputError: If a number is missing or out of range.
+        OutsidePreconditions: If the proposition does not speak of these people.
+    """
+    if delta is None:
+        raise InvalidInputError("Expected --delta with --s-apes.")
+    numbers = selection.split("/")
+    if len(numbers) != 2 or not all(part.strip().isdecimal() for part in numbers):
+        raise InvalidInputError(
+            f"Expected --s-apes as B/D, such as 1570/7850, got {selection!r}."
+        )
+    selected, coordinates = (int(part) for part in numbers)
+    setting = Setting(people, protocol.randomizer)
+    printed = SparsifiedApes(selected, coordinates)
+    corrected = SparsifiedApes(selected, coordinates, as_printed=False)
+    return Stated(
+        printed,
+        delta,
+        printed.epsilon(setting, delta),
+        corrected.epsilon(setting, delta),
+    )
