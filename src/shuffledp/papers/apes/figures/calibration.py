@@ -10,10 +10,12 @@ of its model, and not printed.
 import numpy as np
 
 from shuffledp.budget_distributions import draw_budgets
+from shuffledp.federated.calibration import response, value_behind
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.grid import STEPS
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Floats
@@ -29,6 +31,7 @@ def run(effort: Effort) -> Result:
     repetitions = effort.repetitions
     rng = np.random.default_rng(effort.seed)
     protocol = Mean(-CLIP, CLIP, randomizer=ClipLaplace(clip=CLIP))
+    points = np.linspace(-CLIP, CLIP, STEPS + 1)
     kinds = _gradients(rng)
     rows, histograms = [], {}
     for index, (name, values) in enumerate(kinds.items()):
@@ -40,10 +43,13 @@ def run(effort: Effort) -> Result:
             reports = protocol.randomize(values, budgets, rng=rng)
             shuffled = shuffle(reports, rng=rng)
             average = float(protocol.randomizer.decode(shuffled.messages).mean())
-            channel = protocol.channel(people)
-            expected = float(channel.average(np.array([mean]))[0])
+            # In cells, at each of the grid's points from -C to C.
+            responses = response(people)
+            scale = CLIP / (STEPS / 2)
+            expected = scale * float(np.interp(mean, points, responses))
             gaps.append(average - expected)
-            errors.append(channel.solve(average) - mean)
+            solved = value_behind(np.array([average / scale]), responses)
+            errors.append(CLIP * float(solved[0]) - mean)
             effort.on_share((index + (repetition + 1) / repetitions) / len(kinds))
         histograms[name] = np.array(gaps)
         rows.append(
