@@ -14,12 +14,14 @@ from shuffledp.papers.apes.convergence import (
     factors,
     training_bound,
 )
+from shuffledp.papers.apes.figures import noise
 from shuffledp.papers.apes.noise_size import (
     corrected_noise,
     ideal_noise,
     noise_length,
     squared_noise,
 )
+from shuffledp.papers.figures.result import Effort
 
 
 def change(
@@ -215,3 +217,18 @@ def test_a_bound_of_rounds_is_the_sum_by_hand() -> None:
     # ((8 / 2 + 3) / 2 + 3) = 6.5, noise 2 * 0.5 + 4 * 0.5 = 3.
     assert training_bound(found, rounds=2, gap=8.0, noise=0.5, noise_square=0.5) == 6.5
     assert training_bound(found, rounds=0, gap=8.0, noise=0.5, noise_square=0.5) == 8.0
+
+
+def test_printed_sizes_below_the_noise_are_marked() -> None:
+    result = noise.run(Effort(1, 1, False, lambda _share: None))
+
+    for row in result.rows:
+        cells = dict(zip(result.columns, row, strict=True))
+        # C = 0.1: C is ten times C^2. (28) is larger than need be.
+        assert cells["(26) printed: refuted"] is True
+        assert cells["(28) printed: refuted"] is False
+        assert cells["exact bias printed: refuted"] is True
+        for name in ("(26)", "(28)", "exact bias"):
+            exact, bound = cells[f"{name} exact"], cells[f"{name} corrected"]
+            assert isinstance(exact, float)
+            assert exact == pytest.approx(bound, rel=1e-9)

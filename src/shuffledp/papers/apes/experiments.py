@@ -9,6 +9,7 @@ from shuffledp.papers.apes.figures import (
     frameworks,
     local_bounds,
     moments,
+    noise,
     reach,
     sweeps,
 )
@@ -60,6 +61,9 @@ EXPERIMENTS = {
     ),
     "apes-reach": Experiment(
         "Definition 4 and Lemma 4: messages wider than values, A > C.", reach.run
+    ),
+    "apes-noise": Experiment(
+        "Lemmas 9 and 10: the size of Clip-Laplace noise.", noise.run
     ),
     "apes-convergence": Experiment(
         "Theorem 2: bounds on the loss, beside a training.", convergence.run, 3
