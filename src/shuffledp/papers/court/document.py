@@ -26,7 +26,7 @@ These programs print what is claimed and what is reached, without this library;
 `shuffledp court --case V8 --python | python` runs one. n is the number of people, v the
 victim's budget, b everybody else's, e the epsilon of both numbers; d is a delta, a
 dimension, or a number of items, k a number of categories or coordinates, l a sampling rate;
-t is where messages are counted.
+t is where messages are counted. Programs about statements have the letters of their papers.
 
 <!-- fmt: off -->
 """

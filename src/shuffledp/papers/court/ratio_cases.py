@@ -209,7 +209,7 @@ def _item_case(
         source=_SETS,
         setting=(
             f"{num_users} people hold {items} of {_ITEMS} items, {messages} blanket "
-            f"messages each; {words}"
+            f"message{'s' * (messages > 1)} each; {words}"
         ),
         claim=claim,
         attack=attack,
