@@ -11,6 +11,8 @@ from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.papers.segmented.any_randomizer import Scores, SegmentedMessages
 from shuffledp.papers.segmented.parameters import (
     Family,
+    Privacy,
+    best_messages,
     kary_family,
     largest_budget,
     noise_family,
@@ -153,6 +155,23 @@ def test_budgets_are_the_largest_that_are_kept(family: Family) -> None:
         )
         if budgets[level] < 13.0:
             assert more.certified_delta(level, target, delta=delta) > delta
+
+
+@pytest.mark.parametrize(
+    "privacy", ["stated", pytest.param("certified", marks=pytest.mark.slow)]
+)
+def test_the_best_blanket_has_the_least_error(privacy: Privacy) -> None:
+    family, delta = kary_family(8), 1e-5
+    people, shares = Population.from_counts({0.5: 400, 1.0: 600}), np.full(8, 1.0 / 8)
+
+    best = best_messages(family, people, delta=delta, privacy=privacy, shares=shares)
+
+    least = family.scores.error(best, shares)
+    for factor in (0.4, 0.8, 1.25, 2.5):
+        other, _ = segmented_messages(
+            family, people, blanket=factor * best.blanket, delta=delta, privacy=privacy
+        )
+        assert family.scores.error(other, shares) > least
 
 
 def test_what_cannot_be_kept_is_refused() -> None:

@@ -21,6 +21,7 @@ import numpy as np
 
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.papers.segmented.any_randomizer import Scores, SegmentedMessages
+from shuffledp.papers.segmented.search import best_blanket
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.types import Floats
@@ -168,3 +169,42 @@ def segmented_messages(
     )
     tables = tuple(family.table(budget) for budget in budgets)
     return SegmentedMessages(people, tables, family.omega, blanket), budgets
+
+
+def best_messages(
+    family: Family,
+    people: Population,
+    *,
+    delta: float,
+    privacy: Privacy,
+    shares: Floats,
+    between: tuple[float, float] = (0.02, 1.0),
+) -> SegmentedMessages:
+    """Returns what runs at the m of the least predicted error.
+
+    Args:
+        family: Randomizers by budget.
+        people: Central targets, and how many people chose each.
+        delta: At which targets are kept.
+        privacy: "stated" by Theorem 2, or "certified".
+        shares: Of the values, for which the error is predicted, shape (values,).
+        between: Where m is searched for.
+
+    Raises:
+        CertificationError: If no m keeps all targets.
+    """
+
+    def at(blanket: float) -> SegmentedMessages:
+        protocol, _ = segmented_messages(
+            family, people, blanket=blanket, delta=delta, privacy=privacy
+        )
+        return protocol
+
+    def error(blanket: float) -> float:
+        try:
+            return family.scores.error(at(blanket), shares)
+        except CertificationError:
+            return math.inf
+
+    # Budgets are found to a thousandth, and so are errors.
+    return at(best_blanket(error, between, close=0.02))

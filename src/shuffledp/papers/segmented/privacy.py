@@ -10,9 +10,14 @@ item to the counts (A + D, C - A) against (A, C - A + D),
 n' = n ceil(m), and s items to one by group privacy: if the counts have divergence delta'
 at eps / s, the collection has delta = s e^eps delta' at eps.
 
-Errata. There are n ceil(m) blanket messages, so n' is one more (as_printed=False). The
-victim's empty output is not hidden: the total number of messages reveals it where the
-number of blanket messages is certain, as it is for whole m.
+Errata. There are n ceil(m) blanket messages, so n' is one more (as_printed=False), as
+Theorem 2 and Proposition 1 have it and Lemma 3 and Theorem 3 do not. The victim's empty
+output is not hidden: the total number of messages reveals it where the number of blanket
+messages is certain, as it is for whole m. Proposition 1 is a lower bound, but not "exactly
+tight", and Theorem 3 loses a factor of about s in blanket messages, not "a minor gap". In
+Theorem 3 D_(eps eps') is D_(e^eps'); in the proof of Proposition 1 the second x_i is x_i',
+which holds T_(j1), and "T not~ x" is "T not in x"; the p of Binomial(n, p) before Theorem 2
+is gamma.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", Theorems 1 to 3, Lemma 3, Proposition 1.

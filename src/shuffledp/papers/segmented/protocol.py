@@ -9,6 +9,11 @@ and what the smallest one needs, such that the bound
 on the sum of squared errors is least. Nothing of this is certified, and Theorem 3 is false
 as stated: see `papers.segmented.privacy`. All other steps are those of `ItemsFramework`.
 
+Errata. m lies between m_K and m_1, which are exchanged in the text: the strictest target
+needs the most blanket messages. Printed denominators sum over people i where targets k are
+meant; the sum of variances has a factor d too many inside, while its result n m is right.
+E_0 and L_2, L_3 of section 6 are E_1 and S_2, S_3.
+
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", section 5.2 and Algorithm 1.
 """

@@ -18,11 +18,14 @@ from scipy.optimize import minimize_scalar
 from shuffledp.errors import InvalidInputError
 
 _GRID = 24
-_CLOSE = 1e-5
 
 
 def best_blanket(
-    error: Callable[[float], float], kinks: Sequence[float], *, below: float = 1.0
+    error: Callable[[float], float],
+    kinks: Sequence[float],
+    *,
+    below: float = 1.0,
+    close: float = 1e-5,
 ) -> float:
     """Returns m of about the least error.
 
@@ -33,6 +36,7 @@ def best_blanket(
         error: Of a blanket, above 0.
         kinks: Where the error is not smooth, above 0; the largest one ends the search.
         below: The search begins at this part of the smallest kink.
+        close: To which part of itself m is found.
 
     Raises:
         InvalidInputError: If there are no kinks, or they are not above 0.
@@ -55,7 +59,7 @@ def best_blanket(
             lambda log: error(math.exp(log)),
             bounds=(grid[low], grid[high]),
             method="bounded",
-            options={"xatol": _CLOSE},
+            options={"xatol": close},
         )
         if found.fun < least:
             best, least = float(found.x), float(found.fun)

@@ -62,7 +62,7 @@ def run(effort: Effort) -> Result:
         columns=(
             "local epsilon",
             "people",
-            "outside the condition",
+            "people: outside the condition",
             "rate (9.3)",
             "closed form",
             "numerical",

@@ -9,17 +9,21 @@ from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.papers.segmented.parameters import (
     Family,
+    Privacy,
+    best_messages,
     kary_family,
     noise_family,
     segmented_messages,
 )
 from shuffledp.population import Population
+from shuffledp.types import Floats
 
 NUM_USERS = 5_000
 TARGETS = (0.5, 1.0, 2.0)
 SHARES = (0.25, 0.5, 0.25)
 BLANKETS = (0.02, 0.04, 0.08, 0.15, 0.3, 0.6, 1.2)
 DELTA = 0.01 / NUM_USERS
+_PRIVACIES: tuple[Privacy, ...] = ("stated", "certified")
 _NAMES = {"stated": "Theorem 2, as stated", "certified": "certified"}
 _TITLE = "Wang et al. (2025), Algorithm 1 with other randomizers"
 
@@ -29,23 +33,18 @@ def run(effort: Effort) -> Result:
     rng = np.random.default_rng(effort.seed)
     counts = {t: int(s * NUM_USERS) for t, s in zip(TARGETS, SHARES, strict=True)}
     people = Population.from_counts(counts)
-    families = (kary_family(16), noise_family())
+    families = (kary_family(16), noise_family(cells=4))
     rows: list[tuple[Cell, ...]] = []
-    for place, family in enumerate(families):
-        for index, blanket in enumerate(BLANKETS):
-            for privacy in ("stated", "certified"):
-                rows.append(
-                    _row(
-                        family,
-                        people,
-                        blanket,
-                        "stated" if privacy == "stated" else "certified",
-                        effort.repetitions,
-                        rng,
-                    )
-                )
-            done = place * len(BLANKETS) + index + 1
-            effort.on_share(done / (len(families) * len(BLANKETS)))
+    steps = [(family, privacy) for family in families for privacy in _PRIVACIES]
+    for place, (family, privacy) in enumerate(steps):
+        best = best_messages(
+            family, people, delta=DELTA, privacy=privacy, shares=_shares(family)
+        ).blanket
+        for blanket in sorted((*BLANKETS, best)):
+            flagged = (family.name, blanket, blanket == best, _NAMES[privacy])
+            found = _found(family, people, blanket, privacy, effort.repetitions, rng)
+            rows.append((*flagged, *found))
+        effort.on_share((place + 1) / len(steps))
     setting: dict[str, Cell] = {
         "people": NUM_USERS,
         "targets": "0.5, 1, 2 at 25/50/25%",
@@ -57,6 +56,7 @@ def run(effort: Effort) -> Result:
         columns=(
             "randomizer",
             "m",
+            "m: best",
             "privacy",
             *(f"local budget at {target:g}" for target in TARGETS),
             *(f"certified at {target:g}" for target in TARGETS),
@@ -82,33 +82,26 @@ def run(effort: Effort) -> Result:
     )
 
 
-def _row(
+def _found(
     family: Family,
     people: Population,
     blanket: float,
-    privacy: str,
+    privacy: Privacy,
     repetitions: int,
     rng: np.random.Generator,
 ) -> tuple[Cell, ...]:
-    key = (family.name, blanket, _NAMES[privacy])
+    """Returns budgets, what is proven of them, and errors; None where nothing is kept."""
     try:
         protocol, budgets = segmented_messages(
-            family,
-            people,
-            blanket=blanket,
-            delta=DELTA,
-            privacy="stated" if privacy == "stated" else "certified",
+            family, people, blanket=blanket, delta=DELTA, privacy=privacy
         )
     except CertificationError:
-        return (*key, *(None,) * (2 * len(TARGETS) + 2))
+        return (None,) * (2 * len(TARGETS) + 2)
     proven = [
         protocol.certified_delta(level, target, delta=DELTA, own=True)
         for level, target in enumerate(TARGETS)
     ]
-    size = protocol.tables[0].shape[0]
-    # Values get rarer, as categories and incomes do.
-    shares = 1.0 / np.arange(1.0, size + 1.0)
-    shares /= shares.sum()
+    shares = _shares(family)
     truth = shares @ family.scores.values
     errors = []
     for _ in range(repetitions):
@@ -116,13 +109,20 @@ def _row(
         found = family.scores.estimate(protocol, protocol.draw_counts(held, rng=rng))
         errors.append(float(((found - truth) ** 2).sum()))
     predicted = family.scores.error(protocol, shares)
-    return (*key, *budgets, *proven, predicted, float(np.mean(errors)))
+    return (*budgets, *proven, predicted, float(np.mean(errors)))
+
+
+def _shares(family: Family) -> Floats:
+    """Returns how many people hold each value: they get rarer, as categories do."""
+    falling = 1.0 / np.arange(1.0, len(family.scores.values) + 1.0)
+    found: Floats = falling / falling.sum()
+    return found
 
 
 def _panel(family: str, rows: Sequence[Sequence[Cell]]) -> Panel:
     curves = []
     for privacy, name in _NAMES.items():
-        chosen = [row for row in rows if row[0] == family and row[2] == name]
+        chosen = [row for row in rows if row[0] == family and row[3] == name]
         at = [row[1] for row in chosen]
         ours = privacy == "certified"
         curves.append(Curve(name, at, [row[-2] for row in chosen], ours=ours))

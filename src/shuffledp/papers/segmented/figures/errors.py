@@ -69,7 +69,7 @@ def figure(title: str, conditions: Sequence[Condition]) -> Callable[[Effort], Re
                 "setting",
                 "protocol",
                 "m",
-                "best m",
+                "m: best",
                 "predicted",
                 "simulated",
                 "standard error",
