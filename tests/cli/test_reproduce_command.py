@@ -26,7 +26,7 @@ def test_table_and_picture_are_written(command: Command, tmp_path: Path) -> None
 
     folder = tmp_path / "some" / "where"
     assert outcome.code == 0
-    assert "Variance of Clip-Laplace" in outcome.out
+    assert "Figure 9: variance of a message" in outcome.out
     assert {path.name for path in folder.iterdir()} == {
         "apes-fig9.csv",
         "apes-fig9.json",
