@@ -75,6 +75,17 @@ def test_five_lines_of_python_are_printed_and_run(command: Command) -> None:
     assert command("court", "--case", "V1", "--document", "page.md").is_refusal
 
 
+def test_the_fewest_people_are_searched_for_again(command: Command) -> None:
+    found, known = (
+        command("court", "--case", "V2", option) for option in ("--shrink", "--python")
+    )
+
+    assert found.code == known.code == 0
+    assert found.out == known.out
+    assert command("court", "--shrink").is_refusal
+    assert command("court", "--case", "V9", "--shrink").is_refusal
+
+
 def test_a_short_search_lists_the_worst_of_each_bound(command: Command) -> None:
     found = command("court", "--search", "0.5", "--seed", "3", "--json")
 

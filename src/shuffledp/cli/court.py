@@ -12,12 +12,21 @@ from typing import Any
 
 import click
 
-from shuffledp.cli.console import duration, share_bar, show, show_json, width
+from shuffledp.cli.console import (
+    duration,
+    share_bar,
+    show,
+    show_json,
+    width,
+    working,
+)
 from shuffledp.cli.court_table import court_table, search_table
 from shuffledp.papers.court.cases import all_cases, case_named, judge_all
 from shuffledp.papers.court.document import document
 from shuffledp.papers.court.search import Finding, Search, search
+from shuffledp.papers.court.small.cases import small_of
 from shuffledp.papers.court.small.programs import program_of
+from shuffledp.papers.court.small.shrink import smallest
 from shuffledp.report.files import write_text
 from shuffledp.version import __version__
 
@@ -37,6 +46,11 @@ _NOTE = (
     "as_python",
     is_flag=True,
     help="With --case: print five lines of Python that show why the claim falls.",
+)
+@click.option(
+    "--shrink",
+    is_flag=True,
+    help="With --case: search again for the fewest people; print the five lines for them.",
 )
 @click.option(
     "--search",
@@ -69,6 +83,7 @@ _NOTE = (
 def court_command(
     name: str | None,
     as_python: bool,
+    shrink: bool,
     seconds: float | None,
     seed: int,
     output: Path | None,
@@ -89,10 +104,16 @@ def court_command(
       shuffledp court --case V8 --python | python
       shuffledp court --search 60 --seed 7
     """
-    _check_together(name, as_python, seconds, page)
-    if as_python:
-        assert name is not None
-        click.echo(program_of(case_named(name).name).text, nl=False)
+    _check_together(name, as_python or shrink, seconds, page)
+    if name is not None and (as_python or shrink):
+        known = case_named(name).name
+        if shrink:
+            with working("searching"):
+                small = small_of(known)
+                text = small.program.with_numbers(smallest(small))
+        else:
+            text = program_of(known).text
+        click.echo(text, nl=False)
         return
     start = time.monotonic()
     if seconds is not None:
@@ -125,12 +146,12 @@ def court_command(
 
 
 def _check_together(
-    name: str | None, as_python: bool, seconds: float | None, page: Path | None
+    name: str | None, lines: bool, seconds: float | None, page: Path | None
 ) -> None:
     if name is not None and seconds is not None:
         raise click.UsageError("Expected either --case or --search, not both.")
-    if as_python and name is None:
-        raise click.UsageError("Expected --case with --python.")
+    if lines and name is None:
+        raise click.UsageError("Expected --case with --python or --shrink.")
     if page is not None and (name is not None or seconds is not None):
         raise click.UsageError("Expected --document without --case and --search.")
 

@@ -8,6 +8,7 @@ program.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from shuffledp.errors import InvalidInputError
 from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp.papers.apes.local import report_budget
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
@@ -19,6 +20,7 @@ from shuffledp.papers.court.items import item_divergence
 from shuffledp.papers.court.noise_cases import Trial, trial_of
 from shuffledp.papers.court.small import programs
 from shuffledp.papers.court.small.program import Program
+from shuffledp.papers.court.small.programs import program_of
 from shuffledp.papers.court.uniform_cases import uniform_case
 from shuffledp.papers.eapes.theorem import EapesCorollary, EapesTheorem
 from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
@@ -361,3 +363,17 @@ SMALL = (
         {"b": _LEVELS, "e": _EPSILONS},
     ),
 )
+
+
+def small_of(case: str) -> Small:
+    """Returns the smallest counterexample to the claim of a case, such as "V8-2".
+
+    Raises:
+        InvalidInputError: If its numbers are none that can be searched for.
+    """
+    program = program_of(case)
+    for small in SMALL:
+        if small.program is program:
+            return small
+    known = ", ".join(small.name for small in SMALL)
+    raise InvalidInputError(f"Expected a case that {known} stand for, got {case!r}.")
