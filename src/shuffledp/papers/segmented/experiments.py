@@ -26,6 +26,6 @@ EXPERIMENTS = {
     "segmented-any": Experiment(
         "Algorithm 1 with k-ary response and with noisy numbers.",
         any_randomizer.run,
-        200,
+        1000,
     ),
 }
