@@ -52,8 +52,8 @@ _WHY = {
     "epsilon would give about these numbers",
     EAPES: "the paper refers to its authors' paper of 2024; E-APES has the printed row if "
     "mu is divided by sqrt(2)",
-    FELDMAN: "the printed row is that of counts rounded down to multiples of 100, the "
-    "step that the program of its authors proposes",
+    FELDMAN: "found again with counts rounded down to multiples of 100, the step in the "
+    "example of its authors' program; the paper does not say how it was computed",
 }
 
 
