@@ -16,7 +16,7 @@ from shuffledp.papers.apes.tables_program import (
 )
 from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.bounds.feldman2021 import Feldman2021Numerical
-from shuffledp.papers.figures.result import Effort
+from shuffledp.papers.figures.result import Effort, number
 
 EFFORT = Effort(1, 1, False, lambda _share: None)
 
@@ -73,7 +73,7 @@ def test_a_crowd_too_small_for_the_closed_form_is_refused() -> None:
 def test_one_way_gives_what_table_4_prints_and_the_others_do_not() -> None:
     result = candidates.run(EFFORT)
 
-    away = {row[:2]: float(row[-1]) for row in result.rows if row[1] != "printed"}
+    away = {row[:2]: number(row[-1]) for row in result.rows if row[1] != "printed"}
     worst = {
         way.name: max(away[name, way.name] for name in ("APES", "UniS"))
         for way in candidates.CANDIDATES

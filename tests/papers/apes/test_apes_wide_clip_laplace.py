@@ -18,7 +18,7 @@ from shuffledp.papers.apes.wide_clip_laplace import (
     wide_epsilon,
 )
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.figures.result import Effort
+from shuffledp.papers.figures.result import Effort, number
 
 EFFORT = Effort(1, 1, False, lambda _share: None)
 
@@ -120,5 +120,5 @@ def test_theorem_1_is_marked_where_a_pair_of_values_shows_more() -> None:
     result = local_bounds.run(EFFORT)
 
     assert [row[2] for row in result.rows] == [False] + [True] * 6
-    assert all(float(row[3]) <= float(row[4]) * (1 + 1e-12) for row in result.rows)
+    assert all(number(row[3]) <= number(row[4]) * (1 + 1e-12) for row in result.rows)
     assert all(each.agrees for each in result.comparisons)

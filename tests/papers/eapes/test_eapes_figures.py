@@ -1,15 +1,12 @@
 """Figures of E-APES: complete, and what they say follows from their numbers."""
 
 import math
-from importlib import import_module
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from shuffledp.datasets.mnist import LabeledImages
-from shuffledp.papers.court.eapes_cases import eapes_cases
-from shuffledp.papers.eapes.contents import CONTENTS
 from shuffledp.papers.eapes.experiments import EXPERIMENTS
 from shuffledp.papers.eapes.figures import (
     candidates,
@@ -21,7 +18,7 @@ from shuffledp.papers.eapes.figures import (
 from shuffledp.papers.eapes.figures.groups import group_laws
 from shuffledp.papers.eapes.figures.groups_picture import root_mean_square
 from shuffledp.papers.eapes.figures.three_groups import NUM_USERS, ThreeGroups
-from shuffledp.papers.figures.result import Cell, Effort, Result
+from shuffledp.papers.figures.result import Cell, Effort, Result, number
 from shuffledp.randomizers.gaussian import sensitivity_per_deviation
 
 QUICK = (
@@ -70,11 +67,6 @@ def run(name: str) -> Result:
 
 def table(result: Result) -> list[dict[str, Cell]]:
     return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
-
-
-def number(cell: Cell) -> float:
-    assert isinstance(cell, float)
-    return cell
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -200,25 +192,3 @@ def test_a_few_people_hold_the_extreme_budget() -> None:
     assert people.num_users == robustness.PEOPLE
     assert people.counts[-1] == robustness.FEW
     assert people.epsilons[-1] == 8.0
-
-
-def test_every_item_of_the_paper_names_what_exists() -> None:
-    cases = {case.name for case in eapes_cases()}
-    named = {entry.result for entry in CONTENTS if entry.result}
-
-    assert named == set(EXPERIMENTS)
-    tried = {case for entry in CONTENTS for case in entry.cases}
-    assert tried <= cases
-    # Every case that refutes something is about an item.
-    assert {case for case in cases if case.startswith("V")} == tried
-    assert len({entry.place for entry in CONTENTS}) == len(CONTENTS)
-    for entry in CONTENTS:
-        if entry.where.startswith("shuffledp."):
-            module, name = entry.where.split("(")[0].split(" ")[0].rsplit(".", 1)
-            owner = module.rsplit(".", 1)
-            found = (
-                getattr(import_module(owner[0]), owner[1])
-                if owner[1][0].isupper()
-                else import_module(module)
-            )
-            assert hasattr(found, name)

@@ -12,10 +12,7 @@ from shuffledp.papers.bounds.equal_noise import Compared, band, stated
 from shuffledp.papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp.papers.bounds.two_counts import clone_count
-from shuffledp.papers.court.cases import all_cases
 from shuffledp.papers.figures.result import Effort, Result
-from shuffledp.papers.hypothesis_testing.contents import CONTENTS
-from shuffledp.papers.hypothesis_testing.experiments import EXPERIMENTS
 from shuffledp.papers.hypothesis_testing.figures import (
     figure_3,
     figure_4,
@@ -216,17 +213,3 @@ def test_gains_are_ratios_to_the_best_baseline() -> None:
     )
 
     assert figure_4.best_gain(result, ("own", "one", "other")) == 3.5
-
-
-def test_contents_name_results_and_cases_that_exist() -> None:
-    results = {entry.result for entry in CONTENTS if entry.result}
-    cases = {case for entry in CONTENTS for case in entry.cases}
-
-    assert results == set(EXPERIMENTS)
-    known = {case.name: case.bound for case in all_cases()}
-    # Theorems, and what the paper says in passing.
-    assert {known[case] for case in cases} <= {"hypothesis-testing", "statement"}
-    # Every case is about an item; variants of one may be named with it.
-    bound = {name for name, bound in known.items() if bound == "hypothesis-testing"}
-    assert {name.split("-")[0] for name in bound - cases} <= cases
-    assert len({entry.place for entry in CONTENTS}) == len(CONTENTS)

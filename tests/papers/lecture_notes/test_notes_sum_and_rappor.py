@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from scipy import stats

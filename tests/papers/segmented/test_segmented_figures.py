@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from shuffledp.papers.figures.result import Effort
+from shuffledp.papers.figures.result import Effort, number
 from shuffledp.papers.segmented.figures.conditions import Condition
 from shuffledp.papers.segmented.figures.errors import figure
 
@@ -22,7 +22,7 @@ def rows() -> list[tuple[str, str, str, float, float]]:
     ElementTree.fromstring(result.svg)
     assert all(len(row) == len(result.columns) for row in result.rows)
     return [
-        (str(setting), str(name), str(m), float(predicted), float(simulated))
+        (str(setting), str(name), str(m), number(predicted), number(simulated))
         for setting, name, m, _, predicted, simulated, *_ in result.rows
     ]
 

@@ -91,6 +91,8 @@ class UniformShuffle(PublishedBound):
         largest = setting.largest_budget
         crowd = setting.num_users * math.exp(-largest)
         delta = _closed_delta(largest, crowd, epsilon)
+        # From 2 on the condition below would hold for any crowd.
+        require(delta < 1.0, "a delta below 1", f"{delta:g}")
         require(
             crowd >= 16.0 * math.log(2.0 / delta),
             "n e^-eps >= 16 ln(2 / delta)",

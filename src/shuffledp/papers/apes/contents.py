@@ -229,6 +229,7 @@ _CONVERGENCE = (
         "The size of Clip-Laplace noise.",
         state=State.REFUTED,
         cases=("V20",),
+        result="apes-noise",
         where="shuffledp.papers.apes.noise_size.squared_noise",
         why="Printed with 8 C / e for 8 C^2 / e: -0.409 at C = 0.1 and budget 1, for a "
         "mean square of 0.0102. Corrected it is attained. Its order, C^2 / e^2, is right.",
@@ -238,6 +239,7 @@ _CONVERGENCE = (
         "The size of noise after calibration, and if the bias is known exactly.",
         state=State.REFUTED,
         cases=("V21",),
+        result="apes-noise",
         where="shuffledp.papers.apes.noise_size.corrected_noise",
         why="(28) lacks a term and is larger than need be; the line before has a sign "
         "wrong, and the bound for exact bias is negative. All corrected, and attained.",

@@ -96,13 +96,17 @@ def _section(
     named = dict.fromkeys(entry.result for entry in paper.contents if entry.result)
     for name in named:
         lines += _numbers(name, results[name])
-        lines += [f"![{_escaped(results[name]['title'])}]({pictures}/{name}.svg)", ""]
+        title = _escaped(results[name]["title"])
+        lines += [f"[All numbers]({pictures}/{name}.csv).", ""]
+        lines += [f"![{title}]({pictures}/{name}.svg)", ""]
     return "\n".join(lines)
 
 
 def _row(entry: Entry, results: Mapping[str, Mapping[str, Any]]) -> str:
     state = state_of(entry, results)
-    cases = ", ".join(f"`shuffledp court --case {case}`" for case in entry.cases)
+    cases = ", ".join(f"`{case}`" for case in entry.cases)
+    if cases:
+        cases = f"`shuffledp court --case` {cases}"
     command = f"`shuffledp reproduce {entry.result}`" if entry.result else ""
     where = "; ".join(text for text in (command, _code(entry.where), cases) if text)
     cells = (entry.place, entry.what, f"**{state}**", where, entry.why)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shuffledp.papers.figures.result import Cell
+from shuffledp.papers.figures.result import Cell, number
 from shuffledp.report.picture import new_figure, svg
 from shuffledp.types import Floats
 
@@ -187,7 +187,7 @@ def _marked(values: Floats) -> list[int]:
 
 def _floats(cells: Sequence[Cell]) -> Floats:
     """Returns numbers of a table; NaN, which leaves a gap, where there is none."""
-    return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    return np.array([number(cell, missing=np.nan) for cell in cells])
 
 
 def _widest(labels: Sequence[str]) -> int:

@@ -17,6 +17,24 @@ Cell: TypeAlias = str | int | float | bool | None
 OnShare: TypeAlias = Callable[[float], None]
 
 
+def number(cell: Cell, *, missing: float = math.inf) -> float:
+    """Returns the number in a cell.
+
+    >>> number(0.5), number(None)
+    (0.5, inf)
+
+    Args:
+        cell: Of a table.
+        missing: What stands for a cell in which nothing is stated.
+
+    Raises:
+        InvalidInputError: If it holds words.
+    """
+    if isinstance(cell, str):
+        raise InvalidInputError(f"Expected a number, got {cell!r}.")
+    return missing if cell is None else float(cell)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A number of a paper beside the one that was found here.

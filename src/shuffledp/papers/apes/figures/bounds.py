@@ -26,7 +26,7 @@ from shuffledp.papers.bounds.erlingsson2019 import Erlingsson2019Formula
 from shuffledp.papers.bounds.feldman2021 import Feldman2021Numerical
 from shuffledp.papers.bounds.girgis2021 import Girgis2021Sum
 from shuffledp.papers.figures.bound_figure import BoundFigure
-from shuffledp.papers.figures.result import Comparison, Effort, Result
+from shuffledp.papers.figures.result import Comparison, Effort, Result, number
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
@@ -67,7 +67,7 @@ def run_figure_2(effort: Effort) -> Result:
     (row,) = (r for r in result.rows if r[:2] == ("uniform2", _PEOPLE))
     found = dict(zip(result.columns, row, strict=True))
     compared = [
-        Comparison(f"{name}, Uniform2, 10,000 people", printed, _number(found[name]))
+        Comparison(f"{name}, Uniform2, 10,000 people", printed, number(found[name]))
         for name, printed in _TABLE_3.items()
     ]
     return replace(result, comparisons=tuple(compared))
@@ -86,8 +86,8 @@ def _reduction(result: Result) -> Comparison:
     }
     gains = [
         1.0
-        - _number(row[places["EoN numerical"]])
-        / min(_number(row[places[name]]) for name in BASELINES)
+        - number(row[places["EoN numerical"]])
+        / min(number(row[places[name]]) for name in BASELINES)
         for row in result.rows
         if row[1] == _PEOPLE
     ]
@@ -98,10 +98,6 @@ def _reduction(result: Result) -> Comparison:
         100.0 * max(gains),
         within=0.05,
     )
-
-
-def _number(cell: object) -> float:
-    return float(cell) if isinstance(cell, int | float) else float("inf")
 
 
 def _figure(number: int, rank: int, shown: str) -> BoundFigure:

@@ -18,7 +18,7 @@ from shuffledp.papers.bounds.feldman2023 import Feldman2023Numerical
 from shuffledp.papers.bounds.feldman_approximate import FeldmanApproximate
 from shuffledp.papers.eapes.theorem import EapesTheorem
 from shuffledp.papers.figures.bound_figure import BoundFigure
-from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp.papers.figures.result import Comparison, Effort, Result, number
 from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian
@@ -113,10 +113,6 @@ def best_gain(result: Result, labels: tuple[str, ...]) -> float:
     """Returns the largest ratio of the best baseline's epsilon to Theorem 2's."""
     own, *others = (result.columns.index(label) for label in labels)
     return max(
-        min(_number(row[place]) for place in others) / _number(row[own])
+        min(number(row[place]) for place in others) / number(row[own])
         for row in result.rows
     )
-
-
-def _number(cell: Cell) -> float:
-    return float("inf") if cell is None else float(cell)
