@@ -61,6 +61,7 @@ class Panel:
         horizontal: Name of the axis.
         vertical: Name of the axis.
         log: Which axes are logarithmic: "", "x", "y" or "xy".
+        ticks: Names of the places 1, 2, ... on the horizontal axis, if it has no numbers.
     """
 
     title: str
@@ -69,6 +70,7 @@ class Panel:
     horizontal: str
     vertical: str
     log: str = ""
+    ticks: Sequence[str] = ()
 
 
 def draw(
@@ -105,6 +107,9 @@ def draw(
             pair.set_xscale("log")
         if "y" in panel.log:
             pair.set_yscale("log")
+        if panel.ticks:
+            places = range(1, len(panel.ticks) + 1)
+            pair.set_xticks(places, panel.ticks, rotation=30, ha="right", fontsize=8)
         pair.set_title(panel.title, fontsize=10)
         pair.set_xlabel(panel.horizontal)
         if place % columns == 0 or panel.vertical != panels[place - 1].vertical:

@@ -71,7 +71,6 @@ def run(effort: Effort) -> Result:
 
 
 def _picture(setting: dict[str, Cell], found: dict[tuple[str, str], Floats]) -> str:
-    names = ", ".join(f"{k} {each}" for k, each in zip(_AT, DISTRIBUTIONS, strict=True))
     here = [
         mean_curve(NAMES[name], _AT, [found[name, each] for each in DISTRIBUTIONS])
         for name in _NAMES
@@ -81,11 +80,17 @@ def _picture(setting: dict[str, Cell], found: dict[tuple[str, str], Floats]) -> 
         for name in _NAMES
     ]
     panels = [
-        Panel(title, curves, horizontal="budgets", vertical="accuracy (%)")
+        Panel(
+            title,
+            curves,
+            horizontal="budgets",
+            vertical="accuracy (%)",
+            ticks=DISTRIBUTIONS,
+        )
         for title, curves in (("here", here), ("as printed", printed))
     ]
     return draw(
-        f"{_TITLE} ({names})",
+        _TITLE,
         setting,
         panels,
         description="Accuracy of frameworks under six distributions of budgets",

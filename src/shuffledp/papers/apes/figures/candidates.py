@@ -225,6 +225,7 @@ def _picture(
                 curves,
                 horizontal="column of Table 4",
                 vertical="epsilon, printed = 1",
+                ticks=DISTRIBUTIONS,
             )
         )
     description = "Ways to a person's epsilon, relative to the printed ones"

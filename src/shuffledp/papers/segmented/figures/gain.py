@@ -179,10 +179,7 @@ def _panel(data: str, rows: Sequence[Sequence[Cell]]) -> Panel:
             for reading in READINGS
             if any(row[1] == reading for row in chosen)
         ],
-        horizontal=(
-            "S1, S2, S3, each with 5,000 and 50,000 people"
-            if data == "msnbc"
-            else "s = 4 and 8, each with 5,000 and 50,000 people"
-        ),
+        horizontal="",
         vertical="error less than the best competitor's",
+        ticks=[name.split(maxsplit=1)[1] for name in names],
     )
