@@ -8,6 +8,7 @@ from typing import Any
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.contents.entry import Entry, State
 from shuffledp.papers.contents.papers import PAPERS, Paper
+from shuffledp.papers.figures.result import Comparison
 from shuffledp.strict_json import read_json_file
 
 _HEAD = """# The papers, item by item
@@ -25,6 +26,11 @@ from the [results](results), each of which is written by `shuffledp reproduce NA
 * **holds**: right, with the errata named, and tested.
 * **tried**: runs here; there is nothing of the paper to compare with.
 * **impossible**: cannot be had, and why.
+
+The documents were read from machine-made texts: where a single symbol is called an
+erratum, the text may be at fault. Our number is the paper's if it rounds to what is
+printed; where theirs is simulated or read off a picture it may be *near*, and by how
+much it differs stands beside it.
 """
 
 
@@ -121,6 +127,19 @@ def _escaped(text: str) -> str:
     return text.replace("|", r"\|").replace("\n", " ")
 
 
+def _difference(compared: Mapping[str, Any]) -> str:
+    printed = float(compared["printed"])
+    return f"{compared['here'] / printed - 1.0:+.1%}" if printed else ""
+
+
+def _mark(compared: Mapping[str, Any]) -> str:
+    """Returns "" for the printed number itself, "near" if that suffices, or "differs"."""
+    if not compared["agrees"]:
+        return "differs"
+    same = Comparison(compared["what"], compared["printed"], compared["here"]).agrees
+    return "" if same else "near"
+
+
 def _numbers(name: str, result: Mapping[str, Any]) -> list[str]:
     """Returns the paper's numbers beside ours, and the notes of a result."""
     setting = ", ".join(f"{key} {cell}" for key, cell in result["setting"].items())
@@ -132,13 +151,15 @@ def _numbers(name: str, result: Mapping[str, Any]) -> list[str]:
     lines = [f"### {name}", "", f"{result['title']}. {setting}. ({how}.)", ""]
     compared: Sequence[Mapping[str, Any]] = result["comparisons"]
     if compared:
-        lines += ["| number | paper | here | | why |", "|---|---|---|---|---|"]
+        lines += ["| number | paper | here | difference | | why |"]
+        lines += ["|---|---|---|---|---|---|"]
         for each in compared:
             cells = (
                 each["what"],
                 each["printed"],
                 f"{each['here']:.4g}",
-                "" if each["agrees"] else "differs",
+                _difference(each),
+                _mark(each),
                 each["why"],
             )
             lines.append("| " + " | ".join(_escaped(cell) for cell in cells) + " |")

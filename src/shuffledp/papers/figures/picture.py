@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _OURS = "#0072b2"
 _COLORS = ("#d55e00", "#000000", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
 _DASHES = ("-", "--", "-.", ":")
+# Thick lines need longer gaps to be told apart.
+_OUR_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _MARKERS = "osD^vPX<>*"
 # Of more points than this, only some are marked.
 _MARKED = 30
@@ -143,7 +145,11 @@ def _styles(panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:
         if curve.label in styles:
             continue
         if curve.ours:
-            look = {"color": _OURS, "linewidth": 2.2, "linestyle": _DASHES[ours % 4]}
+            look = {
+                "color": _OURS,
+                "linewidth": 2.2,
+                "linestyle": _OUR_DASHES[ours % 4],
+            }
             look |= {"marker": "", "zorder": 3}
             ours += 1
         else:

@@ -79,7 +79,7 @@ CONTENTS: tuple[Entry, ...] = (
         "Section 9.1.1, averaging",
         "What a hundred answers to the same question reveal.",
         result="notes-rappor",
-        why="1.39e-24 is neither the chance of at least 75 nor of exactly 75.",
+        why="1.39e-24 is 3^-50, the likelihood ratio of 75 yes, and no chance of them.",
     ),
     Entry(
         "Section 9.1.1, memoization",

@@ -11,9 +11,10 @@ Of 100 fresh answers at least 75 are yes with chance 1.435e-25 then, exactly 75 
 ones in the mean, f the noise that is kept, q and p the chances to report a 1 for a kept 1
 and a kept 0.
 
-Errata. Printed is 1.39e-24 for the 75 answers. The example of Figure 9.2, 145 of k = 256
-bits with h = 4, f = 0.5, q = 0.75, is stated for p = 0.25, where 97 are expected; p = 0.5,
-as in Erlingsson et al. (2014), gives 144.5.
+Errata. Printed is 1.39e-24 for the 75 answers, which is 3^-50, their likelihood ratio.
+The example of Figure 9.2, 145 of k = 256 bits with h = 4, f = 0.5, q = 0.75, is stated
+for p = 0.25, where 97 are expected; p = 0.5, as in Erlingsson et al. (2014), gives
+144.5.
 
 Source: Wang, lecture notes, section 9.1.1 and Figures 9.2 and 9.3, after Erlingsson, Pihur,
 Korolova (2014), "RAPPOR", arXiv:1407.6981.

@@ -108,7 +108,8 @@ def run(effort: Effort) -> Result:
                 "chance of at least 75 yes in 100 answers, truth no",
                 "1.39e-24",
                 chance_of_at_least(75, 100, chance=Fraction(1, 4)),
-                why="Neither at least nor exactly 75: those are 1.435e-25 and "
+                why="Printed is 3^-50, by which factor 75 yes are less likely for no than "
+                "for yes. The chances of at least and of exactly 75 are 1.435e-25 and "
                 f"{chance_of_exactly(75, 100, chance=Fraction(1, 4)):.4g}.",
             ),
             Comparison("budget of 100 answers", "110", 100.0 * float(np.log(3.0))),

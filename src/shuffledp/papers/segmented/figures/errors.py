@@ -27,6 +27,7 @@ from shuffledp.papers.segmented.figures.compared import (
     PUBLISHED,
     Point,
     compared_with,
+    gains,
     least_of,
     panel_of,
 )
@@ -86,6 +87,7 @@ def figure(title: str, conditions: Sequence[Condition]) -> Callable[[Effort], Re
                 "error: of the mean of the simulated ones. Of the paper's best: the "
                 "predicted error divided by the published protocol's least. Only ours is "
                 "certified.",
+                gains(points),
             ),
             svg=draw(
                 title,
