@@ -83,11 +83,35 @@ def test_what_is_stated_of_a_selection_is_said_apart(command: Command) -> None:
     assert (stated["selected"], stated["coordinates"]) == (157, 785)
     # 2 b coordinates at what one of them is stated to keep; delta' is below delta.
     assert 0.0 < stated["epsilon_printed"] < stated["epsilon_corrected"]
-    assert stated["proven"] == "false as stated"
+    assert stated["proven"] == "unproven"
     shown = " ".join(command(*S_APES, "157/785").out.split())
     assert "157 largest of 785 coordinates" in shown
+    assert "This is unproven." in shown
     assert "The table above is of another mechanism" in shown
     assert "too small here" not in shown
+
+
+@pytest.mark.parametrize(
+    ("level", "selection", "words"),
+    [
+        # 785 ln((1 + e^(1/2)) / 2) = 220.5, and at 0.1 19.87.
+        ("1", "157/785", "220.5, more than the 157 stated"),
+        ("1", "700/785", "220.5, which does not refute the 700 stated"),
+        ("0.1", "157/785", "19.87, more than the 15.7 stated"),
+        ("0.1", "220/785", "19.87, which does not refute the 22 stated"),
+    ],
+)
+def test_the_local_loss_is_that_of_the_setting(
+    command: Command, level: str, selection: str, words: str
+) -> None:
+    ask = [f"{level}:1500" if ":" in part else part for part in S_APES]
+
+    shown = " ".join(command(*ask, selection).out.split())
+    stated = command(*ask, selection, "--json").json()["s_apes"]
+
+    assert f"at level {level}, one pair of updates shows a loss of {words}" in shown
+    more = stated["epsilon_local_shown"] > stated["epsilon_local"]
+    assert more == ("more than" in words)
 
 
 @pytest.mark.parametrize(

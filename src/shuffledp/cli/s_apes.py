@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.papers.apes.local import report_budget, selection_loss
 from shuffledp.papers.apes.user_level import SparsifiedApes
 from shuffledp.papers.bounds.bound import Setting
 from shuffledp.population import Population
@@ -23,12 +24,24 @@ class Stated:
         delta: At which it is stated.
         printed: Epsilon, with ln(1 / delta).
         corrected: Epsilon, with ln(1 / delta').
+        level: The largest of the people's levels.
     """
 
     bound: SparsifiedApes
     delta: float
     printed: float
     corrected: float
+    level: float
+
+    @property
+    def local(self) -> float:
+        """What the paper states for a report before the shuffle: b times the level."""
+        return report_budget(self.level, coordinates=self.bound.selected)
+
+    @property
+    def local_shown(self) -> float:
+        """What one pair of updates shows of that report."""
+        return selection_loss(self.level, coordinates=self.bound.coordinates)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values."""
@@ -40,15 +53,22 @@ class Stated:
             "delta": self.delta,
             "epsilon_printed": self.printed,
             "epsilon_corrected": self.corrected,
+            "level": self.level,
+            "epsilon_local": self.local,
+            "epsilon_local_shown": self.local_shown,
         }
 
     def __str__(self) -> str:
+        more = "more than" if self.local_shown > self.local else "which does not refute"
         return (
             f"{self.bound.source}, states epsilon = {self.printed:.4g} for all messages of "
             f"a person who sends the {self.bound.selected:,} largest of "
             f"{self.bound.coordinates:,} coordinates, at delta = {self.delta:g}; "
-            f"{self.corrected:.4g} with delta' in its logarithm. Not proven: "
-            f"{self.bound.note} The table above is of another mechanism, which sends all."
+            f"{self.corrected:.4g} with delta' in its logarithm. This is "
+            f"{self.bound.proven}. {self.bound.note} Before the shuffle, at level "
+            f"{self.level:g}, one pair of updates shows a loss of {self.local_shown:,.4g}, "
+            f"{more} the {self.local:,.4g} stated. "
+            "The table above is of another mechanism, which sends all."
         )
 
 
@@ -87,4 +107,5 @@ def stated_of_selection(
         delta,
         printed.epsilon(setting, delta),
         corrected.epsilon(setting, delta),
+        setting.largest_budget,
     )

@@ -1,6 +1,7 @@
 """The program behind the tables, against exact counts; and the tables themselves."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -78,8 +79,17 @@ def test_one_way_gives_what_table_4_prints_and_the_others_do_not() -> None:
         way.name: max(away[name, way.name] for name in ("APES", "UniS"))
         for way in candidates.CANDIDATES
     }
-    found, exact, *others = worst.values()
+    _, _, *others = worst.values()
+    found, exact = (
+        max(away[name, way.name] for name in ("APES", "S-APES"))
+        for way in candidates.CANDIDATES[:2]
+    )
     assert len(result.comparisons) == 3 * len(DISTRIBUTIONS)
-    assert all(each.agrees for each in result.comparisons)
+    # Printed as 79.6; Table 3 has the 76.9 that is found.
+    (other,) = (each for each in result.comparisons if not each.agrees)
+    assert (other.what.split(",")[:2], other.printed) == (["UniS", " uniform2"], "79.6")
+    assert replace(other, printed="76.9").agrees
+    assert other.why
+    assert "17 of 18" in result.notes[0]
     assert max(found, exact) < 0.02
     assert min(others) > 0.1

@@ -27,6 +27,7 @@ from shuffledp.papers.apes.figures.training import (
     accuracies,
     certificate,
 )
+from shuffledp.papers.apes.printed import TABLE_3_EPSILONS, USER_EPSILONS
 from shuffledp.papers.eapes.figures import training as eapes_training
 from shuffledp.papers.eapes.figures.training import Variant
 from shuffledp.papers.figures.catalog import EXPERIMENTS
@@ -109,7 +110,9 @@ def certified_rows() -> dict[str, dict[str, Cell]]:
         # Their certificates take longest, and are tested where they are made.
         slow = ("unis", "s-apes-threshold")
         names = [name for name in NAMES if name not in slow]
-        table = apes_frameworks.table("some", ("uniform2",), names)
+        table = apes_frameworks.table(
+            "some", ("uniform2",), names=names, epsilons=TABLE_3_EPSILONS
+        )
         rows = columns(table(Effort(2, 1, False, lambda _share: None)))
     return {str(row["framework"]): row for row in rows}
 
@@ -240,7 +243,18 @@ def test_the_papers_data_are_taken_where_they_are(
 
     assert (plain, apes_training.load_images().name) == ("patterns", "qmnist")
     assert len(apes_training.setting_notes(SMALL)) == len(notes) - 1
-    assert apes_training.setting_cells(SMALL, 1)["data"] == "QMNIST"
+    cells = apes_training.setting_cells(SMALL, 1)
+    assert (cells["data"], cells["budgets"]) == ("QMNIST", "uniform2")
+
+
+def test_the_two_tables_print_other_numbers_for_unis_under_uniform2() -> None:
+    differ = {
+        name: (TABLE_3_EPSILONS[name], row[3])
+        for name, row in USER_EPSILONS.items()
+        if TABLE_3_EPSILONS[name] != (row[3],)
+    }
+
+    assert differ == {"unis": (("76.9",), "79.6")}
 
 
 def test_printed_accuracies_are_compared_and_differences_are_explained() -> None:

@@ -9,9 +9,11 @@ from shuffledp.papers.apes.local import (
     clip_laplace_budget,
     clip_laplace_loss,
     report_budget,
+    selection_loss,
 )
 from shuffledp.papers.apes.user_level import SparsifiedApes, composed_epsilon
 from shuffledp.papers.bounds.bound import Setting
+from shuffledp.papers.court.apes_cases import coordinates_loss
 
 SETTING = Setting(sdp.Population.from_counts({0.5: 6000, 1.0: 4000}), sdp.ClipLaplace())
 
@@ -66,6 +68,15 @@ def test_the_loss_is_that_of_two_densities() -> None:
 
     # The trapezoid rule is good to 1e-10.
     assert clip_laplace_loss(1.0, coordinates=2) == pytest.approx(loss, rel=1e-8)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
+def test_the_loss_of_a_selection_is_that_of_two_densities(epsilon: float) -> None:
+    loss = coordinates_loss(epsilon, coordinates=7, message=0.0, here=0.0, there=1.0)
+
+    assert selection_loss(epsilon, coordinates=7) == pytest.approx(loss, rel=1e-12)
+    # A quarter to half of what all coordinates together may lose.
+    assert 7 * epsilon / 4 < loss < 7 * epsilon / 2
 
 
 @pytest.mark.parametrize(("selected", "coordinates"), [(0, 5), (5, 5), (6, 5)])

@@ -1,5 +1,6 @@
 """Figures of published bounds: the band is the accountant's, refuted claims are marked."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
@@ -8,7 +9,7 @@ import pytest
 
 from shuffledp.papers.apes.figures import bounds as apes_bounds
 from shuffledp.papers.figures.bound_figure import BoundFigure
-from shuffledp.papers.figures.result import Effort
+from shuffledp.papers.figures.result import Effort, Result
 from shuffledp.papers.hypothesis_testing.figures import figure_4 as testing_figure_4
 
 FIGURES = (
@@ -44,6 +45,39 @@ def test_attack_is_below_certificate_and_lower_claims_are_marked(
         flagged = row[5 : 5 + 2 * len(figure.bounds)]
         for claim, refuted in zip(flagged[::2], flagged[1::2], strict=True):
             assert refuted is (None if claim is None else float(claim) < attack)
+
+
+NAMES = (
+    "people",
+    "certified",
+    "FMT22",
+    "UniS eq. (2)",
+    "EoN numerical",
+    "EoN Theorem 4",
+    "Clip-Laplace blanket (ours)",
+)
+
+
+def apes_result(*rows: Mapping[str, float | None]) -> Result:
+    columns = ("people", "certified", *apes_bounds._BOUNDS)
+    cells = tuple(tuple(row.get(name, 5.0) for name in columns) for row in rows)
+    return Result(title="", setting={}, columns=columns, rows=cells, notes=(), svg="")
+
+
+def test_notes_of_apes_figures_are_counted_in_their_rows() -> None:
+    first = dict(zip(NAMES, (10, 0.1, 2.0, 7.0, 1.0, None, 0.5), strict=True))
+    second = dict(zip(NAMES, (1000, 1.0, 2.0, 5.0, 0.5, 1.5, 0.8), strict=True))
+    result = apes_result(first, second)
+
+    about_forms, about_order = apes_bounds.order_notes(result)
+    reduction = apes_bounds.reduction_note(result)
+
+    assert "2.5 to 3.5 times as large, where it is stated (2 of 2)" in about_forms
+    assert "3.0 times as large, where it is stated (1 of 2)" in about_forms
+    assert "EoN numerical at 2 of 2 points, and Theorem 4 at 1 of 2" in about_order
+    assert "is below EoN numerical at 1 of 2 points" in about_order
+    assert "is below all at 1 of 2 points" in about_order
+    assert reduction.endswith("by people: 50.0 at 10, 75.0 at 1,000.")
 
 
 def test_apes_numbers_are_the_papers_at_ten_thousand_people() -> None:

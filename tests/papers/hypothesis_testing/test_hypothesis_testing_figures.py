@@ -63,6 +63,20 @@ def test_rows_of_earlier_bounds_are_found_again_with_what_was_changed() -> None:
         assert in_steps == pytest.approx(printed[table_2.FELDMAN], rel=0.1)
 
 
+def test_what_is_too_small_for_the_picture_is_named_in_a_note() -> None:
+    cells = [0.5] * (len(table_2.BOUNDS) * 4 + 2)
+    rows = [(0.01, 1e-3, 0.1, *cells), (0.03, 1e-50, 0.1, *cells)]
+    rows += [(0.05, 1e-90, 0.1, 1e-41, *cells[1:])]
+
+    (note,) = table_2.outside_notes(rows)
+
+    assert note == (
+        "Below 1e-40, and so not in the picture: attack at epsilon 0.03, 0.05; "
+        "Liu et al. 2024, formula at epsilon 0.05."
+    )
+    assert table_2.outside_notes(rows[:1]) == ()
+
+
 def test_counts_in_steps_are_below_counts_and_claim_more() -> None:
     for epsilon in table_2.EPSILONS:
         exact = FeldmanApproximate().delta(SETTING, epsilon)

@@ -35,7 +35,7 @@ EXPERIMENTS = {
         "Figure 6: error of the calibration.", calibration.run, 200
     ),
     "apes-fig7": Experiment(
-        "Figure 7: bounds, budgets up to 0.5.", bounds.FIGURE_7.run
+        "Figure 7: bounds, budgets up to 0.5.", bounds.run_figure_7
     ),
     "apes-fig8": Experiment("Figure 8: bounds, budgets up to 3.", bounds.run_figure_8),
     "apes-fig9": Experiment(

@@ -42,6 +42,26 @@ def clip_laplace_loss(epsilon: float, *, coordinates: int) -> float:
     return epsilon + coordinates * math.log(inside / -math.expm1(-epsilon))
 
 
+def selection_loss(epsilon: float, *, coordinates: int) -> float:
+    """Returns the loss of one pair of updates under S-APES, however many it selects.
+
+    All values are in the middle, or all at an end, and all messages are in the middle:
+    the selected ones are there only if all noisy values are, and the others are fresh
+    noise in either world.
+
+    >>> round(selection_loss(1.0, coordinates=7850))
+    2205
+
+    Args:
+        epsilon: Of each coordinate.
+        coordinates: d >= 1, of which fewer are selected.
+    """
+    require(coordinates >= 1, "at least 1 coordinate", f"{coordinates}")
+    half = check_epsilon(epsilon) / 2.0
+    # ln((1 + e^(eps / 2)) / 2): half the distance, less what the end's normalizer lacks.
+    return coordinates * (half + math.log1p(math.expm1(-half) / 2.0))
+
+
 def report_budget(epsilon: float, *, coordinates: int) -> float:
     """Returns d eps (Theorem 3), or b eps for the b coordinates that S-APES selects."""
     require(coordinates >= 1, "at least 1 coordinate", f"{coordinates}")

@@ -189,9 +189,9 @@ _EXPERIMENTS = (
         "delta at five central epsilons, Gaussian noise, three bounds.",
         result="testing-table2",
         why="The row of Feldman et al. is found with counts rounded down to hundreds, "
-        "that of Chen et al. by E-APES with mu / sqrt(2), and the paper's own "
-        "does not follow from Theorem 2 at noise that keeps the local budgets. No attack "
-        "refutes any.",
+        "that of Chen, Cao, Ge (2024) by E-APES (2023) with mu / sqrt(2), "
+        "and the paper's own does not follow from Theorem 2 at noise that keeps the local "
+        "budgets. No attack refutes any.",
     ),
 )
 

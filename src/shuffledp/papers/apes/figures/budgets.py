@@ -38,7 +38,7 @@ def run(effort: Effort) -> Result:
         for each in DISTRIBUTIONS
         for name in _NAMES
     }
-    setting = setting_cells(PAPER_SETTINGS, repetitions)
+    setting = setting_cells(PAPER_SETTINGS, repetitions) | {"budgets": "vary"}
     return Result(
         title=_TITLE,
         setting=setting,

@@ -6,7 +6,7 @@ are those of the person, among quantiles of the budgets, who is protected least.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shuffledp.federated.settings import PAPER_SETTINGS
@@ -30,6 +30,8 @@ from shuffledp.papers.apes.printed import (
     ACCURACIES,
     COORDINATE_EPSILONS,
     DISTRIBUTIONS,
+    EXCHANGED,
+    TABLE_3_EPSILONS,
     USER_EPSILONS,
 )
 from shuffledp.papers.apes.stated_training import StatedTraining
@@ -92,6 +94,8 @@ class _Row:
     one_stated: StatedTraining
     whole_stated: StatedTraining
     accuracy: Floats
+    # What the paper has for a person in one round, as text.
+    printed_epsilon: str | None
 
     @property
     def distribution(self) -> str:
@@ -110,9 +114,10 @@ class _Row:
             return self.whole.central.worst.epsilon_central
         return _local(self.whole)
 
-    def printed(self, table: dict[str, tuple[str, ...]]) -> float | None:
+    @property
+    def printed_accuracy(self) -> float | None:
         name, place = self.training.framework, DISTRIBUTIONS.index(self.distribution)
-        return float(table[name][place]) if name in table else None
+        return float(ACCURACIES[name][place]) if name in ACCURACIES else None
 
     def cells(self) -> tuple[Cell, ...]:
         """The row of the table."""
@@ -122,7 +127,7 @@ class _Row:
             *_ends(self.one),
             *_flagged(self.one_stated.coordinate, _coordinate_attack(self.one)),
             _coordinate(self.one),
-            self.printed(USER_EPSILONS),
+            None if self.printed_epsilon is None else float(self.printed_epsilon),
             *_flagged(self.one_stated.user, _attack(self.one)),
             _central(self.one),
             *_flagged(self.whole_stated.user, _attack(self.whole)),
@@ -130,19 +135,36 @@ class _Row:
             _local(self.whole),
             float(self.accuracy.mean()),
             standard_error(self.accuracy),
-            self.printed(ACCURACIES),
+            self.printed_accuracy,
         )
 
 
 def table(
-    title: str, distributions: Sequence[str], names: Sequence[str]
+    title: str,
+    distributions: Sequence[str],
+    *,
+    names: Sequence[str],
+    epsilons: Mapping[str, Sequence[str]],
 ) -> Callable[[Effort], Result]:
-    """Returns what computes a table of frameworks under these distributions."""
+    """Returns what computes a table of frameworks under these distributions.
+
+    Args:
+        title: Of the table.
+        distributions: Of budgets.
+        names: Of frameworks.
+        epsilons: What is printed for a person in one round: {name: by distribution}.
+    """
 
     def run(effort: Effort) -> Result:
         repetitions = repetitions_of(effort)
-        rows = _rows(distributions, names, repetitions, effort)
+        trained = _trained(distributions, names, repetitions, effort)
+        rows = [
+            replace(row, printed_epsilon=_printed(epsilons, row, distributions))
+            for row in trained
+        ]
         setting = setting_cells(PAPER_SETTINGS, repetitions)
+        if len(distributions) > 1:
+            setting |= {"budgets": "vary"}
         ours = (_OURS,) if set(names) - set(PUBLISHED) else ()
         return Result(
             title=title,
@@ -165,7 +187,16 @@ def training_under(framework: str, distribution: str) -> Training:
     )
 
 
-def _rows(
+def _printed(
+    epsilons: Mapping[str, Sequence[str]], row: _Row, distributions: Sequence[str]
+) -> str | None:
+    name = row.training.framework
+    if name not in epsilons:
+        return None
+    return epsilons[name][distributions.index(row.distribution)]
+
+
+def _trained(
     distributions: Sequence[str],
     names: Sequence[str],
     repetitions: int,
@@ -188,6 +219,7 @@ def _rows(
             one_stated=statement(each, seed, 1),
             whole_stated=statement(each, seed, PAPER_SETTINGS.rounds),
             accuracy=found[each],
+            printed_epsilon=None,
         )
         for each in trainings
     ]
@@ -242,17 +274,12 @@ def _comparisons(rows: Sequence[_Row]) -> tuple[Comparison, ...]:
             what = f"epsilon of one coordinate, {called}, {where}"
             printed = COORDINATE_EPSILONS[name]
             compared.append(Comparison(what, printed, stated, within=0.001))
-        printed_user = row.printed(USER_EPSILONS)
+        printed_user = row.printed_epsilon
         if printed_user is not None and row.one_stated.user is not None:
-            place = DISTRIBUTIONS.index(where)
-            compared.append(
-                Comparison(
-                    f"epsilon of one round, {called}, {where}",
-                    USER_EPSILONS[name][place],
-                    row.one_stated.user,
-                    within=_WITHIN,
-                )
-            )
+            what = f"epsilon of one round, {called}, {where}"
+            user = Comparison(what, printed_user, row.one_stated.user, within=_WITHIN)
+            exchanged = (name, where) == ("unis", "uniform2") and not user.agrees
+            compared.append(replace(user, why=EXCHANGED) if exchanged else user)
     found = {
         (row.training.framework, row.distribution): row.accuracy
         for row in rows
@@ -292,10 +319,12 @@ def _picture(title: str, setting: dict[str, Cell], rows: Sequence[_Row]) -> str:
 TABLE_3 = table(
     "APES (Liu et al. 2023), Table 3: frameworks under Uniform2",
     ("uniform2",),
-    tuple(NAMES),
+    names=tuple(NAMES),
+    epsilons=TABLE_3_EPSILONS,
 )
 TABLE_4 = table(
     "APES (Liu et al. 2023), Table 4: frameworks under all budgets",
     DISTRIBUTIONS,
-    PUBLISHED,
+    names=PUBLISHED,
+    epsilons=USER_EPSILONS,
 )

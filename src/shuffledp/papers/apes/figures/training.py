@@ -288,6 +288,7 @@ def setting_cells(setting: Settings, repetitions: int) -> dict[str, Cell]:
     return {
         "data": "QMNIST" if has_qmnist() else "MNIST",
         "people": setting.num_clients,
+        "budgets": setting.distribution.removeprefix("apes/"),
         "rounds": setting.rounds,
         "C": setting.clip,
         "b / d": setting.share,

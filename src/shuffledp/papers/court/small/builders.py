@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical
-from shuffledp.papers.apes.local import report_budget
+from shuffledp.papers.apes.local import report_budget, selection_loss
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
 from shuffledp.papers.bounds.wang2024 import Wang2024
-from shuffledp.papers.court.apes_cases import coordinates_loss, local_case
+from shuffledp.papers.court.apes_cases import local_case
 from shuffledp.papers.court.case import Case, CourtVerdict, at_epsilon
 from shuffledp.papers.court.eapes_cases import marked_case
 from shuffledp.papers.court.items import item_divergence
@@ -100,9 +100,7 @@ def selected(numbers: Numbers) -> Case:
         "section 3.3",
         f"S-APES, {kept} of {all_of_them} coordinates is selected, each at {budget:g}",
         report_budget(budget, coordinates=kept),
-        coordinates_loss(
-            budget, coordinates=all_of_them, message=0.0, here=0.0, there=1.0
-        ),
+        selection_loss(budget, coordinates=all_of_them),
     )
 
 

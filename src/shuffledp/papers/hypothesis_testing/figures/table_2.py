@@ -6,7 +6,7 @@ beside its formula, and all of them beside attack and certificate at the same no
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from shuffledp.papers.bounds.gaussian_profile import gaussian_delta
 from shuffledp.papers.bounds.two_counts import CloneCount, divergence
 from shuffledp.papers.eapes.theorem import EapesTheorem, gdp_parameter
 from shuffledp.papers.figures.picture import Curve, Panel, draw
-from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
+from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result, number
 from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
 from shuffledp.population import Population
 from shuffledp.randomizers.gaussian import Gaussian
@@ -28,7 +28,9 @@ from shuffledp.types import Floats
 
 NUM_USERS = 10_000
 EPSILONS = (0.01, 0.03, 0.05, 0.08, 0.1)
-OWN, EAPES, FELDMAN = "Liu et al. 2024", "E-APES", "Feldman et al. 2023"
+OWN, EAPES, FELDMAN = "Liu et al. 2024", "E-APES 2023", "Feldman et al. 2023"
+# Whose numbers the paper prints: its second row is of a later paper than E-APES.
+_PRINTED_OF = {OWN: OWN, EAPES: "Chen, Cao, Ge 2024", FELDMAN: FELDMAN}
 # As printed, by the epsilons.
 PRINTED: Mapping[str, tuple[str, ...]] = {
     OWN: ("0.0007", "2e-6", "3e-10", "1e-18", "1e-25"),
@@ -45,13 +47,15 @@ _NOISE = Gaussian(delta_local=1e-10, calibration="classical")
 _STEP = 100
 # Deltas below that are in the table, and not in the picture.
 _FLOOR = 1e-40
+# Of epsilon, attack and certified; claims follow.
+_CLAIMS = 3
 _TITLE = "Liu et al. (2024), Table 2: delta at fixed central epsilons"
 _WHY = {
     OWN: "the printed row does not follow from Theorem 2 at noise that keeps the local "
     "budgets, 6.82 / epsilon or, calibrated exactly, 5.87 / epsilon; noise of 2.04 / "
     "epsilon would give about these numbers",
-    EAPES: "the paper refers to its authors' paper of 2024; E-APES has the printed row if "
-    "mu is divided by sqrt(2)",
+    EAPES: "the printed row is that of Chen, Cao, Ge (2024); E-APES of 2023 has it if mu "
+    "is divided by sqrt(2)",
     FELDMAN: "found again with counts rounded down to multiples of 100, the step in the "
     "example of its authors' program; the paper does not say how it was computed",
 }
@@ -71,10 +75,10 @@ def run(effort: Effort) -> Result:
             claim = stated(bound, setting, epsilon=epsilon)
             printed = PRINTED[name][place]
             at_printed = Stated(claim.asked, float(printed))
-            for number in (claim, at_printed):
-                cells += [number.number, Compared(number, found).refuted]
+            for each in (claim, at_printed):
+                cells += [each.number, Compared(each, found).refuted]
             if claim.number is not None:
-                what = f"{name} at epsilon {epsilon:g}"
+                what = f"{_formula(name)} at epsilon {epsilon:g}"
                 compared = Comparison(what, printed, claim.number)
                 why = "" if compared.agrees else _WHY[name]
                 comparisons.append(Comparison(what, printed, claim.number, why=why))
@@ -100,7 +104,7 @@ def run(effort: Effort) -> Result:
             f"{FELDMAN}, in steps of {_STEP}",
         ),
         rows=tuple(rows),
-        notes=_NOTES,
+        notes=(*_NOTES, *outside_notes(rows)),
         svg=_picture(shown, rows),
         comparisons=tuple(comparisons),
     )
@@ -112,8 +116,9 @@ _NOTES = (
     "not, so that the certificate is far from what the most liberal person has.",
     "The printed row of Liu et al. is above the certificate up to epsilon 0.05, and true "
     "there, though not by its theorem. No attack refutes the theorem or a printed number.",
-    "The rows of E-APES and of Feldman et al. are found again with the two changes of the "
-    "last columns.",
+    "The second printed row is that of Chen, Cao, Ge (2024, AAAI); the formula beside it "
+    "is E-APES (2023). This row and that of Feldman et al. are found again with the two "
+    "changes of the last columns.",
 )
 
 
@@ -138,8 +143,33 @@ def in_steps(setting: Setting, epsilon: float) -> float:
     return pure + failures(setting, epsilon)
 
 
+def outside_notes(rows: Sequence[Sequence[Cell]]) -> tuple[str, ...]:
+    """Returns which numbers of the table are too small for the picture, if any are."""
+    places = {"attack": 1, "certified": 2}
+    for place, name in enumerate(BOUNDS):
+        places |= {f"{name}, formula": _CLAIMS + 4 * place}
+        places |= {f"{_PRINTED_OF[name]}, printed": _CLAIMS + 2 + 4 * place}
+    left = []
+    for name, place in places.items():
+        small = [row[0] for row in rows if _is_outside(row[place])]
+        if small:
+            left.append(f"{name} at epsilon {', '.join(map(str, small))}")
+    if not left:
+        return ()
+    return (f"Below {_FLOOR:g}, and so not in the picture: {'; '.join(left)}.",)
+
+
+def _is_outside(cell: Cell) -> bool:
+    return number(cell) < _FLOOR
+
+
+def _formula(name: str) -> str:
+    printed = _PRINTED_OF[name]
+    return name if printed == name else f"{printed}, beside {name},"
+
+
 def _columns(name: str) -> tuple[str, ...]:
-    printed = f"{name}, printed"
+    printed = f"{_PRINTED_OF[name]}, printed"
     return name, f"{name}: refuted", printed, f"{printed}: refuted"
 
 
@@ -151,9 +181,9 @@ def _explained(rows: list[tuple[Cell, ...]]) -> list[Comparison]:
         for row, printed in zip(rows, PRINTED[name], strict=True):
             here = row[len(row) - 2 + place]
             # One digit is printed of most; 5.75e-5, it seems, as 5e-5.
-            number = float(here) if here is not None else math.nan
+            value = number(here, missing=math.nan)
             found.append(
-                Comparison(f"{what}, at epsilon {row[0]}", printed, number, within=0.16)
+                Comparison(f"{what}, at epsilon {row[0]}", printed, value, within=0.16)
             )
     return found
 
@@ -164,19 +194,16 @@ def _picture(setting: Mapping[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
     def column(place: int) -> list[Cell]:
         # Smaller ones would leave no room for all others.
         cells = [row[place] for row in rows]
-        return [
-            None if cell is None or float(cell) < _FLOOR else cell for cell in cells
-        ]
+        return [None if _is_outside(cell) else cell for cell in cells]
 
     curves = [
         Curve("certified (shuffledp)", at, column(2), ours=True),
         Curve("attack (shuffledp)", at, column(1), ours=True),
     ]
     for place, name in enumerate(BOUNDS):
-        curves.append(Curve(f"{name}, formula", at, column(3 + 4 * place)))
-        curves.append(
-            Curve(f"{name}, printed", at, column(5 + 4 * place), joined=False)
-        )
+        printed, start = f"{_PRINTED_OF[name]}, printed", _CLAIMS + 4 * place
+        curves.append(Curve(f"{name}, formula", at, column(start)))
+        curves.append(Curve(printed, at, column(start + 2), joined=False))
     panel = Panel("", curves, horizontal="central epsilon", vertical="delta", log="y")
     return draw(
         _TITLE,
