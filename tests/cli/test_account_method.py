@@ -134,3 +134,21 @@ def test_a_selection_is_of_clip_laplace_messages_at_a_delta(command: Command) ->
     assert "mechanism clip-laplace" in laplace.err
     assert no_delta.is_refusal
     assert "--delta with --s-apes" in no_delta.err
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--rounds", "2"),
+        ("--coordinates", "785"),
+        ("--absent", "10"),
+        ("--honest-fraction", "0.9"),
+    ],
+)
+def test_a_selection_is_of_one_collection_that_nobody_misses(
+    command: Command, option: tuple[str, str]
+) -> None:
+    outcome = command(*S_APES, "157/785", *option)
+
+    assert outcome.is_refusal
+    assert "--s-apes without" in outcome.err

@@ -3,6 +3,9 @@
 import re
 
 import pytest
+from conftest import Command
+from rich.console import Group
+from rich.table import Table
 
 from shuffledp.cli.console import progress, share_bar, show
 
@@ -60,3 +63,60 @@ def test_log_files_get_a_line_now_and_then_with_the_time_left(
         "work: 25%, about 36 s left",
         "work: 75%, about 8 s left",
     ]
+
+
+def test_a_width_of_nothing_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+
+    show("word " * 22)
+
+    assert capsys.readouterr().out.strip() == ("word " * 22).strip()
+
+
+@pytest.mark.parametrize("columns", [40, 50, 60, 70, 80, 100])
+def test_no_width_cuts_a_number(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    numbers = [f"0.{place}234567" for place in range(5)]
+    table = Table(title="A table of numbers")
+    for heading in (
+        "level asked for",
+        "people",
+        "",
+        "central epsilon\n(shown)",
+        "delta",
+    ):
+        table.add_column(heading, justify="right")
+    table.add_row(*numbers)
+
+    show(Group(table, "words"))
+
+    lines = capsys.readouterr().out.splitlines()
+    assert all(number in "\n".join(lines) for number in numbers)
+    assert "…" not in "".join(lines)
+    assert max(map(len, lines)) <= columns
+
+
+@pytest.mark.parametrize("columns", [40, 55, 79])
+def test_guarantees_and_plans_are_readable_in_narrow_terminals(
+    command: Command, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    account = ("account", "--categories", "17", "--levels", "0.5:2500,2:2500")
+    plan = ("plan", "items", "--items", "16", "--set-size", "1", "--targets", "1:5000")
+    for arguments in (
+        (*account, "--delta", "1e-6"),
+        (*account, "--delta", "1e-6", "--method", "all"),
+        (*plan, "--published", "--blanket", "1"),
+    ):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        wide = command(*arguments).out
+        monkeypatch.setenv("COLUMNS", str(columns))
+        narrow = command(*arguments).out
+
+        assert "…" not in narrow
+        assert max(map(len, narrow.splitlines())) <= columns
+        number = re.compile(r"\d[\d.,e+-]*\d")
+        assert sorted(number.findall(narrow)) == sorted(number.findall(wide))

@@ -6,6 +6,7 @@ import pytest
 from conftest import Command
 
 from shuffledp import __version__
+from shuffledp.papers.court.search import Search
 from shuffledp.papers.court.small.shrink import printed
 
 
@@ -97,3 +98,52 @@ def test_a_short_search_lists_the_worst_of_each_bound(command: Command) -> None:
 def test_unknown_cases_and_double_questions_are_refused(command: Command) -> None:
     assert command("court", "--case", "V0").is_refusal
     assert command("court", "--case", "V1", "--search", "1").is_refusal
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--search", "nan"),
+        ("--search", "inf"),
+        ("--search", "1e400"),
+        ("--search", "1e-300"),
+        ("--search", "0"),
+        ("--search", "-1"),
+        ("--search", "2e6"),
+        ("--seed", "3"),
+        ("--case", "V8", "--seed", "3"),
+        ("--case", "V8", "--python", "--json"),
+        ("--case", "V8", "--python", "--output", "x"),
+        ("--case", "V8", "--shrink", "--json"),
+    ],
+)
+def test_what_would_be_ignored_or_endless_is_refused(
+    command: Command, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    assert command("court", *options).is_refusal
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_search_without_findings_says_so(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "shuffledp.cli.court.search", lambda *, seed, **_: Search(seed, trials=1)
+    )
+
+    found = command("court", "--search", "1")
+
+    assert found.code == 0
+    assert "1 trial, " in found.out
+    assert "No bound speaks of what was tried." in found.out
+
+
+def test_it_is_said_that_a_program_is_of_fewer_people(command: Command) -> None:
+    other, own = (
+        command("court", "--case", name, "--python") for name in ("V8", "V8-small")
+    )
+
+    assert other.err == "V8-small stands for V8: fewer people or coordinates\n"
+    assert own.err == ""
+    assert other.out == own.out
+    assert other.out.count("\n") == 5

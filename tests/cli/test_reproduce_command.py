@@ -79,6 +79,10 @@ def test_a_folder_that_cannot_be_written_to_is_refused_at_once(
         ("apes-fig9", "--document", "page.md"),
         ("testing-fig3", "--repetitions", "5"),
         ("--document", "page.md", "--output", "nowhere"),
+        ("--quick",),
+        ("--repetitions", "5"),
+        ("--seed", "1"),
+        ("--document", "page.md", "--seed", "1"),
     ],
 )
 def test_bad_input_is_refused(
@@ -86,3 +90,19 @@ def test_bad_input_is_refused(
 ) -> None:
     assert command("reproduce", *arguments).is_refusal
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_the_way_is_found_before_anything_runs_or_is_written(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(_effort: Effort) -> Result:
+        raise AssertionError("Nothing should be computed.")
+
+    monkeypatch.setitem(EXPERIMENTS, "apes-fig9", Experiment("", run, 2))
+    folder = tmp_path / "results"
+    (folder / "apes-fig9.json").mkdir(parents=True)
+    (folder / "apes-fig9.csv").write_text("old")
+
+    assert command(*QUICK, "--output", "results").is_refusal
+    assert (folder / "apes-fig9.csv").read_text() == "old"
+    assert len(list(folder.iterdir())) == 2

@@ -1,12 +1,15 @@
 """Files appear whole, or not at all."""
 
+import errno
 import os
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shuffledp.errors import DataError
-from shuffledp.report.files import write_text
+from shuffledp.report.files import write_text, write_texts
 
 
 def test_a_file_is_replaced_by_the_whole_text(tmp_path: Path) -> None:
@@ -31,3 +34,38 @@ def test_what_is_no_ordinary_file_is_left_alone(tmp_path: Path) -> None:
     assert pipe.is_fifo()
     assert folder.is_dir()
     assert sorted(tmp_path.iterdir()) == [folder, pipe]
+
+
+def test_several_files_are_written_or_none(tmp_path: Path) -> None:
+    texts = {"a.csv": "new", "b.json": "new", "c.svg": "new"}
+    (tmp_path / "a.csv").write_text("old")
+    (tmp_path / "b.json").mkdir()
+
+    with pytest.raises(DataError, match="ordinary file"):
+        write_texts(tmp_path, texts)
+    assert (tmp_path / "a.csv").read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "b.json"}
+
+    (tmp_path / "b.json").rmdir()
+    write_texts(tmp_path, texts)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == texts
+
+
+def test_a_full_disk_leaves_everything_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.csv").write_text("old")
+    made = tempfile.mkstemp
+    calls = iter(range(2))
+
+    def mkstemp(**options: Any) -> tuple[int, str]:
+        if next(calls) == 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return made(**options)
+
+    monkeypatch.setattr("shuffledp.report.files.tempfile.mkstemp", mkstemp)
+
+    with pytest.raises(DataError, match="No space left"):
+        write_texts(tmp_path, {"a.csv": "new", "b.json": "new"})
+    assert (tmp_path / "a.csv").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

@@ -104,6 +104,14 @@ def account_command(
             "Expected --method without --absent, --honest-fraction, --rounds and "
             "--coordinates: published bounds speak of one collection."
         )
+    if selection is not None and (
+        absent or honest_fraction or rounds != 1 or coordinates != 1
+    ):
+        raise click.UsageError(
+            "Expected --s-apes without --absent, --honest-fraction, --rounds and "
+            "--coordinates: Proposition 1 speaks of one collection, B/D says of how many "
+            "coordinates."
+        )
     if picture is not None:
         require("matplotlib", extra="report", what="A picture")
     with working("read"):

@@ -17,6 +17,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from shuffledp.cli.fit import fitted
+
 # Called with (bytes done, bytes in all or None).
 OnBytes: TypeAlias = Callable[[int, int | None], None]
 _WIDTH_OF_A_PIPE = 110
@@ -27,14 +29,15 @@ def show(*parts: RenderableType) -> None:
     """Prints tables and texts for people; texts as they are, with all brackets."""
     console = Console(width=width())
     for part in parts:
-        console.print(part, markup=False)
+        console.print(fitted(part, console), markup=False)
 
 
 def width() -> int:
     """Returns how many characters a line of the standard output has."""
     # A pipe has no width of its own; tables must not be squeezed into a guess.
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console().width if known else _WIDTH_OF_A_PIPE
+    # Some environments say 0 where they do not know.
+    return (known and Console().width) or _WIDTH_OF_A_PIPE
 
 
 def show_json(value: dict[str, Any]) -> None:

@@ -24,12 +24,14 @@ from shuffledp.cli.court_table import court_table, search_table
 from shuffledp.papers.court.cases import all_cases, case_named, judge_all
 from shuffledp.papers.court.document import document
 from shuffledp.papers.court.search import Finding, Search, search
-from shuffledp.papers.court.small.cases import small_of
+from shuffledp.papers.court.small.cases import SMALL, small_of
 from shuffledp.papers.court.small.programs import program_of
 from shuffledp.papers.court.small.shrink import smallest
-from shuffledp.report.files import write_text
+from shuffledp.report.files import write_text, write_texts
 from shuffledp.version import __version__
 
+# Of a search, in seconds: below there is no trial, above nobody waits.
+_SHORTEST, _LONGEST = 0.1, 1e6
 _NOTE = (
     "Exact: the largest delta that an attack on this very collection reaches, by code of "
     "its own; a claim below it is violated. Beside it, what the accountant's attack "
@@ -55,16 +57,15 @@ _NOTE = (
 @click.option(
     "--search",
     "seconds",
-    type=click.FloatRange(0.0, min_open=True),
+    type=float,
     metavar="SECONDS",
-    help="Instead of the cases, try random settings of all bounds for so long.",
+    help="Instead of the cases, try random settings of all bounds for so long, 0.1 to "
+    "1e6 seconds.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0),
-    default=1,
-    show_default=True,
-    help="Of the search: a trial is reproduced by seed and number.",
+    help="With --search: a trial is reproduced by seed and number [1].",
 )
 @click.option(
     "--output",
@@ -85,7 +86,7 @@ def court_command(
     as_python: bool,
     shrink: bool,
     seconds: float | None,
-    seed: int,
+    seed: int | None,
     output: Path | None,
     page: Path | None,
     as_json: bool,
@@ -104,23 +105,26 @@ def court_command(
       shuffledp court --case V8 --python | python
       shuffledp court --search 60 --seed 7
     """
-    _check_together(name, as_python or shrink, seconds, page)
-    if name is not None and (as_python or shrink):
-        known = case_named(name).name
-        if shrink:
-            with working("searching"):
-                small = small_of(known)
-                text = small.program.with_numbers(smallest(small))
-        else:
-            text = program_of(known).text
-        click.echo(text, nl=False)
+    lines = as_python or shrink
+    _check_together(name, seconds, page, lines=lines)
+    if lines and (as_json or output is not None):
+        raise click.UsageError(
+            "Expected --python or --shrink without --json and --output."
+        )
+    if seed is not None and seconds is None:
+        raise click.UsageError("Expected --seed only with --search.")
+    if name is not None and lines:
+        _print_program(case_named(name).name, shrink=shrink)
         return
     start = time.monotonic()
     if seconds is not None:
         with share_bar("search") as on_share:
-            found = search(seed=seed, seconds=seconds, on_share=on_share)
+            found = search(
+                seed=1 if seed is None else seed, seconds=seconds, on_share=on_share
+            )
         rows = [_finding_row(finding) for finding in _sorted(found)]
-        described = _described("search", rows, found.trials, start) | {"seed": seed}
+        described = _described("search", rows, found.trials, start)
+        described |= {"seed": found.seed}
         table = search_table(found, width=width())
     else:
         cases = all_cases() if name is None else (case_named(name),)
@@ -145,9 +149,32 @@ def court_command(
     show(f"\nAfter {took}{written}{f'; written: {page}' if page else ''}")
 
 
+def _print_program(known: str, *, shrink: bool) -> None:
+    """Prints five lines; what they are of, if not of this very case, as an error is."""
+    program = program_of(known)
+    if shrink:
+        with working("searching"):
+            small = small_of(known)
+            text = program.with_numbers(smallest(small))
+    else:
+        text = program.text
+    for small in SMALL:
+        if small.program is program and small.name != known:
+            click.echo(
+                f"{small.name} stands for {known}: fewer people or coordinates",
+                err=True,
+            )
+    click.echo(text, nl=False)
+
+
 def _check_together(
-    name: str | None, lines: bool, seconds: float | None, page: Path | None
+    name: str | None, seconds: float | None, page: Path | None, *, lines: bool
 ) -> None:
+    # Not a number is in no range, and so refused, too.
+    if seconds is not None and not _SHORTEST <= seconds <= _LONGEST:
+        raise click.UsageError(
+            f"Expected --search of {_SHORTEST:g} to {_LONGEST:g} seconds, got {seconds:g}."
+        )
     if name is not None and seconds is not None:
         raise click.UsageError("Expected either --case or --search, not both.")
     if lines and name is None:
@@ -175,10 +202,8 @@ def _written(
     if output is None:
         return ""
     stem = "search" if "search" in described else "court"
-    output.mkdir(parents=True, exist_ok=True)
-    write_text(output / f"{stem}.csv", _as_csv(rows))
     text = json.dumps(described, indent=2, allow_nan=False)
-    write_text(output / f"{stem}.json", text + "\n")
+    write_texts(output, {f"{stem}.csv": _as_csv(rows), f"{stem}.json": text + "\n"})
     return f"; written to {output}: {stem}.csv, {stem}.json"
 
 

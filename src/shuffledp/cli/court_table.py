@@ -38,6 +38,7 @@ def search_table(found: Search, *, width: int) -> RenderableType:
         found: What the search found.
         width: Of the terminal, in characters.
     """
+    trials = "1 trial" if found.trials == 1 else f"{found.trials} trials"
     rows: list[_Row] = [
         (
             f"{finding.seed}/{finding.trial}",
@@ -55,7 +56,7 @@ def search_table(found: Search, *, width: int) -> RenderableType:
         for finding in found.worst_first
     ]
     return Group(
-        Text(f"Random search: {found.trials} trials, the worst of each bound"),
+        Text(f"Random search: {trials}, the worst of each bound"),
         _rows(rows, "trial", width),
         Text(f"{len(found.violations)} claims fall in all."),
     )
@@ -83,6 +84,8 @@ def _shown(epsilon: float | None, *numbers: float | None) -> list[str]:
 
 
 def _rows(rows: Sequence[_Row], key: str, width: int) -> RenderableType:
+    if not rows:
+        return Text("No bound speaks of what was tried.")
     if width < _WIDE:
         return Group(*(_block(row, width) for row in rows))
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)

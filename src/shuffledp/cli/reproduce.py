@@ -3,6 +3,7 @@
 import json
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from shuffledp.papers.contents.papers import PAPERS
 from shuffledp.papers.figures.catalog import EXPERIMENTS
 from shuffledp.papers.figures.result import Effort, Experiment
 from shuffledp.papers.figures.table import result_table
-from shuffledp.report.files import write_text
+from shuffledp.report.files import check_target, write_text, write_texts
 
 
 @click.command("reproduce")
@@ -28,7 +29,7 @@ from shuffledp.report.files import write_text
 @click.option(
     "--quick", is_flag=True, help="Leave out what the list says; for long experiments."
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0), help="Of all randomness [1].")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
@@ -49,7 +50,7 @@ def reproduce_command(
     name: str | None,
     repetitions: int | None,
     quick: bool,
-    seed: int,
+    seed: int | None,
     output: Path,
     page: Path | None,
 ) -> None:
@@ -61,6 +62,10 @@ def reproduce_command(
       shuffledp reproduce --output results --document reproduction.md
     """
     if name is None:
+        if quick or repetitions is not None or seed is not None:
+            raise click.UsageError(
+                "Expected a NAME with --quick, --repetitions and --seed."
+            )
         if page is None:
             _list()
         else:
@@ -69,26 +74,26 @@ def reproduce_command(
         return
     if page is not None:
         raise click.UsageError("Expected either a NAME or --document, not both.")
-    effort = _effort(name, repetitions, seed, quick)
+    effort = _effort(name, repetitions, 1 if seed is None else seed, quick)
     require("matplotlib", extra="report", what="A picture")
-    # A folder that cannot be written to is found out before anything takes long.
+    # What cannot be written to is found out before anything takes long.
     output.mkdir(parents=True, exist_ok=True)
+    names = [f"{name}.{ending}" for ending in ("csv", "json", "svg")]
+    for file in names:
+        check_target(output / file)
     with tempfile.TemporaryFile(dir=output):
         pass
     start = time.monotonic()
     with share_bar(name) as on_share:
-        asked = Effort(effort.repetitions, seed, quick, on_share)
+        asked = replace(effort, on_share=on_share)
         result = EXPERIMENTS[name].run(asked)
     seconds = time.monotonic() - start
-    write_text(output / f"{name}.csv", result.to_csv())
     described = result.to_document(name, effort, seconds)
-    write_text(
-        output / f"{name}.json", json.dumps(described, indent=1, allow_nan=False) + "\n"
-    )
-    write_text(output / f"{name}.svg", result.svg)
+    document_text = json.dumps(described, indent=1, allow_nan=False) + "\n"
+    texts = (result.to_csv(), document_text, result.svg)
+    write_texts(output, dict(zip(names, texts, strict=True)))
     show(result_table(result, width=width()))
-    written = ", ".join(f"{name}.{ending}" for ending in ("csv", "json", "svg"))
-    show(f"\nWritten to {output} after {duration(seconds)}: {written}")
+    show(f"\nWritten to {output} after {duration(seconds)}: {', '.join(names)}")
 
 
 def _list() -> None:

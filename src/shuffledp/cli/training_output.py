@@ -15,7 +15,7 @@ from rich.table import Table
 
 from shuffledp.cli.console import show, show_json
 from shuffledp.extras import require
-from shuffledp.report.files import write_text
+from shuffledp.report.files import write_texts
 from shuffledp.report.picture import new_figure, svg
 from shuffledp.report.words import percent
 
@@ -88,8 +88,8 @@ def deliver(
     record = {name: _finite(value) for name, value in record.items()}
     if output is not None:
         text = json.dumps(record, indent=2, allow_nan=False)
-        write_text(output / "training.json", text + "\n")
-        write_text(output / "accuracy.svg", accuracy_picture(curves, step))
+        picture = accuracy_picture(curves, step)
+        write_texts(output, {"training.json": text + "\n", "accuracy.svg": picture})
     if as_json:
         show_json(record)
         return

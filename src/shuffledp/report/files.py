@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from shuffledp.errors import DataError
@@ -58,7 +59,7 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
 
     Returns their paths.
 
-    All texts are complete before the first is written, and each file appears whole.
+    All files are written, or none.
 
     Raises:
         DataError: If the folder cannot be written to.
@@ -75,13 +76,25 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
         f"{_STEM}.csv": summary.to_csv(),
     }
+    write_texts(folder, texts)
+    return [folder / name for name in texts]
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Writes files to a folder, which is made if need be: all of them, or none.
+
+    Args:
+        folder: Where.
+        texts: By names of files.
+
+    Raises:
+        DataError: If one cannot be written.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            _write_whole(folder / name, text)
+        _write_whole({folder / name: text for name, text in texts.items()})
     except OSError as error:
         raise DataError(f"Could not write to {folder}: {error.strerror}.") from error
-    return [folder / name for name in texts]
 
 
 def write_text(path: Path, text: str) -> None:
@@ -91,21 +104,39 @@ def write_text(path: Path, text: str) -> None:
         DataError: If it cannot be written.
     """
     try:
-        _write_whole(path, text)
+        _write_whole({path: text})
     except OSError as error:
         raise DataError(f"Could not write {path}: {error.strerror}.") from error
 
 
-def _write_whole(path: Path, text: str) -> None:
+def check_target(path: Path) -> None:
+    """Checks that nothing but an ordinary file is in the way.
+
+    Raises:
+        DataError: If there is a folder or a device of that name.
+    """
     # What takes its place would replace a device itself.
     if path.exists() and not path.is_file():
         raise DataError(f"Expected an ordinary file to write to, got {path}.")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+
+
+def _write_whole(texts: Mapping[Path, str]) -> None:
+    """Writes all beside their places first: a full disk leaves everything as it was."""
+    for path in texts:
+        check_target(path)
+    beside: dict[Path, Path] = {}
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        for path, text in texts.items():
+            handle, temporary = tempfile.mkstemp(
+                dir=path.parent, prefix=f".{path.name}-"
+            )
+            beside[path] = Path(temporary)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            beside[path].chmod(0o644)
+        for path, written in beside.items():
+            written.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        for written in beside.values():
+            written.unlink(missing_ok=True)
         raise

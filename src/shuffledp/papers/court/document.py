@@ -17,7 +17,9 @@ Claim and attack are of the same people with the same noise at the same epsilon.
 is no epsilon, the claim is of local privacy, and the numbers are epsilons; of a *statement*
 the setting says what they are. Cases that end
 in `-small` have the fewest people for which the claim is known to fall, found by a search
-over round numbers. `shuffledp court --case V8` tries one case.
+over round numbers. Theorem 3 of Chen, Cao, Ge has a constant C without a number; it is 0
+here, as in all figures of that paper: for few people, C / sqrt(n - 1) would dominate what
+is stated. `shuffledp court --case V8` tries one case.
 """
 _PROGRAMS = """
 ## Five lines each

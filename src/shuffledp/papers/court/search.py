@@ -138,14 +138,14 @@ def search(
 
     Args:
         seed: Trial k of one seed is always the same.
-        seconds: No trial starts later.
+        seconds: No trial starts later, but the first.
         trials: How many at most; None for any number.
         space: Where to draw from; None for everything.
         on_share: Called with the share that is done.
     """
     found, start = Search(seed), time.monotonic()
     while (trials is None or found.trials < trials) and (
-        time.monotonic() - start < seconds
+        found.trials == 0 or time.monotonic() - start < seconds
     ):
         found.add(try_once(seed, found.trials, space or Space()))
         if on_share is not None:

@@ -1,6 +1,7 @@
 """Cases for any numbers of people and budgets: what a search makes smaller."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp.papers.apes.local import report_budget, selection_loss
@@ -25,13 +26,16 @@ Numbers = Mapping[str, float]
 
 # Theorem 2 where it claims most: its sum begins without clones, failures reveal.
 _TESTING = HypothesisTesting(as_printed=False)
+# Of Theorem 3: C / sqrt(n - 1) would dominate, and the paper does not say what C is.
+_UNNAMED = "with C = 0"
 _WHOLE = "whole numbers of blanket messages are no mechanism of this library"
 
 
 def marked(numbers: Numbers) -> Case:
     """Returns the case of messages that may be the value itself, and say so."""
     people = Population.from_counts({numbers["b"]: int(numbers["n"])})
-    return marked_case("V1-small", people, numbers["d"], numbers["e"])
+    case = marked_case("V1-small", people, numbers["d"], numbers["e"])
+    return replace(case, setting=f"{case.setting}, {_UNNAMED}")
 
 
 def response(numbers: Numbers) -> Case:
@@ -40,7 +44,7 @@ def response(numbers: Numbers) -> Case:
     trial = trial_of(
         KRandomizedResponse(2), Population.from_counts({b: n}), b, exactly=True
     )
-    words = f"randomized response of a bit, {n} people at {b:g}"
+    words = f"randomized response of a bit, {n} people at {b:g}, {_UNNAMED}"
     return _case("V2-small", EapesCorollary(), trial, words, numbers["e"])
 
 
@@ -48,7 +52,7 @@ def laplace(numbers: Numbers) -> Case:
     """Returns the case of Laplace noise, one careful person."""
     people, words = _lone(numbers)
     trial = trial_of(Laplace(), people, numbers["v"])
-    words = f"Laplace noise, {words}"
+    words = f"Laplace noise, {words}, {_UNNAMED}"
     return _case("V3-small", EapesCorollary(), trial, words, numbers["e"])
 
 
@@ -56,7 +60,7 @@ def liberal(numbers: Numbers) -> Case:
     """Returns the case of Clip-Laplace noise, one liberal person."""
     people, words = _lone(numbers)
     trial = trial_of(ClipLaplace(), people, numbers["v"])
-    words = f"Clip-Laplace noise, {words}"
+    words = f"Clip-Laplace noise, {words}, {_UNNAMED}"
     return _case("V3c-small", EapesCorollary(), trial, words, numbers["e"])
 
 
@@ -64,7 +68,7 @@ def gaussian(numbers: Numbers) -> Case:
     """Returns the case of Gaussian noise, one careful person."""
     people, words = _lone(numbers)
     trial = trial_of(_classical(numbers), people, numbers["v"])
-    words = f"Gaussian noise, delta_i = {numbers['d']:g}, {words}"
+    words = f"Gaussian noise, delta_i = {numbers['d']:g}, {words}, {_UNNAMED}"
     return _case("V3b-small", EapesTheorem(), trial, words, numbers["e"])
 
 

@@ -1,0 +1,91 @@
+"""Tables in narrow terminals: rich would cut words, and half a number is another one."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
+from rich.table import Column, Table
+from rich.text import Text
+
+# Bars and rules say little; they may be cut to so many characters.
+_LITTLE = 4
+# Wide enough for any table.
+_ANY_WIDTH = 100_000
+
+
+def fitted(part: RenderableType, console: Console) -> RenderableType:
+    """Returns the same for a console: no table in it is cut within a word.
+
+    Columns of a table that is too wide break between words; if that is not enough, every
+    row becomes lines of its own, "heading: cell".
+
+    Args:
+        part: A table, a group, or anything else, which stays as it is.
+        console: Where it will be printed.
+    """
+    if isinstance(part, Group):
+        return Group(*(fitted(each, console) for each in part.renderables))
+    if not isinstance(part, Table) or not part.columns:
+        return part
+    options = console.options.update(width=_ANY_WIDTH, markup=False)
+    wide = Measurement.get(console, options, part).maximum
+    if wide <= console.width:
+        return part
+    texts = [_texts(column) for column in part.columns]
+    pairs = list(zip(part.columns, texts, strict=True))
+    most = [_widest(text, column, words=False) for column, text in pairs]
+    least = [_widest(text, column, words=True) for column, text in pairs]
+    # Beside cells, a table has lines and gaps.
+    room = console.width - (wide - sum(most)) - sum(least)
+    if room < 0:
+        return _blocks(part, texts)
+    narrow = copy.copy(part)
+    narrow.columns = []
+    for column, width in zip(part.columns, _shared(least, most, room), strict=True):
+        narrow.columns.append(replace(column, width=width))
+    return narrow
+
+
+def _texts(column: Column) -> list[str]:
+    """Returns the heading and the cells of a column, without their styles."""
+    parts = (column.header, *column.cells)
+    return [part.plain if isinstance(part, Text) else str(part) for part in parts]
+
+
+def _widest(texts: Sequence[str], column: Column, *, words: bool) -> int:
+    """Returns the length of the longest line, or of the longest word."""
+    lengths = [
+        cell_len(part) if not words or any(map(str.isalnum, part)) else _LITTLE
+        for text in texts
+        for part in (text.split() if words else text.split("\n"))
+    ]
+    return max(1, column.min_width or 0, *lengths)
+
+
+def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
+    """Returns widths: columns that want little more get it first."""
+    widths = list(least)
+    order = sorted(range(len(least)), key=lambda place: most[place] - least[place])
+    for place in order:
+        more = min(most[place] - least[place], room)
+        widths[place] += more
+        room -= more
+    return widths
+
+
+def _blocks(table: Table, texts: Sequence[Sequence[str]]) -> RenderableType:
+    """Returns a table row by row."""
+    headings, *rows = zip(*texts, strict=True)
+    title = table.title
+    lines = [] if title is None else [title if isinstance(title, Text) else Text(title)]
+    for row in rows:
+        block = []
+        for heading, cell in zip(headings, row, strict=True):
+            label, words = " ".join(heading.split()), ", ".join(cell.split("\n"))
+            # A cell without a heading is a remark or a bar.
+            block.append(f"{label}: {words}" if label else words)
+        lines.append(Text("\n  ".join(line for line in block if line.strip())))
+    return Group(*lines)
