@@ -123,7 +123,7 @@ def test_the_page_is_what_the_results_say() -> None:
 
 
 @pytest.mark.skipif(not DOCS.is_dir(), reason="docs/ is not here")
-@pytest.mark.parametrize("name", ["apes-candidates", "eapes-fig3", "notes-response"])
+@pytest.mark.parametrize("name", ["apes-local", "eapes-fig3", "testing-fig3"])
 def test_stored_numbers_are_those_that_are_computed(name: str) -> None:
     stored = json.loads((DOCS / "results" / f"{name}.json").read_text("utf-8"))
     effort = Effort(stored["repetitions"], stored["seed"], False, lambda _share: None)
