@@ -219,6 +219,7 @@ def test_a_bound_of_rounds_is_the_sum_by_hand() -> None:
     assert training_bound(found, rounds=0, gap=8.0, noise=0.5, noise_square=0.5) == 8.0
 
 
+@pytest.mark.slow
 def test_printed_sizes_below_the_noise_are_marked() -> None:
     result = noise.run(Effort(1, 1, False, lambda _share: None))
 

@@ -71,6 +71,7 @@ def test_a_crowd_too_small_for_the_closed_form_is_refused() -> None:
         program_epsilon(crowd(300, 1.0), delta=1e-8)
 
 
+@pytest.mark.slow
 def test_one_way_gives_what_table_4_prints_and_the_others_do_not() -> None:
     result = candidates.run(EFFORT)
 

@@ -125,7 +125,10 @@ def columns(result: Result) -> list[dict[str, Cell]]:
     return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
 
 
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize(
+    "name",
+    [*NEW[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in NEW[2:])],
+)
 def test_results_are_tables_and_pictures(name: str) -> None:
     done: list[float] = []
 

@@ -28,7 +28,7 @@ QUICK = (
     "eapes-lemma3",
     "eapes-groups",
     pytest.param("eapes-fig4", marks=pytest.mark.slow),
-    "eapes-robustness",
+    pytest.param("eapes-robustness", marks=pytest.mark.slow),
     "eapes-candidates",
 )
 # Results, and the shares of work that were reported meanwhile.

@@ -80,6 +80,7 @@ def test_notes_of_apes_figures_are_counted_in_their_rows() -> None:
     assert reduction.endswith("by people: 50.0 at 10, 75.0 at 1,000.")
 
 
+@pytest.mark.slow
 def test_apes_numbers_are_the_papers_at_ten_thousand_people() -> None:
     figure = replace(
         apes_bounds.FIGURE_2, populations=("apes/uniform2",), sizes=(10_000,)

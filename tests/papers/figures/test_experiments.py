@@ -84,6 +84,7 @@ def test_the_same_seed_gives_the_same_table(name: str) -> None:
     assert first.to_csv() == again.to_csv() != other.to_csv()
 
 
+@pytest.mark.slow
 def test_frequency_is_algorithm_3_and_as_far_off_as_predicted() -> None:
     result = eapes_frequency.run(Effort(300, 1, False, lambda _share: None))
 

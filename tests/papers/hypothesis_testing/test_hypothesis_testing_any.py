@@ -75,6 +75,7 @@ def test_laplace_errors_are_those_of_the_formula(own: float, victim: float) -> N
 @given(BUDGETS, BUDGETS, st.sampled_from([0.0, 1e-10, 1e-3, 0.2]))
 @example(2.0, 2.0, 1e-10)
 @settings(max_examples=8, deadline=None)
+@pytest.mark.slow
 def test_gaussian_errors_are_those_of_the_formula(
     own: float, victim: float, failure: float
 ) -> None:

@@ -34,6 +34,7 @@ def test_nothing_to_search_is_refused() -> None:
         best_blanket(lambda m: m, [1.0], below=0.0)
 
 
+@pytest.mark.slow
 def test_the_published_protocol_is_shown_at_its_best() -> None:
     condition = Condition("synthetic", 4, "S1", 5_000)
     sets, num_items = condition.sets(np.random.default_rng(1))
