@@ -13,7 +13,7 @@ from shuffledp.papers.court.search import Search
 _NUMBERS = ("epsilon", "claimed delta", "exact >=", "accountant's >=", "certified <=")
 # One row: its name, in words which claim of what, numbers, and how it ended.
 _Row = tuple[str, str, str, Sequence[str], str]
-# Below this there is no room for words beside numbers.
+# Below this every row becomes lines of its own; above, settings stand below the numbers.
 _WIDE = 100
 
 
@@ -86,38 +86,18 @@ def _shown(epsilon: float | None, *numbers: float | None) -> list[str]:
 def _rows(rows: Sequence[_Row], key: str, width: int) -> RenderableType:
     if not rows:
         return Text("No bound speaks of what was tried.")
-    if width < _WIDE:
-        return Group(*(_block(row, width) for row in rows))
+    wide = width >= _WIDE
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column(key, no_wrap=True)
-    table.add_column("bound", no_wrap=True)
-    for place, number in enumerate(_NUMBERS):
-        longest = max(len(text) for text in (*number.split(), *_column(rows, place)))
-        table.add_column(number, justify="right", min_width=longest)
-    table.add_column("verdict", min_width=len(CourtVerdict.CONSISTENT))
-    for name, bound, _, numbers, verdict in rows:
-        table.add_row(*(Text(text) for text in (name, bound, *numbers, verdict)))
-    wide = max(len(row[0]) for row in rows)
-    settings = [Text(f"{name:{wide}}  {setting}") for name, _, setting, _, _ in rows]
+    for heading in (key, "bound", *([] if wide else ["setting"])):
+        table.add_column(heading)
+    for heading in _NUMBERS:
+        table.add_column(heading, justify="right")
+    table.add_column("verdict")
+    for name, bound, setting, numbers, verdict in rows:
+        cells = (name, bound, *([] if wide else [setting]), *numbers, verdict)
+        table.add_row(*(Text(cell) for cell in cells))
+    if not wide:
+        return table
+    longest = max(len(row[0]) for row in rows)
+    settings = [Text(f"{name:{longest}}  {setting}") for name, _, setting, _, _ in rows]
     return Group(table, *settings, Text())
-
-
-def _column(rows: Sequence[_Row], place: int) -> list[str]:
-    return [numbers[place] for _, _, _, numbers, _ in rows]
-
-
-def _block(row: _Row, width: int) -> Text:
-    """Returns a case in lines that break between numbers only."""
-    name, bound, setting, numbers, verdict = row
-    parts = [
-        f"{label} {number}" for label, number in zip(_NUMBERS, numbers, strict=True)
-    ]
-    lines = [f"{name}: {verdict}", f"{bound}; {setting}"]
-    line = ""
-    for part in parts:
-        joined = f"{line}, {part}" if line else part
-        if line and len(joined) > width - 2:
-            lines.append(line)
-            joined = part
-        line = joined
-    return Text("\n  ".join([*lines, line]) + "\n")
