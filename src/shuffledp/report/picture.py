@@ -31,7 +31,8 @@ def estimate_picture(summary: Summary) -> str:
     axes.errorbar(
         value,
         places,
-        xerr=[value - low, high - value],
+        # Lists: Matplotlib before 3.11 warns of arrays of one row.
+        xerr=[(value - low).tolist(), (high - value).tolist()],
         fmt="o",
         markersize=4.5,
         capsize=3,

@@ -179,7 +179,8 @@ def _plot(axes: "Axes", curve: Curve, style: Mapping[str, Any]) -> None:
     axes.errorbar(
         at,
         values,
-        yerr=np.maximum(apart, 0.0),
+        # Lists: Matplotlib before 3.11 warns of arrays of one point.
+        yerr=np.maximum(apart, 0.0).tolist(),
         capsize=2.5,
         elinewidth=0.9,
         label=curve.label,
