@@ -17,7 +17,7 @@ from shuffledp.accounting.verify import Verification, population_of, recompute
 from shuffledp.errors import DataError
 
 PROTOCOL = sdp.Frequency(4)
-STRINGS = sdp.Strings(16, num_cohorts=2)
+STRINGS = sdp.Strings(16, num_cohorts=2, one_given_zero=0.25)
 # Many rounds of it are composed fastest.
 NUMBER = sdp.OneBit(0, 1)
 PEOPLE = sdp.Population.from_counts({0.5: 50, 1.0: 100, 2.0: 50})

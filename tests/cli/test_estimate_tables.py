@@ -69,7 +69,13 @@ def test_people_without_a_value_are_refused_with_their_rows(
     assert set(tmp_path.iterdir()) == {path}
 
 
-@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "strings"))
+        for name in STATISTICS
+    ],
+)
 def test_people_without_a_value_are_left_out_and_counted(
     command: Command, write: Write, tmp_path: Path, statistic: str
 ) -> None:
@@ -104,50 +110,60 @@ def test_gaps_of_a_sum_with_the_same_noise_for_all(
     assert answer["num_users"] == 399
 
 
+@pytest.mark.parametrize(
+    ("statistic", "name"),
+    [
+        ("frequency", "category"),
+        ("items", "item"),
+        pytest.param("strings", "string", marks=pytest.mark.slow),
+    ],
+)
 def test_a_category_that_is_called_na_can_be_named(
-    command: Command, write: Write, tmp_path: Path
+    command: Command, write: Write, tmp_path: Path, statistic: str, name: str
 ) -> None:
     path = write(answer=["NA", "NA"])
-    named = ("--categories", "bike,bus,foot,NA", "--json")
     (tmp_path / "list.txt").write_text("bike\nNA\n")
-    candidates = ("--candidates", str(tmp_path / "list.txt"), "--json")
+    named = ("--categories", "bike,bus,foot,NA")
+    if statistic == "strings":
+        named = ("--candidates", str(tmp_path / "list.txt"))
 
-    answer = command("estimate", str(path), *STATISTICS["frequency"], *LEVEL, *named)
-    strings = command(
-        "estimate", str(path), *STATISTICS["strings"], *LEVEL, *candidates
+    answer = command(
+        "estimate", str(path), *STATISTICS[statistic], *LEVEL, *named, "--json"
     )
-    items = command("estimate", str(path), *ITEMS, *LEVEL, *named)
 
-    truths = {row["category"]: row["truth"] for row in answer.json()["estimates"]}
-    assert truths["NA"] == 2 / NUM_PEOPLE
-    for outcome, name in ((strings, "string"), (items, "item")):
-        found = {row[name]: row["truth"] for row in outcome.json()["estimates"]}
-        assert found["NA"] == 2 / NUM_PEOPLE
+    found = {row[name]: row["truth"] for row in answer.json()["estimates"]}
+    assert found["NA"] == 2 / NUM_PEOPLE
 
 
-def test_spellings_of_one_answer_are_warned_of(command: Command, write: Write) -> None:
+@pytest.mark.parametrize(
+    ("statistic", "what"),
+    [
+        ("frequency", "Categories"),
+        ("items", "Items"),
+        pytest.param("strings", "Strings", marks=pytest.mark.slow),
+    ],
+)
+def test_spellings_of_one_answer_are_warned_of(
+    command: Command, write: Write, statistic: str, what: str
+) -> None:
     path = write(answer=["Bike", " bike ", "BUS"])
     warning = (
-        "{} that differ in case, white space or Unicode form only are counted apart: "
-        "'BUS' and 'bus'; 'Bike' and 'bike'."
+        f"{what} that differ in case, white space or Unicode form only are counted "
+        "apart: 'BUS' and 'bus'; 'Bike' and 'bike'."
     )
+    asked = ("estimate", str(path), *STATISTICS[statistic], *LEVEL)
 
-    for statistic, what in (
-        ("frequency", "Categories"),
-        ("strings", "Strings"),
-        ("items", "Items"),
-    ):
-        asked = ("estimate", str(path), *STATISTICS[statistic], *LEVEL)
-        answer = command(*asked, "--json").json()
-        shown = command(*asked)
+    answer = command(*asked, "--json").json()
+    shown = command(*asked)
 
-        assert answer["warnings"] == [warning.format(what)]
-        assert "White space around 1 value was removed." in answer["caveats"]
-        printed = " ".join(shown.out.split())
-        assert warning.format(what) in printed
-        assert "White space around 1 value was removed." in printed
+    assert answer["warnings"] == [warning]
+    assert "White space around 1 value was removed." in answer["caveats"]
+    printed = " ".join(shown.out.split())
+    assert warning in printed
+    assert "White space around 1 value was removed." in printed
 
 
+@pytest.mark.slow
 def test_spellings_beside_the_candidates_are_warned_of(
     command: Command, write: Write, tmp_path: Path
 ) -> None:

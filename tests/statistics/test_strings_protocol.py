@@ -118,7 +118,7 @@ def test_reports_say_how_they_are_shuffled(mode: Mode) -> None:
 def test_certificates_are_those_of_the_smallest_cohort(mode: Mode) -> None:
     people = Population.from_counts({1.0: 8_010, 2.0: 4_007})
     least = Population.from_counts({1.0: 2_002, 2.0: 1_001})
-    protocol = Strings(num_bits=32, num_cohorts=4, mode=mode)
+    protocol = Strings(32, num_cohorts=4, one_given_zero=0.25, mode=mode)
 
     worth = account(protocol, people, delta=1e-6)
 
