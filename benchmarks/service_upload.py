@@ -81,7 +81,6 @@ def uploads(who: Parties) -> Sequence[bytes]:
     """Returns bodies with tokens of their own."""
     step = who.step()
     size = report_size(step)
-    sealed = np.frombuffer(secrets.token_bytes(step.sealed_size), dtype=np.uint8)
     bodies = []
     for _ in range(REPORTS // PER_UPLOAD):
         tokens = b"".join(who.tokens(PER_UPLOAD))
@@ -89,7 +88,11 @@ def uploads(who: Parties) -> Sequence[bytes]:
         rows[:, :TOKEN_SIZE] = np.frombuffer(tokens, np.uint8).reshape(-1, TOKEN_SIZE)
         levels = np.arange(PER_UPLOAD) % len(who.task.choices)
         rows[:, TOKEN_SIZE], rows[:, TOKEN_SIZE + 1] = 0, levels
-        rows[:, TOKEN_SIZE + 2 :] = sealed
+        # No message may come twice.
+        sealed = secrets.token_bytes(PER_UPLOAD * step.sealed_size)
+        rows[:, TOKEN_SIZE + 2 :] = np.frombuffer(sealed, np.uint8).reshape(
+            PER_UPLOAD, -1
+        )
         bodies.append(write_header(step) + rows.tobytes())
     assert len(bodies[0]) == HEADER_SIZE + PER_UPLOAD * size
     return bodies

@@ -17,6 +17,7 @@ from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.encode import seal_reports
 from shuffledp.service.secrets import AnalystSecrets
 from shuffledp.service.wire.batch import write_batch
+from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of
 from shuffledp.service.wire.step import Step
@@ -48,10 +49,14 @@ class Parties:
         *,
         batch_id: bytes | None = None,
         spoil: Callable[[list[bytes]], None] | None = None,
+        disorder: Callable[[list[bytes]], None] | None = None,
         dummies: int = 0,
         shuffler_key: bytes | None = None,
     ) -> bytes:
-        """What the shuffler hands over; `spoil` changes sealed messages in place."""
+        """What the shuffler hands over.
+
+        `spoil` changes sealed messages in place, and `disorder` what is handed over.
+        """
         tokens = [os.urandom(32) for _ in levels]
         real = len(tokens) - dummies
         reports = seal_reports(step, messages[:real], levels[:real], tokens[:real])
@@ -62,11 +67,16 @@ class Parties:
         piles: list[list[bytes]] = [[] for _ in range(step.groups)]
         for report in reports:
             piles[report.choice if step.linked else 0] += report.sealed
-        for pile in piles:
-            pile.sort()
         sealed = [message for pile in piles for message in pile]
         if spoil is not None:
             spoil(sealed)
+        start = 0
+        for pile in piles:
+            end = start + len(pile)
+            sealed[start:end] = sorted(sealed[start:end], key=sha256)
+            start = end
+        if disorder is not None:
+            disorder(sealed)
         counts = [int((levels == level).sum()) for level in self.task.choices]
         people = tuple(counts) if step.task.names_choices else (len(tokens),)
         return write_batch(

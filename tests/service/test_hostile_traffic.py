@@ -165,29 +165,6 @@ def test_a_close_that_is_repeated_does_not_close_the_next_step(
     assert (status["stage"], status["phase"]) == ("answer", "open")
 
 
-def test_two_shufflers_on_one_database_act_as_one(make_store: StoreMaker) -> None:
-    who = parties()
-    analyst, step = Analyst(who), who.step()
-    tokens = who.tokens(18)
-    whole, half = upload(step, tokens), upload(step, tokens[:9])
-
-    with (
-        Client(who.app(make_store(), analyst)) as one,
-        Client(who.app(make_store(), analyst)) as other,
-    ):
-        first = post(one, who, half).json()["accepted"]
-        second = post(other, who, whole).json()["accepted"]
-        one.post(who.path("/close"), headers=who.operator)
-        late = post(other, who, upload(step, who.tokens(1)))
-        statuses = [delivered(client, who) for client in (one, other)]
-
-    assert (first, second) == (9, 9)
-    assert reason(late) == "not-open"
-    assert [status["people"] for status in statuses] == [[6, 6, 6]] * 2
-    assert {header.people for header, _ in analyst.received} == {(6, 6, 6)}
-    assert len({header.batch_id for header, _ in analyst.received}) == 1
-
-
 def test_a_step_that_was_due_before_a_crash_closes_by_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from oracles.service_parties import parties, plan_for
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.batch import read_batch, write_batch
 from shuffledp.service.wire.canonical import canonical, from_text, read_object
+from shuffledp.service.wire.order import in_order
 from shuffledp.service.wire.plan import Acknowledgement, read_plan
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.receipt import Receipt
@@ -65,7 +66,9 @@ def upload(number: int = 3) -> bytes:
 
 
 def batch(people: tuple[int, ...] = (1, 2, 0)) -> bytes:
-    messages = b"m" * (sum(people) * STEP.sealed_size)
+    size, number = STEP.sealed_size, sum(people)
+    pile = b"".join(bytes([n]) * size for n in range(number))
+    messages = in_order(pile, size).tobytes()
     return write_batch(STEP, bytes(16), people, messages, SIGNING_KEY)
 
 
@@ -294,7 +297,7 @@ def test_random_bytes_are_read_or_refused(content: bytes) -> None:
         lambda: read_header(content),
         lambda: read_reports(STEP, content),
         lambda: read_batch(content, TASK),
-        lambda: read_batch(b"SDPB\x01" + content, TASK),
+        lambda: read_batch(b"SDPB\x02" + content, TASK),
         lambda: Task.from_json(content),
     ]
     for read in readers:

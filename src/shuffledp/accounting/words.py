@@ -15,8 +15,9 @@ _THEOREMS: dict[RestsOn, str] = {
     ),
     "device": "local budgets, where nothing better is proven",
 }
-_SHUFFLER = (
-    "The shuffler puts the messages in a uniformly random order and keeps it secret."
+ORDER = (
+    "The order of the messages says nothing of who sent them: the shuffler draws it "
+    "uniformly and keeps it secret, or sorts sealed messages by their hashes."
 )
 _NEIGHBORS = (
     "Two worlds are compared in which one person's value differs; her level, and how many "
@@ -71,7 +72,7 @@ def assumed(
         times,
         *parted,
         *(_ADAPTIVE if adaptive else (_INDEPENDENT,)),
-        _SHUFFLER,
+        ORDER,
         linking,
         _NEIGHBORS,
         *randomizer.assumptions,

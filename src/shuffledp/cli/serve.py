@@ -79,7 +79,7 @@ def shuffler_command(
     analyst: str,
     close_at: int | None,
 ) -> None:
-    """Collect sealed reports, forget who sent them, hand them over in random order.
+    """Collect sealed reports, forget who sent them and when, and hand them over.
 
     Every FOLDER needs task.json and shuffler.json, and nothing of the analyst's.
     """

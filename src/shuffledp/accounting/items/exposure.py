@@ -17,6 +17,7 @@ from shuffledp.accounting.items.cut import cut_chance
 from shuffledp.accounting.items.estimate import estimated_delta
 from shuffledp.accounting.items.profile import ItemsProfile
 from shuffledp.accounting.solve import round_down, round_up
+from shuffledp.accounting.words import ORDER
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population
@@ -59,8 +60,7 @@ class ItemsAmongPoisson:
             f"Everybody sends one report of {self.report_size:,} messages, {once}: items, "
             "blanket messages, and dummies that only the analyst can tell from them.",
             "People are independent, and sets do not depend on others' messages.",
-            "The shuffler puts all messages of all people in a uniformly random order and "
-            "keeps it secret.",
+            ORDER,
             "Targets travel apart from messages: nobody can tell which belongs to which.",
             "Two worlds are compared in which one person's set, of at most "
             f"{self.set_size:,} items, is replaced by any other; her target, and how many "

@@ -16,6 +16,7 @@ from shuffledp.service.wire.batch import (
     header_end,
     read_batch_header,
 )
+from shuffledp.service.wire.order import OrderCheck
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
 
@@ -28,6 +29,7 @@ class BatchIntake:
 
     def __init__(self, body: AsyncIterator[bytes]) -> None:
         self._body, self._begin = body, bytearray()
+        self._piles: tuple[int, ...] = ()
 
     async def header(self, task: Task) -> BatchHeader:
         """Returns the header, once its signature was checked.
@@ -40,15 +42,22 @@ class BatchIntake:
         await self._read(end)
         header = read_batch_header(bytes(self._begin[:end]), task)
         del self._begin[:end]
+        self._piles = header.piles(task)
         return header
 
     async def save(self, header: BatchHeader, path: Path) -> None:
         """Writes all messages to a new file.
 
+        Args:
+            header: From `header`.
+            path: Of the file.
+
         Raises:
-            Refusal: If they are not those that were signed, or cannot be stored.
+            Refusal: If they are not those that were signed, are not in their order (see
+                `wire.order`), or cannot be stored.
         """
-        left = sum(header.people) * header.messages_per_report * header.sealed_size
+        left = sum(self._piles) * header.sealed_size
+        order = OrderCheck(self._piles, header.sealed_size)
         digest = hashlib.sha256()
         wrong = Refusal(Reason.WRONG_SIZE, "Expected the messages that were signed.")
         try:
@@ -60,6 +69,7 @@ class BatchIntake:
                     if left < 0:
                         raise wrong
                     digest.update(part)
+                    order.add(part)
                     file.write(part)
                     try:
                         part = await self._next()

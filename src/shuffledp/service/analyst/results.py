@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.words import ORDER
 from shuffledp.analyzer.interval import reach
 from shuffledp.report.summary_parts import TWO_ERRORS
 from shuffledp.service.collection.analyst_state import AnalystState
@@ -59,7 +60,8 @@ def result_of(
         "certificate": certificate.to_dict(),
         "assumptions": [
             *_assumptions(state, sum(people), spoiled),
-            *certificate.assumptions,
+            # What it says of every order is said above of the one that this batch had.
+            *(text for text in certificate.assumptions if text != ORDER),
         ],
     }
 
@@ -99,6 +101,9 @@ def _assumptions(state: AnalystState, accepted: int, spoiled: int) -> list[str]:
         "drew.",
         "The shuffler and the analyst do not work together: one sees who sends, the other "
         "what is sent.",
+        "Every device seals each message with randomness of its own. The batch is in the "
+        "order of the hashes of what was sealed, which was checked before it was opened: "
+        "nobody is trusted with it.",
         "Whoever hands out tokens gives one to each person and does not remember to whom.",
         f"Messages are sealed for the analyst with {_SUITES[task.suite]}, and nobody else "
         "holds her private key.",

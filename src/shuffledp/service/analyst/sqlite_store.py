@@ -23,20 +23,23 @@ from shuffledp.service.analyst.store import (
     write_state,
 )
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
+from shuffledp.service.database import Layout, OwnFile
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS states (
-    task TEXT PRIMARY KEY, digest BLOB NOT NULL, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS batches (
-    task TEXT, batch_id BLOB, people TEXT NOT NULL, acknowledgement BLOB,
-    PRIMARY KEY (task, batch_id));
-CREATE TABLE IF NOT EXISTS epochs (
-    task TEXT, epoch INTEGER, value TEXT NOT NULL, PRIMARY KEY (task, epoch));
-"""
+_LAYOUT = Layout(
+    "analyst",
+    version=2,
+    tables=(
+        "states (task TEXT PRIMARY KEY, digest BLOB NOT NULL, value TEXT NOT NULL)",
+        "batches (task TEXT, batch_id BLOB, people TEXT NOT NULL, acknowledgement BLOB,"
+        " PRIMARY KEY (task, batch_id))",
+        "epochs (task TEXT, epoch INTEGER, value TEXT NOT NULL,"
+        " PRIMARY KEY (task, epoch))",
+    ),
+)
 
 
 class SqliteAnalystStore:
@@ -50,40 +53,33 @@ class SqliteAnalystStore:
         self.path = path
         self._folder = path.with_name(f"{path.name}.batches")
         self._lock = threading.Lock()
-        self._database: sqlite3.Connection | None = None
+        self._file: OwnFile | None = None
 
     def open(self, tasks: Iterable[Task]) -> None:
         """Opens the database, and begins tasks that are new.
 
         Raises:
-            DataError: If it is no such database, or one of tasks was changed.
+            DataError: If it is no such database, another analyst has it, or one of tasks
+                was changed.
         """
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-            database = sqlite3.connect(
-                self.path, isolation_level=None, check_same_thread=False
-            )
-            # Deleted pages are overwritten: a result alone is left of a batch.
-            for setting in (
-                "journal_mode=WAL",
-                "synchronous=FULL",
-                "secure_delete=ON",
-            ):
-                database.execute(f"PRAGMA {setting}")
-            database.executescript(_TABLES)
-        except (OSError, sqlite3.Error) as error:
+        except OSError as error:
             raise DataError(f"Could not open the database {self.path}.") from error
-        self._database = database
-        for task in tasks:
-            self._begin(task)
-        self._delete_unnamed()
+        self._file = OwnFile(self.path, _LAYOUT)
+        try:
+            for task in tasks:
+                self._begin(task)
+            self._delete_unnamed()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Ends it."""
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def state(self, task: Task) -> AnalystState:
         """Returns where a task stands."""
@@ -174,9 +170,9 @@ class SqliteAnalystStore:
 
     @property
     def _open_database(self) -> sqlite3.Connection:
-        if self._database is None:
+        if self._file is None:
             raise DataError("Expected the database to be open.")
-        return self._database
+        return self._file.connection
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

@@ -121,7 +121,7 @@ class Work:
         """Opens all messages, a few at a time, and keeps their counts."""
         step, suite = state.step, self._task.suite
         counting, size = Counting(step), step.sealed_size
-        piles = people if step.linked else (sum(people),)
+        piles = step.piles(people)
         with path.open("rb") as file:
             for group, reports in enumerate(piles):
                 opener = Opener(

@@ -49,7 +49,7 @@ def create_shuffler(
         tasks: By identity.
         store: Opened when the service starts, and closed when it stops.
         analyst: Where batches go.
-        entropy: Draws the ids of batches; messages are permuted by the system's entropy.
+        entropy: Draws the ids of batches.
         reached: Is told the name of every durable boundary.
         close_at: How many people close a step by themselves, once none is missing; None
             if the operator alone closes.

@@ -15,14 +15,16 @@ from shuffledp.service.problems import log_crash
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.intake import (
     Group,
+    Outcome,
     Upload,
     UploadIntake,
     read_upload,
-    shuffled,
 )
+from shuffledp.service.shuffler.marks import Marks
 from shuffledp.service.shuffler.store import Arrivals, ShufflerStore, nobody
 from shuffledp.service.wire.batch import write_batch
 from shuffledp.service.wire.canonical import sha256
+from shuffledp.service.wire.order import in_order
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -30,9 +32,14 @@ from shuffledp.service.wire.reports import report_size
 from shuffledp.service.wire.task import ID_SIZE
 from shuffledp.service.wire.tokens import TokenCheck
 
+_WHY = {
+    Outcome.SPENT: Reason.TOKEN_SPENT,
+    Outcome.REPEATED: Reason.MESSAGE_REPEATED,
+}
 _SAID = {
     Reason.TOKEN_FORGED: "Expected a token that was issued for this task and epoch.",
     Reason.TOKEN_SPENT: "Expected a token that was not used before.",
+    Reason.MESSAGE_REPEATED: "Expected a message that was sealed for this report.",
     Reason.UNKNOWN_LEVEL: "Expected a level that the task offers.",
 }
 
@@ -58,6 +65,7 @@ class Collector:
         self.hosted, self.state = hosted, ShufflerState.begin(hosted.task)
         self.closed = asyncio.Event()
         self._people = nobody(self.state)
+        self._marks = Marks(hosted.secrets.signing_key, self.state.step)
         self._refused: Counter[str] = Counter()
         self._saved: Counter[str] = Counter()
         self._store, self._entropy, self._reached = store, entropy, reached
@@ -93,17 +101,17 @@ class Collector:
             Refusal: If it cannot be read, comes at another time, could not be stored, or
                 has one report that is refused.
         """
-        state, secrets = self.state, self.hosted.secrets
+        state, marks, secrets = self.state, self._marks, self.hosted.secrets
         check = TokenCheck(secrets.token_key, state.task.task_id, state.epoch)
         try:
-            upload = await asyncio.to_thread(read_upload, state, body, check)
-            accepted = np.zeros(len(upload.places), dtype=np.bool_)
+            upload = await asyncio.to_thread(read_upload, state, body, check, marks)
+            outcomes = np.zeros(0, dtype=np.int8)
             if upload.places.size:
-                accepted = await self._intake.add(upload)
+                outcomes = await self._intake.add(upload)
         except Refusal as refusal:
             self._refused[refusal.reason.value] += 1
             raise
-        refused = _refused(upload, accepted)
+        refused = _refused(upload, outcomes)
         self._refused.update(reason.value for _, reason in refused)
         if refused and upload.places.size + len(upload.refused) == 1:
             reason = refused[0][1]
@@ -115,7 +123,7 @@ class Collector:
                 state.epoch,
                 state.stage,
                 sha256(body),
-                int(accepted.sum()),
+                int((outcomes == Outcome.ACCEPTED).sum()),
                 refused,
             ).signed(secrets.signing_key)
         )
@@ -143,7 +151,10 @@ class Collector:
             after, step, closed = state.close(people, batch_id), state.step, people
             # Emptied on the way: a million messages are held twice at most.
             messages = b"".join(
-                [shuffled(step, piles.pop(0)).data for _ in range(step.groups)]
+                [
+                    in_order(piles.pop(0), step.sealed_size).data
+                    for _ in range(step.groups)
+                ]
             )
             key = self.hosted.secrets.signing_key
             batch = write_batch(step, batch_id, people, messages, key)
@@ -230,14 +241,14 @@ class Collector:
             "refused": dict(sorted(self._refused.items())),
         }
 
-    async def _commit(self, group: Group) -> list[NDArray[np.bool_]]:
-        def keep(fresh: NDArray[np.bool_]) -> Arrivals:
+    async def _commit(self, group: Group) -> list[NDArray[np.int8]]:
+        def keep(known: NDArray[np.bool_]) -> Arrivals:
             self._reached("in upload")
-            return group.arrivals(fresh)
+            return group.arrivals(known)
 
         self._reached("before upload")
         try:
-            fresh, people = await self._store.add(group.state, group.nonces, keep)
+            people = await self._store.add(group.state, group.marks, keep)
         except Refusal as refusal:
             async with self._changing:
                 await self._look_again(refusal)
@@ -245,7 +256,7 @@ class Collector:
         self._reached("after upload")
         if group.state == self.state:
             self._people = people
-        return group.split(fresh)
+        return group.outcomes()
 
     def _people_after(self, after: ShufflerState) -> tuple[int, ...]:
         return self._people if after.phase is ShufflerPhase.DELIVERED else nobody(after)
@@ -267,6 +278,7 @@ class Collector:
 
     def _stand(self, state: ShufflerState, people: tuple[int, ...]) -> None:
         self.state, self._people = state, people
+        self._marks = Marks(self.hosted.secrets.signing_key, state.step)
         if state.phase is ShufflerPhase.CLOSED:
             self.closed.set()
         else:
@@ -288,7 +300,8 @@ class Collector:
 
 
 def _refused(
-    upload: Upload, accepted: NDArray[np.bool_]
+    upload: Upload, outcomes: NDArray[np.int8]
 ) -> tuple[tuple[int, Reason], ...]:
-    spent = [(p, Reason.TOKEN_SPENT) for p in upload.places[~accepted].tolist()]
-    return tuple(sorted((*upload.refused, *spent)))
+    found = zip(upload.places.tolist(), outcomes.tolist(), strict=True)
+    known = [(place, _WHY[Outcome(what)]) for place, what in found if what]
+    return tuple(sorted((*upload.refused, *known)))

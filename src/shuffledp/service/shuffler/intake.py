@@ -1,18 +1,21 @@
 """Uploads on their way to the disk: read, checked, and committed in groups.
 
-All uploads that wait while one transaction is written go into the next one together. So
-thousands of devices that send one report each share a transaction, and hide each other.
+All uploads that come within a moment, or while one transaction is written, go into the next
+one together. So devices that send one report each share a transaction, and hide each other.
+A token counts once in a step, and so does a sealed message: nobody can make somebody
+else's count twice by sending a copy of it.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.randomness import SystemRandom
 from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.service.shuffler.marks import Marks, numbered
 from shuffledp.service.shuffler.store import Arrivals
 from shuffledp.service.wire.refusal import Reason
 from shuffledp.service.wire.reports import (
@@ -20,21 +23,32 @@ from shuffledp.service.wire.reports import (
     read_columns,
     read_header,
 )
-from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.tokens import NONCE_SIZE, TOKEN_SIZE, TokenCheck
+from shuffledp.service.wire.tokens import TOKEN_SIZE, TokenCheck
 
 _MAX_GROUP = 1 << 16
-_NONCE = f"S{NONCE_SIZE}"
+# Whoever is alone waits for others, for so long or until there are so many reports: what
+# is written together cannot be told apart later.
+_MOMENT = 0.05
+_ENOUGH = 1024
+
+
+class Outcome(IntEnum):
+    """What became of a report that might have come in."""
+
+    ACCEPTED = 0
+    SPENT = 1
+    REPEATED = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """Reports that may come in if their tokens are fresh, and those that may not.
+    """Reports that may come in if tokens and messages are fresh, and those that may not.
 
     Attributes:
         state: The open step.
         places: Of the former in the upload, shape (n,).
-        nonces: Of their tokens, bytes, shape (n, NONCE_SIZE).
+        marks: Of each token, then of its messages, shape
+            (n, 1 + messages_per_report, MARK_SIZE).
         choices: Positions of their choices, shape (n,).
         sealed: Their messages, bytes, shape (n, messages_per_report, sealed_size).
         refused: (position in the upload, reason) of the latter.
@@ -42,14 +56,22 @@ class Upload:
 
     state: ShufflerState
     places: NDArray[np.int64]
-    nonces: NDArray[np.uint8]
+    marks: NDArray[np.uint8]
     choices: NDArray[np.int64]
     sealed: NDArray[np.uint8]
     refused: tuple[tuple[int, Reason], ...]
 
 
-def read_upload(state: ShufflerState, body: bytes, check: TokenCheck) -> Upload:
+def read_upload(
+    state: ShufflerState, body: bytes, check: TokenCheck, marks: Marks
+) -> Upload:
     """Reads and checks an upload; nothing is spent yet.
+
+    Args:
+        state: Of the task.
+        body: The upload.
+        check: Of the epoch's tokens.
+        marks: Of the step.
 
     Raises:
         Refusal: If it is not one for this step.
@@ -66,12 +88,14 @@ def read_upload(state: ShufflerState, body: bytes, check: TokenCheck) -> Upload:
     offered = choices_offered(state.step, columns.choices)
     bad = np.flatnonzero(~(issued & offered)).tolist()
     places = np.flatnonzero(issued & offered)
+    sealed = columns.sealed[places]
+    own = (marks.of_tokens(columns.tokens[places]), marks.of_messages(sealed))
     return Upload(
         state,
         places,
-        columns.tokens[places, :NONCE_SIZE],
+        np.concatenate(own, axis=1),
         columns.choices[places],
-        columns.sealed[places],
+        sealed,
         tuple(
             (p, Reason.UNKNOWN_LEVEL if issued[p] else Reason.TOKEN_FORGED) for p in bad
         ),
@@ -79,65 +103,92 @@ def read_upload(state: ShufflerState, body: bytes, check: TokenCheck) -> Upload:
 
 
 class Group:
-    """Uploads to the same step that are committed together."""
+    """Uploads to the same step that are committed together.
+
+    Attributes:
+        state: The open step.
+        marks: All different ones in increasing order, shape (k, MARK_SIZE).
+    """
 
     def __init__(self, uploads: list[Upload]) -> None:
         self.state = uploads[0].state
         self._sizes = [len(upload.places) for upload in uploads]
         self._choices = np.concatenate([upload.choices for upload in uploads])
         self._sealed = np.concatenate([upload.sealed for upload in uploads])
-        nonces = np.concatenate([upload.nonces for upload in uploads])
-        # A nonce that comes twice counts where it comes first. Sorted, they go to the
-        # pages of an index one after the other, and not in the order of arrival.
-        texts, self._first = np.unique(nonces.view(_NONCE).ravel(), return_index=True)
-        self.nonces = texts.view(np.uint8).reshape(-1, NONCE_SIZE)
+        self.marks, self._numbers, self._several = numbered(
+            np.concatenate([upload.marks for upload in uploads])
+        )
+        self._outcomes = np.zeros(len(self._choices), dtype=np.int8)
 
-    def arrivals(self, fresh: NDArray[np.bool_]) -> Arrivals:
-        """Returns what is stored, if these of `nonces` are fresh."""
-        rows = self._first[fresh]
-        step, choices = self.state.step, self._choices[rows]
+    def arrivals(self, known: NDArray[np.bool_]) -> Arrivals:
+        """Decides what comes in.
+
+        Args:
+            known: Which of `marks` were stored before, shape (k,).
+
+        Returns:
+            What is stored.
+        """
+        self._decide(known)
+        accepted = np.flatnonzero(self._outcomes == Outcome.ACCEPTED)
+        step, choices = self.state.step, self._choices[accepted]
         if step.task.names_choices:
             people = np.bincount(choices, minlength=len(step.task.choices)).tolist()
         else:
-            people = [len(rows)]
+            people = [len(accepted)]
         piles = (
-            [rows[choices == group] for group in range(step.groups)]
+            [accepted[choices == group] for group in range(step.groups)]
             if step.linked
-            else [rows]
+            else [accepted]
         )
+        stored = np.zeros(len(self.marks), dtype=np.bool_)
+        stored[self._numbers[accepted]] = True
         return Arrivals(
-            tuple(people),
-            [shuffled(step, self._sealed[pile].tobytes()).tobytes() for pile in piles],
+            tuple(people), [self._pile(rows) for rows in piles], self.marks[stored]
         )
 
-    def split(self, fresh: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
-        """Returns which reports were accepted, of each upload."""
-        accepted = np.zeros(len(self._choices), dtype=np.bool_)
-        accepted[self._first[fresh]] = True
-        return np.split(accepted, np.cumsum(self._sizes)[:-1])
+    def outcomes(self) -> list[NDArray[np.int8]]:
+        """Returns what became of the reports of each upload, `Outcome` by `Outcome`."""
+        return np.split(self._outcomes, np.cumsum(self._sizes)[:-1])
 
+    def _decide(self, known: NDArray[np.bool_]) -> None:
+        old = known[self._numbers]
+        spent = old[:, 0]
+        repeated = np.any(old[:, 1:], axis=1)
+        # What comes more than once in this group counts where it comes first. Others are
+        # not concerned, so that a few thousand copies at most are looked at one by one.
+        concerned = self._several[self._numbers].any(axis=1) & ~spent
+        seen = set[int]()
+        for row in np.flatnonzero(concerned).tolist():
+            token, *messages = self._numbers[row].tolist()
+            if token in seen:
+                spent[row] = True
+            elif len({*messages}) < len(messages) or not seen.isdisjoint(messages):
+                repeated[row] = True
+            elif not repeated[row]:
+                seen.update((token, *messages))
+        self._outcomes[repeated] = Outcome.REPEATED
+        self._outcomes[spent] = Outcome.SPENT
 
-def shuffled(step: Step, pile: bytes | bytearray) -> NDArray[np.uint8]:
-    """Returns sealed messages in a random order, shape (n, sealed_size).
-
-    Every order is equally likely, with the operating system's entropy.
-    """
-    rows = np.frombuffer(pile, dtype=np.uint8).reshape(-1, step.sealed_size)
-    return rows[SystemRandom().permutation(len(rows))]
+    def _pile(self, rows: NDArray[np.int64]) -> bytes:
+        """Returns messages in the order of their marks: that of arrival is forgotten."""
+        messages = self._sealed[rows].reshape(-1, self._sealed.shape[-1])
+        order = np.argsort(self._numbers[rows, 1:].ravel())
+        return messages[order].tobytes()
 
 
 class UploadIntake:
     """Gives each upload its answer once the transaction with it is durable."""
 
     def __init__(
-        self, commit: Callable[[Group], Awaitable[list[NDArray[np.bool_]]]]
+        self, commit: Callable[[Group], Awaitable[list[NDArray[np.int8]]]]
     ) -> None:
         self._commit = commit
-        self._waiting: list[tuple[Upload, asyncio.Future[NDArray[np.bool_]]]] = []
+        self._waiting: list[tuple[Upload, asyncio.Future[NDArray[np.int8]]]] = []
         self._worker: asyncio.Task[None] | None = None
 
-    async def add(self, upload: Upload) -> NDArray[np.bool_]:
-        """Returns which reports were accepted, shape as `upload.places`.
+    async def add(self, upload: Upload) -> NDArray[np.int8]:
+        """Returns what became of reports, `Outcome` by `Outcome`, as `upload.places`.
 
         Raises:
             Refusal: If nothing could be stored, or the step was closed meanwhile.
@@ -146,7 +197,7 @@ class UploadIntake:
         self._waiting.append((upload, future))
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work())
-        accepted: NDArray[np.bool_] = await future
+        accepted: NDArray[np.int8] = await future
         return accepted
 
     async def stop(self) -> None:
@@ -156,6 +207,8 @@ class UploadIntake:
 
     async def _work(self) -> None:
         while self._waiting:
+            if sum(len(upload.places) for upload, _ in self._waiting) < _ENOUGH:
+                await asyncio.sleep(_MOMENT)
             chosen = self._next()
             try:
                 group = await asyncio.to_thread(Group, [upload for upload, _ in chosen])
@@ -170,7 +223,7 @@ class UploadIntake:
                     if not future.done():
                         future.set_result(answer)
 
-    def _next(self) -> list[tuple[Upload, asyncio.Future[NDArray[np.bool_]]]]:
+    def _next(self) -> list[tuple[Upload, asyncio.Future[NDArray[np.int8]]]]:
         state, number, size = self._waiting[0][0].state, 0, 0
         for upload, _ in self._waiting:
             size += len(upload.places)

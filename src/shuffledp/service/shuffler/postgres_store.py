@@ -1,20 +1,23 @@
 """The shuffler's store in PostgreSQL: for large collections, or where a server runs anyway.
 
-Each task has tables of its own, emptied by TRUNCATE, which gives their files back at once;
-deleted rows would stay in their pages until they are vacuumed, and longer. The write-ahead
-log keeps every arrival, in its order and with the time of its transaction, until its
-segments are recycled and overwritten; archives, replicas and backups keep it for good. So:
-no archive, no logical replication, encrypted disks, and `log_statement` off.
+The tables of a step are dropped with it: rows that are deleted would stay in their pages
+until they are vacuumed, and longer. No statistics are gathered of them, which would copy
+their values into the catalog. The write-ahead log keeps every arrival, in its order and
+with the time of its transaction, until its segments are recycled and overwritten; archives,
+replicas and backups keep it for good. So: no archive, no logical replication, encrypted
+disks, and `log_statement` off.
 
-A lost connection is replaced when the next one is needed. Until the server answers, uploads
-are refused as STORAGE; one whose commit was under way may be on the disk nevertheless, and
-its tokens are then refused as spent when it is sent again.
+One connection does everything, and holds a lock for as long as it lives: whatever it writes
+it writes as the only shuffler of the database. A lost one is replaced, and its lock taken
+again, when the next is needed. Until then uploads are refused as STORAGE; one whose commit
+was under way may be on the disk nevertheless, and its tokens are then refused as spent when
+it is sent again.
 """
 
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -22,9 +25,12 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import DataError
 from shuffledp.extras import require
-from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
+from shuffledp.service.database import DatabaseTakenError
+from shuffledp.service.shuffler.marks import MARK_SIZE
 from shuffledp.service.shuffler.store import (
     CHUNK,
+    LAYOUT,
     Keep,
     Record,
     Seal,
@@ -32,17 +38,36 @@ from shuffledp.service.shuffler.store import (
     moved,
     nobody,
     read_state,
+    table_name,
     write_state,
 )
 from shuffledp.service.wire.task import Task
-from shuffledp.service.wire.tokens import NONCE_SIZE
 
 require("asyncpg", extra="service", what="A store in PostgreSQL")
 
 import asyncpg  # type: ignore[import-untyped]  # noqa: E402
 
-_CONNECTIONS = 4
 _SECONDS = 60.0
+# What is left of a connection that was lost holds its lock a little longer.
+_LOCK_SECONDS = 5.0
+# "shuffled", as a number that nobody else locks.
+_LOCK = 0x73687566666C6564
+_SETTINGS = {
+    # Whatever the server's default is: a receipt is for what is on the disk.
+    "synchronous_commit": "on",
+    # A server that does not hear from us any more gives the lock back.
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    # Tables without statistics are read through their index, however large they seem.
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "jit": "off",
+}
+_MARK = f"substr($1::bytea, place * {MARK_SIZE} + 1, {MARK_SIZE})"
+_SEALED = "bytea NOT NULL"
+_UNTOUCHED = "autovacuum_enabled = false, toast.autovacuum_enabled = false"
 
 # TimeoutError is an OSError.
 _LOST = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
@@ -53,104 +78,93 @@ class PostgresStore:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._pool: Any = None
+        self._connection: Any = None
+        self._open = False
+        self._turn = asyncio.Lock()
 
     async def open(self) -> None:
         """As `ShufflerStore`."""
         try:
-            self._pool = await asyncpg.create_pool(
-                self._address,
-                min_size=1,
-                max_size=_CONNECTIONS,
-                command_timeout=_SECONDS,
-                # Whatever the server's default is: a receipt is for what is on the disk.
-                server_settings={"synchronous_commit": "on"},
-            )
-            async with self._pool.acquire() as connection:
-                await connection.execute(
-                    "CREATE TABLE IF NOT EXISTS task (name text PRIMARY KEY,"
-                    " state text NOT NULL, people text NOT NULL, refused text NOT NULL)"
-                )
+            async with asyncio.timeout(_SECONDS):
+                self._connection = await self._connected()
+                async with self._connection.transaction():
+                    await _check_layout(self._connection)
         except _LOST as error:
+            await self.close()
             # The address may hold a password: neither it nor the error's text is shown.
             kind = type(error).__name__
             raise DataError(
                 f"Could not open the PostgreSQL database: {kind}."
             ) from None
+        except BaseException:
+            await self.close()
+            raise
+        self._open = True
 
     async def close(self) -> None:
         """As `ShufflerStore`."""
-        if self._pool is not None:
-            await self._pool.close()
-        self._pool = None
+        self._open = False
+        if self._connection is not None:
+            with suppress(*_LOST):
+                await self._connection.close(timeout=_LOCK_SECONDS)
+        self._connection = None
 
     async def begin(self, state: ShufflerState) -> Record:
         """As `ShufflerStore`."""
-        name = _name(state.task)
+        name = table_name(state.task)
         async with self._transaction() as connection:
-            for table in (
-                f"spent_{name} (nonce bytea PRIMARY KEY)",
-                f"messages_{name} (pile integer NOT NULL, content bytea NOT NULL)",
-                f"batch_{name} (place integer PRIMARY KEY, content bytea NOT NULL)",
-            ):
-                await connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
-            for table in (f"messages_{name}", f"batch_{name}"):
-                # Sealed messages cannot be compressed: do not try.
-                await connection.execute(
-                    f"ALTER TABLE {table} ALTER COLUMN content SET STORAGE EXTERNAL"
-                )
-            await connection.execute(
-                "INSERT INTO task VALUES ($1, $2, $3, '{}') ON CONFLICT DO NOTHING",
-                name,
-                write_state(state),
-                json.dumps(nobody(state)),
-            )
-            row = await connection.fetchrow("SELECT * FROM task WHERE name = $1", name)
-        people = tuple(json.loads(row["people"]))
-        refused = json.loads(row["refused"])
-        return Record(read_state(row["state"], state.task), people, refused)
+            select = "SELECT state, people, refused FROM task WHERE name = $1"
+            row = await connection.fetchrow(select, name)
+            if row is None:
+                row = (write_state(state), json.dumps(nobody(state)), "{}")
+                insert = "INSERT INTO task VALUES ($1, $2, $3, $4)"
+                await connection.execute(insert, name, *row)
+                await _make_tables(connection, state)
+        kept, people, refused = row
+        return Record(
+            read_state(kept, state.task), tuple(json.loads(people)), json.loads(refused)
+        )
 
     async def add(
-        self, state: ShufflerState, nonces: NDArray[np.uint8], keep: Keep
-    ) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
+        self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
+    ) -> tuple[int, ...]:
         """As `ShufflerStore`."""
-        name = _name(state.task)
+        name = table_name(state.task)
         async with self._transaction() as connection:
             people = await _people(connection, state)
-            # One value to and fro, not thousands; the fresh nonces only if some are not.
-            number, some = await connection.fetchrow(
+            # One value to and fro, not thousands.
+            found = await connection.fetchval(
                 f"""
-                WITH fresh AS (
-                    INSERT INTO spent_{name}
-                    SELECT substr($1::bytea, place * {NONCE_SIZE} + 1, {NONCE_SIZE})
-                    FROM generate_series(0, $2::integer - 1) AS place
-                    ON CONFLICT DO NOTHING RETURNING nonce
-                )
-                SELECT count(*),
-                    CASE WHEN count(*) < $2 THEN string_agg(nonce, ''::bytea) END
-                FROM fresh
+                SELECT array_agg(place) FROM generate_series(0, $2::integer - 1) AS place
+                WHERE EXISTS (SELECT 1 FROM marks_{name} WHERE mark = {_MARK})
                 """,
-                nonces.tobytes(),
-                len(nonces),
+                marks.tobytes(),
+                len(marks),
             )
-            fresh = np.ones(len(nonces), dtype=np.bool_)
-            if number < len(nonces):
-                # As texts of NumPy: equal ones of a fixed size have equal bytes.
-                text = f"S{NONCE_SIZE}"
-                known = np.frombuffer(some or b"", dtype=text)
-                fresh = np.isin(nonces.view(text).ravel(), known)
-            arrivals = await asyncio.to_thread(keep, fresh)
+            known = np.zeros(len(marks), dtype=np.bool_)
+            known[found or []] = True
+            arrivals = await asyncio.to_thread(keep, known)
+            if not len(arrivals.marks):
+                return people
+            await connection.execute(
+                f"""
+                INSERT INTO marks_{name}
+                SELECT {_MARK} FROM generate_series(0, $2::integer - 1) AS place
+                """,
+                arrivals.marks.tobytes(),
+                len(arrivals.marks),
+            )
             await connection.copy_records_to_table(
                 f"messages_{name}",
                 records=[(pile, c) for pile, c in enumerate(arrivals.piles) if c],
             )
             people = tuple(a + b for a, b in zip(people, arrivals.people, strict=True))
             await _write(connection, state, people)
-        return fresh, people
+        return people
 
     async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
         """As `ShufflerStore`."""
-        name = _name(state.task)
+        name = table_name(state.task)
         async with self._transaction() as connection:
             people = await _people(connection, state)
             piles = [bytearray() for _ in range(state.step.groups)]
@@ -158,7 +172,13 @@ class PostgresStore:
             async for pile, content in rows:
                 piles[pile] += content
             after, batch = await asyncio.to_thread(seal, people, piles)
-            await connection.execute(f"TRUNCATE messages_{name}, spent_{name}")
+            await connection.execute(f"DROP TABLE messages_{name}, marks_{name}")
+            await _make_table(
+                connection,
+                f"batch_{name}",
+                place="integer PRIMARY KEY",
+                content=_SEALED,
+            )
             await connection.copy_records_to_table(
                 f"batch_{name}", records=_pieces(batch)
             )
@@ -167,11 +187,11 @@ class PostgresStore:
 
     async def batch(self, state: ShufflerState) -> AsyncIterator[bytes]:
         """As `ShufflerStore`."""
-        select = f"SELECT content FROM batch_{_name(state.task)} WHERE place = $1"
+        select = f"SELECT content FROM batch_{table_name(state.task)} WHERE place = $1"
         place = 0
         while True:
-            with _guarded():
-                content = await self._pool.fetchval(select, place)
+            async with self._transaction() as connection:
+                content = await connection.fetchval(select, place)
             if content is None:
                 return
             yield content
@@ -183,7 +203,9 @@ class PostgresStore:
         """As `ShufflerStore`."""
         async with self._transaction() as connection:
             await _people(connection, before)
-            await connection.execute(f"TRUNCATE batch_{_name(before.task)}")
+            name = table_name(before.task)
+            await connection.execute(f"DROP TABLE IF EXISTS batch_{name}")
+            await _make_tables(connection, after)
             await _write(connection, after, people)
 
     async def count_refused(self, task: Task, refused: dict[str, int]) -> None:
@@ -192,31 +214,97 @@ class PostgresStore:
             await connection.execute(
                 "UPDATE task SET refused = $1 WHERE name = $2",
                 json.dumps(refused),
-                _name(task),
+                table_name(task),
             )
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[Any]:
-        if self._pool is None:
+        if not self._open:
             raise DataError("Expected an open store.")
-        with _guarded():
-            async with self._pool.acquire() as connection, connection.transaction():
-                yield connection
+        async with self._turn:
+            with _guarded():
+                if self._connection is None or self._connection.is_closed():
+                    self._connection = await self._connected()
+                try:
+                    async with self._connection.transaction():
+                        yield self._connection
+                except (asyncpg.InterfaceError, OSError):
+                    # Nobody knows what it is doing now.
+                    self._connection.terminate()
+                    raise
+
+    async def _connected(self) -> Any:
+        """Returns a new connection, which has the lock of the database.
+
+        Raises:
+            DataError: If another shuffler has it.
+        """
+        connection = await asyncpg.connect(
+            self._address, command_timeout=_SECONDS, server_settings=_SETTINGS
+        )
+        try:
+            async with connection.transaction():
+                wait = int(1000 * _LOCK_SECONDS)
+                await connection.execute(f"SET LOCAL lock_timeout = {wait}")
+                await connection.execute(f"SELECT pg_advisory_lock({_LOCK})")
+        except BaseException as error:
+            connection.terminate()
+            if isinstance(error, asyncpg.LockNotAvailableError):
+                raise LAYOUT.taken from None
+            raise
+        return connection
 
 
 @contextmanager
 def _guarded() -> Iterator[None]:
     try:
         yield
-    except _LOST:
+    except (*_LOST, DatabaseTakenError):
         # Its text may quote a value, so it is not passed on.
         raise full() from None
+
+
+async def _check_layout(connection: Any) -> None:
+    known = await connection.fetchval("SELECT to_regclass('meta') IS NOT NULL")
+    if known:
+        row = await connection.fetchrow("SELECT owner, version FROM meta")
+        LAYOUT.check(tuple(row or ("nobody", 0)))
+    elif await connection.fetchval("SELECT to_regclass('task') IS NOT NULL"):
+        LAYOUT.check(None)
+    else:
+        for statement in LAYOUT.first:
+            await connection.execute(statement)
+
+
+async def _make_tables(connection: Any, state: ShufflerState) -> None:
+    """Makes the tables of a step, if one begins."""
+    if state.phase is ShufflerPhase.OPEN:
+        name = table_name(state.task)
+        await _make_table(connection, f"marks_{name}", mark="bytea PRIMARY KEY")
+        await _make_table(
+            connection, f"messages_{name}", pile="integer NOT NULL", content=_SEALED
+        )
+
+
+async def _make_table(connection: Any, name: str, **columns: str) -> None:
+    """Makes a table whose values go nowhere else."""
+    listed = ", ".join(f"{column} {kind}" for column, kind in columns.items())
+    await connection.execute(f"CREATE TABLE {name} ({listed}) WITH ({_UNTOUCHED})")
+    # Nothing is gathered even if somebody asks for statistics by hand, and nobody tries to
+    # compress what cannot be compressed.
+    changes = [f"ALTER {column} SET STATISTICS 0" for column in columns]
+    changes += [
+        f"ALTER {column} SET STORAGE EXTERNAL"
+        for column, kind in columns.items()
+        if kind is _SEALED
+    ]
+    await connection.execute(f"ALTER TABLE {name} {', '.join(changes)}")
 
 
 async def _people(connection: Any, state: ShufflerState) -> tuple[int, ...]:
     people = await connection.fetchval(
         "SELECT people FROM task WHERE name = $1 AND state = $2 FOR UPDATE",
-        _name(state.task),
+        table_name(state.task),
         write_state(state),
     )
     if people is None:
@@ -231,7 +319,7 @@ async def _write(
         "UPDATE task SET state = $1, people = $2 WHERE name = $3",
         write_state(state),
         json.dumps(people),
-        _name(state.task),
+        table_name(state.task),
     )
 
 
@@ -239,8 +327,3 @@ def _pieces(batch: bytes) -> Iterator[tuple[int, memoryview]]:
     view = memoryview(batch)
     for place, start in enumerate(range(0, len(view), CHUNK)):
         yield place, view[start : start + CHUNK]
-
-
-def _name(task: Task) -> str:
-    # Base64url has characters that names of tables have not.
-    return task.task_id.hex()

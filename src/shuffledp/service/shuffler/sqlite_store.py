@@ -21,9 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import DataError
-from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
+from shuffledp.service.database import OwnFile
+from shuffledp.service.shuffler.marks import MARK_SIZE
 from shuffledp.service.shuffler.store import (
     CHUNK,
+    LAYOUT,
     Keep,
     Record,
     Seal,
@@ -31,15 +34,15 @@ from shuffledp.service.shuffler.store import (
     moved,
     nobody,
     read_state,
+    table_name,
     write_state,
 )
 from shuffledp.service.wire.task import Task
-from shuffledp.service.wire.tokens import NONCE_SIZE
 
 Result = TypeVar("Result")
 
-# Pages of 4 KiB: a nonce goes to a random page, which should be in memory, and should be
-# copied from the log to its place once for many nonces.
+# Pages of 4 KiB: a mark goes to a random page, which should be in memory, and should be
+# copied from the log to its place once for many marks.
 _CACHE = 16_384
 _LOG = 16_384
 
@@ -48,7 +51,7 @@ _LOG = 16_384
 _EACH = """WITH RECURSIVE each(place) AS (
     SELECT 0 WHERE ?2 > 0 UNION ALL SELECT place + 1 FROM each WHERE place + 1 < ?2
 )"""
-_NONCE = f"substr(?1, place * {NONCE_SIZE} + 1, {NONCE_SIZE})"
+_MARK = f"substr(?1, place * {MARK_SIZE} + 1, {MARK_SIZE})"
 
 
 class SqliteStore:
@@ -57,29 +60,34 @@ class SqliteStore:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._thread: ThreadPoolExecutor | None = None
-        self._database: sqlite3.Connection | None = None
+        self._file: OwnFile | None = None
 
     async def open(self) -> None:
         """As `ShufflerStore`."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
-        await self._run(self._open)
+        try:
+            await self._run(self._open)
+        except BaseException:
+            self._thread.shutdown()
+            self._thread = None
+            raise
 
     async def close(self) -> None:
         """As `ShufflerStore`."""
         if self._thread is not None:
-            await self._run(lambda: self._connection.close())
+            await self._run(self._close)
             self._thread.shutdown()
-        self._thread = self._database = None
+        self._thread = None
 
     async def begin(self, state: ShufflerState) -> Record:
         """As `ShufflerStore`."""
         return await self._run(lambda: self._begin(state))
 
     async def add(
-        self, state: ShufflerState, nonces: NDArray[np.uint8], keep: Keep
-    ) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
+        self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
+    ) -> tuple[int, ...]:
         """As `ShufflerStore`."""
-        return await self._run(lambda: self._add(state, nonces, keep))
+        return await self._run(lambda: self._add(state, marks, keep))
 
     async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
         """As `ShufflerStore`."""
@@ -87,7 +95,7 @@ class SqliteStore:
 
     async def batch(self, state: ShufflerState) -> AsyncIterator[bytes]:
         """As `ShufflerStore`."""
-        select = f"SELECT content FROM batch_{_name(state.task)} WHERE place = ?"
+        select = f"SELECT content FROM batch_{table_name(state.task)} WHERE place = ?"
         place = 0
         while row := await self._run(partial(self._row, select, place)):
             yield row[0]
@@ -110,63 +118,52 @@ class SqliteStore:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 
     def _open(self) -> None:
-        try:
-            # Transactions are begun by hand: the module's own rules would commit early.
-            database = sqlite3.connect(self._path, isolation_level=None)
-            self._database = database
-            for setting in (
-                "journal_mode = WAL",
-                "synchronous = FULL",
-                "secure_delete = ON",
-                f"cache_size = {_CACHE}",
-                f"wal_autocheckpoint = {_LOG}",
-            ):
-                database.execute(f"PRAGMA {setting}")
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS task (name TEXT PRIMARY KEY,"
-                " state TEXT NOT NULL, people TEXT NOT NULL, refused TEXT NOT NULL)"
-            )
-            self._empty_log()
-        except sqlite3.Error as error:
-            raise DataError(f"Could not open {self._path} as a database.") from error
+        self._file = OwnFile(
+            self._path,
+            LAYOUT,
+            f"cache_size = {_CACHE}",
+            f"wal_autocheckpoint = {_LOG}",
+        )
+        self._empty_log()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _begin(self, state: ShufflerState) -> Record:
-        name = _name(state.task)
+        name = table_name(state.task)
         with self._transaction() as database:
-            for table in (
-                f"spent_{name} (nonce BLOB PRIMARY KEY) WITHOUT ROWID",
-                f"messages_{name} (pile INTEGER NOT NULL, content BLOB NOT NULL)",
-                f"batch_{name} (place INTEGER PRIMARY KEY, content BLOB NOT NULL)",
-            ):
-                database.execute(f"CREATE TABLE IF NOT EXISTS {table}")
-            database.execute(
-                "INSERT OR IGNORE INTO task VALUES (?, ?, ?, '{}')",
-                (name, write_state(state), json.dumps(nobody(state))),
-            )
-            kept, people, refused = database.execute(
-                "SELECT state, people, refused FROM task WHERE name = ?", (name,)
-            ).fetchone()
+            select = "SELECT state, people, refused FROM task WHERE name = ?"
+            row = database.execute(select, (name,)).fetchone()
+            if row is None:
+                row = (write_state(state), json.dumps(nobody(state)), "{}")
+                database.execute("INSERT INTO task VALUES (?, ?, ?, ?)", (name, *row))
+                self._make_tables(state)
+        kept, people, refused = row
         return Record(
             read_state(kept, state.task), tuple(json.loads(people)), json.loads(refused)
         )
 
     def _add(
-        self, state: ShufflerState, nonces: NDArray[np.uint8], keep: Keep
-    ) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
-        name = _name(state.task)
+        self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
+    ) -> tuple[int, ...]:
+        name = table_name(state.task)
         with self._transaction() as database:
             people = self._people(state)
-            spent = database.execute(
+            found = database.execute(
                 f"{_EACH} SELECT place FROM each WHERE EXISTS"
-                f" (SELECT 1 FROM spent_{name} WHERE nonce = {_NONCE})",
-                (nonces.tobytes(), len(nonces)),
+                f" (SELECT 1 FROM marks_{name} WHERE mark = {_MARK})",
+                (marks.tobytes(), len(marks)),
             ).fetchall()
-            fresh = np.ones(len(nonces), dtype=np.bool_)
-            fresh[[place for (place,) in spent]] = False
-            arrivals = keep(fresh)
+            known = np.zeros(len(marks), dtype=np.bool_)
+            known[[place for (place,) in found]] = True
+            arrivals = keep(known)
+            if not len(arrivals.marks):
+                return people
             database.execute(
-                f"{_EACH} INSERT INTO spent_{name} SELECT {_NONCE} FROM each",
-                (nonces[fresh].tobytes(), int(fresh.sum())),
+                f"{_EACH} INSERT INTO marks_{name} SELECT {_MARK} FROM each",
+                (arrivals.marks.tobytes(), len(arrivals.marks)),
             )
             database.executemany(
                 f"INSERT INTO messages_{name} VALUES (?, ?)",
@@ -174,18 +171,22 @@ class SqliteStore:
             )
             people = tuple(a + b for a, b in zip(people, arrivals.people, strict=True))
             self._write(state, people)
-        return fresh, people
+        return people
 
     def _fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
-        name = _name(state.task)
+        name = table_name(state.task)
         with self._transaction() as database:
             people = self._people(state)
             piles = [bytearray() for _ in range(state.step.groups)]
             for pile, content in database.execute(f"SELECT * FROM messages_{name}"):
                 piles[pile] += content
             after, batch = seal(people, piles)
-            database.execute(f"DELETE FROM messages_{name}")
-            database.execute(f"DELETE FROM spent_{name}")
+            database.execute(f"DROP TABLE messages_{name}")
+            database.execute(f"DROP TABLE marks_{name}")
+            database.execute(
+                f"CREATE TABLE batch_{name}"
+                " (place INTEGER PRIMARY KEY, content BLOB NOT NULL)"
+            )
             view = memoryview(batch)
             database.executemany(
                 f"INSERT INTO batch_{name} VALUES (?, ?)",
@@ -203,20 +204,31 @@ class SqliteStore:
     ) -> None:
         with self._transaction() as database:
             self._people(before)
-            database.execute(f"DELETE FROM batch_{_name(before.task)}")
+            database.execute(f"DROP TABLE IF EXISTS batch_{table_name(before.task)}")
+            self._make_tables(after)
             self._write(after, people)
         self._empty_log()
 
     def _count_refused(self, task: Task, text: str) -> None:
         with self._transaction() as database:
             database.execute(
-                "UPDATE task SET refused = ? WHERE name = ?", (text, _name(task))
+                "UPDATE task SET refused = ? WHERE name = ?", (text, table_name(task))
             )
+
+    def _make_tables(self, state: ShufflerState) -> None:
+        """Makes the tables of a step, if one begins."""
+        if state.phase is ShufflerPhase.OPEN:
+            name = table_name(state.task)
+            for table in (
+                f"marks_{name} (mark BLOB PRIMARY KEY) WITHOUT ROWID",
+                f"messages_{name} (pile INTEGER NOT NULL, content BLOB NOT NULL)",
+            ):
+                self._connection.execute(f"CREATE TABLE {table}")
 
     def _people(self, state: ShufflerState) -> tuple[int, ...]:
         row = self._row(
             "SELECT people FROM task WHERE name = ? AND state = ?",
-            _name(state.task),
+            table_name(state.task),
             write_state(state),
         )
         if row is None:
@@ -226,7 +238,7 @@ class SqliteStore:
     def _write(self, state: ShufflerState, people: tuple[int, ...]) -> None:
         self._connection.execute(
             "UPDATE task SET state = ?, people = ? WHERE name = ?",
-            (write_state(state), json.dumps(people), _name(state.task)),
+            (write_state(state), json.dumps(people), table_name(state.task)),
         )
 
     def _row(self, select: str, *values: object) -> tuple[Any, ...] | None:
@@ -237,9 +249,9 @@ class SqliteStore:
 
     @property
     def _connection(self) -> sqlite3.Connection:
-        if self._database is None:
+        if self._file is None:
             raise DataError("Expected an open store.")
-        return self._database
+        return self._file.connection
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -260,8 +272,3 @@ class SqliteStore:
         # The change is durable already: a disk too full to move the log must not fail it.
         with suppress(sqlite3.OperationalError):
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _name(task: Task) -> str:
-    # Base64url has characters that names of tables have not.
-    return task.task_id.hex()

@@ -1,15 +1,15 @@
 """What the shuffler keeps, and what every store of it promises.
 
     task       state, number of people, refusals by reason              while it is hosted
-    spent      nonces of the tokens that reports of this step came with      until the close
+    marks      of tokens and messages of this step (`shuffler.marks`)        until the close
     messages   sealed messages, per pile, in the order of arrival            until the close
     batch      the closed batch, as it is handed over        from the close to its delivery
 
-There is no time, address or level of a person, and no row that holds both a nonce and a
-message. What arrives in one transaction is stored in random order, but transactions follow
-each other: up to the close, whoever reads the disk sees which few thousand people sent
-which few thousand messages (alone in a transaction: which one). The close permutes all
-messages and drops nonces, in the same transaction.
+There is no time, address, token or level of a person. What arrives in one transaction is
+stored in the order of its marks, which means nothing to whoever has not the shuffler's key;
+but transactions follow each other: up to the close, whoever reads the disk and knows when
+somebody answered finds the few messages of that moment. The close sorts all messages and
+drops the marks, in the same transaction.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import DataError
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
+from shuffledp.service.database import Layout
 from shuffledp.service.wire.canonical import (
     canonical,
     from_text,
@@ -53,19 +54,21 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """What is stored of reports whose tokens are fresh.
+    """What is stored of reports that come in.
 
     Attributes:
         people: How many there are, as `Record.people` counts.
-        piles: Their sealed messages, pile by pile, in random order.
+        piles: Their sealed messages, pile by pile, in an order that says nothing.
+        marks: Of their tokens and messages, shape (m, MARK_SIZE); none if nothing came in.
     """
 
     people: tuple[int, ...]
     piles: Sequence[bytes]
+    marks: NDArray[np.uint8]
 
 
 Keep: TypeAlias = Callable[[NDArray[np.bool_]], Arrivals]
-"""Which nonces are fresh, shape (k,), to what is stored."""
+"""Which marks are known, shape (k,), to what is stored."""
 
 Seal: TypeAlias = Callable[
     [tuple[int, ...], list[bytearray]], tuple[ShufflerState, bytes]
@@ -94,21 +97,21 @@ class ShufflerStore(Protocol):
         """
 
     async def add(
-        self, state: ShufflerState, nonces: NDArray[np.uint8], keep: Keep
-    ) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
-        """Spends nonces, and stores the messages that came with fresh ones.
+        self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
+    ) -> tuple[int, ...]:
+        """Stores what comes in, and its marks.
 
         Args:
             state: The open step.
-            nonces: Different ones in increasing order, shape (k, 16).
-            keep: Called once, before anything is written.
+            marks: All that came, different and in increasing order, shape (k, MARK_SIZE).
+            keep: Decides; called once, before anything is written.
 
         Returns:
-            Which nonces were fresh, shape (k,), and how many people there are now.
+            How many people there are now.
         """
 
     async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
-        """Replaces messages and nonces by the batch that `seal` makes of them."""
+        """Replaces messages and marks by the batch that `seal` makes of them."""
 
     def batch(self, state: ShufflerState) -> AsyncIterator[bytes]:
         """Yields the closed batch in pieces of up to `CHUNK` bytes."""
@@ -120,6 +123,22 @@ class ShufflerStore(Protocol):
 
     async def count_refused(self, task: Task, refused: dict[str, int]) -> None:
         """Keeps the numbers of refusals."""
+
+
+LAYOUT = Layout(
+    "shuffler",
+    version=2,
+    tables=(
+        "task (name TEXT PRIMARY KEY, state TEXT NOT NULL, people TEXT NOT NULL,"
+        " refused TEXT NOT NULL)",
+    ),
+)
+"""Of both stores; tables of a step are made and dropped with it."""
+
+
+def table_name(task: Task) -> str:
+    """Returns how tables of a task are named: base64url has letters that names lack."""
+    return task.task_id.hex()
 
 
 def nobody(state: ShufflerState) -> tuple[int, ...]:

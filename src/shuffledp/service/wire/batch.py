@@ -1,10 +1,10 @@
-"""What the shuffler hands to the analyst: shuffled messages, and how many people there are.
+"""What the shuffler hands to the analyst: sorted messages, and how many people there are.
 
-    "SDPB", version 1, length of the header 4, header (signed canonical JSON), sealed
+    "SDPB", version 2, length of the header 4, header (signed canonical JSON), sealed
     messages of equal size, pile after pile
 
 There is one pile; or one for each level, if messages stay with their levels. Within a pile
-the order is uniformly random. Nothing else leaves: no token, no address, no time.
+they are sorted (`wire.order`). Nothing else leaves: no token, no address, no time.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,14 @@ from shuffledp.service.wire.canonical import (
     sha256,
     to_text,
 )
+from shuffledp.service.wire.order import OrderCheck
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import check_signed, signed
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, Task
 from shuffledp.statistics.survey import EpochStage
 
-MAGIC = b"SDPB\x01"
+MAGIC = b"SDPB\x02"
 MEDIA_TYPE = "application/vnd.shuffledp.batch"
 MAX_HEADER = 1 << 20
 
@@ -59,6 +60,11 @@ class BatchHeader:
     sha256: bytes
     messages_per_report: int = 1
 
+    def piles(self, task: Task) -> tuple[int, ...]:
+        """Returns how many messages each pile has."""
+        step = Step(task, self.epoch, self.stage)
+        return tuple(n * self.messages_per_report for n in step.piles(self.people))
+
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes, bytes as base64url."""
         return {
@@ -86,7 +92,7 @@ def write_batch(
         step: What was collected.
         batch_id: 16 random bytes.
         people: As in `BatchHeader`.
-        messages: All sealed messages, pile after pile, each in random order.
+        messages: All sealed messages, pile after pile, each in its order.
         signing_key: The shuffler's.
     """
     header = BatchHeader(
@@ -110,7 +116,8 @@ def read_batch(content: bytes, task: Task) -> tuple[BatchHeader, memoryview]:
         The header, and all sealed messages.
 
     Raises:
-        Refusal: If it is none, was not signed by the task's shuffler, or changed since.
+        Refusal: If it is none, was not signed by the task's shuffler, changed since, or
+            is not in order.
     """
     end = header_end(content[:BEGIN_SIZE])
     header = read_batch_header(content[:end], task)
@@ -120,6 +127,7 @@ def read_batch(content: bytes, task: Task) -> tuple[BatchHeader, memoryview]:
     whole = per_person > 0 and len(messages) == sum(header.people) * per_person
     if not whole or sha256(messages) != header.sha256:
         raise Refusal(Reason.WRONG_SIZE, "Expected the messages that were signed.")
+    OrderCheck(header.piles(task), header.sealed_size).add(messages)
     return header, messages
 
 
@@ -130,7 +138,7 @@ def header_end(begin: bytes) -> int:
         Refusal: If it is none.
     """
     if len(begin) < BEGIN_SIZE or begin[: len(MAGIC)] != MAGIC:
-        raise Refusal(Reason.MALFORMED, "Expected a batch of version 1.")
+        raise Refusal(Reason.MALFORMED, "Expected a batch of version 2.")
     length = int.from_bytes(begin[len(MAGIC) :], "big")
     if length > MAX_HEADER:
         raise Refusal(Reason.TOO_LARGE, f"Expected a header of {MAX_HEADER} bytes.")

@@ -12,6 +12,7 @@ class Reason(StrEnum):
     MALFORMED = "malformed"
     TOO_LARGE = "too-large"
     WRONG_SIZE = "wrong-size"
+    WRONG_ORDER = "wrong-order"
     UNKNOWN_TASK = "unknown-task"
     WRONG_EPOCH = "wrong-epoch"
     WRONG_STAGE = "wrong-stage"
@@ -19,6 +20,7 @@ class Reason(StrEnum):
     UNKNOWN_LEVEL = "unknown-level"
     TOKEN_FORGED = "token-forged"
     TOKEN_SPENT = "token-spent"
+    MESSAGE_REPEATED = "message-repeated"
     SIGNATURE_FORGED = "signature-forged"
     ALREADY_DELIVERED = "already-delivered"
     TOO_FEW_PEOPLE = "too-few-people"
@@ -33,6 +35,7 @@ _SAID = {
     Reason.MALFORMED: (400, "The message cannot be read"),
     Reason.TOO_LARGE: (413, "The body is larger than the task allows"),
     Reason.WRONG_SIZE: (400, "A report is not of the task's size"),
+    Reason.WRONG_ORDER: (400, "Messages are not sorted, or one comes twice"),
     Reason.UNKNOWN_TASK: (404, "This task is not known here"),
     Reason.WRONG_EPOCH: (409, "Another epoch is collected now"),
     Reason.WRONG_STAGE: (409, "Another step of the collection is open now"),
@@ -40,6 +43,7 @@ _SAID = {
     Reason.UNKNOWN_LEVEL: (400, "This privacy level is not offered"),
     Reason.TOKEN_FORGED: (403, "The token was not issued for this task and epoch"),
     Reason.TOKEN_SPENT: (409, "The token was used before"),
+    Reason.MESSAGE_REPEATED: (409, "The same sealed message was sent before"),
     Reason.SIGNATURE_FORGED: (403, "The signature is not the expected party's"),
     Reason.ALREADY_DELIVERED: (409, "Another batch of this epoch was delivered before"),
     Reason.TOO_FEW_PEOPLE: (409, "A level has fewer people than the task promises"),

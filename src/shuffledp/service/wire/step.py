@@ -66,8 +66,16 @@ class Step:
 
     @property
     def groups(self) -> int:
-        """In how many piles messages are shuffled: one, or one for each level."""
+        """In how many piles messages are handed over: one, or one for each level."""
         return len(self.task.choices) if self.linked else 1
+
+    def piles(self, people: tuple[int, ...]) -> tuple[int, ...]:
+        """Returns how many people's messages each pile has.
+
+        Args:
+            people: With each choice; in all, if choices are not named.
+        """
+        return people if self.linked else (sum(people),)
 
     @property
     def sealed_size(self) -> int:

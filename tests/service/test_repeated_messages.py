@@ -1,0 +1,198 @@
+"""A sealed message counts once in a step, whoever sends copies of it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import numpy as np
+import postgres_server
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shuffler_parties import (
+    PLAN,
+    Analyst,
+    Client,
+    Parties,
+    messages,
+    parties,
+    reason,
+    upload,
+)
+
+from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.service.shuffler.intake import Group, Outcome, Upload
+from shuffledp.service.shuffler.marks import MARK_SIZE, Marks
+from shuffledp.service.shuffler.postgres_store import PostgresStore
+from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.wire.step import Step
+from shuffledp.statistics.survey import EpochStage
+
+StoreMaker = Callable[[], ShufflerStore]
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[postgres_server.Server]:
+    reason_missing = postgres_server.missing()
+    if reason_missing is not None:
+        pytest.skip(reason_missing)
+    with postgres_server.server() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> StoreMaker:
+    if request.param == "sqlite":
+        return lambda: SqliteStore(tmp_path / "shuffler.db")
+    running = request.getfixturevalue("postgres")
+    return lambda: PostgresStore(running.address)
+
+
+def post(client: Client, who: Parties, body: bytes) -> httpx.Response:
+    return client.post(who.path("/reports"), content=body)
+
+
+def test_a_message_under_many_tokens_counts_once(make_store: StoreMaker) -> None:
+    who = parties(mode="stratified")
+    step, tokens = who.step(), who.tokens(400)
+    copies = messages(step, 1) * 400
+    half = slice(0, 200), slice(200, 400)
+
+    with Client(who.app(make_store(), Analyst(who))) as client:
+        # Within an upload, over all levels; in a later upload; in one of its own.
+        first, second = (
+            post(client, who, upload(step, tokens[h], sealed=copies[h])).json()
+            for h in half
+        )
+        single = post(client, who, upload(step, tokens[9:10], sealed=copies[:1]))
+        again = post(client, who, upload(step, tokens[1:]))
+        counted = client.get(who.path()).json()["refused"]
+
+    assert first["refused"] == [[place, "message-repeated"] for place in range(1, 200)]
+    assert second["refused"] == [[place, "message-repeated"] for place in range(200)]
+    assert (first["accepted"], second["accepted"]) == (1, 0)
+    assert reason(single) == "message-repeated"
+    # Their tokens were not spent: sealed afresh, everybody's report counts.
+    assert again.json()["accepted"] == 399
+    assert counted == {"message-repeated": 400}
+
+
+def test_a_message_that_comes_twice_in_one_report_is_refused(
+    make_store: StoreMaker,
+) -> None:
+    who = parties("items")
+    analyst, tokens = Analyst(who), who.tokens(6)
+    answers = Step(who.task, 1, EpochStage.ANSWER, PLAN)
+    [sealed] = messages(answers, 1)
+    twice = (*sealed[:-1], sealed[0])
+
+    with Client(who.app(make_store(), analyst)) as client:
+        post(client, who, upload(who.step(), tokens))
+        client.post(who.path("/close"), headers=who.operator)
+        while client.get(who.path()).json()["stage"] != "answer":
+            pass
+        refused = post(client, who, upload(answers, tokens[:1], sealed=[twice]))
+        good = post(client, who, upload(answers, tokens[:1], sealed=[sealed])).json()
+        # One message of another's report, among fresh ones.
+        [other] = messages(answers, 1)
+        copied = upload(answers, tokens[1:2], sealed=[(*other[1:], sealed[2])])
+        stolen = post(client, who, copied)
+
+    assert [reason(answer) for answer in (refused, stolen)] == ["message-repeated"] * 2
+    assert good["accepted"] == 1
+
+
+def test_an_upload_that_is_sent_again_is_told_that_its_tokens_are_spent(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+    body = upload(who.step(), who.tokens(3))
+
+    with Client(who.app(make_store(), Analyst(who))) as client:
+        post(client, who, body)
+        again = post(client, who, body).json()
+
+    assert again["refused"] == [[place, "token-spent"] for place in range(3)]
+
+
+SMALL = st.integers(0, 5)
+
+
+@given(
+    st.lists(st.lists(st.tuples(SMALL, SMALL, SMALL), max_size=6), min_size=1),
+    st.sets(SMALL),
+    st.sets(SMALL),
+)
+def test_a_group_decides_as_if_reports_came_one_by_one(
+    uploads: list[list[tuple[int, int, int]]],
+    known_tokens: set[int],
+    known_messages: set[int],
+) -> None:
+    state = ShufflerState.begin(parties().task)
+
+    def mark(kind: int, number: int) -> bytes:
+        return bytes([kind, number]) * (MARK_SIZE // 2)
+
+    def read(rows: list[tuple[int, int, int]]) -> Upload:
+        marks = b"".join(
+            mark(int(place > 0), number)
+            for row in rows
+            for place, number in enumerate(row)
+        )
+        count = len(rows)
+        return Upload(
+            state,
+            np.arange(count),
+            np.frombuffer(marks, np.uint8).reshape(count, 3, MARK_SIZE),
+            np.zeros(count, dtype=np.int64),
+            np.zeros((count, 2, 7), dtype=np.uint8),
+            (),
+        )
+
+    def expected() -> list[list[Outcome]]:
+        tokens, seen, found = set(known_tokens), set(known_messages), []
+        for rows in uploads:
+            found.append([one(row, tokens, seen) for row in rows])
+        return found
+
+    def one(row: tuple[int, int, int], tokens: set[int], seen: set[int]) -> Outcome:
+        token, *sent = row
+        if token in tokens:
+            return Outcome.SPENT
+        if seen.intersection(sent) or len({*sent}) < len(sent):
+            return Outcome.REPEATED
+        tokens.add(token)
+        seen.update(sent)
+        return Outcome.ACCEPTED
+
+    group = Group([read(rows) for rows in uploads])
+    old = {mark(0, n) for n in known_tokens} | {mark(1, n) for n in known_messages}
+    known = np.array([row.tobytes() in old for row in group.marks], dtype=np.bool_)
+    arrivals = group.arrivals(known)
+
+    outcomes = [part.tolist() for part in group.outcomes()]
+    assert outcomes == expected()
+    accepted = sum(part.count(Outcome.ACCEPTED) for part in outcomes)
+    assert (sum(arrivals.people), len(arrivals.marks)) == (accepted, 3 * accepted)
+
+
+def test_marks_are_of_their_step_and_say_nothing_without_the_key() -> None:
+    who, rows = parties("items"), np.arange(64, dtype=np.uint8).reshape(2, 32)
+    key, other = (parties().hosted.secrets.signing_key for _ in range(2))
+    steps = [who.step(epoch=epoch, stage=s) for epoch in (1, 2) for s in EpochStage]
+
+    found = [
+        mark.tobytes()
+        for secret in (key, other)
+        for step in [*steps, parties().step()]
+        for kind in (
+            Marks(secret, step).of_tokens(rows),
+            Marks(secret, step).of_messages(rows[:, None]),
+        )
+        for mark in kind.reshape(-1, MARK_SIZE)
+    ]
+
+    assert len(set(found)) == len(found) == 2 * 5 * 2 * 2
+    again = Marks(key, steps[0]).of_tokens(rows)
+    assert again.tobytes() == b"".join(found[:2])
