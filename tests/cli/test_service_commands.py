@@ -21,10 +21,15 @@ pytest.importorskip("cryptography", reason="Needs the extra service.")
 
 from shuffledp.accounting.account import account
 from shuffledp.population import Population
+from shuffledp.randomizers.frequency_oracle import FrequencyOracle
+from shuffledp.randomizers.hadamard_response import HadamardResponse
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.service import operate, participant
 from shuffledp.service import run as service_run
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import Reply
+from shuffledp.service.creation import rounded_up
 from shuffledp.service.device import Delivery
 from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.secrets import (
@@ -85,6 +90,31 @@ def test_promises_are_what_the_smallest_crowd_keeps_and_hardly_more(
         assert level.epsilon_central <= promise <= 1.01 * level.epsilon_central
 
 
+def test_a_task_says_which_mechanism_runs_and_promises_what_it_keeps(
+    command: Command, tmp_path: Path
+) -> None:
+    crowd = Population.from_counts({0.5: 1000, 2.0: 500})
+    several: dict[str, FrequencyOracle] = {
+        "kary-response": KRandomizedResponse(3),
+        "subset-selection": SubsetSelection(3, 2),
+        "hadamard-response": HadamardResponse(3),
+    }
+    for name, oracle in several.items():
+        size = ("--subset-size", "2") if name == "subset-selection" else ()
+
+        outcome = command(
+            *CREATE[:2], name, *CREATE[3:], *NAMES, "--mechanism", name, *size
+        )
+
+        task, protocol = load_task(tmp_path / name), Frequency(3, randomizer=oracle)
+        certified = account(protocol, crowd, delta=1e-4, quantiles=False)
+        assert outcome.code == 0
+        assert task.protocol == protocol.identity
+        assert list(task.promise) == [
+            rounded_up(level.epsilon_central) for level in certified.levels
+        ]
+
+
 def test_promises_that_the_minimum_cannot_keep_are_refused(
     command: Command, tmp_path: Path
 ) -> None:
@@ -123,6 +153,12 @@ def test_items_promise_their_targets_with_room_for_some_to_stay_away(
         (*NAMES, *NAMES),
         (*NAMES, "--low", "0"),
         (*NAMES, "--set-size", "2"),
+        (*NAMES, "--subset-size", "2"),
+        (*NAMES, "--mechanism", "subset-selection"),
+        (*NAMES, "--mechanism", "subset-selection", "--subset-size", "3"),
+        (*NAMES, "--mechanism", "subset-selection", "--subset-size", "0"),
+        (*NAMES, "--mechanism", "hadamard-response", "--subset-size", "2"),
+        ("--statistic", "sum", "--mechanism", "kary-response"),
         (*NAMES, "--levels", "2,0.5"),
         (*NAMES, "--levels", "0.5,nan"),
         (*NAMES, "--minimum", "10,10,10"),

@@ -35,15 +35,16 @@ def question(
     text: str = "How is it?",
     categories: tuple[str, ...] = CATEGORIES,
     high: float = 10.0,
+    **more: Any,
 ) -> Question:
     every: dict[str, dict[str, Any]] = {
-        "frequency": {"categories": categories},
+        "frequency": {"categories": categories, "mechanism": "kary-response"},
         "mean": {"low": 0.0, "high": high},
         "sum": {},
         "items": {"categories": categories, "set_size": 2},
     }
     kind = survey_named(statistic)
-    return Question(text, survey_in(kind, every[statistic], mode))
+    return Question(text, survey_in(kind, every[statistic] | more, mode))
 
 
 def plan_for(

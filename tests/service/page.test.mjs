@@ -2,20 +2,24 @@
 //
 //     node --test tests/service/page.test.mjs
 //
-// Draws come from the operating system, so that nothing can be fixed: each of the six
-// chi-square tests fails by chance once in 10^7 runs.
+// Draws come from the operating system, so that nothing can be fixed: each of the
+// eight chi-square tests fails by chance once in 10^7 runs.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import { describe, draw, pack } from "../../src/shuffledp/service/participant/page/message.js";
+import { describe, draw, pack, plainOf } from "../../src/shuffledp/service/participant/page/message.js";
 import {
   Rng,
   blanketChance,
+  columns,
   randomizeCategory,
+  randomizeColumn,
   randomizeItems,
   randomizeNumber,
+  randomizeSubset,
+  speaksFor,
   stopAndGo,
 } from "../../src/shuffledp/service/participant/page/randomize.js";
 import { SUITE, seal } from "../../src/shuffledp/service/participant/page/seal.js";
@@ -31,7 +35,7 @@ const FILE = new URL("vectors/messages.json", import.meta.url);
 const VECTORS = JSON.parse(await readFile(FILE, "utf8"));
 const NO_PLAN = "00".repeat(32);
 // Quantiles of chi-square at 1 - 10^-7, by degrees of freedom.
-const LARGEST = { 1: 28.38, 3: 35.41, 6: 43.34 };
+const LARGEST = { 1: 28.38, 3: 35.41, 6: 43.34, 7: 45.7, 9: 50.18 };
 
 const bytes = (text) => Uint8Array.from(Buffer.from(text, "hex"));
 const hex = (array) => Buffer.from(array).toString("hex");
@@ -83,7 +87,8 @@ for (const entry of VECTORS.cases) {
     assert.equal(hex(step.planDigest), entry.plan_digest ?? NO_PLAN);
     assert.deepEqual([step.epoch, step.stage], [entry.epoch, entry.stage]);
     assert.equal(hex(wire.messageInfo(step, level)), entry.info);
-    assert.deepEqual(entry.numbers.map(wire.plainMessage).map(hex), entry.plain);
+    const plain = entry.numbers.map((message) => plainOf(survey, message));
+    assert.deepEqual(plain.map(hex), entry.plain);
     const sealed = entry.sealed.map(bytes);
     const body = wire.upload(step, taskId, bytes(entry.token), entry.choice_named, sealed);
     assert.equal(hex(body), entry.upload);
@@ -120,8 +125,8 @@ for (const entry of VECTORS.cases) {
     assert.equal(body.length, entry.upload.length / 2);
     assert.equal(hex(body.slice(0, 60)), entry.upload.slice(0, 120));
     for (const [place, message] of entry.plain.entries()) {
-      const begin = 60 + place * wire.SEALED_SIZE;
-      const sealed = body.slice(begin, begin + wire.SEALED_SIZE);
+      const size = message.length / 2 + wire.SEALING_SIZE;
+      const sealed = body.slice(60 + place * size, 60 + (place + 1) * size);
       assert.equal(hex(await open(sealed, bytes(entry.info))), message);
       const other = bytes(entry.info);
       other[20] ^= 1;
@@ -177,6 +182,19 @@ test("surveys that the page cannot answer are refused in words", async () => {
   const larger = served.replace(plan, (text) => text.replace('"items":4', '"items":5'));
   await assert.rejects(read(larger), Trouble);
   await assert.rejects(read(served.replace('"version":2', '"version":3')), Trouble);
+});
+
+test("a survey that certifies something else than it asks for is refused", async () => {
+  const { served } = VECTORS.cases.find(({ name }) => name === "frequency, subset-selection");
+  const named = /"mechanism":"subset-selection"/g;
+
+  assert.equal(served.match(named).length, 2);
+  await read(served);
+  await assert.rejects(read(served.replace(named, '"mechanism":"local-hashing"')), Trouble);
+  for (const part of ['"subset_size":3', '"mechanism":"subset-selection"', '"c10"']) {
+    const other = { '"c10"': '"c10","c11"' }[part] ?? part.replace(/3|subset-s.*n/, "1");
+    await assert.rejects(read(served.replace(part, other)), Trouble);
+  }
 });
 
 test("blanket chances are on the safe side of the formula, and those of Python", () => {
@@ -237,6 +255,99 @@ test("categories are drawn by their law", () => {
   assert.ok(Math.abs(chances[2] / chances[0] - Math.E) < 1e-12);
 });
 
+/** Returns the sets of three of five, and their chances if one holds 2, at a level of 1. */
+function subsetsOfThree() {
+  const all = [];
+  for (let bits = 0; bits < 32; bits += 1) {
+    const set = [0, 1, 2, 3, 4].filter((place) => (bits >> place) & 1);
+    if (set.length === 3) all.push(set);
+  }
+  const weights = all.map((set) => (set.includes(2) ? Math.E : 1));
+  const whole = weights.reduce((sum, weight) => sum + weight);
+  return { all: all.map(String), chances: weights.map((weight) => weight / whole) };
+}
+
+test("subsets are drawn by their law", () => {
+  const { all, chances } = subsetsOfThree();
+
+  const counts = tally(10, 100_000, () =>
+    all.indexOf(String(randomizeSubset(2, 5, 3, 1, new Rng()))),
+  );
+
+  assert.ok(chiSquare(counts, chances) < LARGEST[9]);
+});
+
+test("columns are drawn by their law", () => {
+  const weights = [...Array(8).keys()].map((column) => (speaksFor(column, 2) ? Math.E : 1));
+  const whole = weights.reduce((sum, weight) => sum + weight);
+
+  const counts = tally(8, 200_000, () => randomizeColumn(2, 5, 1, new Rng()));
+
+  assert.equal(weights.filter((weight) => weight > 1).length, 4);
+  assert.ok(chiSquare(counts, weights.map((weight) => weight / whole)) < LARGEST[7]);
+});
+
+/** Runs `drawOne` once for everything that chance could do, coins that are `ignores`. */
+function everyDraw(ignores, drawOne) {
+  const found = new Map();
+  const ends = [];
+  const open = [[]];
+  while (open.length) {
+    const given = open.pop();
+    let place = 0;
+    const rng = {
+      coin: () => ignores,
+      below: (span) => {
+        if (place < given.length) return given[place++];
+        for (let other = 1; other < span; other += 1) open.push([...given, other]);
+        given.push(0);
+        ends.push(span);
+        return given[place++];
+      },
+    };
+    const said = String(drawOne(rng));
+    found.set(said, (found.get(said) ?? 0) + 1);
+  }
+  return found;
+}
+
+test("of everything that chance could do, each set of a kind comes up equally often", () => {
+  for (const [count, size] of [[5, 3], [5, 1], [5, 4], [2, 1], [9, 2]]) {
+    for (const value of [0, 1, count - 1]) {
+      const any = everyDraw(true, (rng) => randomizeSubset(value, count, size, 1, rng));
+      const own = everyDraw(false, (rng) => randomizeSubset(value, count, size, 1, rng));
+
+      const ways = binomial(count, size);
+      assert.equal(any.size, ways);
+      assert.equal(new Set(any.values()).size, 1);
+      assert.equal(own.size, (ways * size) / count);
+      assert.equal(new Set(own.values()).size, 1);
+      for (const set of own.keys()) {
+        assert.ok(set.split(",").includes(String(value)));
+        assert.ok(any.has(set), "One spelling for each set.");
+      }
+    }
+  }
+});
+
+test("of everything that chance could do, each column of a kind comes up equally often", () => {
+  for (const count of [2, 3, 4, 7, 8]) {
+    for (let value = 0; value < count; value += 1) {
+      const any = everyDraw(true, (rng) => randomizeColumn(value, count, 1, rng));
+      const own = everyDraw(false, (rng) => randomizeColumn(value, count, 1, rng));
+
+      assert.deepEqual([any.size, own.size], [columns(count), columns(count) / 2]);
+      assert.equal(new Set([...any.values()]).size, 1);
+      assert.equal(new Set([...own.values()]).size, 1);
+      assert.ok([...own.keys()].every((column) => speaksFor(Number(column), value)));
+    }
+  }
+});
+
+function binomial(count, size) {
+  return size === 0 ? 1 : (binomial(count - 1, size - 1) * count) / size;
+}
+
 for (const value of [-10, 5, 30]) {
   test(`a bit about ${value} is drawn by its law`, () => {
     const share = (value + 10) / 40;
@@ -289,6 +400,8 @@ test("answers out of range are never randomized", () => {
 
   for (const value of [-1, 3, 0.5, NaN, "1", null]) {
     assert.throws(() => randomizeCategory(value, 3, 1, rng), RangeError);
+    assert.throws(() => randomizeSubset(value, 3, 1, 1, rng), RangeError);
+    assert.throws(() => randomizeColumn(value, 3, 1, rng), RangeError);
   }
   for (const value of [-0.1, 1.1, NaN, undefined]) {
     assert.throws(() => randomizeNumber(value, 0, 1, 1, rng), RangeError);
@@ -298,6 +411,11 @@ test("answers out of range are never randomized", () => {
   }
   for (const level of [NaN, -1, Infinity, undefined]) {
     assert.throws(() => randomizeCategory(0, 3, level, rng), RangeError);
+    assert.throws(() => randomizeSubset(0, 3, 1, level, rng), RangeError);
+    assert.throws(() => randomizeColumn(0, 3, level, new Rng()), RangeError);
+  }
+  for (const size of [0, 3, 1.5, NaN, undefined]) {
+    assert.throws(() => randomizeSubset(0, 3, size, 1, rng), RangeError);
   }
 });
 
@@ -312,6 +430,10 @@ test("each question's message is said in words", async () => {
   }
 
   assert.deepEqual(said.get("frequency, agnostic"), ["c"]);
+  assert.deepEqual(said.get("frequency, subset-selection"), ["c0", "c7", "c10"]);
+  // Of rows 1 to 11, those that have an even number of ones in common with 1101.
+  const even = ["c1", "c4", "c6", "c8", "c10"];
+  assert.deepEqual(said.get("frequency, hadamard-response"), even);
   assert.deepEqual(said.get("sum"), ["No"]);
   assert.match(said.get("mean")[0], /the high end$/);
   assert.deepEqual(said.get("items, targets"), ["At most 100% sure"]);

@@ -96,18 +96,21 @@ class OneTask:
             issue_tokens(self.token_key, self.task.task_id, self.state.epoch, 1)[0]
         )
 
-    def opened(self) -> list[list[int]]:
-        """Opens all messages of all reports."""
+    def opened(self) -> list[list[Any]]:
+        """Opens all messages of all reports: numbers, or sets."""
         step = self.state.step
+        code = step.run.code
         found = []
         for report in self.reports:
             group = report.choice if step.linked else 0
             opener = Opener(self.task.suite, self.private_key, step.info(group))
             plain = [opener.open(sealed) for sealed in report.sealed]
             assert all(message is not None for message in plain)
-            numbers, dummies, spoiled = read_messages(b"".join(m for m in plain if m))
+            content = b"".join(message for message in plain if message)
+            messages, dummies, spoiled = read_messages(content, code.entry)
             assert dummies == spoiled == 0
-            found.append(numbers.tolist())
+            assert code.known(messages).all()
+            found.append(code.unpack(messages).tolist())
         return found
 
     def receive(self, body: bytes) -> dict[str, Any]:
@@ -172,6 +175,8 @@ def one_task(
     mode = terms.pop("mode", "agnostic")
     if statistic in ("frequency", "items"):
         terms.setdefault("categories", COLORS)
+    if statistic == "frequency":
+        terms.setdefault("mechanism", "kary-response")
     asked = Question(
         "Which color do you like best?",
         survey_in(survey_named(statistic), terms, mode),
@@ -301,6 +306,42 @@ def test_the_analyst_opens_the_category_that_the_page_showed(
         assert opened == 1
     assert server.reports[0].choice == level
     assert "signature is right" in page.locator("#receipt").inner_text()
+
+
+@pytest.mark.parametrize("mode", ["agnostic", "stratified"])
+def test_the_analyst_opens_the_set_that_the_page_showed(page: Any, mode: str) -> None:
+    names = [f"Color {n}" for n in range(20)]
+    server = one_task(
+        mode=mode, mechanism="subset-selection", subset_size=15, categories=names
+    )
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        pick(page, "level", 2)
+        page.get_by_label("One of 20").select_option("Color 17")
+        shown = make_message(page)
+        send_message(page)
+
+    ((opened,),) = server.opened()
+    assert len(set(opened)) == 15
+    assert 17 in opened
+    assert shown == [*(names[place] for place in opened[:12]), "and 3 more"]
+
+
+def test_the_analyst_opens_the_column_that_the_page_showed(page: Any) -> None:
+    server = one_task(mechanism="hadamard-response")
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        pick(page, "level", 2)
+        pick(page, "answer", 1)
+        shown = make_message(page)
+        send_message(page)
+
+    ((opened,),) = server.opened()
+    spoken = [n for n in range(3) if (opened & (n + 1)).bit_count() % 2 == 0]
+    assert 1 in spoken
+    assert shown == [COLORS[n] for n in spoken]
 
 
 @pytest.mark.parametrize(("number", "bit"), [("-10", 0), ("1500,5", 1)])

@@ -17,6 +17,7 @@ from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Floats, Mode
 
@@ -120,7 +121,7 @@ def test_as_many_messages_are_known_as_devices_send(
 
     sent = run.randomize(values, LEVEL_OF_EACH, rng=np.random.default_rng(1))
 
-    assert run.num_messages == number
+    assert run.code == Numbers(number)
     assert np.unique(sent).tolist() == list(range(number))
 
 
@@ -128,8 +129,8 @@ def test_items_have_a_message_more_that_fills_up_a_report() -> None:
     first = Step(parties("items").task, 1, EpochStage.CHOICE)
     plan = first.choosing.plan(first.choosing.exact(PEOPLE))
 
-    assert first.run.num_messages == 3
-    assert replace(first, stage=EpochStage.ANSWER, plan=plan).run.num_messages == 5
+    assert first.run.code == Numbers(3)
+    assert replace(first, stage=EpochStage.ANSWER, plan=plan).run.code == Numbers(5)
 
 
 def test_people_whose_message_is_spoiled_are_left_out_in_proportion() -> None:

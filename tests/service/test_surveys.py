@@ -23,6 +23,7 @@ from shuffledp.service.wire.task import Task
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.catalog import SURVEYS, survey_named
 from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.survey import (
     SHARES,
@@ -41,7 +42,7 @@ from shuffledp.wording import Words
 
 OFFER = Offer((0.5, 1.0, 2.0), 1e-3, 2)
 EVERY: dict[str, dict[str, Any]] = {
-    "frequency": {"categories": ["a", "b"]},
+    "frequency": {"categories": ["a", "b"], "mechanism": "kary-response"},
     "mean": {"low": -1, "high": 10**18},
     "sum": {},
     "items": {"categories": ["a", "b", "c"], "set_size": 2},
@@ -83,7 +84,9 @@ class RatingSurvey:
         return no_targets()
 
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
-        return only_stage(Frequency(self.stars, self.mode), offer, plan, self.stars)
+        return only_stage(
+            Frequency(self.stars, self.mode), offer, plan, Numbers(self.stars)
+        )
 
 
 def known(name: object) -> Any:
@@ -191,7 +194,7 @@ def test_only_targets_are_collected_in_a_stage_of_their_own(name: str) -> None:
         choosing = survey.choosing(OFFER)
         tally = choosing.exact((300, 200, 100))
         assert tally.counts.tolist() == [[[300, 200, 100]]]
-        assert survey.answering(OFFER, choosing.plan(tally)).num_messages == 4
+        assert survey.answering(OFFER, choosing.plan(tally)).code == Numbers(4)
         with pytest.raises(InvalidInputError, match="plan"):
             survey.answering(OFFER)
     else:

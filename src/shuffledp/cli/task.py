@@ -50,12 +50,13 @@ def _term_options(command: Any) -> Any:
             owners.setdefault(term, []).append(name)
     # Applied from the bottom up, as options are.
     for term, names in reversed(owners.items()):
-        help_text = f"{' and '.join(names).capitalize()}: {term.help}."
+        usual = f" [{term.options[0]}]" if term.options else ""
+        help_text = f"{' and '.join(names).capitalize()}: {term.help}{usual}."
         many = term.kind == "texts"
         command = click.option(
             f"--{term.option}",
             term.name,
-            type=_TYPES[term.kind],
+            type=click.Choice(term.options) if term.options else _TYPES[term.kind],
             multiple=many,
             metavar="NAME" if many else None,
             help=help_text,
@@ -196,13 +197,20 @@ def _question(given: dict[str, Any]) -> Question:
     kind = _KINDS[given["statistic"]]
     for other in _KINDS.values():
         for term in other.terms:
-            missing = given[term.name] in (None, ())
-            if missing == (term in kind.terms):
+            missing, asked = given[term.name] in (None, ()), term in kind.terms
+            needed = asked and term.needed and not term.options
+            if needed if missing else not asked:
                 only = "" if missing else "no "
                 raise InvalidInputError(
                     f"Expected {only}--{term.option} with {kind.words.name}."
                 )
-    terms = {term.name: given[term.name] for term in kind.terms}
+    terms = {}
+    for term in kind.terms:
+        value = given[term.name]
+        if value is None and term.options:
+            value = term.options[0]
+        if value is not None:
+            terms[term.name] = value
     return Question(given["question"], survey_in(kind, terms, given["mode"]))
 
 

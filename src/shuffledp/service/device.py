@@ -29,7 +29,7 @@ from shuffledp.service.wire.reports import MEDIA_TYPE, max_reports, write_report
 from shuffledp.service.wire.step import MAX_EPOCH, Step
 from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import EpochStage
-from shuffledp.types import Floats, Ints
+from shuffledp.types import Floats
 
 require("httpx", extra="service", what="A simulated device")
 
@@ -295,7 +295,7 @@ def _processes() -> ProcessPoolExecutor:
 
 def _upload_of(
     step: Step,
-    messages: Ints,
+    messages: NDArray[Any],
     choices: Floats,
     tokens: Sequence[bytes],
     dummy: bool,

@@ -5,6 +5,7 @@ into a sealed message, other than the messages of the step that collects them.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,12 @@ from shuffledp.service.wire.reports import Report, write_messages
 from shuffledp.service.wire.sealing import Sealer
 from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.service.wire.task import Task
-from shuffledp.types import Floats, Ints
+from shuffledp.types import Floats
 
 
 def seal_reports(
     step: Step,
-    messages: Ints,
+    messages: NDArray[Any],
     choices: Floats,
     tokens: Sequence[bytes],
     *,

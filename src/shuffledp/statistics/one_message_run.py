@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.exposure import Certifiable
 from shuffledp.errors import InvalidInputError
@@ -13,14 +13,15 @@ from shuffledp.identity import Identity
 from shuffledp.population import Population
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
+from shuffledp.statistics.message_code import MessageCode
 from shuffledp.statistics.survey import BatchPeople, ChoiceRun, Estimate, Offer
 from shuffledp.statistics.tallying import Seen
 from shuffledp.tally import Tally
-from shuffledp.types import Floats, Ints
+from shuffledp.types import Floats
 
 
 class OneMessageProtocol(Certifiable, Protocol):
-    """A protocol with one whole number per person."""
+    """A protocol with one message per person."""
 
     def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
         """Runs on the devices."""
@@ -42,12 +43,12 @@ class OneMessageRun:
     Attributes:
         protocol: What runs.
         offer: Of the task.
-        num_messages: How many different messages there are.
+        code: Which messages there are.
     """
 
     protocol: OneMessageProtocol
     offer: Offer
-    num_messages: int
+    code: MessageCode
 
     @property
     def identity(self) -> Identity:
@@ -59,15 +60,18 @@ class OneMessageRun:
         """One."""
         return 1
 
-    def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:
+    def randomize(
+        self, values: ArrayLike, choices: Floats, *, rng: Rng
+    ) -> NDArray[Any]:
         """See `StageRun`."""
         messages = self.protocol.randomize(values, choices, rng=rng).messages
-        return messages.astype(np.int64)[:, None]
+        return self.code.pack(messages)[:, None]
 
-    def tally(self, messages: Ints, choice: float | None) -> Tally:
+    def tally(self, messages: NDArray[Any], choice: float | None) -> Tally:
         """See `StageRun`."""
         levels = None if choice is None else np.full(messages.size, choice)
-        return self.protocol.tally(ShuffledReports(self.identity, messages, levels))
+        drawn = self.code.unpack(messages)
+        return self.protocol.tally(ShuffledReports(self.identity, drawn, levels))
 
     def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
         """See `AnswerRun`."""
@@ -80,7 +84,7 @@ class OneMessageRun:
 
 
 def only_stage(
-    protocol: OneMessageProtocol, offer: Offer, plan: Identity | None, num_messages: int
+    protocol: OneMessageProtocol, offer: Offer, plan: Identity | None, code: MessageCode
 ) -> OneMessageRun:
     """Returns the stage in which people answer.
 
@@ -89,7 +93,7 @@ def only_stage(
     """
     if plan is not None:
         raise InvalidInputError("Expected no plan: people answer at once.")
-    return OneMessageRun(protocol, offer, num_messages)
+    return OneMessageRun(protocol, offer, code)
 
 
 def no_targets() -> ChoiceRun:

@@ -15,16 +15,17 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.exposure import Certifiable
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.population import Population
 from shuffledp.randomness import Rng
+from shuffledp.statistics.message_code import MessageCode
 from shuffledp.statistics.survey_terms import Term
 from shuffledp.tally import Tally
-from shuffledp.types import Floats, Ints, Mode
+from shuffledp.types import Floats, Mode
 from shuffledp.wording import Words
 
 # One of several texts, up to so many of them, a number, or a yes.
@@ -125,8 +126,8 @@ class StageRun(Protocol):
         ...
 
     @property
-    def num_messages(self) -> int:
-        """How many different messages there are: whole numbers from 0."""
+    def code(self) -> MessageCode:
+        """Which messages there are: all of one size, at every choice."""
         ...
 
     @property
@@ -134,7 +135,9 @@ class StageRun(Protocol):
         """How many of them everybody sends, always equally many."""
         ...
 
-    def randomize(self, values: ArrayLike, choices: Floats, *, rng: Rng) -> Ints:
+    def randomize(
+        self, values: ArrayLike, choices: Floats, *, rng: Rng
+    ) -> NDArray[Any]:
         """Draws what devices send, shape (n, messages_per_report).
 
         Args:
@@ -144,11 +147,11 @@ class StageRun(Protocol):
         """
         ...
 
-    def tally(self, messages: Ints, choice: float | None) -> Tally:
+    def tally(self, messages: NDArray[Any], choice: float | None) -> Tally:
         """Counts messages, at least one, in whatever order: additive over parts.
 
         Args:
-            messages: In [0, num_messages), shape (m,).
+            messages: That `code` knows, shape (m,).
             choice: That all of them were sent with, if that is known.
         """
         ...
@@ -283,25 +286,28 @@ def survey_in(kind: type[Survey], terms: Mapping[str, Any], mode: Mode) -> Surve
 
     Args:
         kind: From `catalog.survey_named`.
-        terms: A value for each of its terms.
+        terms: A value for each of its terms that is needed, and for others.
         mode: "agnostic" or "stratified".
 
     Raises:
         InvalidInputError: If a term is missing, unknown or out of range.
     """
-    names = {term.name for term in kind.terms}
-    if set(terms) != names:
-        said = ", ".join(sorted(names)) or "nothing"
+    known = {term.name: term for term in kind.terms}
+    needed = {name for name, term in known.items() if term.needed}
+    if not needed <= set(terms) <= set(known):
+        said = ", ".join(sorted(needed)) or "nothing"
         raise InvalidInputError(
             f"Expected a question for {kind.words.name} to say {said}."
         )
     make: Any = kind
     survey: Survey = make(
-        **{term.name: term.checked(terms[term.name]) for term in kind.terms}, mode=mode
+        **{name: known[name].checked(value) for name, value in terms.items()},
+        mode=mode,
     )
     return survey
 
 
 def terms_of(survey: Survey) -> dict[str, Any]:
-    """Returns the values of all terms."""
-    return {term.name: getattr(survey, term.name) for term in survey.terms}
+    """Returns the values of all terms that the question says."""
+    values = {term.name: getattr(survey, term.name) for term in survey.terms}
+    return {name: value for name, value in values.items() if value is not None}

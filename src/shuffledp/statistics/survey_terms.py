@@ -6,20 +6,22 @@ from typing import Any, Literal, TypeAlias
 
 from shuffledp.errors import InvalidInputError
 
-TermKind: TypeAlias = Literal["texts", "number", "whole number"]
+TermKind: TypeAlias = Literal["texts", "number", "whole number", "one of"]
 
 
 @dataclass(frozen=True)
 class Term:
-    """Something that every question for a statistic has to say.
+    """Something that a question for a statistic has to say.
 
     Attributes:
         name: Of the attribute of the survey, and on the wire.
-        kind: Different texts, a finite number, or a whole number.
+        kind: Different texts, a finite number, a whole number, or one of `options`.
         option: Its name on the command line; texts are given one by one.
         help: What it is, for people.
         least: Of texts, how many; otherwise the number itself.
         most: As `least`.
+        options: Of "one of", the texts; the first is the usual one.
+        needed: Whether every question says it; otherwise what else it says decides.
     """
 
     name: str
@@ -28,13 +30,20 @@ class Term:
     help: str
     least: float = -math.inf
     most: float = math.inf
+    options: tuple[str, ...] = ()
+    needed: bool = True
 
     def checked(self, value: object) -> Any:
-        """Returns a value of this kind: a tuple of texts, a float or an int.
+        """Returns a value of this kind: a tuple of texts, a float, an int or a text.
 
         Raises:
             InvalidInputError: If it is anything else, or out of range.
         """
+        if self.kind == "one of":
+            if value not in self.options:
+                options = ", ".join(self.options)
+                raise InvalidInputError(f"Expected {self.name} as one of {options}.")
+            return value
         found = _READERS[self.kind](value)
         size = len(found) if isinstance(found, tuple) else found
         if found is None or not self.least <= size <= self.most:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.reports import read_messages
-from shuffledp.service.wire.step import MESSAGE_SIZE, Step
+from shuffledp.service.wire.step import Step
 from shuffledp.tally import Tally
 
 
@@ -35,18 +35,18 @@ class Counting:
 
     def add(self, group: int, opened: list[bytes | None]) -> None:
         """Counts messages of one pile; None is one that could not be opened."""
+        code, size = self.step.run.code, self.step.message_size
         readable = [
             message
             for message in opened
-            if message is not None and len(message) == MESSAGE_SIZE
+            if message is not None and len(message) == size
         ]
-        numbers, _, _ = read_messages(b"".join(readable))
-        known = self.step.run.num_messages
-        inside = numbers[(numbers >= 0) & (numbers < known)]
-        self.spoiled[group] += len(opened) - inside.size
-        if inside.size:
+        messages, _, _ = read_messages(b"".join(readable), code.entry)
+        known = messages[code.known(messages)]
+        self.spoiled[group] += len(opened) - known.size
+        if known.size:
             choice = self.step.task.choices[group] if self.step.linked else None
-            part = self.step.run.tally(inside, choice)
+            part = self.step.run.tally(known, choice)
             self.tally = part if self.tally is None else self.tally + part
 
     @property

@@ -3,32 +3,32 @@
     header    "SDPR", version 1, stage 1, epoch 4, task id 16          26 bytes
     report    token 32, choice 2 (its position; 65535 if not named),
               messages_per_report x sealed message                      each the same size
-    message   kind 1 (1 real, 0 dummy), number 8 (signed)               9 bytes, sealed
+    message   kind 1 (1 real, 0 dummy), and number 8 (signed),
+              or a set as one bit for each element, in whole bytes      sealed
 
 Numbers are big-endian. A dummy looks like a message to everybody but the analyst, who
 drops it: somebody who does not want to be seen not answering can send it.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.step import MESSAGE_SIZE, UNLINKED, Step
+from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.service.wire.task import ID_SIZE
 from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.statistics.message_code import NUMBER
 from shuffledp.statistics.survey import EpochStage
-from shuffledp.types import Ints
 
 MAGIC = b"SDPR"
 VERSION = 1
 HEADER_SIZE = len(MAGIC) + 2 + 4 + ID_SIZE
 MAX_BODY = 8 * 2**20
 MEDIA_TYPE = "application/vnd.shuffledp.reports"
-
-_MESSAGE = np.dtype([("kind", "u1"), ("number", ">i8")])
 
 
 @dataclass(frozen=True)
@@ -179,24 +179,34 @@ def _check_size(step: Step, body: bytes) -> None:
         raise Refusal(Reason.WRONG_SIZE, f"Expected reports of {size} bytes each.")
 
 
-def write_messages(numbers: Ints, *, dummy: bool = False) -> list[bytes]:
-    """Returns plain messages, to be sealed, shape (n,)."""
-    rows = np.empty(numbers.size, dtype=_MESSAGE)
-    rows["kind"], rows["number"] = int(not dummy), numbers
-    content = rows.tobytes()
-    return [
-        content[start : start + MESSAGE_SIZE]
-        for start in range(0, len(content), MESSAGE_SIZE)
-    ]
+def write_messages(messages: NDArray[Any], *, dummy: bool = False) -> list[bytes]:
+    """Returns plain messages, to be sealed, from numbers or packed sets, shape (n,)."""
+    entry = NUMBER if messages.dtype.kind in "iu" else messages.dtype
+    rows = np.empty(messages.size, dtype=_row(entry))
+    rows["kind"], rows["entry"] = int(not dummy), messages
+    content, size = rows.tobytes(), rows.dtype.itemsize
+    return [content[start : start + size] for start in range(0, len(content), size)]
 
 
-def read_messages(content: bytes) -> tuple[NDArray[np.int64], int, int]:
+def read_messages(
+    content: bytes, entry: np.dtype[Any] = NUMBER
+) -> tuple[NDArray[Any], int, int]:
     """Reads opened messages that stand one after the other.
 
+    Args:
+        content: All of them.
+        entry: What one message is, from its step's code.
+
     Returns:
-        Numbers of the real ones, shape (n,); how many are dummies; how many are neither.
+        The real ones, shape (n,); how many are dummies; how many are neither.
     """
-    rows = np.frombuffer(content, dtype=_MESSAGE)
+    rows = np.frombuffer(content, dtype=_row(entry))
     real, dummy = rows["kind"] == 1, rows["kind"] == 0
-    numbers = rows["number"][real].astype(np.int64)
-    return numbers, int(dummy.sum()), int((~real & ~dummy).sum())
+    messages = rows["entry"][real]
+    if entry == NUMBER:
+        messages = messages.astype(np.int64)
+    return messages, int(dummy.sum()), int((~real & ~dummy).sum())
+
+
+def _row(entry: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype([("kind", "u1"), ("entry", entry)])

@@ -78,9 +78,14 @@ class Step:
         return people if self.linked else (sum(people),)
 
     @property
+    def message_size(self) -> int:
+        """Bytes of one message: a kind, and what it says; the same for everybody."""
+        return 1 + self.run.code.entry.itemsize
+
+    @property
     def sealed_size(self) -> int:
         """Bytes of one sealed message."""
-        return MESSAGE_SIZE + self.task.suite.overhead
+        return self.message_size + self.task.suite.overhead
 
     def info(self, group: int = 0) -> bytes:
         """Returns what sealed messages of a pile are bound to."""
@@ -95,7 +100,3 @@ class Step:
                 self.plan_digest,
             )
         )
-
-
-# A kind, and a number of 64 bits.
-MESSAGE_SIZE = 9

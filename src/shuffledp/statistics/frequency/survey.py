@@ -1,10 +1,18 @@
-"""Frequencies, as they are asked of real people."""
+"""Frequencies, as they are asked of real people.
+
+k-ary response is the usual mechanism. The two others serve questions with many categories:
+at the same levels their estimates are closer, and their certificates weaker.
+"""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from shuffledp.identity import Identity
+from shuffledp.randomizers.catalog import build
+from shuffledp.randomizers.hadamard_response import HadamardResponse
+from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
+from shuffledp.statistics.message_code import MessageCode, Numbers, Sets
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.survey import (
     SHARES,
@@ -12,10 +20,28 @@ from shuffledp.statistics.survey import (
     Form,
     Offer,
     Scale,
+    terms_of,
 )
 from shuffledp.statistics.survey_terms import CATEGORIES, Term
 from shuffledp.types import Mode
 from shuffledp.wording import UNBIASED_IF, Words
+
+MECHANISM = Term(
+    "mechanism",
+    "one of",
+    "mechanism",
+    "what the devices run",
+    options=("kary-response", "subset-selection", "hadamard-response"),
+)
+SUBSET_SIZE = Term(
+    "subset_size",
+    "whole number",
+    "subset-size",
+    "of subset-selection, how many categories a message names",
+    least=1,
+    most=9_999,
+    needed=False,
+)
 
 
 @dataclass(frozen=True)
@@ -24,25 +50,36 @@ class FrequencySurvey:
 
     Attributes:
         categories: Their names.
+        mechanism: What the devices run.
+        subset_size: How many categories a message of subset-selection names; None of
+            other mechanisms.
         mode: "agnostic" or "stratified".
     """
 
     words: ClassVar[Words] = WORDS
     asks: ClassVar[str] = "which --category"
-    terms: ClassVar[tuple[Term, ...]] = (CATEGORIES,)
+    terms: ClassVar[tuple[Term, ...]] = (CATEGORIES, MECHANISM, SUBSET_SIZE)
     central: ClassVar[bool] = False
 
     categories: tuple[str, ...]
+    mechanism: str = MECHANISM.options[0]
+    subset_size: int | None = None
     mode: Mode = "agnostic"
 
     def __post_init__(self) -> None:
-        CATEGORIES.checked(self.categories)
+        given = terms_of(self)
+        for term in self.terms:
+            if term.needed or term.name in given:
+                term.checked(given.get(term.name))
         _ = self.protocol  # Checks the rest.
 
     @property
     def protocol(self) -> Frequency:
         """What runs."""
-        return Frequency(len(self.categories), self.mode)
+        size = {} if self.subset_size is None else {"subset_size": self.subset_size}
+        k = len(self.categories)
+        built: Any = build(self.mechanism, {"categories": k, **size})
+        return Frequency(k, self.mode, built)
 
     @property
     def form(self) -> Form:
@@ -73,7 +110,16 @@ class FrequencySurvey:
 
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         """See `Survey`."""
-        return only_stage(self.protocol, offer, plan, len(self.categories))
+        return only_stage(self.protocol, offer, plan, self._code)
+
+    @property
+    def _code(self) -> MessageCode:
+        match self.protocol.randomizer:
+            case SubsetSelection(num_categories=categories, subset_size=size):
+                return Sets(categories, size)
+            case HadamardResponse(order=columns):
+                return Numbers(columns)
+        return Numbers(len(self.categories))
 
 
 SURVEY = FrequencySurvey

@@ -16,6 +16,7 @@ from shuffledp.reports import ShuffledReports
 from shuffledp.statistics.items.choices import Choices
 from shuffledp.statistics.items.framework import ItemsFramework
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
+from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.survey import (
     SHARES,
     BatchPeople,
@@ -151,9 +152,9 @@ class TargetsRun:
         return self.protocol.identity
 
     @property
-    def num_messages(self) -> int:
+    def code(self) -> Numbers:
         """One for every target."""
-        return len(self.framework.targets)
+        return Numbers(len(self.framework.targets))
 
     @property
     def messages_per_report(self) -> int:
@@ -171,7 +172,7 @@ class TargetsRun:
 
     def exact(self, people: Sequence[int]) -> Tally:
         """See `ChoiceRun`."""
-        return self.tally(np.repeat(np.arange(self.num_messages), people), None)
+        return self.tally(np.repeat(np.arange(self.code.count), people), None)
 
     def plan(self, chosen: Tally) -> Identity:
         """See `ChoiceRun`."""
@@ -197,9 +198,9 @@ class ItemsRun:
         return self.protocol.identity
 
     @property
-    def num_messages(self) -> int:
+    def code(self) -> Numbers:
         """One for every item, and one that fills up a report."""
-        return self.protocol.num_items + 1
+        return Numbers(self.protocol.num_items + 1)
 
     @property
     def messages_per_report(self) -> int:

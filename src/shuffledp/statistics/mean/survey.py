@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from shuffledp.identity import Identity
 from shuffledp.statistics.mean.protocol import WORDS, Mean
+from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.survey import (
     ChoiceRun,
@@ -76,7 +77,7 @@ class MeanSurvey:
 
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         """See `Survey`."""
-        return only_stage(self.protocol, offer, plan, 2)
+        return only_stage(self.protocol, offer, plan, Numbers(2))
 
 
 SURVEY = MeanSurvey

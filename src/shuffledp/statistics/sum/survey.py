@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shuffledp.identity import Identity
+from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.sum.protocol import WORDS, BinarySum
 from shuffledp.statistics.survey import (
@@ -69,7 +70,7 @@ class SumSurvey:
 
     def answering(self, offer: Offer, plan: Identity | None = None) -> OneMessageRun:
         """See `Survey`."""
-        return only_stage(self.protocol, offer, plan, 2)
+        return only_stage(self.protocol, offer, plan, Numbers(2))
 
 
 SURVEY = SumSurvey

@@ -1,19 +1,29 @@
 // From an answer to the sealed message that leaves, and to words that say what it holds.
 
-import { randomizeCategory, randomizeItems, randomizeNumber } from "./randomize.js";
+import {
+  randomizeCategory,
+  randomizeColumn,
+  randomizeItems,
+  randomizeNumber,
+  randomizeSubset,
+  speaksFor,
+} from "./randomize.js";
 import { seal } from "./seal.js";
 import { isCentral } from "./survey.js";
 import * as wire from "./wire.js";
 import { asText, sureness } from "./words.js";
 
+// A message may name half of 10,000 categories.
+const MOST_LINES = 12;
+
 /**
- * Draws the message of an answer: what the analyst will see, as numbers.
+ * Draws the messages of an answer: what the analyst will see.
  *
  * @param survey From `read`.
  * @param {number} level The position of the level, or of the target.
  * @param answer A category's position, a number, 0 or 1, or positions of items.
  * @param rng The only source of randomness.
- * @returns {number[]}
+ * @returns {(number | number[])[]} Numbers; of subset selection, a set of categories.
  */
 export function draw(survey, level, answer, rng) {
   const { question, choices } = survey.task;
@@ -23,7 +33,7 @@ export function draw(survey, level, answer, rng) {
   if (survey.step.stage === wire.Stage.choice) return [level];
   switch (question.statistic) {
     case "frequency":
-      return [randomizeCategory(answer, terms.categories.length, epsilon, rng)];
+      return [drawCategory(terms, answer, epsilon, rng)];
     case "mean":
       return [randomizeNumber(answer, terms.low, terms.high, epsilon, rng)];
     case "sum":
@@ -35,17 +45,40 @@ export function draw(survey, level, answer, rng) {
   }
 }
 
-/** Seals a drawn message, and returns the whole upload. */
-export async function pack(survey, level, numbers, token) {
+function drawCategory({ categories, mechanism, subset_size: size }, answer, epsilon, rng) {
+  const count = categories.length;
+  switch (mechanism) {
+    case "kary-response":
+      return randomizeCategory(answer, count, epsilon, rng);
+    case "subset-selection":
+      return randomizeSubset(answer, count, size, epsilon, rng);
+    case "hadamard-response":
+      return randomizeColumn(answer, count, epsilon, rng);
+    default:
+      throw new RangeError("Expected a mechanism that this page knows.");
+  }
+}
+
+/** Returns a drawn message as it is before it is sealed. */
+export function plainOf({ task }, message) {
+  const { categories } = task.question.terms;
+  return Array.isArray(message)
+    ? wire.plainSet(message, categories.length)
+    : wire.plainMessage(message);
+}
+
+/** Seals drawn messages, and returns the whole upload. */
+export async function pack(survey, level, messages, token) {
   const { question } = survey.task;
   const linked = question.mode === "stratified" && survey.step.stage === wire.Stage.answer;
   const info = wire.messageInfo(survey.step, linked ? level : wire.UNLINKED);
-  const sealed = await seal(survey.analystKey, info, numbers.map(wire.plainMessage));
+  const plain = messages.map((message) => plainOf(survey, message));
+  const sealed = await seal(survey.analystKey, info, plain);
   const place = isCentral(survey) ? wire.UNLINKED : level;
   return wire.upload(survey.step, survey.taskId, token, place, sealed);
 }
 
-/** Returns the lines that say what a drawn message holds. */
+/** Returns the lines that say what drawn messages hold. */
 export function describe(survey, numbers) {
   const { question, choices } = survey.task;
   const { terms } = question;
@@ -54,7 +87,7 @@ export function describe(survey, numbers) {
   }
   switch (question.statistic) {
     case "frequency":
-      return [terms.categories[numbers[0]]];
+      return describeCategory(terms, numbers[0]);
     case "mean":
       return numbers[0]
         ? [`${asText(terms.high)}, the high end`]
@@ -64,6 +97,17 @@ export function describe(survey, numbers) {
     default:
       return describeItems(terms.categories, numbers);
   }
+}
+
+function describeCategory({ categories, mechanism }, message) {
+  if (mechanism === "kary-response") return [categories[message]];
+  const named =
+    mechanism === "subset-selection"
+      ? message.map((place) => categories[place])
+      : categories.filter((_, place) => speaksFor(message, place));
+  if (!named.length) return ["None of the answers"];
+  const more = named.length - MOST_LINES;
+  return more > 0 ? [...named.slice(0, MOST_LINES), `and ${more} more`] : named;
 }
 
 function describeItems(categories, numbers) {

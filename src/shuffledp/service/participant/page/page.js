@@ -8,7 +8,7 @@ import { Missing, answerPart, levelPart, readForm, tokenOf, tokenPart } from "./
 import { describe, draw, pack } from "./message.js";
 import { Rng } from "./randomize.js";
 import { canSeal } from "./seal.js";
-import { Trouble, isCentral, load, send } from "./survey.js";
+import { Trouble, isCentral, load, namesSeveral, send } from "./survey.js";
 import { Stage, toText } from "./wire.js";
 import { refusalText, sureness } from "./words.js";
 import { details, el, say, show } from "./view.js";
@@ -109,6 +109,12 @@ function leadText(survey) {
     return (
       "Your message says one end of the range, not your number. Chance decides on this " +
       "device which one; your number makes the closer end more likely. You choose how much."
+    );
+  }
+  if (namesSeveral(survey)) {
+    return (
+      "Your message names several answers. Chance decides on this device which ones; yours " +
+      "is more likely to be among them. You choose how much."
     );
   }
   return (
@@ -216,10 +222,12 @@ function messageTexts(survey, level) {
             "answers can be worked out.",
         ]
       : [];
+  const drawn = namesSeveral(survey)
+    ? "Your message names several answers, and may leave out yours: chance decided."
+    : "Your message may differ from your answer: chance decided.";
   return [
-    "Your message may differ from your answer: chance decided. Whoever sees it can be at " +
-      `most ${sure} sure of a yes-or-no fact about your answer that she found as likely as ` +
-      "not before, even if all others work together.",
+    `${drawn} Whoever sees it can be at most ${sure} sure of a yes-or-no fact about your ` +
+      "answer that she found as likely as not before, even if all others work together.",
     ...end,
   ];
 }

@@ -65,6 +65,61 @@ export function randomizeCategory(value, count, epsilon, rng) {
   return rng.coin(blanketChance(epsilon, 1 / count)) ? rng.below(count) : value;
 }
 
+/**
+ * Subset selection: a set of so many categories, uniform with the blanket's chance, else a
+ * uniform one that holds one's own.
+ *
+ * @returns {number[]} Categories in ascending order, which tells nothing of how they were
+ *   drawn.
+ */
+export function randomizeSubset(value, count, size, epsilon, rng) {
+  checkWhole(value, count);
+  if (!Number.isInteger(size) || size < 1 || size >= count) {
+    throw new RangeError("Expected a size of subsets below that of all.");
+  }
+  if (rng.coin(blanketChance(epsilon, size / count))) return uniformSet(size, count, rng);
+  // The others are numbered without a gap where the value is.
+  const others = uniformSet(size - 1, count - 1, rng);
+  return ascending([value, ...others.map((other) => other + (other >= value ? 1 : 0))]);
+}
+
+/** Hadamard response: a column, uniform with the blanket's chance, else one's own. */
+export function randomizeColumn(value, count, epsilon, rng) {
+  checkWhole(value, count);
+  const column = rng.below(columns(count));
+  const ignores = rng.coin(blanketChance(epsilon, 0.5));
+  if (ignores || speaksFor(column, value)) return column;
+  const row = value + 1;
+  // Turning the bit where the row has its lowest one changes the side.
+  return column ^ (row & -row);
+}
+
+/** Returns how many columns there are: the smallest power of 2 above the categories. */
+export function columns(count) {
+  return 2 ** (32 - Math.clz32(count));
+}
+
+/** Tells whether a column has an even number of ones in common with a category's row. */
+export function speaksFor(column, category) {
+  let common = column & (category + 1);
+  for (const shift of [16, 8, 4, 2, 1]) common ^= common >>> shift;
+  return (common & 1) === 0;
+}
+
+/** Draws so many of 0, ..., count - 1 (Floyd): every set is equally likely. */
+function uniformSet(size, count, rng) {
+  const found = new Set();
+  for (let last = count - size; last < count; last += 1) {
+    const drawn = rng.below(last + 1);
+    found.add(found.has(drawn) ? last : drawn);
+  }
+  return ascending([...found]);
+}
+
+function ascending(numbers) {
+  return numbers.sort((one, other) => one - other);
+}
+
 /** One bit about a number: 1 the more often, the closer it is to the high end. */
 export function randomizeNumber(value, low, high, epsilon, rng) {
   if (!(value >= low && value <= high && low < high)) {

@@ -4,10 +4,10 @@ import * as wire from "./wire.js";
 
 // What this page runs for each statistic: a task that asks for another mechanism is refused.
 const MECHANISMS = {
-  frequency: "kary-response",
-  mean: "one-bit",
-  sum: "one-bit",
-  items: "poisson-items",
+  frequency: ["kary-response", "subset-selection", "hadamard-response"],
+  mean: ["one-bit"],
+  sum: ["one-bit"],
+  items: ["poisson-items"],
 };
 const CENTRAL = ["items"];
 const IDENTITY = ["statistic", "mechanism", "parameters", "mode"];
@@ -37,7 +37,23 @@ function isKnown(protocol, statistic) {
   return (
     Object.hasOwn(MECHANISMS, statistic) &&
     protocol?.statistic === statistic &&
-    protocol.mechanism === MECHANISMS[statistic]
+    MECHANISMS[statistic].includes(protocol.mechanism)
+  );
+}
+
+/** Tells whether a message about a category names several of them. */
+export function namesSeveral({ task }) {
+  const { statistic, terms } = task.question;
+  return statistic === "frequency" && terms.mechanism !== MECHANISMS.frequency[0];
+}
+
+/** Tells whether what is certified is what this page will run on these terms. */
+function agrees({ mechanism, parameters }, statistic, terms) {
+  return (
+    statistic !== "frequency" ||
+    (mechanism === terms.mechanism &&
+      parameters.categories === terms.categories.length &&
+      parameters.subset_size === terms.subset_size)
   );
 }
 
@@ -67,8 +83,9 @@ export async function read(text) {
   const { task, plan, epoch, stage, phase } = wire.plain(raw);
   const taskId = wire.fromText(task?.task_id, 16);
   const analystKey = wire.fromText(task?.analyst_key, 32);
-  const statistic = task?.question?.statistic;
-  if (task?.version !== 2 || !isKnown(task.protocol, statistic) || !taskId) {
+  const { statistic, terms } = task?.question ?? {};
+  const known = task?.version === 2 && isKnown(task.protocol, statistic);
+  if (!known || !agrees(task.protocol, statistic, terms) || !taskId) {
     throw new Trouble("This page does not know this kind of survey.");
   }
   if (task.suite !== "x25519" || !analystKey) {
@@ -81,7 +98,7 @@ export async function read(text) {
   if (planned && plan === null) {
     throw new Trouble("This survey's plan is not published yet. Come back later.");
   }
-  if (planned && !(isKnown(plan, statistic) && fits(plan, task.question.terms))) {
+  if (planned && !(isKnown(plan, statistic) && fits(plan, terms))) {
     throw new Trouble("This page does not know this kind of plan.");
   }
   const published = planned

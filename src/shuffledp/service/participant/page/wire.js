@@ -5,8 +5,7 @@
 // kept as they were spelled: `parse` keeps them as Spelled, `canonical` writes them back.
 
 export const TOKEN_SIZE = 32;
-export const MESSAGE_SIZE = 9;
-export const SEALED_SIZE = MESSAGE_SIZE + 32 + 16;
+export const SEALING_SIZE = 32 + 16;
 export const UNLINKED = 0xffff;
 export const Stage = Object.freeze({ answer: 0, choice: 1 });
 export const MEDIA_TYPE = "application/vnd.shuffledp.reports";
@@ -135,13 +134,25 @@ export function plainMessage(number) {
   return concat(bigEndian(1, 1), bigEndian(0, 4), bigEndian(number, 4));
 }
 
+/** Returns a message that is a set of 0, ..., count - 1: a bit for each, highest first. */
+export function plainSet(members, count) {
+  const bits = new Uint8Array(Math.ceil(count / 8));
+  for (const member of members) {
+    if (!Number.isInteger(member) || member < 0 || member >= count) {
+      throw new RangeError("Expected a set of known elements.");
+    }
+    bits[member >> 3] |= 0x80 >> (member & 7);
+  }
+  return concat(bigEndian(1, 1), bits);
+}
+
 /** Returns an upload of one report. */
 export function upload(step, taskId, token, level, sealed) {
   if (taskId.length !== ID_SIZE || token.length !== TOKEN_SIZE) {
     throw new RangeError("Expected a task id of 16 bytes and a token of 32.");
   }
-  if (!sealed.length || sealed.some((message) => message.length !== SEALED_SIZE)) {
-    throw new RangeError(`Expected messages of ${SEALED_SIZE} bytes.`);
+  if (!sealed.length || sealed.some((message) => message.length !== sealed[0].length)) {
+    throw new RangeError("Expected messages of one size.");
   }
   const header = concat(
     utf8("SDPR"),
