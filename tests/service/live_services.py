@@ -31,8 +31,8 @@ from shuffledp.service.shuffler.store import ShufflerStore
 Party = Literal["shuffler", "analyst"]
 
 # Processes are copies of one that has everything imported: numpy alone takes a second.
-_PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(
     [
         "uvicorn.protocols.http.h11_impl",
         "uvicorn.lifespan.on",
@@ -168,9 +168,7 @@ class Running:
 
     def peak_memory(self) -> float:
         """In MB, of the process that runs now."""
-        status = Path(f"/proc/{self._pid}/status").read_text()
-        [line] = [row for row in status.splitlines() if row.startswith("VmHWM")]
-        return int(line.split()[1]) / 1024
+        return peak_memory(self._pid)
 
     @property
     def _pid(self) -> int:
@@ -181,7 +179,7 @@ class Running:
     def _supervise(self) -> None:
         while self._wanted.is_set():
             with _ONE_AT_A_TIME:
-                self._process = _PROCESSES.Process(
+                self._process = PROCESSES.Process(
                     target=_serve, args=(self.setup, self._kill), daemon=True
                 )
                 self._process.start()
@@ -196,6 +194,13 @@ class Running:
                 # Anything else was not asked for, and shows as a service that is silent.
                 assert ended == -signal.SIGKILL, f"It ended with {ended}."
                 self.deaths, self._kill = self.deaths + 1, None
+
+
+def peak_memory(pid: int | None) -> float:
+    """In MB."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    [line] = [row for row in status.splitlines() if row.startswith("VmHWM")]
+    return int(line.split()[1]) / 1024
 
 
 def free_ports(count: int) -> list[int]:

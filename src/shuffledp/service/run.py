@@ -1,6 +1,7 @@
 """Runs a service until it is stopped, and says nothing about who asked it what."""
 
 import os
+import resource
 import socket
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -11,6 +12,14 @@ from urllib.parse import parse_qs, urlsplit
 
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.extras import require
+from shuffledp.service.connections import (
+    ACCEPTED_AT_ONCE,
+    FILES,
+    MAX_HEADER,
+    Connections,
+    GuardedConnection,
+    places,
+)
 from shuffledp.service.wire.task import Task
 
 require("starlette", extra="service", what="A service")
@@ -21,6 +30,10 @@ from starlette.applications import Starlette  # noqa: E402
 
 HostT = TypeVar("HostT")
 Store = TypeVar("Store")
+
+_BACKLOG = 2048
+# Nothing that has a receipt waits for it: what is not answered by then never will be.
+_LAST_SECONDS = 5
 
 
 def run(
@@ -49,17 +62,24 @@ def run(
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        log_level="warning",
+        # Anybody could fill a disk with its warnings.
+        log_level="critical",
         # Its own would close the handlers of everything else in the process.
         log_config=None,
+        # By themselves these would depend on what else is installed.
+        http=GuardedConnection,
         ws="none",
+        loop="asyncio",
+        h11_max_incomplete_event_size=MAX_HEADER,
+        backlog=ACCEPTED_AT_ONCE,
+        timeout_graceful_shutdown=_LAST_SECONDS,
         # Its own way would turn what goes wrong into a stack trace.
         lifespan="off",
     )
     with _listening(host, port) as listening:
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{listening.getsockname()[1]}"
-        server = _Server(config, app, lambda: started(url))
+        server = _Server(config, app, listening, lambda: started(url))
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
 
@@ -68,10 +88,15 @@ class _Server(uvicorn.Server):
     """Opens what the service needs before it begins, and closes it at the end."""
 
     def __init__(
-        self, config: uvicorn.Config, app: Starlette, ready: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        app: Starlette,
+        listening: socket.socket,
+        ready: Callable[[], None],
     ) -> None:
         super().__init__(config)
-        self._app, self._ready = app, ready
+        self.server_state = Connections(places(_open_files()))
+        self._app, self._listening, self._ready = app, listening, ready
         self._opened = AsyncExitStack()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -86,18 +111,33 @@ class _Server(uvicorn.Server):
                 f"Could not open the database: {type(error).__name__}."
             ) from error
         await super().startup(sockets=sockets)
+        # It was told how many to accept at once, and took that for how many may wait.
+        self._listening.listen(_BACKLOG)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """As uvicorn, before the service's own end."""
         await super().shutdown(sockets=sockets)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
         await self._opened.aclose()
+
+
+def _open_files() -> int:
+    """Raises the number of files that may be open to what is needed; returns it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < FILES:
+        wanted = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return FILES if soft == resource.RLIM_INFINITY else soft
 
 
 def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "no such address"
         raise DataError(f"Could not listen on {host}:{port}: {reason}.") from error

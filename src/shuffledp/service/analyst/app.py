@@ -16,6 +16,7 @@ from shuffledp.service.analyst.store import AnalystStore, EpochRecord
 from shuffledp.service.analyst.work import acknowledge
 from shuffledp.service.analyst.worker import Worker
 from shuffledp.service.collection.analyst_state import AnalystState
+from shuffledp.service.connections import prove
 from shuffledp.service.problems import HideCrashes, handlers
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -105,6 +106,7 @@ class _Analyst:
         intake = BatchIntake(request.stream())
         try:
             header = await intake.header(task)
+            prove(request.scope)
             state = await run_in_threadpool(self._store.state, task)
             batch = (task, header.batch_id)
             known = await run_in_threadpool(self._store.acknowledgement, *batch)

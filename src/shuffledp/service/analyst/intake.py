@@ -4,12 +4,12 @@ Whoever is not the task's shuffler is refused after the header; nobody else make
 service keep anything.
 """
 
-import asyncio
 import hashlib
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from shuffledp.service.pace import Paced
 from shuffledp.service.wire.batch import (
     BEGIN_SIZE,
     BatchHeader,
@@ -20,15 +20,17 @@ from shuffledp.service.wire.order import OrderCheck
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
 
-# Between two parts: what stands still longer does not come any more.
-_SECONDS = 60.0
+# A batch may come across the world, and its shuffler's disk may be busy.
+_GRACE_SECONDS = 20.0
+_BYTES_PER_SECOND = 32 * 2**10
 
 
 class BatchIntake:
     """Reads one batch."""
 
     def __init__(self, body: AsyncIterator[bytes]) -> None:
-        self._body, self._begin = body, bytearray()
+        self._begin = bytearray()
+        self._body = Paced(body, grace=_GRACE_SECONDS, rate=_BYTES_PER_SECOND)
         self._piles: tuple[int, ...] = ()
 
     async def header(self, task: Task) -> BatchHeader:
@@ -92,9 +94,9 @@ class BatchIntake:
 
     async def _next(self) -> bytes:
         try:
-            async with asyncio.timeout(_SECONDS):
-                return await anext(self._body)
+            return await anext(self._body)
         except TimeoutError:
             raise Refusal(
-                Reason.MALFORMED, f"Expected more of the batch within {_SECONDS:g} s."
+                Reason.MALFORMED,
+                f"Expected at least {_BYTES_PER_SECOND:,} bytes per second.",
             ) from None

@@ -140,7 +140,7 @@ class _Shuffler:
     async def post_reports(self, request: Request) -> Response:
         """Takes an upload; answers once it is on the disk."""
         collector = self._collector(request)
-        body = await self._bodies.read(request)
+        body = await self._bodies.read(request, collector.admit)
         try:
             receipt = await collector.upload(body.content())
         finally:

@@ -1,45 +1,76 @@
-"""Bodies of uploads: limited one by one, all together, and in time."""
+"""Bodies of uploads: known by their first token, limited one by one, in all and in time.
 
-import asyncio
+Of a body whose first token was not issued nothing is kept. With one that was, so much is
+held as one upload may have; with sixteen of them, all that is held at once.
+"""
+
+from collections import Counter
+from collections.abc import Callable
 
 from shuffledp.extras import require
+from shuffledp.service.connections import prove
+from shuffledp.service.pace import Paced
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import MAX_BODY
+from shuffledp.service.wire.reports import HEADER_SIZE, MAX_BODY
+from shuffledp.service.wire.tokens import TOKEN_SIZE
 
 require("starlette", extra="service", what="A service")
 
 from starlette.requests import ClientDisconnect, Request  # noqa: E402
 
+BEGIN_SIZE = HEADER_SIZE + TOKEN_SIZE
+"""Bytes of a body that are looked at before the rest is taken."""
+
 _MAX_HELD = 16 * MAX_BODY
-_SECONDS = 60.0
+_GRACE_SECONDS = 10.0
+_BYTES_PER_SECOND = 32 * 2**10
 
 
 class Bodies:
-    """Reads bodies, and knows how many bytes are held at the moment."""
+    """Reads bodies, and knows how many bytes are held at the moment, and for whom."""
 
     def __init__(self) -> None:
-        self._held = 0
+        self._held: Counter[bytes] = Counter()
+        self._all = 0
 
-    async def read(self, request: Request) -> "Body":
+    async def read(self, request: Request, admit: Callable[[bytes], None]) -> "Body":
         """Returns a whole body, which counts as held until it is given back.
 
+        Args:
+            request: What it comes with.
+            admit: Raises Refusal unless the first `BEGIN_SIZE` bytes may begin an upload;
+                gets fewer of a body that has no more.
+
         Raises:
-            Refusal: If it is larger than `MAX_BODY`, slow, or incomplete; or if too many
-                others are held.
+            Refusal: If it is not admitted, larger than `MAX_BODY`, slow, or incomplete; or
+                if too many others are held.
         """
         stated = request.headers.get("content-length", "")
-        if stated.isdecimal() and int(stated[:20]) > MAX_BODY:
+        if not stated.isdecimal():
+            # In pieces of a byte, a body costs a hundred times as much.
+            raise Refusal(Reason.MALFORMED, "Expected a Content-Length.")
+        if int(stated[:20]) > MAX_BODY:
             raise _too_large()
         body = Body(self)
+        parts = Paced(
+            aiter(request.stream()), grace=_GRACE_SECONDS, rate=_BYTES_PER_SECOND
+        )
         try:
-            async with asyncio.timeout(_SECONDS):
-                async for part in request.stream():
-                    body.add(part)
+            begin = b""
+            async for part in parts:
+                begin += part
+                if len(begin) >= BEGIN_SIZE:
+                    break
+            admit(begin[:BEGIN_SIZE])
+            prove(request.scope)
+            body.begin(begin)
+            async for part in parts:
+                body.add(part)
         except TimeoutError:
             body.give_back()
             raise Refusal(
                 Reason.MALFORMED,
-                f"Expected the whole body within {_SECONDS:g} seconds.",
+                f"Expected at least {_BYTES_PER_SECOND:,} bytes per second.",
             ) from None
         except ClientDisconnect:
             body.give_back()
@@ -49,24 +80,32 @@ class Bodies:
             raise
         return body
 
-    def hold(self, size: int) -> None:
-        """Counts so many bytes more, or fewer.
+    def hold(self, token: bytes, size: int) -> None:
+        """Counts so many bytes more, or fewer, for the one whose token it is.
 
         Raises:
             Refusal: If that is too many.
         """
-        if self._held + size > _MAX_HELD:
+        if self._all + size > _MAX_HELD or self._held[token] + size > MAX_BODY:
             raise Refusal(Reason.STORAGE, "Expected fewer uploads at once: try later.")
-        self._held += size
+        self._all += size
+        self._held[token] += size
+        if not self._held[token]:
+            del self._held[token]
 
 
 class Body:
-    """What arrived so far."""
+    """What arrived so far of an upload that was admitted."""
 
     def __init__(self, bodies: Bodies) -> None:
         self._bodies = bodies
         self._parts: list[bytes] = []
-        self._size = 0
+        self._token, self._size = b"", 0
+
+    def begin(self, part: bytes) -> None:
+        """Adds what arrived first, with the token that all of it is held for."""
+        self._token = part[HEADER_SIZE:BEGIN_SIZE]
+        self.add(part)
 
     def add(self, part: bytes) -> None:
         """Adds what arrived next.
@@ -76,7 +115,7 @@ class Body:
         """
         if self._size + len(part) > MAX_BODY:
             raise _too_large()
-        self._bodies.hold(len(part))
+        self._bodies.hold(self._token, len(part))
         self._size += len(part)
         self._parts.append(part)
 
@@ -88,7 +127,7 @@ class Body:
 
     def give_back(self) -> None:
         """Counts its bytes as held no longer."""
-        self._bodies.hold(-self._size)
+        self._bodies.hold(self._token, -self._size)
         self._size = 0
         self._parts.clear()
 

@@ -14,10 +14,12 @@ from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerS
 from shuffledp.service.problems import log_crash
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.intake import (
+    TOKEN_FORGED,
     Group,
     Outcome,
     Upload,
     UploadIntake,
+    admit,
     read_upload,
 )
 from shuffledp.service.shuffler.marks import Marks
@@ -37,7 +39,7 @@ _WHY = {
     Outcome.REPEATED: Reason.MESSAGE_REPEATED,
 }
 _SAID = {
-    Reason.TOKEN_FORGED: "Expected a token that was issued for this task and epoch.",
+    Reason.TOKEN_FORGED: TOKEN_FORGED,
     Reason.TOKEN_SPENT: "Expected a token that was not used before.",
     Reason.MESSAGE_REPEATED: "Expected a message that was sealed for this report.",
     Reason.UNKNOWN_LEVEL: "Expected a level that the task offers.",
@@ -94,17 +96,30 @@ class Collector:
             await self._closing
         await self.save_refused()
 
+    def admit(self, begin: bytes) -> None:
+        """Raises Refusal unless an upload may come in that begins with these bytes.
+
+        Args:
+            begin: Its header and first token; fewer bytes if it has no more.
+        """
+        try:
+            admit(self.state, begin, self._check())
+        except Refusal as refusal:
+            self._refused[refusal.reason.value] += 1
+            raise
+
     async def upload(self, body: bytes) -> dict[str, Any]:
         """Returns the signed receipt of an upload, all of it durable.
 
         Raises:
-            Refusal: If it cannot be read, comes at another time, could not be stored, or
-                has one report that is refused.
+            Refusal: If it cannot be read, comes at another time, could not be stored, has
+                one report that is refused, or many that no device would send.
         """
         state, marks, secrets = self.state, self._marks, self.hosted.secrets
-        check = TokenCheck(secrets.token_key, state.task.task_id, state.epoch)
         try:
-            upload = await asyncio.to_thread(read_upload, state, body, check, marks)
+            upload = await asyncio.to_thread(
+                read_upload, state, body, self._check(), marks
+            )
             outcomes = np.zeros(0, dtype=np.int8)
             if upload.places.size:
                 outcomes = await self._intake.add(upload)
@@ -240,6 +255,10 @@ class Collector:
             "shortfalls": [str(shortfall) for shortfall in shortfalls],
             "refused": dict(sorted(self._refused.items())),
         }
+
+    def _check(self) -> TokenCheck:
+        key, state = self.hosted.secrets.token_key, self.state
+        return TokenCheck(key, state.task.task_id, state.epoch)
 
     async def _commit(self, group: Group) -> list[NDArray[np.int8]]:
         def keep(known: NDArray[np.bool_]) -> Arrivals:

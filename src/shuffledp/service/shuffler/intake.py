@@ -17,19 +17,27 @@ from numpy.typing import NDArray
 from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.shuffler.marks import Marks, numbered
 from shuffledp.service.shuffler.store import Arrivals
-from shuffledp.service.wire.refusal import Reason
+from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import (
+    HEADER_SIZE,
     choices_offered,
     read_columns,
     read_header,
+    report_size,
 )
 from shuffledp.service.wire.tokens import TOKEN_SIZE, TokenCheck
+
+MAX_BAD = 16
+"""Reports that are listed as refused, before the whole upload is."""
+
+TOKEN_FORGED = "Expected a token that was issued for this task and epoch."
 
 _MAX_GROUP = 1 << 16
 # Whoever is alone waits for others, for so long or until there are so many reports: what
 # is written together cannot be told apart later.
 _MOMENT = 0.05
 _ENOUGH = 1024
+_TOKEN = f"S{TOKEN_SIZE}"
 
 
 class Outcome(IntEnum):
@@ -62,6 +70,23 @@ class Upload:
     refused: tuple[tuple[int, Reason], ...]
 
 
+def admit(state: ShufflerState, begin: bytes, check: TokenCheck) -> None:
+    """Raises Refusal unless an upload may come in that begins with these bytes.
+
+    Args:
+        state: Where the task stands.
+        begin: Its header and first token; fewer bytes if it has no more.
+        check: Of the state's epoch.
+    """
+    state.check_upload(read_header(begin))
+    token = begin[HEADER_SIZE:]
+    if len(token) < TOKEN_SIZE:
+        size = report_size(state.step)
+        raise Refusal(Reason.WRONG_SIZE, f"Expected reports of {size} bytes each.")
+    if not check.valid(token):
+        raise Refusal(Reason.TOKEN_FORGED, TOKEN_FORGED)
+
+
 def read_upload(
     state: ShufflerState, body: bytes, check: TokenCheck, marks: Marks
 ) -> Upload:
@@ -74,18 +99,18 @@ def read_upload(
         marks: Of the step.
 
     Raises:
-        Refusal: If it is not one for this step.
+        Refusal: If it is not one for this step, or more than `MAX_BAD` of its reports are
+            such as nobody's device sends: they would cost as much as good ones.
     """
     state.check_upload(read_header(body))
     columns = read_columns(state.step, body)
-    tokens = columns.tokens.tobytes()
-    issued = np.array(
-        [
-            check.valid(tokens[start : start + TOKEN_SIZE])
-            for start in range(0, len(tokens), TOKEN_SIZE)
-        ]
-    )
+    # Counted first, as it takes the least time.
+    if len(columns.tokens) - len(np.unique(columns.tokens.view(_TOKEN))) > MAX_BAD:
+        raise Refusal(Reason.TOKEN_SPENT, "Expected every token once.")
     offered = choices_offered(state.step, columns.choices)
+    if np.count_nonzero(~offered) > MAX_BAD:
+        raise Refusal(Reason.UNKNOWN_LEVEL, "Expected levels that the task offers.")
+    issued = _issued(columns.tokens.tobytes(), check)
     bad = np.flatnonzero(~(issued & offered)).tolist()
     places = np.flatnonzero(issued & offered)
     sealed = columns.sealed[places]
@@ -100,6 +125,16 @@ def read_upload(
             (p, Reason.UNKNOWN_LEVEL if issued[p] else Reason.TOKEN_FORGED) for p in bad
         ),
     )
+
+
+def _issued(tokens: bytes, check: TokenCheck) -> NDArray[np.bool_]:
+    found, forged = [], 0
+    for start in range(0, len(tokens), TOKEN_SIZE):
+        found.append(check.valid(tokens[start : start + TOKEN_SIZE]))
+        forged += not found[-1]
+        if forged > MAX_BAD:
+            raise Refusal(Reason.TOKEN_FORGED, TOKEN_FORGED)
+    return np.array(found)
 
 
 class Group:

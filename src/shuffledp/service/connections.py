@@ -1,0 +1,262 @@
+"""Connections that nobody can hold: what does not come in time is dropped.
+
+Everybody may connect, so places are never refused; they are taken from others. Who sent a
+token or a signature that was checked keeps her place until she has her answer. All others
+are strangers: when places run out the oldest of them goes, and what is stored of each is a
+few KiB. Somebody honest is a stranger for milliseconds only.
+
+    headers and the first of a body within    `_HEADER_SECONDS`, idle time included
+                      answers taken within    `_WRITE_SECONDS`
+        rest of a body that is not wanted     `_LINGER_SECONDS`, `_LINGER_BYTES`
+                          rest of a body      as `pace.py` says
+"""
+
+import asyncio
+import re
+import socket
+from contextlib import suppress
+from typing import Any
+
+from shuffledp.extras import require
+from shuffledp.service.wire.reports import HEADER_SIZE
+from shuffledp.service.wire.tokens import TOKEN_SIZE
+
+require("uvicorn", extra="service", what="A service")
+
+import h11  # noqa: E402
+from starlette.types import Scope  # noqa: E402
+from uvicorn.config import Config  # noqa: E402
+from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: E402
+from uvicorn.server import ServerState  # noqa: E402
+
+MAX_HEADER = 16 * 2**10
+"""Bytes of a request before its body."""
+
+MAX_CONNECTIONS = 2048
+"""At once; fewer where a process may not open as many files."""
+
+ACCEPTED_AT_ONCE = 16
+"""Connections that the event loop may accept in one turn."""
+
+_HEADER_SECONDS = 10.0
+_WRITE_SECONDS = 20.0
+_LINGER_SECONDS = 1.0
+_LINGER_BYTES = 2**20
+_STRANGERS_READ = 16 * 2**10
+_MAX_UNREAD = 128
+# Of what an answer may leave with the system, which keeps megabytes otherwise.
+_SEND_BUFFER = 64 * 2**10
+# Of files: databases, the listener, clients, and what a few turns of the loop accepted
+# before it is counted, or have not yet closed after it was dropped.
+_RESERVED = 256
+FILES = MAX_CONNECTIONS + _RESERVED
+"""That a process needs to be allowed to open for so many connections."""
+
+_KEY = "shuffledp.connection"
+# All that is needed to refuse an upload.
+_BODY_BEGIN = HEADER_SIZE + TOKEN_SIZE
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})", re.IGNORECASE)
+_EXPECTS = re.compile(rb"\r\nexpect:", re.IGNORECASE)
+
+
+def places(files: int) -> int:
+    """Returns how many connections there may be, if so many files may be open."""
+    return min(MAX_CONNECTIONS, max(files - _RESERVED, files // 4))
+
+
+def prove(scope: Scope) -> None:
+    """Keeps the connection of a request until its answer: its sender was checked."""
+    connection = scope.get("state", {}).get(_KEY)
+    if connection is not None:
+        connection.prove()
+
+
+class Connections(ServerState):
+    """All connections of a service, and who is dropped for whom."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self._limit = limit
+        # In the order in which they came, or had their last answer.
+        self._strangers: dict[GuardedConnection, None] = {}
+        self._proven: dict[GuardedConnection, None] = {}
+        self._unread: dict[GuardedConnection, None] = {}
+
+    def enter(self, connection: "GuardedConnection") -> None:
+        """Counts a stranger; the oldest connection goes if there are too many."""
+        if len(self._strangers) + len(self._proven) >= self._limit:
+            next(iter(self._strangers or self._proven)).drop()
+        self._strangers[connection] = None
+
+    def prove(self, connection: "GuardedConnection") -> None:
+        """Counts it as somebody known."""
+        if connection in self._strangers:
+            del self._strangers[connection]
+            self._proven[connection] = None
+
+    def answered(self, connection: "GuardedConnection") -> None:
+        """Counts it as a newcomer: the next request has to prove itself again."""
+        self.leave(connection)
+        self._strangers[connection] = None
+
+    def unread(self, connection: "GuardedConnection") -> None:
+        """Counts one that does not take its answer, which waits in memory."""
+        if len(self._unread) >= _MAX_UNREAD:
+            next(iter(self._unread)).drop()
+        self._unread[connection] = None
+
+    def read(self, connection: "GuardedConnection") -> None:
+        """Counts it as one that takes its answer again."""
+        self._unread.pop(connection, None)
+
+    def leave(self, connection: "GuardedConnection") -> None:
+        """Counts it no more."""
+        for group in (self._strangers, self._proven, self._unread):
+            group.pop(connection, None)
+
+
+class GuardedConnection(H11Protocol):
+    """One connection, as uvicorn serves it, with limits of time and size."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: Connections,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, {**app_state, _KEY: self}, _loop)
+        self._all = server_state
+        self._timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+        self._begun: bytearray | None = bytearray()
+        self._is_proven = self._lingers = False
+        self._unwanted = 0
+
+    def connection_made(  # type: ignore[override]
+        self, transport: asyncio.Transport
+    ) -> None:
+        """As uvicorn, within the limit of connections."""
+        super().connection_made(transport)
+        transport.get_extra_info("socket").setsockopt(
+            socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER
+        )
+        self._whole_size = self._read_at_once(_STRANGERS_READ)
+        self._all.enter(self)
+        self._within(_HEADER_SECONDS)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """As uvicorn; nothing is left of it."""
+        self._all.leave(self)
+        for timer in (self._timer, self._write_timer):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """As uvicorn; what nobody wants is not looked at."""
+        if self._lingers:
+            self._unwanted += len(data)
+            if self._unwanted > _LINGER_BYTES:
+                self.drop()
+            return
+        if self._begun is not None:
+            self._begun += data
+            if _is_to_come(self._begun):
+                return
+            data, self._begun = bytes(self._begun), None
+        try:
+            super().data_received(data)
+        except h11.LocalProtocolError:
+            # Nonsense behind a request whose answer has begun: there is no other answer.
+            self.drop()
+        if self.transport.is_closing():
+            self._within(_WRITE_SECONDS)
+
+    def handle_events(self) -> None:
+        """As uvicorn; once headers are whole, the service itself decides how to go on."""
+        before = self.cycle
+        super().handle_events()
+        if self.cycle is not before and self._timer is not None:
+            self._timer.cancel()
+
+    def on_response_complete(self) -> None:
+        """As uvicorn; who posted what proves nothing is not waited for any longer."""
+        was_proven, self._is_proven = self._is_proven, False
+        if self.transport.is_closing():
+            self._within(_WRITE_SECONDS)
+        elif self.conn.their_state is h11.SEND_BODY:
+            self._linger()
+        elif self.scope["method"] == "POST" and not was_proven:
+            self.transport.close()
+            self._within(_WRITE_SECONDS)
+        else:
+            self._all.answered(self)
+            self._read_at_once(_STRANGERS_READ)
+            self._within(_HEADER_SECONDS)
+        super().on_response_complete()
+
+    def shutdown(self) -> None:
+        """As uvicorn, whatever state the connection is in."""
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
+        else:
+            self.cycle.keep_alive = False
+
+    def pause_writing(self) -> None:
+        """As uvicorn, but not for ever."""
+        super().pause_writing()
+        self._all.unread(self)
+        self._write_timer = self.loop.call_later(_WRITE_SECONDS, self.drop)
+
+    def resume_writing(self) -> None:
+        """As uvicorn."""
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+        self._all.read(self)
+        super().resume_writing()
+
+    def prove(self) -> None:
+        """Keeps it until its answer."""
+        self._is_proven = True
+        self._all.prove(self)
+        self._read_at_once(self._whole_size)
+
+    def drop(self) -> None:
+        """Ends it at once, whatever it is doing."""
+        self._all.leave(self)
+        self.transport.abort()
+
+    def _within(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self.loop.call_later(seconds, self.drop)
+
+    def _linger(self) -> None:
+        # Closed with unread bytes, the answer could be lost on its way: nothing more is
+        # said, but a little of the rest is taken and thrown away.
+        self._lingers = True
+        with suppress(OSError):
+            self.transport.write_eof()
+        self._within(_LINGER_SECONDS)
+
+    def _read_at_once(self, size: int) -> int:
+        """Changes how many bytes are taken from the network at once; returns it so far."""
+        before: int = self.transport.max_size  # type: ignore[attr-defined]
+        self.transport.max_size = size  # type: ignore[attr-defined]
+        return before
+
+
+def _is_to_come(begun: bytearray) -> bool:
+    """Tells whether a first request is no request yet, nor the begin of its body there.
+
+    Nothing is decided here but when it is read: what comes in drops, or not at all, costs
+    as little as that.
+    """
+    end = begun.find(b"\r\n\r\n")
+    if end < 0:
+        return len(begun) <= MAX_HEADER
+    length = _LENGTH.search(begun, 0, end)
+    if length is None or _EXPECTS.search(begun, 0, end):
+        return False
+    return len(begun) - end - 4 < min(int(length[1]), _BODY_BEGIN)
