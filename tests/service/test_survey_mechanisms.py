@@ -224,3 +224,26 @@ def test_the_usual_mechanism_is_that_of_the_protocol() -> None:
 
     assert survey.mechanism == MECHANISM.options[0]
     assert survey.identity(offer) == Frequency(11).identity
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("num_categories", [3, 8, 100, 1000])
+@pytest.mark.parametrize("per_level", [50, 1000])
+def test_at_the_same_levels_no_mechanism_is_both_closer_and_as_private_as_the_usual_one(
+    num_categories: int, per_level: int
+) -> None:
+    k, people = num_categories, Population.from_counts(dict.fromkeys(LEVELS, per_level))
+
+    def privacy_and_error(oracle: FrequencyOracle) -> tuple[list[float], float]:
+        protocol = Frequency(k, randomizer=oracle)
+        certified = account(protocol, people, delta=1e-6, quantiles=False)
+        epsilons = [level.epsilon_central for level in certified.levels]
+        return epsilons, protocol.predicted_error(people, share=1.0 / k)
+
+    usual, usual_error = privacy_and_error(KRandomizedResponse(k))
+    sizes = {max(2, round(k * share)) for share in (0.05, 0.2, 0.4)}
+    others: list[FrequencyOracle] = [SubsetSelection(k, size) for size in sizes]
+    for oracle in [HadamardResponse(k), *others]:
+        epsilons, error = privacy_and_error(oracle)
+        private = all(a <= b for a, b in zip(epsilons, usual, strict=True))
+        assert not (private and error <= usual_error)
