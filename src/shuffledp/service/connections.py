@@ -21,6 +21,7 @@ from shuffledp.extras import require
 from shuffledp.service.wire.reports import HEADER_SIZE
 from shuffledp.service.wire.tokens import TOKEN_SIZE
 
+require("starlette", extra="service", what="A service")
 require("uvicorn", extra="service", what="A service")
 
 import h11  # noqa: E402
