@@ -438,6 +438,43 @@ def test_close_says_what_became_of_the_batch(
     assert said in outcome.out + outcome.err
 
 
+def test_status_says_exactly_how_many_people_answered(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    said: dict[str, Any] = {
+        "epoch": 2,
+        "stage": "answer",
+        "phase": "open",
+        "people": [1412, 499],
+        "refused": {"message-repeated": 3, "malformed": 0},
+    }
+
+    async def ask(_client: object, method: str, url: str, **_named: object) -> Reply:
+        await asyncio.sleep(0)
+        asked.append((method, url.rpartition("/")[2]))
+        return Reply(said, 1)
+
+    monkeypatch.setattr(operate, "ask", ask)
+    command(*CREATE, *NAMES)
+    url = ("--shuffler", "http://127.0.0.1:9")
+
+    outcome = command("task", "status", "folder", *url)
+    said["people"] = "<b>"
+    nonsense = command("task", "status", "folder", *url)
+
+    lines = [line.strip() for line in outcome.out.splitlines()]
+    assert lines[0] == "Epoch 2, step answer: open."
+    assert lines[1:] == [
+        "level 0.5: 1,412 of 1,000 people",
+        "level 2: 499 of 500 people",
+        "refused: 3 (The same sealed message was sent before)",
+    ]
+    assert asked[0] == ("POST", "status")
+    assert nonsense.code == 2
+    assert "<b>" not in nonsense.out + nonsense.err
+
+
 def test_a_batch_that_is_on_its_way_is_waited_for(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -211,3 +211,10 @@ class Client:
         self._thread.join()
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
+
+
+def exact(client: Client, who: Parties) -> dict[str, Any]:
+    """What the operator knows."""
+    answer = client.post(who.path("/status"), headers=who.operator)
+    status: dict[str, Any] = answer.json()
+    return status

@@ -22,7 +22,7 @@ pytest.importorskip("starlette", reason="Needs the extra service.")
 
 from hostile_connections import Crowd, attacks, request
 from live_services import PROCESSES, free_ports, peak_memory
-from shuffler_parties import Analyst, Client, Parties, parties, reason, upload
+from shuffler_parties import Analyst, Client, Parties, exact, parties, reason, upload
 
 from shuffledp.service import connections, run
 from shuffledp.service.pace import Paced
@@ -434,7 +434,7 @@ def test_a_stop_comes_soon_and_keeps_what_has_a_receipt(
     with Client(
         one.who.app(SqliteStore(tmp_path / "shuffler.db"), Analyst(one.who))
     ) as client:
-        status = client.get(one.who.path()).json()
+        status = exact(client, one.who)
 
     # A second is what requests under way are given here.
     assert took < 3.0

@@ -131,7 +131,8 @@ def test_progress_is_what_the_shuffler_says(tmp_path: Path) -> None:
     with shuffler(json.dumps(shuffler_says(who)).encode()) as url:
         page = Page(look_at(tmp_path, who, url))
 
-    assert "39 of 40 people: 1 missing" in page.text
+    assert "39 of 40 people: up to 1 missing" in page.text
+    assert "numbers are rounded down, and up to a minute old" in page.text
     assert "40 of 40 people: enough" in page.text
     assert "1,412 of 40 people: enough" in page.text
     assert "The token was used before" in page.text

@@ -23,6 +23,7 @@ from shuffler_parties import (
     Analyst,
     Client,
     Parties,
+    exact,
     messages,
     parties,
     reason,
@@ -90,7 +91,7 @@ def test_a_receipt_is_signed_and_counts_what_is_kept(make_store: StoreMaker) -> 
 
     with Client(who.app(make_store(), Analyst(who))) as client:
         answer = post(client, who, body)
-        status = client.get(who.path()).json()
+        status = exact(client, who)
 
     receipt = Receipt.read(answer.json(), who.task.shuffler_signing_key)
     assert (receipt.accepted, receipt.refused) == (7, ())
@@ -139,7 +140,7 @@ def test_a_replayed_upload_and_a_replayed_token_are_refused(
         mixed = post(
             client, who, upload(who.step(), [tokens[2], *who.tokens(1)])
         ).json()
-        status = client.get(who.path()).json()
+        status = exact(client, who)
 
     assert again["accepted"] == 0
     assert again["refused"] == [[place, "token-spent"] for place in range(4)]
@@ -158,7 +159,7 @@ def test_a_token_that_comes_twice_in_an_upload_counts_where_it_comes_first(
 
     with Client(who.app(make_store(), Analyst(who))) as client:
         answer = post(client, who, body).json()
-        status = client.get(who.path()).json()
+        status = exact(client, who)
 
     assert answer["refused"] == [[2, "token-spent"]]
     assert status["people"] == [1, 1, 0]
@@ -223,7 +224,7 @@ def test_bodies_that_are_no_upload_to_this_step_are_refused(
     with Client(who.app(sqlite_store, Analyst(who))) as client:
         for name, (body, expected) in _bad_bodies(who).items():
             assert reason(post(client, who, body)) == expected, name
-        status = client.get(who.path()).json()
+        status = exact(client, who)
 
     assert status["people"] == [0, 0, 0]
     assert sum(status["refused"].values()) == len(_bad_bodies(who))
@@ -264,7 +265,7 @@ def test_a_hundred_thousand_reports_without_tokens_do_not_fill_the_disk(
     with Client(who.app(SqliteStore(tmp_path / "db"), Analyst(who))) as client:
         for _ in range(2):
             assert reason(post(client, who, body)) == "token-forged"
-        status = client.get(who.path()).json()
+        status = exact(client, who)
 
     assert status["refused"] == {"token-forged": 2}
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 200_000
@@ -276,7 +277,7 @@ def test_the_numbers_of_refusals_outlive_the_service(make_store: StoreMaker) -> 
         post(client, who, upload(who.step(), [os.urandom(TOKEN_SIZE)]))
 
     with Client(who.app(make_store(), Analyst(who))) as client:
-        status = client.get(who.path()).json()
+        status = exact(client, who)
 
     assert status["refused"] == {"token-forged": 1}
 
@@ -299,7 +300,7 @@ def test_closing_below_the_minimum_says_what_is_missing(make_store: StoreMaker) 
     with Client(who.app(make_store(), Analyst(who))) as client:
         post(client, who, upload(who.step(), who.tokens(7)))
         answer = client.post(who.path("/close"), headers=who.operator)
-        status = client.get(who.path()).json()
+        status = exact(client, who)
 
     missing = ["level 1: 2 of 3 people", "level 2: 2 of 3 people"]
     assert reason(answer) == "too-few-people"
@@ -409,7 +410,7 @@ def test_a_batch_that_was_refused_can_be_dropped_and_collected_again(
         second = client.post(who.path("/abandon"), headers=who.operator)
     analyst.troubles.clear()
     with Client(who.app(make_store(), analyst)) as client:
-        kept = client.get(who.path()).json()
+        kept = exact(client, who)
         again = post(client, who, upload(who.step(), tokens[:6])).json()
         client.post(who.path("/close"), headers=who.operator)
         wait_for(client, who, phase="delivered")
@@ -456,7 +457,7 @@ def test_a_batch_that_the_analyst_may_have_cannot_be_dropped(
         while not analyst.bodies:
             time.sleep(0.01)
         answer = client.post(who.path("/abandon"), headers=who.operator)
-        status = client.get(who.path()).json()
+        status = exact(client, who)
         analyst.troubles.clear()
         wait_for(client, who, phase="delivered")
         late = client.post(who.path("/abandon"), headers=who.operator)
@@ -493,7 +494,7 @@ def test_a_batch_that_is_accepted_after_all_is_not_dropped(
         time.sleep(0.1)
         answer_now.set()
         answer = dropping.result(30)
-        status = client.get(who.path()).json()
+        status = exact(client, who)
 
     assert reason(answer) == "not-open"
     assert status["phase"] == "delivered"
@@ -822,7 +823,7 @@ def test_a_database_that_restarts_is_found_again(
         healthy = client.get("/health")
         postgres.start()
         after = post(client, who, upload(who.step(), who.tokens(4)))
-        status = client.get(who.path()).json()
+        status = exact(client, who)
 
     assert reason(meanwhile) == "storage-full"
     assert healthy.json() == {"status": "ok"}
@@ -870,7 +871,7 @@ def test_waiting_uploads_share_a_transaction_and_keep_their_own_answers(
     with Client(who.app(make_store(), Analyst(who), reached=begun.append)) as client:
         with ThreadPoolExecutor(20) as pool:
             answers = list(pool.map(lambda body: post(client, who, body), bodies))
-        status = client.get(who.path()).json()
+        status = exact(client, who)
 
     counts = sorted(answer.json()["accepted"] for answer in answers)
     assert counts == [2] * 19 + [3]

@@ -222,6 +222,28 @@ def _minimum(text: str, num_levels: int) -> tuple[int, ...]:
     return numbers * num_levels if len(numbers) == 1 else numbers
 
 
+@task_group.command("status")
+@FOLDER
+@SHUFFLER
+def status_command(folder: Path, shuffler: str) -> None:
+    """Say how many people have answered, exactly: everybody else sees rounded numbers.
+
+    FOLDER needs task.json and shuffler.json.
+    """
+    from shuffledp.service.analyst.progress import read_progress
+    from shuffledp.service.secrets import load_task
+
+    task = load_task(folder)
+    now = read_progress(_operate(folder, shuffler, "status"), task)
+    click.echo(f"Epoch {now.epoch}, step {now.stage}: {now.phase}.")
+    for choice, people, least in zip(
+        task.counted, now.people, task.minimum, strict=False
+    ):
+        click.echo(f"  {task.named(choice)}: {people:,} of {least:,} people")
+    for said, count in now.refused:
+        click.echo(f"  refused: {count:,} ({said})")
+
+
 @task_group.command("close")
 @FOLDER
 @SHUFFLER
@@ -288,7 +310,7 @@ _CLOSED = {
 
 
 def _operate(
-    folder: Path, shuffler: str, what: Literal["close", "abandon", "epochs"]
+    folder: Path, shuffler: str, what: Literal["status", "close", "abandon", "epochs"]
 ) -> dict[str, Any]:
     from shuffledp.service.operate import operate  # Needs the extra.
 

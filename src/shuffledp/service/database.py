@@ -91,6 +91,7 @@ class OwnFile:
                 path, isolation_level=None, check_same_thread=False
             )
             try:
+                self._check(layout)
                 # What is deleted is overwritten, and what was written is on the disk.
                 for setting in (
                     "journal_mode = WAL",
@@ -99,7 +100,6 @@ class OwnFile:
                     *settings,
                 ):
                     self.connection.execute(f"PRAGMA {setting}")
-                self._check(layout)
             except BaseException:
                 self.connection.close()
                 raise

@@ -14,7 +14,7 @@ from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.refusal import Reason
 from shuffledp.service.wire.task import Task
 
-Action: TypeAlias = Literal["close", "abandon", "epochs"]
+Action: TypeAlias = Literal["status", "close", "abandon", "epochs"]
 
 require("httpx", extra="service", what="An operator")
 
@@ -25,14 +25,14 @@ _POLL = 0.25
 
 
 async def operate(folder: Path, shuffler: str, what: Action) -> dict[str, Any]:
-    """Closes the open step, drops a closed batch, or begins the next epoch.
+    """Asks for exact numbers, closes the open step, drops a closed batch, or goes on.
 
     After closing it waits for the analyst's answer, `HAND_OVER_SECONDS` at most.
 
     Args:
         folder: Of the task, with the shuffler's keys.
         shuffler: Its URL.
-        what: "close", "abandon" or "epochs".
+        what: "status", "close", "abandon", or "epochs" for the next one.
 
     Returns:
         What the shuffler says of the task afterwards.
@@ -90,5 +90,7 @@ async def operate_with(
             which = (
                 f"?{urlencode({name: now.get(name) for name in ('epoch', 'stage')})}"
             )
-        await ask(client, "POST", f"{url}/{what}{which}", headers=key)
+        reply = await ask(client, "POST", f"{url}/{what}{which}", headers=key)
+        if what == "status":
+            return reply.document
         return (await ask(client, "GET", url)).document

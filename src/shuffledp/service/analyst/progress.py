@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from shuffledp.errors import DataError
 from shuffledp.extras import require
 from shuffledp.service.wire.canonical import read_object
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -55,17 +56,23 @@ async def ask_shuffler(url: str | None, task: Task) -> Progress | None:
                 content += part
                 if len(content) > MAX_ANSWER:
                     return None
-        return _read(read_object(bytes(content), "progress"), task)
-    except (
-        httpx.HTTPError,
-        httpx.InvalidURL,
-        Refusal,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-    ):
+        return read_progress(read_object(bytes(content), "progress"), task)
+    except (httpx.HTTPError, httpx.InvalidURL, Refusal, DataError):
         return None
+
+
+def read_progress(value: dict[str, Any], task: Task) -> Progress:
+    """Reads what the shuffler says of a task.
+
+    Raises:
+        DataError: If it is nonsense.
+    """
+    try:
+        return _read(value, task)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            "Expected the shuffler to say where the task stands."
+        ) from error
 
 
 def _read(value: dict[str, Any], task: Task) -> Progress:

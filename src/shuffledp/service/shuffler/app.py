@@ -29,6 +29,7 @@ from starlette.routing import Route  # noqa: E402
 
 _INDEX = "index.html"
 _TEND_SECONDS = 5.0
+_SHOW_SECONDS = 60.0
 _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 _log = logging.getLogger("shuffledp.service")
@@ -72,6 +73,7 @@ def create_shuffler(
             Route("/tasks", shuffler.get_tasks),
             Route(one, shuffler.get_task),
             Route(f"{one}/reports", shuffler.post_reports, methods=["POST"]),
+            Route(f"{one}/status", shuffler.post_status, methods=["POST"]),
             Route(f"{one}/close", shuffler.post_close, methods=["POST"]),
             Route(f"{one}/abandon", shuffler.post_abandon, methods=["POST"]),
             Route(f"{one}/epochs", shuffler.post_epochs, methods=["POST"]),
@@ -118,6 +120,7 @@ class _Shuffler:
                 for handover in self._handovers.values()
             ]
             running.append(asyncio.create_task(self._tend()))
+            running.append(asyncio.create_task(self._show()))
             try:
                 yield
             finally:
@@ -134,8 +137,12 @@ class _Shuffler:
         return JSONResponse({"tasks": list(self._collectors)}, headers=_FRESH)
 
     async def get_task(self, request: Request) -> Response:
-        """Says where a task stands."""
+        """Says where a task stands, as everybody may know it."""
         return self._status(self._collector(request))
+
+    async def post_status(self, request: Request) -> Response:
+        """Says where a task stands, with exact numbers of people."""
+        return self._status(self._operated(request), exact=True)
 
     async def post_reports(self, request: Request) -> Response:
         """Takes an upload; answers once it is on the disk."""
@@ -154,7 +161,7 @@ class _Shuffler:
         """
         collector, named = self._operated(request), request.query_params
         await collector.close(epoch=named.get("epoch"), stage=named.get("stage"))
-        return self._status(collector)
+        return self._status(collector, exact=True)
 
     async def post_abandon(self, request: Request) -> Response:
         """Drops a batch that the analyst refused.
@@ -194,8 +201,15 @@ class _Shuffler:
                 except Exception as error:
                     log_crash(error)
 
-    def _status(self, collector: Collector) -> Response:
-        value = collector.status()
+    async def _show(self) -> None:
+        """Lets numbers of people be known, at times that nobody outside can choose."""
+        while True:
+            await asyncio.sleep(_SHOW_SECONDS)
+            for collector in self._collectors.values():
+                collector.show()
+
+    def _status(self, collector: Collector, *, exact: bool = False) -> Response:
+        value = collector.status(exact=exact)
         handover = self._handovers[collector.hosted.task.identity]
         value["hand_over"] = {
             "attempts": handover.attempts,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.service.collection.coarse import coarse
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.problems import log_crash
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
@@ -66,7 +67,7 @@ class Collector:
     ) -> None:
         self.hosted, self.state = hosted, ShufflerState.begin(hosted.task)
         self.closed = asyncio.Event()
-        self._people = nobody(self.state)
+        self._people = self._shown = nobody(self.state)
         self._marks = Marks(hosted.secrets.signing_key, self.state.step)
         self._refused: Counter[str] = Counter()
         self._saved: Counter[str] = Counter()
@@ -83,6 +84,7 @@ class Collector:
         self._refused = Counter(record.refused)
         self._saved = self._refused.copy()
         self._stand(record.state, record.people)
+        self.show()
 
     async def look_again(self) -> None:
         """Goes on where the store stands, if it answers."""
@@ -238,10 +240,24 @@ class Collector:
                 await self._store.count_refused(self.hosted.task, dict(counts))
                 self._saved = counts
 
-    def status(self) -> dict[str, Any]:
-        """Returns what everybody may know."""
+    def show(self) -> None:
+        """Lets everybody know how many people answered so far, roughly.
+
+        Whoever could choose the moment would see single people come.
+        """
+        self._shown = coarse(self.state.task, self._people)
+
+    def status(self, *, exact: bool = False) -> dict[str, Any]:
+        """Returns where the task stands.
+
+        Args:
+            exact: Whether numbers of people are those of this moment while the step is
+                open, which are the operator's alone; or those that were last shown.
+        """
         state = self.state
-        shortfalls = state.shortfalls(self._people)
+        exact = exact or state.phase is not ShufflerPhase.OPEN
+        people = self._people if exact else self._shown
+        shortfalls = state.shortfalls(people)
         return {
             "task": state.task.to_dict(),
             "canonical": state.task.to_json().decode(),
@@ -251,7 +267,7 @@ class Collector:
             "plan": state.plan and state.plan.record,
             "messages_per_report": state.step.messages_per_report,
             "report_size": report_size(state.step),
-            "people": list(self._people),
+            "people": list(people),
             "shortfalls": [str(shortfall) for shortfall in shortfalls],
             "refused": dict(sorted(self._refused.items())),
         }
@@ -296,6 +312,8 @@ class Collector:
                 self._stand(record.state, record.people)
 
     def _stand(self, state: ShufflerState, people: tuple[int, ...]) -> None:
+        if state != self.state:
+            self._shown = nobody(state)
         self.state, self._people = state, people
         self._marks = Marks(self.hosted.secrets.signing_key, state.step)
         if state.phase is ShufflerPhase.CLOSED:

@@ -1,0 +1,289 @@
+"""What databases tell whoever reads them; that they have one owner, and name a version."""
+
+import asyncio
+import hashlib
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]
+import httpx
+import numpy as np
+import postgres_server
+import pytest
+from analyst_parties import parties as analyst_parties
+from shuffler_parties import (
+    Analyst,
+    Client,
+    Parties,
+    messages,
+    parties,
+    reason,
+    upload,
+)
+
+from shuffledp.errors import DataError
+from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.shuffler.marks import Marks
+from shuffledp.service.shuffler.postgres_store import PostgresStore
+from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp.service.shuffler.store import ShufflerStore
+
+StoreMaker = Callable[[], ShufflerStore]
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[postgres_server.Server]:
+    reason_missing = postgres_server.missing()
+    if reason_missing is not None:
+        pytest.skip(reason_missing)
+    with postgres_server.server() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> StoreMaker:
+    if request.param == "sqlite":
+        return lambda: SqliteStore(tmp_path / "shuffler.db")
+    running = request.getfixturevalue("postgres")
+    return lambda: PostgresStore(running.address)
+
+
+def query(address: str, *statements: str) -> list[Any]:
+    """The rows of the last of these."""
+
+    async def run() -> list[Any]:
+        connection = await asyncpg.connect(address)
+        try:
+            for statement in statements[:-1]:
+                await connection.execute(statement)
+            rows: list[Any] = await connection.fetch(statements[-1])
+            return rows
+        finally:
+            await connection.close()
+
+    return asyncio.run(run())
+
+
+def post(client: Client, who: Parties, body: bytes) -> httpx.Response:
+    return client.post(who.path("/reports"), content=body)
+
+
+def wait_until_delivered(client: Client, who: Parties) -> None:
+    while client.get(who.path()).json()["phase"] != "delivered":
+        time.sleep(0.01)
+
+
+def guesses(content: bytes) -> set[bytes]:
+    """What whoever has these bytes might look for."""
+    hashes = [
+        hashlib.new(name, content).digest() for name in ("sha256", "blake2b", "sha512")
+    ]
+    return {h[:16] for h in (*hashes, content, content[16:])} | {content}
+
+
+def test_postgres_joins_no_token_to_a_message_and_copies_neither(
+    postgres: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.service.shuffler.intake._MOMENT", 0.0)
+    who = parties()
+    name, analyst = who.task.task_id.hex(), Analyst(who)
+    tokens, sealed = who.tokens(120), messages(who.step(), 120)
+
+    with Client(who.app(PostgresStore(postgres.address), analyst)) as client:
+        for token, message in zip(tokens, sealed, strict=True):
+            post(client, who, upload(who.step(), [token], sealed=[message]))
+        # One transaction for each: the number of it is in every row.
+        joined = query(
+            postgres.address,
+            f"SELECT mark, content FROM marks_{name} AS a JOIN messages_{name} AS b "
+            "ON a.xmin::text = b.xmin::text",
+        )
+        gathered = query(
+            postgres.address,
+            f"ANALYZE marks_{name}",
+            f"ANALYZE messages_{name}",
+            f"SELECT attname FROM pg_stats WHERE tablename LIKE '%{name}'",
+        )
+        untouched = query(
+            postgres.address,
+            f"SELECT reloptions FROM pg_class WHERE relname LIKE '%s_{name}'",
+        )
+        post(client, who, upload(who.step(), who.tokens(9)))
+        client.post(who.path("/close"), headers=who.operator)
+        wait_until_delivered(client, who)
+        left = query(
+            postgres.address,
+            f"SELECT relname FROM pg_class WHERE relname LIKE '%{name}%'",
+        )
+
+    kept = {row["mark"] for row in joined}
+    known = [*tokens, *(message for (message,) in sealed)]
+    assert {row["content"] for row in joined} == {message for (message,) in sealed}
+    assert len(kept) == 240
+    assert not any(guess in kept for content in known for guess in guesses(content))
+    assert gathered == []
+    assert [row["reloptions"] for row in untouched] == [
+        ["autovacuum_enabled=false"]
+    ] * 2
+    assert left == []
+
+
+def test_sqlite_keeps_what_a_transaction_brought_in_the_order_of_marks(
+    tmp_path: Path,
+) -> None:
+    who = parties()
+    step, sealed = who.step(), messages(who.step(), 300)
+
+    with Client(who.app(SqliteStore(tmp_path / "db"), Analyst(who))) as client:
+        post(client, who, upload(step, who.tokens(300), sealed=sealed))
+    database = sqlite3.connect(tmp_path / "db")
+    table = f"messages_{who.task.task_id.hex()}"
+    [(stored,)] = database.execute(f"SELECT content FROM {table}").fetchall()
+    database.close()
+
+    rows = np.frombuffer(b"".join(message for (message,) in sealed), np.uint8)
+    found = Marks(who.hosted.secrets.signing_key, step).of_messages(
+        rows.reshape(300, 1, step.sealed_size)
+    )
+    by_mark = sorted(zip((mark.tobytes() for mark in found), sealed, strict=True))
+    assert stored == b"".join(message for _, (message,) in by_mark)
+
+
+def test_devices_that_come_at_once_share_a_transaction(
+    make_store: StoreMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.service.shuffler.intake._MOMENT", 0.5)
+    who, reached = parties(), list[str]()
+    bodies = [upload(who.step(), who.tokens(1)) for _ in range(40)]
+
+    with (
+        Client(who.app(make_store(), Analyst(who), reached=reached.append)) as client,
+        ThreadPoolExecutor(40) as pool,
+    ):
+        answers = list(pool.map(lambda body: post(client, who, body), bodies))
+
+    assert all(answer.json()["accepted"] == 1 for answer in answers)
+    assert reached.count("after upload") <= 4
+
+
+def test_a_second_shuffler_on_a_database_does_not_start(
+    make_store: StoreMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.service.shuffler.postgres_store._LOCK_SECONDS", 0.1)
+    one, other = parties(), parties()
+    words = "a database that no other service uses: another shuffler has it"
+
+    with Client(one.app(make_store(), Analyst(one))) as client:
+        with (
+            pytest.raises(DataError, match=words),
+            Client(other.app(make_store(), Analyst(other))),
+        ):
+            pass
+        # The first one has not noticed anything.
+        first = post(client, one, upload(one.step(), one.tokens(3)))
+    with Client(other.app(make_store(), Analyst(other))) as client:
+        second = post(client, other, upload(other.step(), other.tokens(3)))
+
+    assert first.json()["accepted"] == second.json()["accepted"] == 3
+
+
+def test_a_second_analyst_on_a_database_does_not_start(tmp_path: Path) -> None:
+    who = analyst_parties()
+    first, second = (SqliteAnalystStore(tmp_path / "analyst.db") for _ in range(2))
+    first.open([who.task])
+
+    with pytest.raises(DataError, match="another analyst has it"):
+        second.open([who.task])
+
+    first.close()
+    second.open([who.task])
+    second.close()
+
+
+def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
+    postgres: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.service.shuffler.postgres_store._LOCK_SECONDS", 0.1)
+    who, analyst = parties(), Analyst(parties())
+    end_all = (
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+    )
+
+    with Client(who.app(PostgresStore(postgres.address), analyst)) as one:
+        post(one, who, upload(who.step(), who.tokens(3)))
+        query(postgres.address, end_all)
+        time.sleep(0.1)
+        with Client(who.app(PostgresStore(postgres.address), analyst)) as other:
+            meanwhile = post(one, who, upload(who.step(), who.tokens(3)))
+            taken = post(other, who, upload(who.step(), who.tokens(3)))
+        after = post(one, who, upload(who.step(), who.tokens(3)))
+        status = one.post(who.path("/status"), headers=who.operator).json()
+
+    assert (meanwhile.status_code, reason(meanwhile)) == (507, "storage-full")
+    assert taken.json()["accepted"] == after.json()["accepted"] == 3
+    assert status["people"] == [3, 3, 3]
+
+
+def sqlite_of(path: Path, *statements: str) -> Path:
+    database = sqlite3.connect(path, isolation_level=None)
+    for statement in statements:
+        database.execute(statement)
+    database.close()
+    return path
+
+
+OTHER_VERSION = (
+    "CREATE TABLE meta (owner TEXT NOT NULL, version INTEGER NOT NULL)",
+    "INSERT INTO meta VALUES ('{owner}', 3)",
+)
+
+
+@pytest.mark.parametrize("owner", ["shuffler", "analyst"])
+def test_databases_of_other_versions_are_refused(tmp_path: Path, owner: str) -> None:
+    def opened(path: Path) -> None:
+        if owner == "analyst":
+            SqliteAnalystStore(path).open([])
+        else:
+            asyncio.run(SqliteStore(path).open())
+
+    old = sqlite_of(tmp_path / "old", "CREATE TABLE task (name TEXT PRIMARY KEY)")
+    new = sqlite_of(
+        tmp_path / "new", *(text.format(owner=owner) for text in OTHER_VERSION)
+    )
+    before = [path.read_bytes() for path in (old, new)]
+
+    expected = f"Expected the {owner}'s database of version 2, got "
+    with pytest.raises(DataError, match=expected + "one of 0.1.0: finish its tasks"):
+        opened(old)
+    with pytest.raises(DataError, match=expected + f"the {owner}'s of version 3"):
+        opened(new)
+
+    assert [path.read_bytes() for path in (old, new)] == before
+
+
+def test_a_database_of_the_other_party_is_refused(tmp_path: Path) -> None:
+    store = SqliteAnalystStore(tmp_path / "db")
+    store.open([])
+    store.close()
+
+    with pytest.raises(DataError, match="got the analyst's of version 2"):
+        asyncio.run(SqliteStore(tmp_path / "db").open())
+
+
+def test_databases_of_other_versions_are_refused_in_postgres(
+    postgres: postgres_server.Server,
+) -> None:
+    query(postgres.address, "CREATE DATABASE old", "SELECT 1")
+    query(postgres.address, "CREATE DATABASE new", "SELECT 1")
+    old, new = (postgres.address.replace("/postgres", f"/{n}") for n in ("old", "new"))
+    query(old, "CREATE TABLE task (name text PRIMARY KEY)", "SELECT 1")
+    query(new, *(text.format(owner="shuffler") for text in OTHER_VERSION), "SELECT 1")
+
+    with pytest.raises(DataError, match=r"got one of 0\.1\.0: finish its tasks"):
+        asyncio.run(PostgresStore(old).open())
+    with pytest.raises(DataError, match="got the shuffler's of version 3"):
+        asyncio.run(PostgresStore(new).open())
