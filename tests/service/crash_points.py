@@ -172,10 +172,10 @@ def main() -> None:
     wanted, outcomes = sys.argv[1:], Counter[bool]()
     with ExitStack() as stack:
         found = [point for case in cases for point in points(case, "sqlite")]
-        address, missing = None, postgres_server.missing()
+        missing = postgres_server.missing()
         if missing is None:
             found += [point for case in cases for point in points(case, "postgres")]
-            address = stack.enter_context(postgres_server.server()).address
+            running = stack.enter_context(postgres_server.server())
         else:
             print(f"Points on PostgreSQL are left out: {missing}.")
         chosen = [
@@ -186,7 +186,7 @@ def main() -> None:
         pool = stack.enter_context(ThreadPoolExecutor(os.cpu_count()))
         results = pool.map(
             lambda point: _outcome(
-                point, address if point.store == "postgres" else None
+                point, running.new_database() if point.store == "postgres" else None
             ),
             chosen,
         )

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,13 @@ class Server:
         self.folder = folder
         self.address = f"postgresql://tests@/postgres?host={folder}"
         self._process: subprocess.Popen[bytes] | None = None
+
+    def new_database(self) -> str:
+        """Returns the address of a database of its own: a shuffler shares none."""
+        name = f"tests_{uuid.uuid4().hex}"
+        command = ["createdb", "-h", str(self.folder), "-U", "tests", name]
+        subprocess.run(command, check=True, timeout=60)
+        return self.address.replace("/postgres?", f"/{name}?")
 
     def create(self) -> None:
         data = self.folder / "data"

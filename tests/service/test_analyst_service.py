@@ -101,6 +101,9 @@ def test_the_published_result_is_that_of_the_protocol_in_one_process(
     assert verify(result).holds
     assert result["spent"] == [e.epsilon_central for e in guarantee.levels]
     assert "Of 180 accepted reports, 2 are assumed" in result["assumptions"][0]
+    assumed = " ".join(result["assumptions"])
+    assert "order of the hashes of what was sealed, which was checked" in assumed
+    assert "secret" not in assumed
 
 
 @pytest.mark.slow

@@ -205,7 +205,9 @@ def test_a_second_analyst_on_a_database_does_not_start(tmp_path: Path) -> None:
 
 
 def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
-    postgres: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
+    postgres: postgres_server.Server,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr("shuffledp.service.shuffler.postgres_store._LOCK_SECONDS", 0.1)
     who, analyst = parties(), Analyst(parties())
@@ -224,6 +226,8 @@ def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
         status = one.post(who.path("/status"), headers=who.operator).json()
 
     assert (meanwhile.status_code, reason(meanwhile)) == (507, "storage-full")
+    said = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
+    assert said[0].endswith("no other service uses: another shuffler has it.")
     assert taken.json()["accepted"] == after.json()["accepted"] == 3
     assert status["people"] == [3, 3, 3]
 
@@ -277,9 +281,7 @@ def test_a_database_of_the_other_party_is_refused(tmp_path: Path) -> None:
 def test_databases_of_other_versions_are_refused_in_postgres(
     postgres: postgres_server.Server,
 ) -> None:
-    query(postgres.address, "CREATE DATABASE old", "SELECT 1")
-    query(postgres.address, "CREATE DATABASE new", "SELECT 1")
-    old, new = (postgres.address.replace("/postgres", f"/{n}") for n in ("old", "new"))
+    old, new = postgres.new_database(), postgres.new_database()
     query(old, "CREATE TABLE task (name text PRIMARY KEY)", "SELECT 1")
     query(new, *(text.format(owner="shuffler") for text in OTHER_VERSION), "SELECT 1")
 

@@ -16,6 +16,7 @@ it is sent again.
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
@@ -68,6 +69,8 @@ _SETTINGS = {
 _MARK = f"substr($1::bytea, place * {MARK_SIZE} + 1, {MARK_SIZE})"
 _SEALED = "bytea NOT NULL"
 _UNTOUCHED = "autovacuum_enabled = false, toast.autovacuum_enabled = false"
+
+_log = logging.getLogger("shuffledp.service")
 
 # TimeoutError is an OSError.
 _LOST = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
@@ -259,7 +262,10 @@ class PostgresStore:
 def _guarded() -> Iterator[None]:
     try:
         yield
-    except (*_LOST, DatabaseTakenError):
+    except DatabaseTakenError as error:
+        _log.error("%s", error)
+        raise full() from None
+    except _LOST:
         # Its text may quote a value, so it is not passed on.
         raise full() from None
 
