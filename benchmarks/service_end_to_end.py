@@ -9,6 +9,7 @@ the machine did at the beginning.
 """
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -29,16 +30,14 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from oracles.service_parties import LEVELS, Parties, parties
 
 from shuffledp.randomness import SystemRandom
+from shuffledp.service.agreement import signature_file
 from shuffledp.service.device import SimulatedPeople, send
 from shuffledp.service.operate import operate_with
-from shuffledp.service.secrets import (
-    ANALYST_FILE,
-    SHUFFLER_FILE,
-    TASK_FILE,
-    write_new,
-)
+from shuffledp.service.secrets import TASK_FILE, write_new
+from shuffledp.service.shuffler.hosted import roster_file
+from shuffledp.service.wire.command import Action
+from shuffledp.service.wire.parties import Role, agreement
 from shuffledp.service.wire.question import Question
-from shuffledp.service.wire.tokens import issue_tokens
 from shuffledp.statistics.frequency.survey import FrequencySurvey
 
 PER_UPLOAD = 4_000
@@ -89,16 +88,18 @@ def ask_until(url: str) -> dict[str, Any]:
 def folders(who: Parties, folder: Path) -> tuple[Path, Path]:
     """Hands each party what it may see."""
     found = []
-    for party, file, keys in (
-        ("shuffler", SHUFFLER_FILE, who.shuffler),
-        ("analyst", ANALYST_FILE, who.analyst),
-    ):
-        own = folder / party
+    keys = {Role.ANALYST: who.analyst, Role.SHUFFLER: who.shuffler}
+    for role, secrets in keys.items():
+        own = folder / role.value
         own.mkdir(mode=0o700)
-        write_new(own / TASK_FILE, who.task.to_json().decode())
-        keys.save(own / file)
+        write_new(own / TASK_FILE, who.task.to_json())
+        secrets.save(own / f"{role.value}.json")
+        for other, key in who.signing_keys.items():
+            said = json.dumps(agreement(other, who.task, key))
+            write_new(own / signature_file(other), said)
         found.append(own)
-    return found[0], found[1]
+    write_new(found[1] / roster_file(1), who.enroller.written(1))
+    return found[1], found[0]
 
 
 def free_ports() -> tuple[int, int]:
@@ -132,7 +133,7 @@ def main() -> None:
         stack.callback(analyst.stop)
         for service in (shuffler, analyst):
             service.wait()
-        tokens = issue_tokens(who.shuffler.token_key, who.task.task_id, 1, people)
+        tokens = who.enroller.tokens(people)
         levels = rng.permutation(np.resize(LEVELS, people))
         values = rng.integers(0, len(CATEGORIES), people)
         who_answers = SimulatedPeople(values, levels, tokens)
@@ -148,7 +149,7 @@ def main() -> None:
             )
         )
         sent = time.perf_counter()
-        asyncio.run(operate_with(who.task, who.shuffler, shuffler.url, "close"))
+        asyncio.run(operate_with(who.task, who.shuffler, shuffler.url, Action.CLOSE))
         closed = time.perf_counter()
         result = ask_until(f"{analyst.url}/tasks/{who.task.identity}/epochs/1")
         over = time.perf_counter()

@@ -18,53 +18,48 @@ from pathlib import Path
 import numpy as np
 from machine import describe, isolated
 
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+
+from oracles.service_parties import LEVELS, parties
+
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.analyst.work import Work, acknowledge
 from shuffledp.service.encode import seal_reports
-from shuffledp.service.secrets import AnalystSecrets
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.question import Question
+from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.task import Task
 from shuffledp.statistics.frequency.survey import FrequencySurvey
 
-LEVELS = (0.5, 1.0, 2.0)
 DIFFERENT = 999
 
 
-def prepared(suite: Suite) -> tuple[AnalystHost, bytes]:
-    """Returns a task, and `DIFFERENT` sealed messages one after the other."""
-    secrets = AnalystSecrets.new(suite)
-    analyst_key, signing_key = secrets.public_keys(suite)
-    question = Question("Which one?", FrequencySurvey(tuple("abcdefghijklmnop")))
-    task = Task(
-        task_id=os.urandom(16),
-        name="Benchmark",
-        question=question,
-        choices=LEVELS,
+def prepared(suite: Suite) -> tuple[AnalystHost, Enrolment, bytes]:
+    """Returns a task, who may answer, and `DIFFERENT` sealed messages in a row."""
+    who = parties(
+        question=Question("Which one?", FrequencySurvey(tuple("abcdefghijklmnop"))),
+        suite=suite,
         minimum=(1, 1, 1),
         promise=LEVELS,
         allowance=LEVELS,
         delta=1e-8,
         absent=0,
-        suite=suite,
-        analyst_key=analyst_key,
-        analyst_signing_key=signing_key,
-        shuffler_signing_key=signing_key,
     )
+    task = who.task
     rng, step = np.random.default_rng(1), Step(task, 1)
     levels = np.repeat(LEVELS, DIFFERENT // 3)
     values = rng.integers(0, 16, DIFFERENT)
     messages = step.run.randomize(values, levels, rng=rng)
     reports = seal_reports(step, messages, levels, [bytes(32)] * DIFFERENT)
-    return AnalystHost(task, secrets), b"".join(report.sealed[0] for report in reports)
+    sealed = b"".join(report.sealed[0] for report in reports)
+    return AnalystHost(task, who.analyst), who.enroller.enrolment(1), sealed
 
 
 def publish(suite_name: str, repeats: int) -> tuple[int, float, float]:
     """Returns how many messages were counted, and the seconds of clock and processor."""
-    hosted, sealed = prepared(Suite(suite_name))
+    hosted, enrolment, sealed = prepared(Suite(suite_name))
     task, batch_id = hosted.task, os.urandom(16)
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteAnalystStore(Path(folder) / "analyst.db")
@@ -77,13 +72,14 @@ def publish(suite_name: str, repeats: int) -> tuple[int, float, float]:
         people = (DIFFERENT // 3 * repeats,) * 3
         step = Step(task, 1)
         header = BatchHeader(
-            task_id=task.task_id,
+            task=task.digest,
             epoch=1,
             stage=step.stage,
             batch_id=batch_id,
             people=people,
             sealed_size=step.sealed_size,
             sha256=digest.digest(),
+            enrolment=enrolment,
         )
         store.receive(task, header, path, acknowledge(hosted, batch_id))
         start, busy = time.perf_counter(), time.process_time()

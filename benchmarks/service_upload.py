@@ -119,7 +119,7 @@ def measure(database: str) -> tuple[float, float, float, float]:
     """Returns seconds of uploads, by the clock and of the service's processor; of the
     close; and the service's memory in MB.
     """
-    who = parties()
+    who = parties(tokens=REPORTS)
     bodies = uploads(who)
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
@@ -134,8 +134,8 @@ def measure(database: str) -> tuple[float, float, float, float]:
         uploaded = time.perf_counter()
         here.send(True)
         busy, _ = here.recv()
-        path, key = f"{url}{who.path('/close')}", who.operator
-        assert httpx.post(path, headers=key, timeout=600).status_code == 200
+        path, close = f"{url}{who.path('/commands')}", who.command("close")
+        assert httpx.post(path, content=close, timeout=600).status_code == 200
         closed = time.perf_counter()
         here.send(True)
         _, peak = here.recv()

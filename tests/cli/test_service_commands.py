@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import hashlib
 import json
 import re
 import socket
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command
+from conftest import Command, Outcome
 
 pytest.importorskip("cryptography", reason="Needs the extra service.")
 
@@ -27,6 +28,7 @@ from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.service import operate, participant
 from shuffledp.service import run as service_run
+from shuffledp.service.agreement import draw_keys
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import Reply
 from shuffledp.service.creation import rounded_up
@@ -34,30 +36,50 @@ from shuffledp.service.device import Delivery
 from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.secrets import (
     AnalystSecrets,
+    EnrollerSecrets,
     ShufflerSecrets,
     load_task,
 )
+from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.refusal import Reason
+from shuffledp.service.wire.roster import read_roster
 from shuffledp.service.wire.sealing import Suite
-from shuffledp.service.wire.tokens import TokenCheck
 from shuffledp.statistics.frequency.protocol import Frequency
 
-CREATE = (
+NEW = (
     "task", "create", "folder", "--name", "Test", "--question", "How is it?",
-    "--levels", "0.5,2", "--minimum", "1000,500", "--delta", "1e-4",
+    "--shuffler", "folder/shuffler.public.json",
+    "--enroller", "folder/enroller.public.json",
+)  # fmt: skip
+CREATE = (
+    *NEW, "--levels", "0.5,2", "--minimum", "1000,500", "--delta", "1e-4",
 )  # fmt: skip
 ITEMS = (
-    "task", "create", "folder", "--name", "Test", "--question", "How is it?",
+    *NEW,
     "--statistic", "items", "--targets", "0.5,2", "--minimum", "1000,500",
     "--delta", "1e-4",
 )  # fmt: skip
 NAMES = ("--category", "good", "--category", "fair", "--category", "bad")
 
 
-def test_create_writes_three_files_that_belong_together(
+@pytest.fixture(autouse=True)
+def keys(tmp_path: Path) -> None:
+    """Three parties in one folder: `test_agreement` keeps them apart."""
+    for role in Role:
+        draw_keys(tmp_path / "folder", role, Suite.X25519)
+
+
+def create(command: Command, *more: str) -> Outcome:
+    outcome = command(*CREATE, *NAMES, *more)
+    if outcome.code == 0:
+        assert command("task", "sign", "folder").code == 0
+    return outcome
+
+
+def test_create_writes_a_task_that_names_the_parties_keys(
     command: Command, tmp_path: Path
 ) -> None:
-    outcome = command(*CREATE, *NAMES, "--epochs", "4", "--absent", "10")
+    outcome = create(command, "--epochs", "4", "--absent", "10")
 
     folder = tmp_path / "folder"
     task = load_task(folder)
@@ -67,20 +89,24 @@ def test_create_writes_three_files_that_belong_together(
     assert task.question.survey.labels == ("good", "fair", "bad")
     for allowance, epsilon in zip(task.allowance, task.promise, strict=True):
         assert reduce(add, [epsilon] * 4) <= allowance < 4.0001 * epsilon
-    analyst = AnalystSecrets.load(folder / "analyst.json", Suite.X25519)
-    assert analyst.public_keys(Suite.X25519) == (
+    analyst = AnalystSecrets.load(folder / "analyst.json")
+    shuffler = ShufflerSecrets.load(folder / "shuffler.json")
+    enroller = EnrollerSecrets.load(folder / "enroller.json")
+    assert (*analyst.public_keys(), shuffler.verify_key, enroller.verify_key) == (
         task.analyst_key,
         task.analyst_signing_key,
+        task.shuffler_signing_key,
+        task.enroller_signing_key,
     )
-    ShufflerSecrets.load(folder / "shuffler.json")
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
-    assert (modes["shuffler.json"], modes["analyst.json"]) == (0o600, 0o600)
+    written = (folder / "task.json").read_bytes()
+    assert hashlib.sha256(written).hexdigest() == task.fingerprint
+    assert f"sha256 of task.json: {task.fingerprint}\n" in outcome.out
 
 
 def test_promises_are_what_the_smallest_crowd_keeps_and_hardly_more(
     command: Command, tmp_path: Path
 ) -> None:
-    command(*CREATE, *NAMES)
+    create(command)
 
     crowd = Population.from_counts({0.5: 1000, 2.0: 500})
     certified = account(Frequency(3), crowd, delta=1e-4, quantiles=False)
@@ -102,6 +128,7 @@ def test_a_task_says_which_mechanism_runs_and_promises_what_it_keeps(
     for name, oracle in several.items():
         size = ("--subset-size", "2") if name == "subset-selection" else ()
 
+        draw_keys(tmp_path / name, Role.ANALYST, Suite.X25519)
         outcome = command(
             *CREATE[:2], name, *CREATE[3:], *NAMES, "--mechanism", name, *size
         )
@@ -118,21 +145,21 @@ def test_a_task_says_which_mechanism_runs_and_promises_what_it_keeps(
 def test_promises_that_the_minimum_cannot_keep_are_refused(
     command: Command, tmp_path: Path
 ) -> None:
-    outcome = command(*CREATE, *NAMES, "--promise", "0.001,2")
+    outcome = create(command, "--promise", "0.001,2")
 
     assert outcome.is_refusal
     assert "level 0.5: certified epsilon 0.0" in outcome.err
-    assert not (tmp_path / "folder").exists()
+    assert not (tmp_path / "folder" / "task.json").exists()
 
 
 def test_promises_that_are_kept_are_taken_as_they_are(
     command: Command, tmp_path: Path
 ) -> None:
-    outcome = command(*CREATE, *NAMES, "--promise", "0.4,1.5", "--suite", "x-wing")
+    outcome = create(command, "--promise", "0.4,1.5")
 
     task = load_task(tmp_path / "folder")
     assert outcome.code == 0
-    assert (task.promise, task.suite) == ((0.4, 1.5), Suite.X_WING)
+    assert (task.promise, task.suite) == ((0.4, 1.5), Suite.X25519)
 
 
 def test_items_promise_their_targets_with_room_for_some_to_stay_away(
@@ -193,7 +220,7 @@ def test_tasks_that_make_no_sense_are_refused_in_one_line(
     outcome = command(*CREATE, *changes)
 
     assert outcome.is_refusal
-    assert not (tmp_path / "folder").exists()
+    assert not (tmp_path / "folder" / "task.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -215,47 +242,91 @@ def test_tasks_about_items_that_make_no_sense_are_refused_in_one_line(
     outcome = command(*ITEMS, *changes)
 
     assert outcome.is_refusal
-    assert not (tmp_path / "folder").exists()
+    assert not (tmp_path / "folder" / "task.json").exists()
 
 
 def test_a_task_is_never_overwritten(command: Command, tmp_path: Path) -> None:
-    command(*CREATE, *NAMES)
+    create(command)
     before = {path: path.read_bytes() for path in (tmp_path / "folder").iterdir()}
-    (tmp_path / "folder" / "shuffler.json").unlink()
 
-    outcome = command(*CREATE, *NAMES)
+    outcome = create(command)
 
     assert outcome.is_refusal
-    left = {path: path.read_bytes() for path in (tmp_path / "folder").iterdir()}
-    assert left == {p: text for p, text in before.items() if p.name != "shuffler.json"}
+    assert before == {
+        path: path.read_bytes() for path in (tmp_path / "folder").iterdir()
+    }
 
 
-def test_enrol_writes_valid_tokens_for_its_epoch_that_only_the_owner_reads(
+def test_enrol_writes_tokens_that_only_the_owner_reads_and_their_roster(
     command: Command, tmp_path: Path
 ) -> None:
-    command(*CREATE, *NAMES)
-    outcome = command("enrol", "folder", "--count", "7", "--epoch", "3")
+    create(command)
+    outcome = command("enrol", "folder", "--count", "1500", "--epoch", "3")
 
     path = tmp_path / "tokens.txt"
     tokens = [base64.urlsafe_b64decode(line + "=") for line in path.read_text().split()]
-    key = ShufflerSecrets.load(tmp_path / "folder" / "shuffler.json").token_key
-    task_id = load_task(tmp_path / "folder").task_id
+    task = load_task(tmp_path / "folder")
+    roster = read_roster((tmp_path / "folder" / "roster-3.bin").read_bytes(), task)
     assert outcome.code == 0
-    assert len(set(tokens)) == 7
-    assert all(TokenCheck(key, task_id, 3).valid(token) for token in tokens)
-    assert not any(TokenCheck(key, task_id, 1).valid(token) for token in tokens)
+    assert task.fingerprint in outcome.out
+    assert len(set(tokens)) == roster.enrolment.tokens == 1500
+    assert roster.enrolment.epoch == 3
+    assert all(roster.valid(token) for token in tokens)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert command("enrol", "folder", "--count", "7").is_refusal
+    assert command("enrol", "folder", "--count", "1500").is_refusal
+    assert not (tmp_path / "folder" / "roster-1.bin").exists()
+
+
+def test_links_hold_a_token_and_the_digest_of_the_task(
+    command: Command, tmp_path: Path
+) -> None:
+    create(command)
+    asked = ("enrol", "folder", "--count", "1500", "--page")
+
+    refused = command(*asked, "http://shuffler.example")
+    command(*asked, "https://shuffler.example/")
+
+    task = load_task(tmp_path / "folder")
+    begin = f"https://shuffler.example/tasks/{task.identity}/take-part#token="
+    lines = (tmp_path / "tokens.txt").read_text().splitlines()
+    assert "https://" in refused.err
+    assert len(lines) == 1500
+    for line in lines:
+        assert line.startswith(begin)
+        assert line.endswith(f"&task={task.fingerprint}")
+
+
+def test_a_task_that_somebody_has_not_signed_does_not_run(
+    command: Command, tmp_path: Path
+) -> None:
+    create(command)
+    (tmp_path / "folder" / "task.enroller.sig").unlink()
+
+    for words in (
+        ("enrol", "folder", "--count", "1500"),
+        (*SERVE_ANALYST, "--port", "0"),
+        (*SERVE_SHUFFLER, "--port", "0", "--analyst", "http://localhost:1"),
+        ("task", "close", "folder", "--shuffler", "http://127.0.0.1:9"),
+    ):
+        outcome = command(*words)
+        assert outcome.is_refusal
+        assert "task.enroller.sig" in outcome.err
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("enrol", "nowhere", "--count", "7"),
+        ("enrol", "nowhere", "--count", "1500"),
         ("enrol", "folder", "--count", "0"),
-        ("enrol", "folder", "--count", "7", "--epoch", "0"),
-        ("enrol", "folder", "--count", "7", "--epoch", str(2**32)),
-        ("enrol", "folder", "--count", "7", "--output", "nowhere/tokens.txt"),
+        ("enrol", "folder", "--count", "1499"),
+        ("enrol", "folder", "--count", "1500", "--epoch", "21"),
+        ("task", "init", "shuffler", "folder"),
+        ("task", "init", "shuffler", "new", "--suite", "x-wing"),
+        ("task", "init", "juggler", "new"),
+        ("task", "sign", "nowhere"),
+        ("enrol", "folder", "--count", "1500", "--epoch", "0"),
+        ("enrol", "folder", "--count", "1500", "--epoch", str(2**32)),
+        ("enrol", "folder", "--count", "1500", "--output", "nowhere/tokens.txt"),
         ("task", "close", "nowhere", "--shuffler", "http://127.0.0.1:9"),
         ("task", "close", "folder", "--shuffler", "http://shuffler.example"),
         ("task", "next", "folder", "--shuffler", "nonsense"),
@@ -307,7 +378,7 @@ def test_enrol_writes_valid_tokens_for_its_epoch_that_only_the_owner_reads(
 def test_commands_that_make_no_sense_are_refused_in_one_line(
     arguments: tuple[str, ...], command: Command
 ) -> None:
-    command(*CREATE, *NAMES)
+    create(command)
 
     outcome = command(*arguments)
 
@@ -320,7 +391,7 @@ SERVE_SHUFFLER = ("serve", "shuffler", "folder", "--database", "sqlite:///s.db")
 
 
 def test_a_port_that_is_taken_is_refused(command: Command) -> None:
-    command(*CREATE, *NAMES)
+    create(command)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
@@ -333,7 +404,7 @@ def test_a_port_that_is_taken_is_refused(command: Command) -> None:
 def test_a_task_that_was_changed_under_its_database_is_refused(
     command: Command, tmp_path: Path
 ) -> None:
-    command(*CREATE, *NAMES)
+    create(command)
     task, path = load_task(tmp_path / "folder"), tmp_path / "folder" / "task.json"
     store = SqliteAnalystStore(tmp_path / "a.db")
     store.open([task])
@@ -348,7 +419,7 @@ def test_a_task_that_was_changed_under_its_database_is_refused(
 def test_a_database_of_something_else_is_refused(
     command: Command, tmp_path: Path
 ) -> None:
-    command(*CREATE, *NAMES)
+    create(command)
     with sqlite3.connect(tmp_path / "a.db") as database:
         database.execute("CREATE TABLE states (other TEXT)")
     database.close()
@@ -371,7 +442,7 @@ def test_the_services_have_ports_of_their_own(command: Command) -> None:
 def test_a_name_that_looks_like_markup_is_shown_as_it_is(
     command: Command, tmp_path: Path
 ) -> None:
-    outcome = command(*CREATE, *NAMES, "--name", "[/red] x")
+    outcome = create(command, "--name", "[/red] x")
 
     assert outcome.code == 0
     assert "[/red] x" in outcome.out
@@ -379,19 +450,25 @@ def test_a_name_that_looks_like_markup_is_shown_as_it_is(
 
 
 def test_a_minimum_that_is_too_large_is_said_to_be_that(command: Command) -> None:
-    outcome = command(*CREATE, *NAMES, "--minimum", "2000000000")
+    outcome = create(command, "--minimum", "2000000000")
 
     assert outcome.is_refusal
     assert "at most 1,000,000,000" in outcome.err
 
 
-@pytest.mark.parametrize("words", [("enrol", "--count", "7"), ("task", "close")])
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (("enrol", "--count", "1500"), "enroller.json"),
+        (("task", "close"), "shuffler.json"),
+    ],
+)
 def test_keys_of_another_task_are_refused(
-    words: tuple[str, ...], command: Command, tmp_path: Path
+    words: tuple[str, ...], file: str, command: Command, tmp_path: Path
 ) -> None:
-    command(*CREATE, *NAMES)
+    create(command)
     ShufflerSecrets.new().save(tmp_path / "other.json")
-    (tmp_path / "other.json").replace(tmp_path / "folder" / "shuffler.json")
+    (tmp_path / "other.json").replace(tmp_path / "folder" / file)
     more = ("--shuffler", "http://127.0.0.1:9") if words[0] == "task" else ()
 
     outcome = command(*words, "folder", *more)
@@ -430,7 +507,7 @@ def test_close_says_what_became_of_the_batch(
     monkeypatch.setattr(operate, "ask", ask)
     monkeypatch.setattr(operate, "HAND_OVER_SECONDS", 0.1)
     monkeypatch.setattr(operate, "_POLL", 0.01)
-    command(*CREATE, *NAMES)
+    create(command)
 
     outcome = command("task", "close", "folder", "--shuffler", "http://127.0.0.1:9")
 
@@ -456,7 +533,7 @@ def test_status_says_exactly_how_many_people_answered(
         return Reply(said, 1)
 
     monkeypatch.setattr(operate, "ask", ask)
-    command(*CREATE, *NAMES)
+    create(command)
     url = ("--shuffler", "http://127.0.0.1:9")
 
     outcome = command("task", "status", "folder", *url)
@@ -470,7 +547,7 @@ def test_status_says_exactly_how_many_people_answered(
         "level 2: 499 of 500 people",
         "refused: 3 (The same sealed message was sent before)",
     ]
-    assert asked[0] == ("POST", "status")
+    assert asked[1] == ("POST", "commands")
     assert nonsense.code == 2
     assert "<b>" not in nonsense.out + nonsense.err
 
@@ -487,7 +564,7 @@ def test_a_batch_that_is_on_its_way_is_waited_for(
 
     monkeypatch.setattr(operate, "ask", ask)
     monkeypatch.setattr(operate, "_POLL", 0.01)
-    command(*CREATE, *NAMES)
+    create(command)
 
     outcome = command("task", "close", "folder", "--shuffler", "http://127.0.0.1:9")
 
@@ -519,8 +596,8 @@ def test_send_fails_if_nothing_was_accepted(
 
     monkeypatch.setattr("shuffledp.service.device.send", send)
     (tmp_path / "people.csv").write_text("answer,epsilon\ngood,0.5\nbad,2\n")
-    command(*CREATE, *NAMES)
-    command("enrol", "folder", "--count", "2")
+    create(command)
+    command("enrol", "folder", "--count", "1500")
 
     outcome = command(*SEND, "--value", "answer", "--dummy")
 
@@ -532,7 +609,7 @@ def test_send_fails_if_nothing_was_accepted(
 def test_a_service_says_where_it_is_and_ends_when_it_is_told_to(
     command: Command, tmp_path: Path
 ) -> None:
-    command(*CREATE, *NAMES)
+    create(command)
     begun = [
         ((*SERVE_ANALYST, "--port", "0"), r"Dashboard: http://127.0.0.1:\d+/"),
         (
@@ -568,7 +645,7 @@ def test_people_are_invited_to_the_page_only_where_it_was_built(
     url = "http://127.0.0.1:9"
     monkeypatch.setattr(service_run, "run", lambda *_, started, **__: started(url))
     monkeypatch.setattr(participant, "page_folder", lambda: tmp_path if built else None)
-    command(*CREATE, *NAMES)
+    create(command)
 
     outcome = command(*SERVE_SHUFFLER, "--analyst", url)
 
@@ -611,8 +688,8 @@ def test_send_says_what_is_wrong_before_anything_is_sent(
     (tmp_path / "people.csv").write_text(
         "answer,wrong,epsilon,odd\ngood,best,0.5,0.5\nbad,bad,2,1\n"
     )
-    command(*CREATE, *NAMES)
-    command("enrol", "folder", "--count", "2")
+    create(command)
+    command("enrol", "folder", "--count", "1500")
     (tmp_path / "empty.txt").touch()
     (tmp_path / "few.txt").write_text((tmp_path / "tokens.txt").read_text()[:44])
 

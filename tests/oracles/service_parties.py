@@ -1,17 +1,20 @@
 """Small tasks, and everybody's keys, for tests of the services."""
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.identity import Identity
-from shuffledp.service.secrets import AnalystSecrets, ShufflerSecrets
+from shuffledp.service.secrets import AnalystSecrets, EnrollerSecrets, ShufflerSecrets
+from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.question import Question
+from shuffledp.service.wire.roster import Enrolment, Roster, read_roster, write_roster
 from shuffledp.service.wire.sealing import Suite
-from shuffledp.service.wire.signing import verify_key_of
 from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.tokens import draw_tokens
 from shuffledp.statistics.catalog import survey_named
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import survey_in
@@ -21,11 +24,61 @@ LEVELS = (0.5, 1.0, 2.0)
 CATEGORIES = ("red", "green", "blue", "grau-grün")
 
 
+class Enroller:
+    """Draws tokens for each epoch, and hands them out one after the other.
+
+    They follow from the key, so that a service in another process knows the same.
+    """
+
+    def __init__(self, task: Task, signing_key: bytes, *, each: int = 10_000) -> None:
+        self._task, self.signing_key, self._each = task, signing_key, each
+        self._left: dict[int, list[bytes]] = {}
+        self._rosters: dict[int, Roster] = {}
+
+    def roster(self, epoch: int) -> Roster:
+        """Who may answer in an epoch."""
+        if epoch not in self._rosters:
+            self._rosters[epoch] = read_roster(self.written(epoch), self._task)
+        return self._rosters[epoch]
+
+    def written(self, epoch: int) -> bytes:
+        """The same, as it is handed over."""
+        drawn = self._drawn(epoch)
+        return write_roster(self._task, epoch, drawn, self.signing_key)
+
+    def enrolment(self, epoch: int) -> Enrolment:
+        """What is signed of it."""
+        return self.roster(epoch).enrolment
+
+    def tokens(self, count: int, *, epoch: int = 1) -> list[bytes]:
+        """Tokens that nobody else gets."""
+        left = self._left[epoch] if epoch in self._left else self._drawn(epoch)
+        assert count <= len(left), "Draw more tokens for this test."
+        self._left[epoch] = left[count:]
+        return left[:count]
+
+    def _drawn(self, epoch: int) -> list[bytes]:
+        seed = self.signing_key + epoch.to_bytes(4, "big")
+        return draw_tokens(
+            self._each, entropy=lambda size: hashlib.shake_256(seed).digest(size)
+        )
+
+
 @dataclass(frozen=True)
 class Parties:
     task: Task
     shuffler: ShufflerSecrets
     analyst: AnalystSecrets
+    enroller: Enroller = field(repr=False)
+
+    @property
+    def signing_keys(self) -> dict[Role, bytes]:
+        """What every party signs with."""
+        return {
+            Role.ANALYST: self.analyst.signing_key,
+            Role.SHUFFLER: self.shuffler.signing_key,
+            Role.ENROLLER: self.enroller.signing_key,
+        }
 
 
 def question(
@@ -63,7 +116,8 @@ def parties(
 ) -> Parties:
     """100 people per level at least, and an allowance for 5 epochs or so."""
     shuffler, analyst = ShufflerSecrets.new(), AnalystSecrets.new(suite)
-    key, signing = analyst.public_keys(suite)
+    enroller = EnrollerSecrets.new()
+    key, signing = analyst.public_keys()
     values: dict[str, Any] = {
         "task_id": bytes(range(16)),
         "name": "A test",
@@ -77,9 +131,14 @@ def parties(
         "suite": suite,
         "analyst_key": key,
         "analyst_signing_key": signing,
-        "shuffler_signing_key": verify_key_of(shuffler.signing_key),
+        "shuffler_signing_key": shuffler.verify_key,
+        "enroller_signing_key": enroller.verify_key,
     }
-    return Parties(Task(**{**values, **changes}), shuffler, analyst)
+    task = Task(**{**values, **changes})
+    each = max(10_000, 2 * sum(task.minimum))
+    return Parties(
+        task, shuffler, analyst, Enroller(task, enroller.signing_key, each=each)
+    )
 
 
 def answers(statistic: str, num_users: int, rng: np.random.Generator) -> NDArray[Any]:

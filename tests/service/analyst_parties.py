@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import httpx
 import numpy as np
-from oracles.service_parties import question
+from oracles.service_parties import Enroller, question
 
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.hosted import AnalystHost, nothing
@@ -36,6 +36,7 @@ class Parties:
 
     hosted: AnalystHost
     shuffler_key: bytes
+    enroller: Enroller
 
     @property
     def task(self) -> Task:
@@ -85,6 +86,7 @@ class Parties:
             people,
             b"".join(sealed),
             shuffler_key or self.shuffler_key,
+            enrolment=self.enroller.enrolment(step.epoch),
         )
 
 
@@ -95,7 +97,8 @@ def parties(
     asked = question(statistic, mode, text="What do you like?", categories=NAMES)
     suite, shuffler_key = Suite.X25519, new_signing_key()
     secrets = AnalystSecrets.new(suite)
-    analyst_key, analyst_signing_key = secrets.public_keys(suite)
+    analyst_key, analyst_signing_key = secrets.public_keys()
+    enroller_key = new_signing_key()
     task = Task(
         os.urandom(16),
         "Fruit",
@@ -110,8 +113,11 @@ def parties(
         analyst_key=analyst_key,
         analyst_signing_key=analyst_signing_key,
         shuffler_signing_key=verify_key_of(shuffler_key),
+        enroller_signing_key=verify_key_of(enroller_key),
     )
-    return Parties(AnalystHost(replace(task, **changes), secrets), shuffler_key)
+    task = replace(task, **changes)
+    enroller = Enroller(task, enroller_key)
+    return Parties(AnalystHost(task, secrets), shuffler_key, enroller)
 
 
 def crowd_levels(per_level: int = 60) -> Floats:

@@ -35,6 +35,8 @@ from live_collection import (
 )
 from live_services import Kill, Party, Running, pair
 
+from shuffledp.service.wire.command import Action
+
 _UPLOAD = ("before upload", "in upload", "after upload")
 _CLOSE = ("before close", "in close", "after close")
 _HAND_OVER = ("before hand-over", "after hand-over", "after forgetting")
@@ -140,7 +142,7 @@ async def _collect(point: Point, shuffler: Running, analyst: Running) -> None:
         assert result["people"] == list(who.task.minimum)
         assert published_values(result) == estimate_of_one_value(who, people, epoch)
         if epoch == 1:
-            await operate(shuffler, "epochs", lambda status: status["epoch"] == 2)
+            await operate(shuffler, Action.NEXT, lambda status: status["epoch"] == 2)
 
 
 def _nothing_is_left(folder: Path) -> None:

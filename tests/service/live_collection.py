@@ -24,11 +24,11 @@ from shuffledp.population import Population
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.service.calls import UnreachableError
 from shuffledp.service.device import Delivery, SimulatedPeople, send
-from shuffledp.service.operate import Action, operate_with
+from shuffledp.service.operate import operate_with
+from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.tokens import issue_tokens
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.items.framework import ItemsFramework
 from shuffledp.statistics.survey import EpochStage
@@ -80,8 +80,7 @@ def people_of(who: Parties, epoch: int, per_level: int = 20) -> People:
     rng = np.random.default_rng(epoch)
     levels = rng.permutation(np.repeat(LEVELS, per_level))
     values = answers(who.task.question.survey.words.name, levels.size, rng)
-    key, task = who.shuffler.token_key, who.task
-    tokens = issue_tokens(key, task.task_id, epoch, levels.size)
+    tokens = who.enroller.tokens(levels.size, epoch=epoch)
     return People(values, levels, tokens, 1000 * epoch)
 
 
@@ -148,14 +147,14 @@ async def close(shuffler: Running, epoch: int, stage: str = "answer") -> None:
         now = (status["epoch"], status["stage"])
         return now != (epoch, stage) or status["phase"] != "open"
 
-    await operate(shuffler, "close", happened)
+    await operate(shuffler, Action.CLOSE, happened)
 
 
 async def close_too_early(shuffler: Running) -> None:
     """Below the minimum nothing is closed, whatever happened before."""
     who = shuffler.setup.who
     with pytest.raises(Refusal) as caught:
-        await operate_with(who.task, who.shuffler, shuffler.url, "close")
+        await operate_with(who.task, who.shuffler, shuffler.url, Action.CLOSE)
     assert caught.value.reason is Reason.TOO_FEW_PEOPLE
 
 

@@ -98,7 +98,11 @@ def _serve(setup: Setup, kill: Kill | None) -> None:
         )
     else:
         app = create_shuffler(
-            {task.identity: ShufflerHost(task, setup.who.shuffler)},
+            {
+                task.identity: ShufflerHost(
+                    task, setup.who.shuffler, setup.who.enroller.roster
+                )
+            },
             store_at(setup.database),
             analyst=AnalystClient(
                 setup.peer, first_wait=0.02, longest_wait=0.2, refused_wait=0.2

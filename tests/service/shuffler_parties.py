@@ -10,24 +10,24 @@ from typing import Any, Self
 
 import httpx
 import numpy as np
-from oracles.service_parties import question
+from oracles.service_parties import Enroller, question
 from starlette.applications import Starlette
 
 from shuffledp.identity import Identity
-from shuffledp.service.secrets import ShufflerSecrets
+from shuffledp.service.secrets import EnrollerSecrets, ShufflerSecrets
 from shuffledp.service.shuffler.app import create_shuffler
 from shuffledp.service.shuffler.handover import AnalystClient
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.batch import BatchHeader, read_batch
-from shuffledp.service.wire.canonical import to_text
+from shuffledp.service.wire.canonical import canonical
+from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.reports import Report, write_reports
 from shuffledp.service.wire.sealing import Suite, new_private_key, public_key_of
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of
 from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.service.wire.task import Task
-from shuffledp.service.wire.tokens import issue_tokens
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Mode
@@ -43,21 +43,37 @@ class Parties:
 
     hosted: ShufflerHost
     analyst_key: bytes
+    enroller: Enroller
 
     @property
     def task(self) -> Task:
         return self.hosted.task
 
-    @property
-    def operator(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {to_text(self.hosted.secrets.operator_key)}"}
+    def command(
+        self,
+        action: str,
+        *,
+        epoch: int = 1,
+        stage: str | None = None,
+        key: bytes | None = None,
+    ) -> bytes:
+        """What the operator sends."""
+        named = stage or self.task.stages[0].name.lower()
+        command = Command(Action(action), epoch, named)
+        signing_key = key or self.hosted.secrets.signing_key
+        return canonical(command.signed(self.task, signing_key))
 
     def path(self, what: str = "") -> str:
         return f"/tasks/{self.task.identity}{what}"
 
+    def order(self, client: "Client", action: str) -> httpx.Response:
+        """An operator looks where the task stands, and commands what comes next."""
+        now = client.get(self.path()).json()
+        command = self.command(action, epoch=now["epoch"], stage=now["stage"])
+        return client.post(self.path("/commands"), content=command)
+
     def tokens(self, count: int, *, epoch: int = 1) -> list[bytes]:
-        secrets = self.hosted.secrets
-        return issue_tokens(secrets.token_key, self.task.task_id, epoch, count)
+        return self.enroller.tokens(count, epoch=epoch)
 
     def step(self, *, epoch: int = 1, stage: EpochStage | None = None) -> Step:
         first = self.task.stages[0]
@@ -100,7 +116,7 @@ class Analyst:
     def acknowledge(
         self, batch_id: bytes, plan: Identity | None = None
     ) -> httpx.Response:
-        said = Acknowledgement(self._parties.task.task_id, batch_id, plan)
+        said = Acknowledgement(self._parties.task.digest, batch_id, plan)
         return httpx.Response(200, json=said.signed(self._parties.analyst_key))
 
 
@@ -108,10 +124,13 @@ def parties(
     statistic: str = "frequency",
     mode: Mode = "agnostic",
     minimum: int = 2,
+    *,
+    tokens: int = 10_000,
     **changes: Any,
 ) -> Parties:
     """Draws the keys of a new task."""
     secrets, analyst_key = ShufflerSecrets.new(), new_signing_key()
+    enroller_secrets = EnrollerSecrets.new()
     task = Task(
         task_id=os.urandom(16),
         name="Task",
@@ -125,9 +144,12 @@ def parties(
         suite=Suite.X25519,
         analyst_key=public_key_of(Suite.X25519, new_private_key(Suite.X25519)),
         analyst_signing_key=verify_key_of(analyst_key),
-        shuffler_signing_key=verify_key_of(secrets.signing_key),
+        shuffler_signing_key=secrets.verify_key,
+        enroller_signing_key=enroller_secrets.verify_key,
     )
-    return Parties(ShufflerHost(replace(task, **changes), secrets), analyst_key)
+    task = replace(task, **changes)
+    enroller = Enroller(task, enroller_secrets.signing_key, each=tokens)
+    return Parties(ShufflerHost(task, secrets, enroller.roster), analyst_key, enroller)
 
 
 def messages(step: Step, count: int) -> list[tuple[bytes, ...]]:
@@ -215,6 +237,6 @@ class Client:
 
 def exact(client: Client, who: Parties) -> dict[str, Any]:
     """What the operator knows."""
-    answer = client.post(who.path("/status"), headers=who.operator)
+    answer = who.order(client, "status")
     status: dict[str, Any] = answer.json()
     return status

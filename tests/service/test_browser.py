@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oracles.service_parties import Enroller
 
 from shuffledp.service.participant import PAGE_HEADERS, page_folder
 
@@ -40,6 +41,7 @@ from shuffledp.service.shuffler.handover import AnalystClient  # noqa: E402
 from shuffledp.service.shuffler.hosted import ShufflerHost  # noqa: E402
 from shuffledp.service.shuffler.sqlite_store import SqliteStore  # noqa: E402
 from shuffledp.service.wire.canonical import sha256, to_text  # noqa: E402
+from shuffledp.service.wire.command import Action, Command  # noqa: E402
 from shuffledp.service.wire.question import Question  # noqa: E402
 from shuffledp.service.wire.receipt import Receipt  # noqa: E402
 from shuffledp.service.wire.refusal import Reason, Refusal  # noqa: E402
@@ -60,7 +62,6 @@ from shuffledp.service.wire.sealing import (  # noqa: E402
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of  # noqa: E402
 from shuffledp.service.wire.step import Step  # noqa: E402
 from shuffledp.service.wire.task import Task  # noqa: E402
-from shuffledp.service.wire.tokens import TokenCheck, issue_tokens  # noqa: E402
 from shuffledp.statistics.catalog import survey_named  # noqa: E402
 from shuffledp.statistics.frequency.survey import FrequencySurvey  # noqa: E402
 from shuffledp.statistics.items.protocol import Items  # noqa: E402
@@ -84,7 +85,7 @@ class OneTask:
     """The routes of a shuffler that the page needs, for one task, in memory."""
 
     task: Task
-    token_key: bytes
+    enroller: Enroller
     signing_key: bytes
     private_key: bytes
     state: ShufflerState
@@ -92,9 +93,7 @@ class OneTask:
     lose_answers: int = 0
 
     def token(self) -> str:
-        return to_text(
-            issue_tokens(self.token_key, self.task.task_id, self.state.epoch, 1)[0]
-        )
+        return to_text(self.enroller.tokens(1, epoch=self.state.epoch)[0])
 
     def opened(self) -> list[list[Any]]:
         """Opens all messages of all reports: numbers, or sets."""
@@ -118,8 +117,7 @@ class OneTask:
         self.state.check_upload(read_header(body))
         (report,) = read_reports(step, body)
         assert choices_offered(step, np.array([report.choice])).all()
-        check = TokenCheck(self.token_key, self.task.task_id, self.state.epoch)
-        if not check.valid(report.token):
+        if not self.enroller.roster(self.state.epoch).valid(report.token):
             raise Refusal(Reason.TOKEN_FORGED, "Expected a token of this task.")
         if any(report.token == known.token for known in self.reports):
             raise Refusal(Reason.TOKEN_SPENT, "Expected a token that is not spent.")
@@ -171,7 +169,7 @@ def one_task(
     statistic: str = "frequency", *, suite: Suite = Suite.X25519, **terms: Any
 ) -> OneTask:
     private, analyst = new_private_key(suite), new_signing_key()
-    shuffler = new_signing_key()
+    shuffler, enrolling = new_signing_key(), new_signing_key()
     mode = terms.pop("mode", "agnostic")
     if statistic in ("frequency", "items"):
         terms.setdefault("categories", COLORS)
@@ -195,9 +193,11 @@ def one_task(
         public_key_of(suite, private),
         verify_key_of(analyst),
         verify_key_of(shuffler),
+        verify_key_of(enrolling),
     )
-    state = ShufflerState.begin(task)
-    return OneTask(task, os.urandom(32), shuffler, private, state)
+    enroller = Enroller(task, enrolling)
+    state = ShufflerState.begin(task).enroll(enroller.enrolment(1))
+    return OneTask(task, enroller, shuffler, private, state)
 
 
 @contextmanager
@@ -659,6 +659,7 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
 ) -> None:
     others, level = 99, 30.0
     mine, theirs = ShufflerSecrets.new(), AnalystSecrets.new(Suite.X25519)
+    enrolling = new_signing_key()
     task = Task(
         os.urandom(16),
         "Colors",
@@ -670,10 +671,12 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
         1e-6,
         0,
         Suite.X25519,
-        *theirs.public_keys(Suite.X25519),
-        verify_key_of(mine.signing_key),
+        *theirs.public_keys(),
+        mine.verify_key,
+        verify_key_of(enrolling),
     )
-    first, *tokens = issue_tokens(mine.token_key, task.task_id, 1, others + 1)
+    enroller = Enroller(task, enrolling)
+    first, *tokens = enroller.tokens(others + 1)
     analyst = create_analyst(
         {task.identity: AnalystHost(task, theirs)},
         SqliteAnalystStore(tmp_path / "analyst.db"),
@@ -686,7 +689,7 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
 
     with running(analyst) as analyst_url:
         shuffler = create_shuffler(
-            {task.identity: ShufflerHost(task, mine)},
+            {task.identity: ShufflerHost(task, mine, enroller.roster)},
             SqliteStore(tmp_path / "shuffler.db"),
             analyst=AnalystClient(analyst_url, first_wait=0.05),
         )
@@ -702,8 +705,8 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
             assert make_message(page) == ["Red"]
             send_message(page)
             assert "signature is right" in page.locator("#receipt").inner_text()
-            key = {"Authorization": f"Bearer {to_text(mine.operator_key)}"}
-            assert client.post(f"{path}/close", headers=key).status_code == 200
+            close = Command(Action.CLOSE, 1, "answer").signed(task, mine.signing_key)
+            assert client.post(f"{path}/commands", json=close).status_code == 200
             result = {}
             for _ in range(200):
                 found = client.get(f"{analyst_url}/tasks/{task.identity}/epochs/1")

@@ -16,11 +16,14 @@ from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import Header
+from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.step import MAX_EPOCH, Step
+from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import EpochStage
 
-TASK = parties("frequency").task
-ITEMS = parties("items", minimum=(300, 1, 1), task_id=bytes(16)).task
+WHO = parties("frequency")
+ITEMS_WHO = parties("items", minimum=(300, 1, 1), task_id=bytes(16))
+TASK, ITEMS = WHO.task, ITEMS_WHO.task
 ENOUGH = (100, 100, 100)
 PLAN = plan_for(ITEMS, (0.1, 0.2, 0.3), 2.0, 9)
 CHOSEN = Step(ITEMS, 1, EpochStage.CHOICE).choosing.exact((100, 100, 100))
@@ -33,9 +36,17 @@ def reason_of(call: Any, *arguments: Any, **named: Any) -> Reason:
     return refusal.value.reason
 
 
+def enrolment_of(task: Task, epoch: int) -> Enrolment:
+    return (WHO if task is TASK else ITEMS_WHO).enroller.enrolment(epoch)
+
+
+def enrolled(task: Task, epoch: int = 1) -> ShufflerState:
+    return ShufflerState.begin(task, epoch).enroll(enrolment_of(task, epoch))
+
+
 def acknowledged(state: ShufflerState, plan: Identity | None = None) -> ShufflerState:
     assert state.batch_id is not None
-    said = Acknowledgement(state.task.task_id, state.batch_id, plan)
+    said = Acknowledgement(state.task.digest, state.batch_id, plan)
     return state.deliver(said)
 
 
@@ -47,20 +58,21 @@ def header(state: AnalystState, batch_id: bytes = BATCH, **changes: Any) -> Batc
         begun = AnalystState.begin(state.task)
         step = replace(begun, epoch=state.epoch + 1).step
     fitting = BatchHeader(
-        state.task.task_id,
+        state.task.digest,
         step.epoch,
         step.stage,
         batch_id,
         (300,) if len(state.task.stages) == 2 else ENOUGH,
         step.sealed_size,
         bytes(32),
+        enrolment_of(state.task, step.epoch),
         step.messages_per_report,
     )
     return replace(fitting, **changes)
 
 
 def test_one_value_is_collected_closed_delivered_and_collected_again() -> None:
-    opened = ShufflerState.begin(TASK)
+    opened = enrolled(TASK)
 
     closed = opened.close(ENOUGH, BATCH)
     delivered = acknowledged(closed)
@@ -76,7 +88,7 @@ def test_one_value_is_collected_closed_delivered_and_collected_again() -> None:
 
 
 def test_items_follow_levels_under_the_plan_that_was_published() -> None:
-    levels = ShufflerState.begin(ITEMS)
+    levels = enrolled(ITEMS)
 
     items = acknowledged(levels.close((300,), BATCH), PLAN)
     after = acknowledged(items.close((300,), OTHER)).next_epoch()
@@ -93,7 +105,7 @@ def test_items_follow_levels_under_the_plan_that_was_published() -> None:
 
 
 def test_an_epoch_without_a_plan_ends_after_its_levels() -> None:
-    levels = ShufflerState.begin(ITEMS)
+    levels = enrolled(ITEMS)
 
     over = acknowledged(levels.close((300,), BATCH))
 
@@ -105,8 +117,8 @@ def test_an_epoch_without_a_plan_ends_after_its_levels() -> None:
     "reason", [Reason.ALLOWANCE_SPENT, Reason.WRONG_EPOCH], ids=str
 )
 def test_the_step_of_a_batch_that_is_abandoned_is_open_again(reason: Reason) -> None:
-    answers = ShufflerState.begin(TASK, epoch=3)
-    levels = ShufflerState.begin(ITEMS)
+    answers = enrolled(TASK, epoch=3)
+    levels = enrolled(ITEMS)
     items = acknowledged(levels.close((300,), BATCH), PLAN)
 
     for opened, people in ((answers, ENOUGH), (levels, (300,)), (items, (300,))):
@@ -114,7 +126,7 @@ def test_the_step_of_a_batch_that_is_abandoned_is_open_again(reason: Reason) -> 
 
 
 def test_a_step_that_was_delivered_before_is_over_once_it_is_abandoned() -> None:
-    answers, levels = ShufflerState.begin(TASK), ShufflerState.begin(ITEMS)
+    answers, levels = enrolled(TASK), enrolled(ITEMS)
 
     for opened, people in ((answers, ENOUGH), (levels, (300,))):
         over = opened.close(people, BATCH).abandon(Reason.ALREADY_DELIVERED)
@@ -123,7 +135,7 @@ def test_a_step_that_was_delivered_before_is_over_once_it_is_abandoned() -> None
 
 
 def test_only_a_closed_batch_can_be_abandoned() -> None:
-    opened = ShufflerState.begin(TASK)
+    opened = enrolled(TASK)
     over = acknowledged(opened.close(ENOUGH, BATCH))
 
     for state in (opened, over):
@@ -131,7 +143,7 @@ def test_only_a_closed_batch_can_be_abandoned() -> None:
 
 
 def test_uploads_for_anything_else_are_refused_with_the_reason() -> None:
-    state = ShufflerState.begin(TASK, epoch=3)
+    state = enrolled(TASK, epoch=3)
     right = Header(TASK.task_id, 3, EpochStage.ANSWER)
 
     state.check_upload(right)
@@ -151,7 +163,7 @@ def test_uploads_for_anything_else_are_refused_with_the_reason() -> None:
 
 
 def test_a_level_with_one_person_too_few_is_not_released_and_is_named() -> None:
-    state = ShufflerState.begin(TASK)
+    state = enrolled(TASK)
 
     with pytest.raises(Refusal) as refusal:
         state.close((100, 99, 5000), BATCH)
@@ -161,7 +173,7 @@ def test_a_level_with_one_person_too_few_is_not_released_and_is_named() -> None:
 
 
 def test_levels_of_items_are_not_told_apart_when_a_step_is_closed() -> None:
-    state = ShufflerState.begin(ITEMS)
+    state = enrolled(ITEMS)
 
     (missing,) = state.shortfalls((299,))
 
@@ -170,10 +182,10 @@ def test_levels_of_items_are_not_told_apart_when_a_step_is_closed() -> None:
 
 
 def test_the_shuffler_refuses_what_comes_at_the_wrong_time() -> None:
-    opened = ShufflerState.begin(TASK)
+    opened = enrolled(TASK)
     closed = opened.close(ENOUGH, BATCH)
     delivered = acknowledged(closed)
-    said = Acknowledgement(TASK.task_id, BATCH)
+    said = Acknowledgement(TASK.digest, BATCH)
 
     assert reason_of(opened.next_epoch) is Reason.NOT_OPEN
     assert reason_of(closed.next_epoch) is Reason.NOT_OPEN
@@ -182,8 +194,8 @@ def test_the_shuffler_refuses_what_comes_at_the_wrong_time() -> None:
     for state, other in (
         (opened, said),
         (delivered, said),
-        (closed, Acknowledgement(TASK.task_id, OTHER)),
-        (closed, Acknowledgement(OTHER, BATCH)),
+        (closed, Acknowledgement(TASK.digest, OTHER)),
+        (closed, Acknowledgement(2 * OTHER, BATCH)),
     ):
         assert reason_of(state.deliver, other) is Reason.MALFORMED
     last = replace(delivered, epoch=MAX_EPOCH)
@@ -293,7 +305,7 @@ SHUFFLER_CALLS = st.lists(
 def test_no_sequence_of_calls_releases_too_few_people_or_a_batch_twice(
     task: Any, calls: list[tuple[str, Any]]
 ) -> None:
-    state = ShufflerState.begin(task)
+    state = enrolled(task)
     released: list[tuple[int, EpochStage]] = []
     closed: list[bytes] = []
 
@@ -310,7 +322,7 @@ def test_no_sequence_of_calls_releases_too_few_people_or_a_batch_twice(
             elif call == "deliver":
                 names = {"right": closed[-1:], "old": closed[:-1], "other": [OTHER]}
                 batch_id = (names[what] or [bytes(16)])[-1]
-                said = Acknowledgement(task.task_id, batch_id, PLAN)
+                said = Acknowledgement(task.digest, batch_id, PLAN)
                 state = state.deliver(said)
                 assert batch_id == before.batch_id
             else:

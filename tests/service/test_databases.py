@@ -113,7 +113,7 @@ def test_postgres_joins_no_token_to_a_message_and_copies_neither(
             f"SELECT reloptions FROM pg_class WHERE relname LIKE '%s_{name}'",
         )
         post(client, who, upload(who.step(), who.tokens(9)))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_until_delivered(client, who)
         left = query(
             postgres.address,
@@ -223,7 +223,7 @@ def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
             meanwhile = post(one, who, upload(who.step(), who.tokens(3)))
             taken = post(other, who, upload(who.step(), who.tokens(3)))
         after = post(one, who, upload(who.step(), who.tokens(3)))
-        status = one.post(who.path("/status"), headers=who.operator).json()
+        status = who.order(one, "status").json()
 
     assert (meanwhile.status_code, reason(meanwhile)) == (507, "storage-full")
     said = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]

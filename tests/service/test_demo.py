@@ -15,9 +15,9 @@ import pytest
 from shuffledp.accounting.account import account
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
+from shuffledp.service.agreement import load_agreed
 from shuffledp.service.demo import Demo, demo
 from shuffledp.service.participant import NOT_BUILT, page_folder
-from shuffledp.service.secrets import load_task
 from shuffledp.statistics.frequency.protocol import Frequency
 
 NUM_USERS = 1500
@@ -73,17 +73,20 @@ def test_the_dashboard_and_both_services_answer(done: Demo) -> None:
     assert at_shuffler.json()["task"] == done.task.to_dict()
 
 
-def test_neither_party_has_the_other_s_keys(done: Demo, folder: Path) -> None:
+def test_no_party_has_another_one_s_keys(done: Demo, folder: Path) -> None:
+    parties = ("analyst", "shuffler", "enroller")
     names = {
-        party: {path.name for path in (folder / party).iterdir()}
-        for party in ("shuffler", "analyst", "task")
+        party: {path.name for path in (folder / party).iterdir()} for party in parties
     }
 
-    assert "analyst.json" not in names["shuffler"] | names["task"]
-    assert "shuffler.json" not in names["analyst"] | names["task"]
-    for path in ("shuffler/database", "analyst/database", "shuffler/shuffler.json"):
+    assert {path.name for path in folder.iterdir()} == set(parties)
+    for party in parties:
+        kept = {f"{other}.json" for other in parties} & names[party]
+        assert kept == {f"{party}.json"}
+        assert stat.S_IMODE((folder / party / f"{party}.json").stat().st_mode) == 0o600
+        assert load_agreed(folder / party) == done.task
+    for path in ("shuffler/database", "analyst/database", "enroller/tokens.txt"):
         assert stat.S_IMODE((folder / path).stat().st_mode) == 0o600
-    assert load_task(folder / "task") == done.task
 
 
 def test_services_log_where_they_are_and_nothing_else(done: Demo, folder: Path) -> None:

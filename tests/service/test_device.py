@@ -26,7 +26,6 @@ from shuffledp.service.wire.reports import (
 )
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.tokens import TokenCheck, issue_tokens
 from shuffledp.statistics.survey import EpochStage
 
 PLAN = plan_for(parties("items").task, (0.1, 0.2, 0.3), 2.0, 5)
@@ -39,7 +38,7 @@ class Shuffler:
     def __init__(self, made: Parties) -> None:
         self.made, self.task = made, made.task
         self.step = Step(made.task, 1, made.task.stages[0])
-        self.check = TokenCheck(made.shuffler.token_key, made.task.task_id, 1)
+        self.check = made.enroller.roster(1)
         self.spent: set[tuple[EpochStage, bytes]] = set()
         self.kept: list[tuple[Step, int, tuple[bytes, ...]]] = []
         self.uploads: list[int] = []
@@ -91,7 +90,7 @@ class Shuffler:
 
 def crowd(made: Parties, count: int) -> SimulatedPeople:
     rng = np.random.default_rng(1)
-    tokens = issue_tokens(made.shuffler.token_key, made.task.task_id, 1, count)
+    tokens = made.enroller.tokens(count)
     values = answers(made.task.question.survey.words.name, count, rng)
     return SimulatedPeople(values, rng.choice(np.array(LEVELS), count), tokens)
 

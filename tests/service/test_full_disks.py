@@ -35,7 +35,8 @@ from live_services import Running, pair
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.operate import operate_with
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.shuffler.store import ShufflerStore, full
+from shuffledp.service.shuffler.store import full
+from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.refusal import Reason, Refusal
 
 FULL, ROOM = 4096, None
@@ -58,7 +59,7 @@ async def refused_for_room(shuffler: Running) -> None:
     """Closing says that there is no room, and changes nothing."""
     who = shuffler.setup.who
     with pytest.raises(Refusal) as caught:
-        await operate_with(who.task, who.shuffler, shuffler.url, "close")
+        await operate_with(who.task, who.shuffler, shuffler.url, Action.CLOSE)
     assert caught.value.reason is Reason.STORAGE
     assert (await status_of(shuffler))["phase"] == "open"
 
@@ -170,7 +171,7 @@ class Forgetful(SqliteStore):
 
     def __init__(self, path: Path, what: str) -> None:
         super().__init__(path)
-        self._what, self._silent, self.lies = what, 0, 2
+        self._what, self._silent, self.lies = what, 0, 0
 
     async def begin(self, state: Any) -> Any:
         if self._silent:
@@ -201,9 +202,10 @@ def test_a_commit_whose_answer_was_lost_counts_once(tmp_path: Path, what: str) -
     who = shuffler_parties.parties()
     analyst, step = shuffler_parties.Analyst(who), who.step()
     bodies = [shuffler_parties.upload(step, who.tokens(6)) for _ in range(4)]
-    store: ShufflerStore = Forgetful(tmp_path / "db", what)
+    store = Forgetful(tmp_path / "db", what)
 
     with shuffler_parties.Client(who.app(store, analyst)) as client:
+        store.lies = 2
         for body in bodies:
             answers = [client.post(who.path("/reports"), content=body)]
             while answers[-1].status_code != 200:
@@ -211,7 +213,7 @@ def test_a_commit_whose_answer_was_lost_counts_once(tmp_path: Path, what: str) -
                 answers.append(client.post(who.path("/reports"), content=body))
             assert answers[-1].json()["accepted"] == (6 if len(answers) == 1 else 0)
         for _ in range(500):
-            client.post(who.path("/close"), headers=who.operator)
+            who.order(client, "close")
             status = client.get(who.path()).json()
             if status["phase"] == "delivered":
                 break
@@ -278,7 +280,7 @@ def test_postgres_that_stops_in_the_middle_of_the_hand_over_hands_over_once(
             assert (await status_of(shuffler))["phase"] == "closed"
             await asyncio.to_thread(postgres.start)
             await until(shuffler, lambda now: now["phase"] == "delivered")
-            await operate(shuffler, "epochs", lambda now: now["epoch"] == 2)
+            await operate(shuffler, Action.NEXT, lambda now: now["epoch"] == 2)
             return result
 
         with shuffler, analyst:

@@ -41,6 +41,7 @@ from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage
 
@@ -91,7 +92,7 @@ def test_of_many_closes_at_one_moment_one_is_done(make_store: StoreMaker) -> Non
         with ThreadPoolExecutor(8) as pool:
             answers = list(
                 pool.map(
-                    lambda _: client.post(who.path("/close"), headers=who.operator),
+                    lambda _: who.order(client, "close"),
                     range(8),
                 )
             )
@@ -112,7 +113,7 @@ def test_a_close_during_uploads_takes_what_has_a_receipt_and_nothing_else(
     with Client(who.app(make_store(), analyst)) as client:
         with ThreadPoolExecutor(9) as pool:
             answers = pool.map(lambda body: post(client, who, body), bodies)
-            while client.post(who.path("/close"), headers=who.operator).is_error:
+            while who.order(client, "close").is_error:
                 time.sleep(0.002)
             receipts = [answer for answer in answers if answer.is_success]
         status = delivered(client, who)
@@ -135,7 +136,7 @@ def test_an_upload_that_is_sent_many_times_at_once_counts_once(
     with Client(who.app(make_store(), analyst)) as client:
         with ThreadPoolExecutor(12) as pool:
             answers = list(pool.map(lambda _: post(client, who, body), range(12)))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         delivered(client, who)
 
     assert sorted(answer.json()["accepted"] for answer in answers) == [0] * 11 + [9]
@@ -148,15 +149,15 @@ def test_a_close_that_is_repeated_does_not_close_the_next_step(
     who = parties("items")
     analyst, tokens = Analyst(who), who.tokens(6)
     answers = Step(who.task, 1, EpochStage.ANSWER, PLAN)
-    close = who.path("/close?epoch=1&stage=choice")
+    close = {"content": who.command("close", epoch=1, stage="choice")}
 
     with Client(who.app(sqlite_store, analyst)) as client:
         post(client, who, upload(who.step(), tokens))
-        first = client.post(close, headers=who.operator)
+        first = client.post(who.path("/commands"), **close)
         while client.get(who.path()).json()["stage"] != "answer":
             time.sleep(0.01)
         post(client, who, upload(answers, tokens))
-        repeated = client.post(close, headers=who.operator)
+        repeated = client.post(who.path("/commands"), **close)
         status = client.get(who.path()).json()
 
     assert first.status_code == 200
@@ -191,7 +192,7 @@ def test_a_database_serves_another_task_without_touching_the_first(
         unknown = post(client, one, upload(one.step(), one.tokens(1)))
         began = client.get(other.path()).json()
     with Client(one.app(SqliteStore(tmp_path / "db"), analyst)) as client:
-        client.post(one.path("/close"), headers=one.operator)
+        one.order(client, "close")
         delivered(client, one)
 
     assert reason(unknown) == "unknown-task"
@@ -207,7 +208,7 @@ def test_an_analyst_whose_database_is_gone_never_opens_a_later_epoch(
 
     async def first() -> None:
         await one_value_epoch(shuffler, analyst, people_of(who, 1), 1)
-        await operate(shuffler, "epochs", lambda now: now["epoch"] == 2)
+        await operate(shuffler, Action.NEXT, lambda now: now["epoch"] == 2)
 
     async def second() -> None:
         await deliver(shuffler, people_of(who, 2))
@@ -222,7 +223,7 @@ def test_an_analyst_whose_database_is_gone_never_opens_a_later_epoch(
             [0.0] * 3,
         )
         # Dropped, the step is open again, but she waits for the first epoch for good.
-        await operate(shuffler, "abandon", lambda now: now["phase"] == "open")
+        await operate(shuffler, Action.ABANDON, lambda now: now["phase"] == "open")
         assert (await status_of(shuffler))["people"] == [0] * 3
 
     with shuffler, analyst:
@@ -248,13 +249,13 @@ def test_a_batch_that_is_dropped_is_gone_though_the_shuffler_dies(
 
     async def first() -> None:
         await one_value_epoch(shuffler, analyst, people_of(who, 1), 1)
-        await operate(shuffler, "epochs", lambda now: now["epoch"] == 2)
+        await operate(shuffler, Action.NEXT, lambda now: now["epoch"] == 2)
 
     async def second() -> dict[str, Any]:
         await deliver(shuffler, people_of(who, 2))
         await close(shuffler, 2)
         await until(shuffler, lambda now: now["hand_over"]["refused"] is not None)
-        await operate(shuffler, "abandon", lambda now: now["phase"] == "open")
+        await operate(shuffler, Action.ABANDON, lambda now: now["phase"] == "open")
         return await status_of(shuffler)
 
     with shuffler, analyst:
@@ -427,7 +428,7 @@ def test_what_is_sealed_for_another_key_is_never_published(tmp_path: Path) -> No
     who, other = analyst_parties.parties(), analyst_parties.parties()
     step = Step(who.task, 1)
     levels = analyst_parties.crowd_levels()
-    wrong = analyst_parties.Parties(other.hosted, who.shuffler_key)
+    wrong = analyst_parties.Parties(other.hosted, who.shuffler_key, other.enroller)
     foreign = Step(other.task, 1)
     messages = analyst_parties.answers(foreign, levels)
     sealed = wrong.batch(foreign, messages, levels)[-step.sealed_size * levels.size :]

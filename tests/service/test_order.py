@@ -116,7 +116,12 @@ def test_a_batch_is_checked_before_all_of_it_has_come(tmp_path: Path) -> None:
     step = Step(who.task, 1)
     wrong = by_hash([os.urandom(step.sealed_size) for _ in range(3000)])[::-1]
     content = write_batch(
-        step, bytes(16), (1000,) * 3, b"".join(wrong), who.shuffler_key
+        step,
+        bytes(16),
+        (1000,) * 3,
+        b"".join(wrong),
+        who.shuffler_key,
+        enrolment=who.enroller.enrolment(1),
     )
     read = 0
 

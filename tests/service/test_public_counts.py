@@ -69,14 +69,15 @@ def test_the_operator_and_a_closed_step_have_exact_numbers(tmp_path: Path) -> No
 
     with Client(who.app(SqliteStore(tmp_path / "db"), analyst)) as client:
         post(client, who, [0, 0, 0, 1, 1, 2])
-        stranger = client.post(who.path("/status"))
-        exact = client.post(who.path("/status"), headers=who.operator).json()
-        missing = client.post(who.path("/close"), headers=who.operator)
+        forged = who.command("status", key=who.analyst_key)
+        stranger = client.post(who.path("/commands"), content=forged)
+        exact = who.order(client, "status").json()
+        missing = who.order(client, "close")
         post(client, who, [1, 2, 2, 2])
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         closed = public(client, who)
 
-    assert reason(stranger) == "not-allowed"
+    assert reason(stranger) == "signature-forged"
     assert exact["people"] == [3, 2, 1]
     assert "level 1: 2 of 3 people; level 2: 1 of 3 people" in missing.text
     assert closed == [3, 3, 4]

@@ -89,7 +89,7 @@ def test_a_message_that_comes_twice_in_one_report_is_refused(
 
     with Client(who.app(make_store(), analyst)) as client:
         post(client, who, upload(who.step(), tokens))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         while client.get(who.path()).json()["stage"] != "answer":
             pass
         refused = post(client, who, upload(answers, tokens[:1], sealed=[twice]))

@@ -35,6 +35,7 @@ from shuffledp.service.shuffler import app as app_module
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.reports import (
     HEADER_SIZE,
@@ -42,8 +43,9 @@ from shuffledp.service.wire.reports import (
     report_size,
     write_header,
 )
+from shuffledp.service.wire.signing import new_signing_key
 from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.service.wire.tokens import TOKEN_SIZE, TokenDigests
 from shuffledp.statistics.survey import EpochStage
 
 StoreMaker = Callable[[], ShufflerStore]
@@ -114,7 +116,7 @@ def test_what_is_handed_over_is_what_was_sent_and_nothing_twice(
             part = slice(start, start + 15)
             body = upload(step, tokens[part], levels=levels[part], sealed=sealed[part])
             assert post(client, who, body).status_code == 200
-        assert client.post(who.path("/close"), headers=who.operator).status_code == 200
+        assert who.order(client, "close").status_code == 200
         wait_for(client, who, phase="delivered")
 
     [(header, content)] = analyst.received
@@ -284,14 +286,24 @@ def test_the_numbers_of_refusals_outlive_the_service(make_store: StoreMaker) -> 
 
 def test_only_the_operator_closes_and_begins(sqlite_store: SqliteStore) -> None:
     who = parties()
-    wrong = [{}, {"Authorization": "Bearer x"}, {"Authorization": "Bearer \xe9"}]
-    wrong.append({"Authorization": who.operator["Authorization"][:-1]})
+    forged = [
+        who.command(action, key=key)
+        for action in Action
+        for key in (who.analyst_key, new_signing_key())
+    ]
+    other = parties().command("close", key=who.hosted.secrets.signing_key)
+    unsigned = b'{"action":"close","epoch":1,"stage":"answer"}'
 
     with Client(who.app(sqlite_store, Analyst(who))) as client:
-        for headers in wrong:
-            raw = {name: value.encode("latin-1") for name, value in headers.items()}
-            for what in ("/close", "/epochs"):
-                assert reason(client.post(who.path(what), headers=raw)) == "not-allowed"
+        for content in (*forged, unsigned, other, b"", b"x" * 5000, b"[]"):
+            answer = client.post(who.path("/commands"), content=content)
+            assert 400 <= answer.status_code < 500
+        refused = [
+            reason(client.post(who.path("/commands"), content=content))
+            for content in (*forged, other)
+        ]
+
+    assert refused == [*["signature-forged"] * len(forged), "unknown-task"]
 
 
 def test_closing_below_the_minimum_says_what_is_missing(make_store: StoreMaker) -> None:
@@ -299,7 +311,7 @@ def test_closing_below_the_minimum_says_what_is_missing(make_store: StoreMaker) 
 
     with Client(who.app(make_store(), Analyst(who))) as client:
         post(client, who, upload(who.step(), who.tokens(7)))
-        answer = client.post(who.path("/close"), headers=who.operator)
+        answer = who.order(client, "close")
         status = exact(client, who)
 
     missing = ["level 1: 2 of 3 people", "level 2: 2 of 3 people"]
@@ -317,15 +329,15 @@ def test_a_second_close_is_refused_and_nothing_is_handed_over_twice(
     with Client(who.app(make_store(), analyst)) as client:
         body = upload(who.step(), who.tokens(9))
         post(client, who, body)
-        client.post(who.path("/close"), headers=who.operator)
-        second = client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
+        second = who.order(client, "close")
         late = post(client, who, upload(who.step(), who.tokens(1)))
         replayed = post(client, who, body)
         wait_for(client, who, phase="delivered")
 
     with Client(who.app(make_store(), analyst)) as client:
         time.sleep(0.1)
-        third = client.post(who.path("/close"), headers=who.operator)
+        third = who.order(client, "close")
 
     answers = [reason(answer) for answer in (second, late, replayed, third)]
     assert answers == ["not-open"] * 4
@@ -353,7 +365,7 @@ def test_a_batch_is_repeated_byte_by_byte_until_it_is_signed_for(
 
     with Client(who.app(make_store(), analyst)) as client:
         post(client, who, upload(who.step(), who.tokens(9)))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_for(client, who, phase="delivered")
 
     assert len(analyst.bodies) == 8
@@ -369,7 +381,7 @@ def test_a_refusal_of_the_analyst_is_shown_and_the_batch_is_kept(
 
     with Client(who.app(sqlite_store, analyst)) as client:
         post(client, who, upload(who.step(), who.tokens(9)))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         for _ in range(500):
             answer = client.get(who.path())
             if answer.json()["hand_over"]["attempts"]:
@@ -403,19 +415,20 @@ def test_a_batch_that_was_refused_can_be_dropped_and_collected_again(
 
     with Client(who.app(make_store(), analyst)) as client:
         post(client, who, upload(who.step(), tokens))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_until_refused(client, who)
-        stranger = client.post(who.path("/abandon"))
-        dropped = client.post(who.path("/abandon"), headers=who.operator).json()
-        second = client.post(who.path("/abandon"), headers=who.operator)
+        forged = who.command("abandon", key=who.analyst_key)
+        stranger = client.post(who.path("/commands"), content=forged)
+        dropped = who.order(client, "abandon").json()
+        second = who.order(client, "abandon")
     analyst.troubles.clear()
     with Client(who.app(make_store(), analyst)) as client:
         kept = exact(client, who)
         again = post(client, who, upload(who.step(), tokens[:6])).json()
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_for(client, who, phase="delivered")
 
-    assert (reason(stranger), reason(second)) == ("not-allowed", "not-open")
+    assert (reason(stranger), reason(second)) == ("signature-forged", "not-open")
     for status in (dropped, kept):
         assert (status["phase"], status["epoch"]) == ("open", 1)
         assert status["people"] == [0, 0, 0]
@@ -435,10 +448,10 @@ def test_a_step_that_was_delivered_before_is_dropped_and_the_next_epoch_begins(
 
     with Client(who.app(make_store(), analyst)) as client:
         post(client, who, upload(who.step(), who.tokens(9)))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_until_refused(client, who)
-        dropped = client.post(who.path("/abandon"), headers=who.operator).json()
-        begun = client.post(who.path("/epochs"), headers=who.operator).json()
+        dropped = who.order(client, "abandon").json()
+        begun = who.order(client, "next").json()
 
     assert (dropped["phase"], dropped["people"]) == ("delivered", [9])
     assert (begun["epoch"], begun["stage"], begun["people"]) == (2, "choice", [0])
@@ -451,16 +464,16 @@ def test_a_batch_that_the_analyst_may_have_cannot_be_dropped(
     analyst = Analyst(who, [lambda: httpx.Response(503)] * 10**6)
 
     with Client(who.app(make_store(), analyst)) as client:
-        early = client.post(who.path("/abandon"), headers=who.operator)
+        early = who.order(client, "abandon")
         post(client, who, upload(who.step(), who.tokens(9)))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         while not analyst.bodies:
             time.sleep(0.01)
-        answer = client.post(who.path("/abandon"), headers=who.operator)
+        answer = who.order(client, "abandon")
         status = exact(client, who)
         analyst.troubles.clear()
         wait_for(client, who, phase="delivered")
-        late = client.post(who.path("/abandon"), headers=who.operator)
+        late = who.order(client, "abandon")
 
     assert [reason(a) for a in (early, answer, late)] == ["not-open"] * 3
     assert answer.json()["detail"] == (
@@ -488,9 +501,9 @@ def test_a_batch_that_is_accepted_after_all_is_not_dropped(
         Client(who.app(sqlite_store, Slow(who, [refuse("wrong-epoch")]))) as client,
     ):
         post(client, who, upload(who.step(), who.tokens(9)))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         assert asked.wait(30)
-        dropping = pool.submit(client.post, who.path("/abandon"), headers=who.operator)
+        dropping = pool.submit(who.order, client, "abandon")
         time.sleep(0.1)
         answer_now.set()
         answer = dropping.result(30)
@@ -518,7 +531,7 @@ def begin_epoch(
     with Client(who.app(store, Accountant(who, says), close_at=9)) as client:
         post(client, who, upload(who.step(), who.tokens(9)))
         wait_for(client, who, phase="delivered")
-        return client.post(who.path("/epochs"), headers=who.operator)
+        return who.order(client, "next")
 
 
 def test_nobody_is_asked_for_an_epoch_that_cannot_be_paid(
@@ -593,10 +606,10 @@ def test_a_crash_at_a_boundary_loses_nothing_and_doubles_nothing(
 
     with Client(who.app(make_store(), analyst, reached=crash)) as client:
         first = post(client, who, upload(who.step(), tokens))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
     with Client(who.app(make_store(), analyst)) as client:
         again = post(client, who, upload(who.step(), tokens))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_for(client, who, phase="delivered")
 
     if "upload" in boundary:
@@ -620,7 +633,7 @@ def test_a_crash_between_acknowledgement_and_forgetting_repeats_the_same_batch(
 
     with Client(who.app(make_store(), analyst, reached=crash)) as client:
         post(client, who, upload(who.step(), who.tokens(9)))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_for(client, who, phase="closed")
         while not analyst.bodies:
             time.sleep(0.01)
@@ -641,12 +654,12 @@ def test_items_are_collected_in_two_steps_with_the_same_tokens(
     with Client(who.app(make_store(), analyst)) as client:
         named = post(client, who, upload(who.step(), tokens[:1], levels=[0]))
         first = post(client, who, upload(who.step(), tokens)).json()
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         status = wait_for(client, who, stage="answer")
         second = post(client, who, upload(answers, tokens)).json()
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_for(client, who, phase="delivered")
-        begun = client.post(who.path("/epochs"), headers=who.operator).json()
+        begun = who.order(client, "next").json()
 
     assert reason(named) == "unknown-level"
     assert (first["accepted"], second["accepted"]) == (6, 6)
@@ -660,11 +673,11 @@ def test_the_next_epoch_needs_tokens_of_its_own(make_store: StoreMaker) -> None:
     who = parties()
 
     with Client(who.app(make_store(), Analyst(who), close_at=9)) as client:
-        early = client.post(who.path("/epochs"), headers=who.operator)
+        early = who.order(client, "next")
         tokens = who.tokens(9)
         post(client, who, upload(who.step(), tokens))
         wait_for(client, who, phase="delivered")
-        client.post(who.path("/epochs"), headers=who.operator)
+        who.order(client, "next")
         old = post(client, who, upload(who.step(epoch=2), tokens[:1]))
         new = post(client, who, upload(who.step(epoch=2), who.tokens(9, epoch=2)))
 
@@ -687,17 +700,18 @@ def test_files_hold_no_token_and_after_delivery_no_message(
         for start in range(0, 600, 100):
             post(client, who, upload(who.step(), tokens[start : start + 100]))
         before = on_disk()
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         closed = on_disk()
         analyst.troubles = []
         wait_for(client, who, phase="delivered")
     delivered = on_disk()
 
-    keys = [getattr(who.hosted.secrets, name) for name in ("token_key", "signing_key")]
+    known = TokenDigests(who.task.digest, 1)
     for content in (before, closed, delivered):
         # Never on the disk, not even while the step is open.
         assert not any(half in content for t in tokens for half in (t[:16], t[16:]))
-        assert not any(key in content for key in keys)
+        assert not any(known.of(token) in content for token in tokens)
+        assert who.hosted.secrets.signing_key not in content
     assert before.count(MARK) >= 500
     assert 500 <= closed.count(MARK) <= 600  # Some stand across two pages.
     assert MARK not in delivered
@@ -716,7 +730,7 @@ def test_after_the_close_tables_of_postgres_hold_no_token(
     tokens, sealed = who.tokens(30), messages(who.step(), 30)
     with Client(who.app(PostgresStore(postgres.address), analyst)) as client:
         post(client, who, upload(who.step(), tokens, sealed=sealed))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_for(client, who, phase="delivered")
     postgres.stop()  # Writes what is still in its memory.
     left = on_disk()
@@ -764,7 +778,7 @@ def test_a_place_in_the_batch_says_nothing_about_arrival(
         for start in range(0, 3000, 500):
             part = sealed[start : start + 500]
             post(client, who, upload(step, who.tokens(500), sealed=part))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_for(client, who, phase="delivered")
 
     size, content = step.sealed_size, analyst.received[0][1]
@@ -803,7 +817,7 @@ def test_a_full_disk_refuses_uploads_and_keeps_nothing_of_them(
     monkeypatch.setattr("sqlite3.connect", connect)
     with Client(who.app(SqliteStore(tmp_path / "db"), analyst)) as client:
         again = post(client, who, upload(who.step(), lost)).json()
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_for(client, who, phase="delivered")
 
     assert again["accepted"] == 600
@@ -893,7 +907,7 @@ def _until_killed(who: Parties, folder: Path, boundary: str, pipe: Connection) -
     ) as client:
         post(client, who, upload(who.step(), tokens))
         pipe.send("receipt")
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_for(client, who, phase="delivered")
 
 
@@ -923,7 +937,7 @@ def test_a_killed_process_keeps_what_it_gave_a_receipt_for(
     tokens: list[bytes] = here.recv()
     with Client(who.app(SqliteStore(tmp_path / "db"), analyst)) as client:
         again = post(client, who, upload(who.step(), tokens))
-        client.post(who.path("/close"), headers=who.operator)
+        who.order(client, "close")
         wait_for(client, who, phase="delivered")
 
     assert process.exitcode == 9

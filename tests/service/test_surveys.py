@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oracles.service_parties import Enroller
 
 pytest.importorskip("cryptography", reason="Needs the extra service.")
 pytest.importorskip("starlette", reason="Needs the extra service.")
@@ -101,8 +102,12 @@ def test_a_statistic_that_services_never_heard_of_is_collected_and_published(
     asked = Question(
         "How was it?", survey_in(known("rating"), {"stars": 5}, "agnostic")
     )
-    hosted = replace(who.hosted, task=replace(who.task, question=asked))
-    who, levels = replace(who, hosted=hosted), crowd_levels()
+    task, levels = replace(who.task, question=asked), crowd_levels()
+    who = replace(
+        who,
+        hosted=replace(who.hosted, task=task),
+        enroller=Enroller(task, who.enroller.signing_key),
+    )
     step, rng = Step(Task.from_json(who.task.to_json()), 1), np.random.default_rng(1)
     sent = step.run.randomize(rng.integers(0, 5, levels.size), levels, rng=rng)
 

@@ -35,11 +35,12 @@ from shuffledp.service.wire.reports import (
     write_messages,
     write_reports,
 )
+from shuffledp.service.wire.roster import Enrolment, read_roster, write_roster
 from shuffledp.service.wire.sealing import Opener, Suite
 from shuffledp.service.wire.signing import signed
 from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.service.wire.task import Task
-from shuffledp.service.wire.tokens import TokenCheck
+from shuffledp.service.wire.tokens import TokenDigests
 from shuffledp.statistics.survey import EpochStage
 
 VECTORS: dict[str, Any] = json.loads(
@@ -49,6 +50,7 @@ MADE = parties("frequency")
 ITEMS = parties("items")
 TASK, STEP = MADE.task, Step(MADE.task, 3)
 SIGNING_KEY = MADE.shuffler.signing_key
+ENROLMENT = MADE.enroller.enrolment(3)
 
 
 def raw(text: str) -> bytes:
@@ -69,7 +71,9 @@ def batch(people: tuple[int, ...] = (1, 2, 0)) -> bytes:
     size, number = STEP.sealed_size, sum(people)
     pile = b"".join(bytes([n]) * size for n in range(number))
     messages = in_order(pile, size).tobytes()
-    return write_batch(STEP, bytes(16), people, messages, SIGNING_KEY)
+    return write_batch(
+        STEP, bytes(16), people, messages, SIGNING_KEY, enrolment=ENROLMENT
+    )
 
 
 def test_vector_task_has_the_text_and_digest_that_are_stated() -> None:
@@ -78,6 +82,7 @@ def test_vector_task_has_the_text_and_digest_that_are_stated() -> None:
     text = VECTORS["task"]["text"].encode()
     assert task.to_json() == text
     assert task.digest == raw(VECTORS["task"]["digest"])
+    assert task.fingerprint == VECTORS["task"]["fingerprint"] == task.digest.hex()
     assert task.digest == hashlib.sha256(text).digest()
 
 
@@ -97,13 +102,25 @@ def test_vector_info_is_made_of_its_parts() -> None:
     )
 
 
-def test_vector_token_is_valid_in_its_epoch_alone() -> None:
-    task, key = vector_task(), raw(VECTORS["keys"]["token_key"])
-    token = raw(VECTORS["token"]["whole"])
+def test_vector_digest_of_a_token_is_cut_from_the_hash_of_its_parts() -> None:
+    task, token = vector_task(), raw(VECTORS["token"]["whole"])
+    epoch = VECTORS["token"]["epoch"]
 
-    valid = [TokenCheck(key, task.task_id, e).valid(token) for e in (6, 7, 8)]
+    text = b"shuffledp token 2" + task.digest + epoch.to_bytes(4, "big") + token
+    assert TokenDigests(task.digest, epoch).of(token) == raw(VECTORS["token"]["digest"])
+    assert raw(VECTORS["token"]["digest"]) == hashlib.sha256(text).digest()[:16]
 
-    assert valid == [False, True, False]
+
+def test_vector_roster_is_read_and_written_as_stated() -> None:
+    task, stated = vector_task(), VECTORS["roster"]
+    tokens = [raw(token) for token in stated["tokens"]]
+    key = raw(VECTORS["keys"]["enroller_signing_key"])
+
+    roster = read_roster(raw(stated["whole"]), task)
+
+    assert roster.enrolment.to_dict() == stated["header"]
+    assert all(roster.valid(token) for token in tokens)
+    assert write_roster(task, 7, tokens, key) == raw(stated["whole"])
 
 
 def test_vector_message_opens_and_says_what_is_stated() -> None:
@@ -140,13 +157,18 @@ def test_vector_receipt_batch_and_acknowledgement_are_signed_as_stated() -> None
     header, messages = read_batch(content, task)
     known = parties("items", choices=task.choices).task
     plan = read_plan(VECTORS["plan"]["value"], known)
-    said = Acknowledgement(task.task_id, header.batch_id, plan)
+    said = Acknowledgement(task.digest, header.batch_id, plan)
 
     assert receipt.refused == ((0, Reason.TOKEN_SPENT),)
     assert receipt.signed(key) == VECTORS["receipt"]
     assert header.people == (0, 1, 0)
     rewritten = write_batch(
-        Step(task, 7), header.batch_id, header.people, bytes(messages), key
+        Step(task, 7),
+        header.batch_id,
+        header.people,
+        bytes(messages),
+        key,
+        enrolment=read_roster(raw(VECTORS["roster"]["whole"]), task).enrolment,
     )
     assert rewritten == content
     assert bytes.fromhex(plan.digest) == raw(VECTORS["plan"]["digest"])
@@ -372,12 +394,15 @@ def test_a_changed_or_cut_batch_is_refused(data: st.DataObject) -> None:
         {"sealed_size": 10**400},
         {"messages_per_report": 0},
         {"messages_per_report": 2},
-        {"task_id": "AA"},
+        {"task": "AA"},
+        {"enrolment": None},
+        {"enrolment": {**ENROLMENT.to_dict(), "tokens": 10**6}},
+        {"people": [10**4, 1, 0]},
         {"batch_id": None},
         {"sha256": "A" * 43},
         {"more": 1},
     ],
-    ids=str,
+    ids=lambda changes: str(changes)[:30],
 )
 def test_a_signed_header_with_a_mistake_is_refused(changes: dict[str, Any]) -> None:
     content = batch()
@@ -395,13 +420,18 @@ def test_a_signed_header_with_a_mistake_is_refused(changes: dict[str, Any]) -> N
 
 def test_a_batch_signed_by_anybody_else_or_for_another_task_is_refused() -> None:
     other = parties()
-    foreign = write_batch(STEP, bytes(16), (0, 0, 0), b"", other.shuffler.signing_key)
     elsewhere = parties(task_id=bytes(16)).task
-    moved = write_batch(Step(elsewhere, 3), bytes(16), (0, 0, 0), b"", SIGNING_KEY)
+
+    def written(step: Step, key: bytes, enrolment: Enrolment = ENROLMENT) -> bytes:
+        return write_batch(step, bytes(16), (0, 1, 0), b"", key, enrolment=enrolment)
 
     for content, reason in (
-        (foreign, Reason.SIGNATURE_FORGED),
-        (moved, Reason.UNKNOWN_TASK),
+        (written(STEP, other.shuffler.signing_key), Reason.SIGNATURE_FORGED),
+        (written(Step(elsewhere, 3), SIGNING_KEY), Reason.UNKNOWN_TASK),
+        (
+            written(STEP, SIGNING_KEY, MADE.enroller.enrolment(2)),
+            Reason.WRONG_EPOCH,
+        ),
     ):
         with pytest.raises(Refusal) as refusal:
             read_batch(content, TASK)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from shuffledp.cli.task import FOLDER
+from shuffledp.cli.task_agreement import FOLDER
+from shuffledp.errors import InvalidInputError
 
 
 @click.command("enrol")
@@ -20,33 +21,45 @@ from shuffledp.cli.task import FOLDER
     help="When they may answer.",
 )
 @click.option(
+    "--page",
+    metavar="URL",
+    help="Of the shuffler, as people reach it: writes links to the page instead.",
+)
+@click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     default=Path("tokens.txt"),
     show_default=True,
     help="A new file, which you alone can read.",
 )
-def enrol_command(folder: Path, count: int, epoch: int, output: Path) -> None:
-    """Write one token per person: each may answer once in its epoch.
+def enrol_command(
+    folder: Path, count: int, epoch: int, page: str | None, output: Path
+) -> None:
+    """Write one token per person, and the roster that the shuffler checks them with.
 
-    A token is base64url, one per line; a person gets it as a link, say, to the page
-    where she takes part. Do not note who got which one: the shuffler sees tokens.
+    A token is base64url, one per line; with --page it stands in a link to the page where
+    a person takes part, with the digest of the task that she agrees to. Do not note who
+    got which one: the shuffler sees tokens.
 
-    FOLDER needs task.json and shuffler.json.
+    The roster is signed, and settles for good how many people may answer in this epoch.
+    FOLDER needs task.json, its three signatures and enroller.json.
     """
-    from shuffledp.service.secrets import (  # Needs the extra.
-        SHUFFLER_FILE,
-        ShufflerSecrets,
-        load_task,
-        write_new,
-    )
-    from shuffledp.service.shuffler.hosted import ShufflerHost
+    from shuffledp.service.agreement import load_agreed  # Needs the extra.
+    from shuffledp.service.calls import service_url
+    from shuffledp.service.enrolment import write_enrolment
     from shuffledp.service.wire.canonical import to_text
-    from shuffledp.service.wire.tokens import issue_tokens
 
-    task = load_task(folder)
-    # Refuses the keys of another task: its shuffler would refuse every token.
-    secrets = ShufflerHost(task, ShufflerSecrets.load(folder / SHUFFLER_FILE)).secrets
-    tokens = issue_tokens(secrets.token_key, task.task_id, epoch, count)
-    write_new(output, "".join(f"{to_text(token)}\n" for token in tokens), mode=0o600)
-    click.echo(f"{count:,} tokens for epoch {epoch} are in {output}.")
+    task = load_agreed(folder)
+    begin, end = "", ""
+    if page is not None:
+        url = service_url(page)
+        begin = f"{url}/tasks/{task.identity}/take-part#token="
+        end = f"&task={task.fingerprint}"
+    if output.exists():
+        raise InvalidInputError(f"Expected no file {output} yet: it is kept as it is.")
+    roster = write_enrolment(
+        folder, task, epoch, count, output, lambda t: f"{begin}{to_text(t)}{end}"
+    )
+    click.echo(f"{count:,} tokens for epoch {epoch} are in {output}, for people.")
+    click.echo(f"{roster} is for the shuffler's folder.")
+    click.echo(f"sha256 of task.json: {task.fingerprint}")

@@ -81,7 +81,8 @@ def shuffler_command(
 ) -> None:
     """Collect sealed reports, forget who sent them and when, and hand them over.
 
-    Every FOLDER needs task.json and shuffler.json, and nothing of the analyst's.
+    Every FOLDER needs task.json, its three signatures, shuffler.json and a roster for
+    every epoch; nothing of the other parties.
     """
     from shuffledp.service.participant import page_folder
     from shuffledp.service.run import run  # Needs the extra.
@@ -115,7 +116,8 @@ def analyst_command(
 ) -> None:
     """Certify batches, open and count them, publish what the promises allow.
 
-    Every FOLDER needs task.json and analyst.json, and nothing of the shuffler's.
+    Every FOLDER needs task.json, its three signatures and analyst.json; nothing of the
+    other parties.
     """
     from shuffledp.service.run import run  # Needs the extra.
     from shuffledp.service.serve_analyst import analyst_app

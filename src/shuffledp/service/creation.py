@@ -1,4 +1,4 @@
-"""A new task: promises that its smallest crowd keeps, and the files of every party.
+"""A new task: the parties' public keys, and promises that its smallest crowd keeps.
 
 Larger crowds hide better, so that what the smallest one that may be released keeps, all
 keep. Where people choose targets, certificates depend on how many answer after they
@@ -12,18 +12,16 @@ from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 
 from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.service.agreement import sign
 from shuffledp.service.collection.certificate import Verdict, judge
 from shuffledp.service.secrets import (
     ANALYST_FILE,
-    SHUFFLER_FILE,
     TASK_FILE,
     AnalystSecrets,
-    ShufflerSecrets,
     write_new,
 )
+from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.question import Question
-from shuffledp.service.wire.sealing import Suite
-from shuffledp.service.wire.signing import verify_key_of
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, MAX_PEOPLE, Task
 from shuffledp.statistics.survey import EpochStage
@@ -47,12 +45,13 @@ def create_task(
     delta: float,
     absent: int,
     epochs: int,
-    suite: Suite,
+    shuffler_key: bytes,
+    enroller_key: bytes,
 ) -> Task:
-    """Draws all keys, and writes the folder of a new task.
+    """Writes a new task into the analyst's folder, with her signature.
 
     Args:
-        folder: Made if it is missing.
+        folder: With her keys.
         name: As in `Task`, like everything that is not explained here.
         question: What is asked.
         choices: Privacy levels or targets on offer.
@@ -61,13 +60,14 @@ def create_task(
         delta: Of every epoch.
         absent: People who hide nobody.
         epochs: How many the allowance is for.
-        suite: How messages are sealed.
+        shuffler_key: From its public part, 32 bytes.
+        enroller_key: From its public part, 32 bytes.
 
     Raises:
         InvalidInputError: If a value is out of range, or the minimum cannot keep what is
             promised.
         CertificationError: If nothing can be proven of so few people.
-        DataError: If the folder has a task already, or cannot be written.
+        DataError: If the folder has no keys or a task already, or cannot be written.
     """
     if epochs < 1:
         raise InvalidInputError(f"Expected at least 1 epoch, got {epochs}.")
@@ -79,11 +79,10 @@ def create_task(
         raise InvalidInputError(
             "Expected no control characters in the name, the question and its answers."
         )
-    for file in (TASK_FILE, SHUFFLER_FILE, ANALYST_FILE):
-        if (folder / file).exists():
-            raise DataError(f"Expected no {folder / file} yet: it is kept as it is.")
-    shuffler, analyst = ShufflerSecrets.new(), AnalystSecrets.new(suite)
-    analyst_key, analyst_signing_key = analyst.public_keys(suite)
+    if (folder / TASK_FILE).exists():
+        raise DataError(f"Expected no {folder / TASK_FILE} yet: it is kept as it is.")
+    analyst = AnalystSecrets.load(folder / ANALYST_FILE)
+    analyst_key, analyst_signing_key = analyst.public_keys()
 
     def task_of(promise: tuple[float, ...]) -> Task:
         return Task(
@@ -96,10 +95,11 @@ def create_task(
             allowance=tuple(_sum_of(epsilon, epochs) for epsilon in promise),
             delta=delta,
             absent=absent,
-            suite=suite,
+            suite=analyst.suite,
             analyst_key=analyst_key,
             analyst_signing_key=analyst_signing_key,
-            shuffler_signing_key=verify_key_of(shuffler.signing_key),
+            shuffler_signing_key=shuffler_key,
+            enroller_signing_key=enroller_key,
         )
 
     task_id = os.urandom(ID_SIZE)
@@ -113,13 +113,8 @@ def create_task(
                 "Expected promises that the smallest number of people keeps; "
                 f"{'; '.join(failures)}."
             )
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"Could not make {folder}: {error.strerror}.") from error
-    shuffler.save(folder / SHUFFLER_FILE)
-    analyst.save(folder / ANALYST_FILE)
     write_new(folder / TASK_FILE, task.to_json().decode())
+    sign(folder, Role.ANALYST)
     return task
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +19,25 @@ import numpy as np
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.randomness import SystemRandom
+from shuffledp.service.agreement import (
+    draw_keys,
+    load_public_part,
+    sign,
+    signature_file,
+)
 from shuffledp.service.calls import UnreachableError
 from shuffledp.service.creation import create_task
 from shuffledp.service.device import Delivery, SimulatedPeople, nothing, send
+from shuffledp.service.enrolment import write_enrolment
 from shuffledp.service.operate import operate_with
-from shuffledp.service.secrets import (
-    ANALYST_FILE,
-    SHUFFLER_FILE,
-    TASK_FILE,
-    ShufflerSecrets,
-    load_task,
-)
+from shuffledp.service.secrets import SHUFFLER_FILE, TASK_FILE, ShufflerSecrets
+from shuffledp.service.wire.canonical import from_text, to_text
+from shuffledp.service.wire.command import Action
+from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.task import Task
-from shuffledp.service.wire.tokens import issue_tokens
+from shuffledp.service.wire.tokens import TOKEN_SIZE
 from shuffledp.statistics.frequency.survey import FrequencySurvey
 from shuffledp.types import Floats
 
@@ -86,7 +91,7 @@ def demo(
     """Runs a collection, and keeps its services until the context ends.
 
     Args:
-        folder: For keys and databases; the two parties get one folder each in it.
+        folder: For keys and databases; the three parties get one folder each in it.
         num_users: How many people are simulated, at least `LEAST_PEOPLE`.
         progress: Is told how many reports are done, of how many.
         say: Is told what is being done.
@@ -99,9 +104,9 @@ def demo(
         raise InvalidInputError(
             f"Expected at least {LEAST_PEOPLE} people, got {num_users}."
         )
-    say("draw keys")
+    say("draw keys and agree")
     levels, values = _people(num_users)
-    task = _create(folder, num_users)
+    task, tokens = _agree(folder, num_users)
     secrets = ShufflerSecrets.load(folder / "shuffler" / SHUFFLER_FILE)
     say("start the shuffler and the analyst")
     ports = _free_ports(2)
@@ -112,7 +117,6 @@ def demo(
     ):
         for url in (shuffler, analyst):
             _wait(f"{url}/health")
-        tokens = issue_tokens(secrets.token_key, task.task_id, 1, num_users)
         say("answer")
         delivery = asyncio.run(
             send(
@@ -125,7 +129,7 @@ def demo(
             )
         )
         say("shuffle, open and count")
-        asyncio.run(operate_with(task, secrets, shuffler, "close"))
+        asyncio.run(operate_with(task, secrets, shuffler, Action.CLOSE))
         result = _wait(f"{analyst}/tasks/{task.identity}/epochs/1")
         truth = np.bincount(values, minlength=len(_ANSWERS)) / num_users
         yield Demo(task, shuffler, analyst, truth, delivery, result)
@@ -138,11 +142,19 @@ def _people(num_users: int) -> tuple[Floats, np.ndarray[Any, np.dtype[np.int64]]
     return levels, rng.choice(len(shares), num_users, p=shares)
 
 
-def _create(folder: Path, num_users: int) -> Task:
-    """Makes the task, and hands every party what it may see."""
-    made = folder / "task"
-    create_task(
-        made,
+def _agree(folder: Path, num_users: int) -> tuple[Task, list[bytes]]:
+    """Does what three parties do on their own machines, each in a folder of its own.
+
+    Returns:
+        The task, and the tokens that the enroller hands out.
+    """
+    own = {role: folder / role.value for role in Role}
+    parts = {role: draw_keys(own[role], role, Suite.X25519)[1] for role in Role}
+    # What is copied from folder to folder is what is sent between organizations.
+    for role in (Role.SHUFFLER, Role.ENROLLER):
+        _send(parts[role], own[Role.ANALYST])
+    task = create_task(
+        own[Role.ANALYST],
         name="How people get to work",
         question=Question("How do you get to work?", FrequencySurvey(tuple(_ANSWERS))),
         choices=_LEVELS,
@@ -152,13 +164,23 @@ def _create(folder: Path, num_users: int) -> Task:
         delta=1e-6,
         absent=0,
         epochs=10,
-        suite=Suite.X25519,
+        shuffler_key=load_public_part(parts[Role.SHUFFLER], Role.SHUFFLER),
+        enroller_key=load_public_part(parts[Role.ENROLLER], Role.ENROLLER),
     )
-    for party, file in (("shuffler", SHUFFLER_FILE), ("analyst", ANALYST_FILE)):
-        (folder / party).mkdir(mode=0o700)
-        shutil.copy(made / TASK_FILE, folder / party / TASK_FILE)
-        (made / file).rename(folder / party / file)
-    return load_task(made)
+    for role in (Role.SHUFFLER, Role.ENROLLER):
+        _send(own[Role.ANALYST] / TASK_FILE, own[role])
+        sign(own[role], role)
+    for role, other in permutations(Role, 2):
+        _send(own[role] / signature_file(role), own[other])
+    enroller, tokens = own[Role.ENROLLER], own[Role.ENROLLER] / "tokens.txt"
+    roster = write_enrolment(enroller, task, 1, num_users, tokens, to_text)
+    _send(roster, own[Role.SHUFFLER])
+    lines = tokens.read_text().splitlines()
+    return task, [from_text(line, TOKEN_SIZE, "a token") for line in lines]
+
+
+def _send(file: Path, folder: Path) -> None:
+    shutil.copy(file, folder / file.name)
 
 
 @contextmanager

@@ -3,18 +3,17 @@
 import asyncio
 import time
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
-from urllib.parse import urlencode
+from typing import Any
 
+from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
+from shuffledp.service.agreement import load_agreed
 from shuffledp.service.calls import TIMEOUT, ask, service_url
-from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets, load_task
-from shuffledp.service.shuffler.hosted import ShufflerHost
-from shuffledp.service.wire.canonical import to_text
-from shuffledp.service.wire.refusal import Reason
+from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
+from shuffledp.service.wire.canonical import canonical
+from shuffledp.service.wire.command import Action, Command
+from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
-
-Action: TypeAlias = Literal["status", "close", "abandon", "epochs"]
 
 require("httpx", extra="service", what="An operator")
 
@@ -32,7 +31,7 @@ async def operate(folder: Path, shuffler: str, what: Action) -> dict[str, Any]:
     Args:
         folder: Of the task, with the shuffler's keys.
         shuffler: Its URL.
-        what: "status", "close", "abandon", or "epochs" for the next one.
+        what: To be done.
 
     Returns:
         What the shuffler says of the task afterwards.
@@ -43,10 +42,12 @@ async def operate(folder: Path, shuffler: str, what: Action) -> dict[str, Any]:
         DataError: If a file is missing or damaged.
         InvalidInputError: If keys belong to another task.
     """
-    task = load_task(folder)
-    secrets = ShufflerHost(task, ShufflerSecrets.load(folder / SHUFFLER_FILE)).secrets
+    task = load_agreed(folder)
+    secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
+    if secrets.verify_key != task.shuffler_signing_key:
+        raise InvalidInputError("Expected the secret keys that belong to the task.")
     now = await operate_with(task, secrets, shuffler, what)
-    if what != "close":
+    if what is not Action.CLOSE:
         return now
     url, end = f"{service_url(shuffler)}/tasks/{task.identity}", HAND_OVER_SECONDS
     end += time.monotonic()
@@ -81,16 +82,15 @@ async def operate_with(
 ) -> dict[str, Any]:
     """As `operate`, with what its files hold."""
     url = f"{service_url(shuffler)}/tasks/{task.identity}"
-    key = {"Authorization": f"Bearer {to_text(secrets.operator_key)}"}
     async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
-        which = ""
-        if what == "close":
-            now = (await ask(client, "GET", url)).document
-            # Should an answer be lost, asking again must not close what follows.
-            which = (
-                f"?{urlencode({name: now.get(name) for name in ('epoch', 'stage')})}"
-            )
-        reply = await ask(client, "POST", f"{url}/{what}{which}", headers=key)
-        if what == "status":
+        now = (await ask(client, "GET", url)).document
+        epoch, stage = now.get("epoch"), now.get("stage")
+        if type(epoch) is not int or not isinstance(stage, str):
+            raise Refusal(Reason.MALFORMED, "Expected where the task stands.")
+        # Should an answer be lost, asking again must not close what follows.
+        command = Command(what, epoch, stage).signed(task, secrets.signing_key)
+        content = canonical(command)
+        reply = await ask(client, "POST", f"{url}/commands", content=content)
+        if what is Action.STATUS:
             return reply.document
         return (await ask(client, "GET", url)).document

@@ -1,10 +1,12 @@
-"""The folder of a task: one public file, and one secret file for each party.
+"""Files of a party's folder: what everybody may read, and its own secret keys.
 
-    task.json       everybody
-    shuffler.json   the shuffler: signs receipts and batches, issues and checks tokens
-    analyst.json    the analyst: opens messages, signs plans and acknowledgements
+    task.json       everybody's: what was agreed
+    analyst.json    the analyst's: opens messages, signs plans, acknowledgements, results
+    shuffler.json   the shuffler's: signs receipts, batches and its operator's commands
+    enroller.json   the enroller's: signs how many tokens there are, and which
 
-No party needs another one's file. Secret files can be read by their owner alone.
+Every party draws its own keys, on its own machine: none of the three files ever leaves it.
+Secret files can be read by their owner alone.
 """
 
 import json
@@ -12,7 +14,7 @@ import logging
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.service.wire.canonical import from_text, read_object, to_text
@@ -24,6 +26,7 @@ from shuffledp.service.wire.task import KEY_SIZE, Task
 TASK_FILE = "task.json"
 SHUFFLER_FILE = "shuffler.json"
 ANALYST_FILE = "analyst.json"
+ENROLLER_FILE = "enroller.json"
 
 _log = logging.getLogger("shuffledp.service")
 
@@ -47,40 +50,31 @@ class _Secrets:
         write_new(path, json.dumps(text, indent=2) + "\n", mode=0o600)
 
     @classmethod
-    def _load(cls, path: Path, sizes: dict[str, int]) -> Self:
+    def _load(cls, path: Path, sizes: dict[str, tuple[int, ...]]) -> Self:
         content = read_file(path)
         if os.name == "posix" and path.stat().st_mode & 0o077:
             _log.warning("Others can read %s: chmod 600 it, or draw new keys.", path)
         try:
             value = read_object(content, "secret keys")
-            return cls(
-                **{
-                    name: from_text(value.get(name), size, name)
-                    for name, size in sizes.items()
-                }
-            )
+            return cls(**{name: _key(value, name, sizes[name]) for name in sizes})
         except Refusal as error:
             raise DataError(f"Expected secret keys in {path}: {error}") from None
 
 
 @dataclass(frozen=True, repr=False)
-class ShufflerSecrets(_Secrets):
-    """What the shuffler alone knows, 32 bytes each.
+class SigningSecrets(_Secrets):
+    """What a party alone knows whose whole work is to sign.
 
     Attributes:
-        signing_key: Signs receipts and batches.
-        token_key: Makes and checks tokens.
-        operator_key: Allows to close a step and to begin an epoch.
+        signing_key: 32 bytes.
     """
 
     signing_key: bytes
-    token_key: bytes
-    operator_key: bytes
 
     @classmethod
     def new(cls) -> Self:
-        """Draws all keys from the operating system."""
-        return cls(new_signing_key(), os.urandom(KEY_SIZE), os.urandom(KEY_SIZE))
+        """Draws the key from the operating system."""
+        return cls(new_signing_key())
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -89,7 +83,22 @@ class ShufflerSecrets(_Secrets):
         Raises:
             DataError: If it is missing or damaged.
         """
-        return cls._load(path, {field.name: KEY_SIZE for field in fields(cls)})
+        return cls._load(path, {"signing_key": (KEY_SIZE,)})
+
+    @property
+    def verify_key(self) -> bytes:
+        """The public key, 32 bytes."""
+        return verify_key_of(self.signing_key)
+
+
+@dataclass(frozen=True, repr=False)
+class ShufflerSecrets(SigningSecrets):
+    """The shuffler's: signs receipts, batches, and its operator's commands."""
+
+
+@dataclass(frozen=True, repr=False)
+class EnrollerSecrets(SigningSecrets):
+    """The enroller's: signs rosters."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,8 +106,8 @@ class AnalystSecrets(_Secrets):
     """What the analyst alone knows.
 
     Attributes:
-        private_key: Opens messages, of the suite's size.
-        signing_key: Signs plans and acknowledgements, 32 bytes.
+        private_key: Opens messages, of its suite's size.
+        signing_key: Signs plans, acknowledgements and results, 32 bytes.
     """
 
     private_key: bytes
@@ -110,19 +119,27 @@ class AnalystSecrets(_Secrets):
         return cls(new_private_key(suite), new_signing_key())
 
     @classmethod
-    def load(cls, path: Path, suite: Suite) -> Self:
+    def load(cls, path: Path) -> Self:
         """Reads a file that `save` wrote.
 
         Raises:
             DataError: If it is missing or damaged.
         """
-        return cls._load(
-            path, {"private_key": suite.private_size, "signing_key": KEY_SIZE}
-        )
+        sizes = tuple(suite.private_size for suite in Suite)
+        return cls._load(path, {"private_key": sizes, "signing_key": (KEY_SIZE,)})
 
-    def public_keys(self, suite: Suite) -> tuple[bytes, bytes]:
+    @property
+    def suite(self) -> Suite:
+        """How messages are sealed for this key."""
+        (suite,) = [s for s in Suite if s.private_size == len(self.private_key)]
+        return suite
+
+    def public_keys(self) -> tuple[bytes, bytes]:
         """Returns the two keys that the task names."""
-        return public_key_of(suite, self.private_key), verify_key_of(self.signing_key)
+        return (
+            public_key_of(self.suite, self.private_key),
+            verify_key_of(self.signing_key),
+        )
 
 
 def load_task(path: Path) -> Task:
@@ -138,6 +155,18 @@ def load_task(path: Path) -> Task:
         raise DataError(f"Expected a task in {file}: {error}") from error
 
 
+def make_folder(folder: Path) -> None:
+    """Makes a folder that its owner alone can read, if there is none.
+
+    Raises:
+        DataError: If it cannot be made.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"Could not make {folder}: {error.strerror}.") from error
+
+
 def read_file(path: Path) -> bytes:
     """Reads a whole file.
 
@@ -150,7 +179,7 @@ def read_file(path: Path) -> bytes:
         raise DataError(f"Could not read {path}: {error.strerror}.") from error
 
 
-def write_new(path: Path, text: str, *, mode: int = 0o644) -> None:
+def write_new(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
     """Writes a new file at once, or not at all.
 
     Raises:
@@ -158,14 +187,33 @@ def write_new(path: Path, text: str, *, mode: int = 0o644) -> None:
     """
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(handle, "wb") as file:
             try:
-                file.write(text)
+                file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
+                os.fsync(file.fileno())
             except OSError:
                 path.unlink()
                 raise
+        sync_folder(path.parent)
     except FileExistsError:
         raise DataError(f"Expected no file {path} yet: it is kept as it is.") from None
     except OSError as error:
         raise DataError(f"Could not write {path}: {error.strerror}.") from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Waits until the names in a folder are on the disk, where that can be asked for."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _key(value: dict[str, Any], name: str, sizes: tuple[int, ...]) -> bytes:
+    text = value.get(name)
+    # What is no key is refused for the size that is right most of the time.
+    fits = [n for n in sizes if isinstance(text, str) and len(text) == -(-4 * n // 3)]
+    return from_text(text, (fits or list(sizes))[0], name)

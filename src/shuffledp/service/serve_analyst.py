@@ -5,12 +5,13 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
+from shuffledp.service.agreement import load_agreed
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import service_url
 from shuffledp.service.run import hosted_tasks, store_at
-from shuffledp.service.secrets import ANALYST_FILE, AnalystSecrets, load_task
+from shuffledp.service.secrets import ANALYST_FILE, AnalystSecrets
 from shuffledp.service.wire.task import Task
 
 
@@ -20,7 +21,7 @@ def analyst_app(
     """Returns the service, not started yet.
 
     Args:
-        folders: Of tasks, each with task.json and analyst.json.
+        folders: Of tasks, each with task.json, three signatures and analyst.json.
         database: As in `store_at`.
         shuffler: Its URL; None if the dashboard should not ask it.
 
@@ -35,7 +36,5 @@ def analyst_app(
 
 
 def _load(folder: Path) -> tuple[Task, AnalystHost]:
-    task = load_task(folder)
-    return task, AnalystHost(
-        task, AnalystSecrets.load(folder / ANALYST_FILE, task.suite)
-    )
+    task = load_agreed(folder)
+    return task, AnalystHost(task, AnalystSecrets.load(folder / ANALYST_FILE))

@@ -5,12 +5,13 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
+from shuffledp.service.agreement import load_agreed
 from shuffledp.service.calls import service_url
 from shuffledp.service.run import hosted_tasks, store_at
-from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets, load_task
+from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
 from shuffledp.service.shuffler.app import create_shuffler
 from shuffledp.service.shuffler.handover import AnalystClient
-from shuffledp.service.shuffler.hosted import ShufflerHost
+from shuffledp.service.shuffler.hosted import ShufflerHost, rosters_in
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
@@ -23,7 +24,7 @@ def shuffler_app(
     """Returns the service, not started yet.
 
     Args:
-        folders: Of tasks, each with task.json and shuffler.json.
+        folders: Of tasks, each with task.json, three signatures and shuffler.json.
         database: As in `store_at`.
         analyst: Her URL.
         close_at: How many people close a step by themselves; None for the operator alone.
@@ -39,8 +40,9 @@ def shuffler_app(
 
 
 def _load(folder: Path) -> tuple[Task, ShufflerHost]:
-    task = load_task(folder)
-    return task, ShufflerHost(task, ShufflerSecrets.load(folder / SHUFFLER_FILE))
+    task = load_agreed(folder)
+    secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
+    return task, ShufflerHost(task, secrets, rosters_in(folder, task))
 
 
 def _in_file(path: Path) -> ShufflerStore:

@@ -133,6 +133,7 @@ class _Analyst:
         ledger = ledger_of(state, records)
         answer: dict[str, Any] = {
             "task": task.identity,
+            "digest": task.fingerprint,
             "epoch": state.epoch,
             "stage": state.stage.name.lower(),
             "phase": state.phase.value,

@@ -20,8 +20,9 @@ class AnalystHost:
     secrets: AnalystSecrets
 
     def __post_init__(self) -> None:
-        named = (self.task.analyst_key, self.task.analyst_signing_key)
-        if self.secrets.public_keys(self.task.suite) != named:
+        task = self.task
+        named = (task.suite, task.analyst_key, task.analyst_signing_key)
+        if (self.secrets.suite, *self.secrets.public_keys()) != named:
             raise InvalidInputError("Expected the secret keys that belong to the task.")
 
 

@@ -7,8 +7,10 @@ import numpy as np
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.words import ORDER
 from shuffledp.analyzer.interval import reach
+from shuffledp.errors import DataError
 from shuffledp.report.summary_parts import TWO_ERRORS
 from shuffledp.service.collection.analyst_state import AnalystState
+from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.statistics.survey import Estimate
 from shuffledp.tally import Tally
@@ -43,11 +45,13 @@ def result_of(
     survey = state.task.question.survey
     return {
         "task": state.task.identity,
+        "digest": state.task.fingerprint,
         "epoch": state.epoch,
         "statistic": survey.words.name,
         "mode": survey.mode,
         "protocol_digest": tally.identity.digest,
         "people": list(people),
+        "enrolment": _enrolment(state).to_dict(),
         "spoiled": spoiled,
         "estimate": {
             "num_users": estimate.num_users,
@@ -92,7 +96,7 @@ def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:
 
 def _assumptions(state: AnalystState, accepted: int, spoiled: int) -> list[str]:
     """Returns what this service adds to the assumptions of the certificate."""
-    task = state.task
+    task, enrolment = state.task, _enrolment(state)
     hiding = max(accepted - task.absent - spoiled, 0)
     lines = [
         f"Of {accepted:,} accepted reports, {task.absent:,} are assumed to come from "
@@ -104,7 +108,8 @@ def _assumptions(state: AnalystState, accepted: int, spoiled: int) -> list[str]:
         "Every device seals each message with randomness of its own. The batch is in the "
         "order of the hashes of what was sealed, which was checked before it was opened: "
         "nobody is trusted with it.",
-        "Whoever hands out tokens gives one to each person and does not remember to whom.",
+        f"{enrolment.tokens:,} tokens were issued, one to each person, and the enroller "
+        "does not remember to whom.",
         f"Messages are sealed for the analyst with {_SUITES[task.suite]}, and nobody else "
         "holds her private key.",
     ]
@@ -124,3 +129,9 @@ def _assumptions(state: AnalystState, accepted: int, spoiled: int) -> list[str]:
             "comes from which level."
         )
     return lines
+
+
+def _enrolment(state: AnalystState) -> Enrolment:
+    if state.enrolment is None:
+        raise DataError("Expected an enrolment with every batch.")
+    return state.enrolment

@@ -16,6 +16,7 @@ from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import from_text, to_text
 from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.task import ID_SIZE, Task
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.tally import Tally
@@ -109,6 +110,7 @@ def write_state(state: AnalystState) -> str:
             "batch_id": state.batch_id and to_text(state.batch_id),
             "plan": state.plan and state.plan.record,
             "chosen": state.chosen and state.chosen.to_dict(),
+            "enrolment": state.enrolment and state.enrolment.to_dict(),
         },
         allow_nan=False,
     )
@@ -123,6 +125,7 @@ def read_state(text: str, task: Task) -> AnalystState:
     try:
         value = json.loads(text)
         plan, chosen, batch_id = (value[n] for n in ("plan", "chosen", "batch_id"))
+        enrolment = value["enrolment"]
         return AnalystState(
             task,
             value["epoch"],
@@ -132,6 +135,7 @@ def read_state(text: str, task: Task) -> AnalystState:
             None if batch_id is None else from_text(batch_id, ID_SIZE, "a batch id"),
             None if plan is None else read_plan(plan, task),
             None if chosen is None else Tally.from_dict(chosen),
+            None if enrolment is None else Enrolment.read(enrolment, task),
         )
     except (Refusal, ValueError, KeyError, TypeError) as error:
         raise DataError("Expected the state of a task in the database.") from error

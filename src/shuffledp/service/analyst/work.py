@@ -189,7 +189,7 @@ def acknowledge(
     hosted: AnalystHost, batch_id: bytes, plan: Identity | None = None
 ) -> bytes:
     """Returns the signed document that tells the shuffler to forget a batch."""
-    document = Acknowledgement(hosted.task.task_id, batch_id, plan)
+    document = Acknowledgement(hosted.task.digest, batch_id, plan)
     return canonical(document.signed(hosted.secrets.signing_key))
 
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from shuffledp.identity import Identity
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import EpochStage
@@ -42,6 +43,7 @@ class AnalystState:
         batch_id: Of the batch received last; None before the first.
         plan: Published for the answers of this epoch; None before.
         chosen: Counts of the choices of this epoch; None before.
+        enrolment: How many could answer in this epoch; None before its first batch.
     """
 
     task: Task
@@ -52,6 +54,7 @@ class AnalystState:
     batch_id: bytes | None = None
     plan: Identity | None = None
     chosen: Tally | None = None
+    enrolment: Enrolment | None = None
 
     @classmethod
     def begin(cls, task: Task) -> "AnalystState":
@@ -111,13 +114,22 @@ class AnalystState:
         sizes = (len(header.people), header.sealed_size, header.messages_per_report)
         if sizes != (counted, step.sealed_size, step.messages_per_report):
             raise Refusal(Reason.WRONG_SIZE, "Expected the task's choices and sizes.")
+        if ready.enrolment not in (None, header.enrolment):
+            raise Refusal(
+                Reason.ALREADY_DELIVERED, "Expected the enrolment of this epoch."
+            )
         if ready.exhausted:
             who = ", ".join(f"{choice:g}" for choice in ready.exhausted)
             word = self.task.choice_word
             raise Refusal(
                 Reason.ALLOWANCE_SPENT, f"Expected enough left at {word} {who}."
             )
-        return replace(ready, phase=AnalystPhase.RECEIVED, batch_id=header.batch_id)
+        return replace(
+            ready,
+            phase=AnalystPhase.RECEIVED,
+            batch_id=header.batch_id,
+            enrolment=header.enrolment,
+        )
 
     def publish_plan(self, plan: Identity, chosen: Tally) -> "AnalystState":
         """Returns the state in which answers are waited for."""

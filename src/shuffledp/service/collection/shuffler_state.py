@@ -1,6 +1,7 @@
 """The shuffler's side of one task, as a value that changes from step to step.
 
-    OPEN --close--> CLOSED --deliver--> OPEN (answers follow choices)
+    OPEN --enroll--> OPEN (reports may come in)
+         --close--> CLOSED --deliver--> OPEN (answers follow choices)
                                    or   DELIVERED --next_epoch--> OPEN
                      --abandon--> OPEN (the same step, and nobody reported yet)
                              or   DELIVERED (this step was delivered before)
@@ -21,6 +22,7 @@ from shuffledp.service.collection.shortfall import Shortfall, shortfalls
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import Header
+from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.step import MAX_EPOCH, Step
 from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import EpochStage
@@ -45,6 +47,7 @@ class ShufflerState:
         phase: What is done with it.
         plan: What answers follow; None if nothing was published.
         batch_id: Of the batch that is closed, 16 bytes; None while none is.
+        enrolment: Whose reports may come in; None until it is known.
     """
 
     task: Task
@@ -53,6 +56,7 @@ class ShufflerState:
     phase: ShufflerPhase = ShufflerPhase.OPEN
     plan: Identity | None = None
     batch_id: bytes | None = None
+    enrolment: Enrolment | None = None
 
     @classmethod
     def begin(cls, task: Task, epoch: int = 1) -> "ShufflerState":
@@ -79,6 +83,27 @@ class ShufflerState:
             )
         if self.phase is not ShufflerPhase.OPEN:
             raise Refusal(Reason.NOT_OPEN, "Expected nothing: this step is closed.")
+        if self.enrolment is None:
+            raise Refusal(Reason.NOT_OPEN, "Expected nothing yet: nobody is enrolled.")
+
+    def enroll(self, enrolment: Enrolment) -> "ShufflerState":
+        """Returns the state in which it is settled who may answer in this epoch.
+
+        Raises:
+            Refusal: If it was settled before, otherwise, or is about another epoch.
+        """
+        if enrolment == self.enrolment:
+            return self
+        if self.enrolment is not None:
+            raise Refusal(
+                Reason.SIGNATURE_FORGED,
+                "Expected the enrolment that this epoch began with.",
+            )
+        if enrolment.epoch != self.epoch:
+            raise Refusal(
+                Reason.WRONG_EPOCH, f"Expected the enrolment of epoch {self.epoch}."
+            )
+        return replace(self, enrolment=enrolment)
 
     def shortfalls(self, people: tuple[int, ...]) -> tuple[Shortfall, ...]:
         """Returns what is missing before the step can be closed.
@@ -109,9 +134,9 @@ class ShufflerState:
         Raises:
             Refusal: If another batch is acknowledged.
         """
-        stated = (acknowledgement.task_id, acknowledgement.batch_id)
+        stated = (acknowledgement.task, acknowledgement.batch_id)
         if self.phase is not ShufflerPhase.CLOSED or stated != (
-            self.task.task_id,
+            self.task.digest,
             self.batch_id,
         ):
             raise Refusal(
@@ -120,7 +145,11 @@ class ShufflerState:
         if self.stage is EpochStage.ANSWER or acknowledgement.plan is None:
             return replace(self, phase=ShufflerPhase.DELIVERED, batch_id=None)
         return ShufflerState(
-            self.task, self.epoch, EpochStage.ANSWER, plan=acknowledgement.plan
+            self.task,
+            self.epoch,
+            EpochStage.ANSWER,
+            plan=acknowledgement.plan,
+            enrolment=self.enrolment,
         )
 
     def abandon(self, reason: Reason) -> "ShufflerState":

@@ -1,7 +1,6 @@
 """HTTP of the shuffler: reports in, batches out."""
 
 import asyncio
-import hmac
 import logging
 import mimetypes
 import os
@@ -16,7 +15,8 @@ from shuffledp.service.shuffler.collector import Collector
 from shuffledp.service.shuffler.handover import AnalystClient, Handover
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.store import ShufflerStore
-from shuffledp.service.wire.canonical import to_text
+from shuffledp.service.wire.canonical import read_object
+from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.refusal import Reason, Refusal
 
 require("starlette", extra="service", what="A service")
@@ -30,6 +30,7 @@ from starlette.routing import Route  # noqa: E402
 _INDEX = "index.html"
 _TEND_SECONDS = 5.0
 _SHOW_SECONDS = 60.0
+_MAX_COMMAND = 4096
 _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 _log = logging.getLogger("shuffledp.service")
@@ -73,10 +74,7 @@ def create_shuffler(
             Route("/tasks", shuffler.get_tasks),
             Route(one, shuffler.get_task),
             Route(f"{one}/reports", shuffler.post_reports, methods=["POST"]),
-            Route(f"{one}/status", shuffler.post_status, methods=["POST"]),
-            Route(f"{one}/close", shuffler.post_close, methods=["POST"]),
-            Route(f"{one}/abandon", shuffler.post_abandon, methods=["POST"]),
-            Route(f"{one}/epochs", shuffler.post_epochs, methods=["POST"]),
+            Route(f"{one}/commands", shuffler.post_command, methods=["POST"]),
             Route(f"{one}/take-part", shuffler.get_page),
             Route("/take-part/{name}", shuffler.get_page_file),
         ],
@@ -140,10 +138,6 @@ class _Shuffler:
         """Says where a task stands, as everybody may know it."""
         return self._status(self._collector(request))
 
-    async def post_status(self, request: Request) -> Response:
-        """Says where a task stands, with exact numbers of people."""
-        return self._status(self._operated(request), exact=True)
-
     async def post_reports(self, request: Request) -> Response:
         """Takes an upload; answers once it is on the disk."""
         collector = self._collector(request)
@@ -154,32 +148,26 @@ class _Shuffler:
             body.give_back()
         return JSONResponse(receipt, headers=_FRESH)
 
-    async def post_close(self, request: Request) -> Response:
-        """Closes the open step; the hand-over follows by itself.
-
-        `?epoch=1&stage=choice` closes this one alone: asked twice, not the next as well.
-        """
-        collector, named = self._operated(request), request.query_params
-        await collector.close(epoch=named.get("epoch"), stage=named.get("stage"))
+    async def post_command(self, request: Request) -> Response:
+        """Does what the operator says, if it is signed and the task stands as named."""
+        collector = self._collector(request)
+        handover = self._handovers[collector.hosted.task.identity]
+        document = read_object(await _small(request), "a command")
+        command = Command.read(document, collector.hosted.task)
+        collector.check_place(command.epoch, command.stage)
+        match command.action:
+            case Action.STATUS:
+                pass
+            case Action.CLOSE:
+                await collector.close(command.epoch, command.stage)
+            case Action.ABANDON:
+                await handover.abandon()
+            case Action.NEXT:
+                # Asked first without asking the analyst.
+                collector.state.next_epoch()
+                await handover.check_allowance()
+                await collector.next_epoch()
         return self._status(collector, exact=True)
-
-    async def post_abandon(self, request: Request) -> Response:
-        """Drops a batch that the analyst refused.
-
-        Its step is open again, and empty; or over, if she had a batch of it already.
-        """
-        collector = self._operated(request)
-        await self._handovers[collector.hosted.task.identity].abandon()
-        return self._status(collector)
-
-    async def post_epochs(self, request: Request) -> Response:
-        """Begins the next epoch, unless too little is left for it."""
-        collector = self._operated(request)
-        # Asked first without asking the analyst.
-        collector.state.next_epoch()
-        await self._handovers[collector.hosted.task.identity].check_allowance()
-        await collector.next_epoch()
-        return self._status(collector)
 
     async def get_page(self, request: Request) -> Response:
         """Serves the page on which a person takes part."""
@@ -191,11 +179,12 @@ class _Shuffler:
         return self._file(request.path_params["name"])
 
     async def _tend(self) -> None:
-        """Saves counters, and closes what was due before a crash or on a full disk."""
+        """Looks for rosters, saves counters, closes what was due before a crash."""
         while True:
             await asyncio.sleep(_TEND_SECONDS)
             for collector in self._collectors.values():
                 try:
+                    await collector.enroll()
                     collector.close_if_due()
                     await collector.save_refused()
                 except Exception as error:
@@ -231,11 +220,18 @@ class _Shuffler:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a task of this service.")
         return collector
 
-    def _operated(self, request: Request) -> Collector:
-        collector = self._collector(request)
-        expected = f"Bearer {to_text(collector.hosted.secrets.operator_key)}"
-        given = request.headers.get("authorization", "")
-        # As bytes: texts with other than ASCII cannot be compared in constant time.
-        if not hmac.compare_digest(given.encode(), expected.encode()):
-            raise Refusal(Reason.NOT_ALLOWED, "Expected the operator's key.")
-        return collector
+
+async def _small(request: Request) -> bytes:
+    """Returns a body that cannot be long.
+
+    Raises:
+        Refusal: If it is.
+    """
+    content = b""
+    async for part in request.stream():
+        content += part
+        if len(content) > _MAX_COMMAND:
+            raise Refusal(
+                Reason.TOO_LARGE, f"Expected a command of {_MAX_COMMAND} bytes."
+            )
+    return content

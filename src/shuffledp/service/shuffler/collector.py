@@ -1,6 +1,7 @@
 """One task at the shuffler: takes uploads, closes steps, begins epochs."""
 
 import asyncio
+import logging
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -32,8 +33,10 @@ from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import report_size
+from shuffledp.service.wire.roster import Roster
 from shuffledp.service.wire.task import ID_SIZE
-from shuffledp.service.wire.tokens import TokenCheck
+
+_log = logging.getLogger("shuffledp.service")
 
 _WHY = {
     Outcome.SPENT: Reason.TOKEN_SPENT,
@@ -69,6 +72,7 @@ class Collector:
         self.closed = asyncio.Event()
         self._people = self._shown = nobody(self.state)
         self._marks = Marks(hosted.secrets.signing_key, self.state.step)
+        self._roster: Roster | None = None
         self._refused: Counter[str] = Counter()
         self._saved: Counter[str] = Counter()
         self._store, self._entropy, self._reached = store, entropy, reached
@@ -84,7 +88,31 @@ class Collector:
         self._refused = Counter(record.refused)
         self._saved = self._refused.copy()
         self._stand(record.state, record.people)
+        try:
+            await self.enroll()
+        except Refusal as refusal:
+            # It is tried again: nothing comes in until then.
+            _log.warning("Nobody is enrolled: %s", refusal)
         self.show()
+
+    async def enroll(self) -> None:
+        """Settles who may answer in this epoch, as soon as there is a roster of it.
+
+        Raises:
+            DataError: If the roster is damaged, or not the enroller's.
+            Refusal: If it is another one than this epoch began with.
+        """
+        async with self._changing:
+            state, known = self.state, self._roster
+            if known is not None and known.enrolment == state.enrolment:
+                return
+            roster = await asyncio.to_thread(self.hosted.rosters, state.epoch)
+            if roster is None:
+                return
+            after = state.enroll(roster.enrolment)
+            self._roster = roster
+            if after is not state:
+                await self._move(after, self._people)
 
     async def look_again(self) -> None:
         """Goes on where the store stands, if it answers."""
@@ -105,7 +133,7 @@ class Collector:
             begin: Its header and first token; fewer bytes if it has no more.
         """
         try:
-            admit(self.state, begin, self._check())
+            admit(self.state, begin, self._listed)
         except Refusal as refusal:
             self._refused[refusal.reason.value] += 1
             raise
@@ -119,9 +147,8 @@ class Collector:
         """
         state, marks, secrets = self.state, self._marks, self.hosted.secrets
         try:
-            upload = await asyncio.to_thread(
-                read_upload, state, body, self._check(), marks
-            )
+            roster = self._roster_for(state)
+            upload = await asyncio.to_thread(read_upload, state, body, roster, marks)
             outcomes = np.zeros(0, dtype=np.int8)
             if upload.places.size:
                 outcomes = await self._intake.add(upload)
@@ -145,14 +172,20 @@ class Collector:
             ).signed(secrets.signing_key)
         )
 
-    async def close(
-        self, *, epoch: str | None = None, stage: str | None = None
-    ) -> None:
+    def check_place(self, epoch: int, stage: str) -> None:
+        """Raises Refusal unless the task is in this step of this epoch."""
+        state = self.state
+        if (epoch, stage) != (state.epoch, state.stage.name.lower()):
+            raise Refusal(
+                Reason.NOT_OPEN, "Expected this step to be the one under way."
+            )
+
+    async def close(self, epoch: int, stage: str) -> None:
         """Fixes the batch of the open step, and forgets who sent what.
 
         Args:
-            epoch: Which one is meant; None for any.
-            stage: Which step of it is meant; None for any.
+            epoch: Which one is meant.
+            stage: Which step of it, by name.
 
         Raises:
             Refusal: If people are missing, nothing is open, or the disk is full.
@@ -174,19 +207,18 @@ class Collector:
                 ]
             )
             key = self.hosted.secrets.signing_key
-            batch = write_batch(step, batch_id, people, messages, key)
+            batch = write_batch(
+                step, batch_id, people, messages, key, enrolment=enrolment
+            )
             self._reached("in close")
             return after, batch
 
         async with self._changing:
             state = self.state
-            if epoch not in (None, str(state.epoch)) or stage not in (
-                None,
-                state.stage.name.lower(),
-            ):
-                raise Refusal(Reason.NOT_OPEN, "Expected this step to be the open one.")
+            self.check_place(epoch, stage)
             # Asked first without reading a million messages.
             state.close(self._people, batch_id)
+            enrolment = self._roster_for(state).enrolment
             self._reached("before close")
             try:
                 after = await self._store.fix(state, seal)
@@ -231,6 +263,7 @@ class Collector:
             after = self.state.next_epoch()
             await self._move(after, nobody(after))
             self._reached("after next epoch")
+        await self.enroll()
 
     async def save_refused(self) -> None:
         """Writes the numbers of refusals down, if they changed and there is room."""
@@ -260,6 +293,7 @@ class Collector:
         shortfalls = state.shortfalls(people)
         return {
             "task": state.task.to_dict(),
+            "digest": state.task.fingerprint,
             "canonical": state.task.to_json().decode(),
             "epoch": state.epoch,
             "stage": state.stage.name.lower(),
@@ -267,14 +301,11 @@ class Collector:
             "plan": state.plan and state.plan.record,
             "messages_per_report": state.step.messages_per_report,
             "report_size": report_size(state.step),
+            "enrolment": state.enrolment and state.enrolment.to_dict(),
             "people": list(people),
             "shortfalls": [str(shortfall) for shortfall in shortfalls],
             "refused": dict(sorted(self._refused.items())),
         }
-
-    def _check(self) -> TokenCheck:
-        key, state = self.hosted.secrets.token_key, self.state
-        return TokenCheck(key, state.task.task_id, state.epoch)
 
     async def _commit(self, group: Group) -> list[NDArray[np.int8]]:
         def keep(known: NDArray[np.bool_]) -> Arrivals:
@@ -292,6 +323,15 @@ class Collector:
         if group.state == self.state:
             self._people = people
         return group.outcomes()
+
+    def _listed(self, token: bytes) -> bool:
+        return self._roster_for(self.state).valid(token)
+
+    def _roster_for(self, state: ShufflerState) -> Roster:
+        roster = self._roster
+        if roster is None or roster.enrolment != state.enrolment:
+            raise Refusal(Reason.NOT_OPEN, "Expected nothing yet: nobody is enrolled.")
+        return roster
 
     def _people_after(self, after: ShufflerState) -> tuple[int, ...]:
         return self._people if after.phase is ShufflerPhase.DELIVERED else nobody(after)
@@ -331,7 +371,7 @@ class Collector:
     async def _close_quietly(self) -> None:
         try:
             with suppress(Refusal):
-                await self.close()
+                await self.close(self.state.epoch, self.state.stage.name.lower())
         except Exception as error:
             log_crash(error)
 

@@ -1,10 +1,13 @@
 """A task, and the keys of the shuffler that collects it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-from shuffledp.errors import InvalidInputError
-from shuffledp.service.secrets import ShufflerSecrets
-from shuffledp.service.wire.signing import verify_key_of
+from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.service.secrets import ShufflerSecrets, read_file
+from shuffledp.service.wire.refusal import Refusal
+from shuffledp.service.wire.roster import Roster, read_roster
 from shuffledp.service.wire.task import Task
 
 
@@ -15,14 +18,36 @@ class ShufflerHost:
     Attributes:
         task: The task.
         secrets: Its own: the task names the public half of the signing key.
+        rosters: Returns the roster of an epoch; None while there is none.
     """
 
     task: Task
     secrets: ShufflerSecrets
+    rosters: Callable[[int], Roster | None]
 
     def __post_init__(self) -> None:
-        if verify_key_of(self.secrets.signing_key) != self.task.shuffler_signing_key:
+        if self.secrets.verify_key != self.task.shuffler_signing_key:
             raise InvalidInputError("Expected the secret keys that belong to the task.")
+
+
+def roster_file(epoch: int) -> str:
+    """Returns the name of the file with the roster of an epoch."""
+    return f"roster-{epoch}.bin"
+
+
+def rosters_in(folder: Path, task: Task) -> Callable[[int], Roster | None]:
+    """Returns what reads rosters from the shuffler's folder."""
+
+    def read(epoch: int) -> Roster | None:
+        path = folder / roster_file(epoch)
+        if not path.exists():
+            return None
+        try:
+            return read_roster(read_file(path), task)
+        except Refusal as error:
+            raise DataError(f"Expected a roster in {path}: {error}") from error
+
+    return read
 
 
 def nothing(_boundary: str) -> None:

@@ -25,7 +25,8 @@ from shuffledp.service.wire.reports import (
     read_header,
     report_size,
 )
-from shuffledp.service.wire.tokens import TOKEN_SIZE, TokenCheck
+from shuffledp.service.wire.roster import Roster
+from shuffledp.service.wire.tokens import TOKEN_SIZE
 
 MAX_BAD = 16
 """Reports that are listed as refused, before the whole upload is."""
@@ -70,32 +71,32 @@ class Upload:
     refused: tuple[tuple[int, Reason], ...]
 
 
-def admit(state: ShufflerState, begin: bytes, check: TokenCheck) -> None:
+def admit(state: ShufflerState, begin: bytes, listed: Callable[[bytes], bool]) -> None:
     """Raises Refusal unless an upload may come in that begins with these bytes.
 
     Args:
         state: Where the task stands.
         begin: Its header and first token; fewer bytes if it has no more.
-        check: Of the state's epoch.
+        listed: Tells whether a token is good in the state's epoch.
     """
     state.check_upload(read_header(begin))
     token = begin[HEADER_SIZE:]
     if len(token) < TOKEN_SIZE:
         size = report_size(state.step)
         raise Refusal(Reason.WRONG_SIZE, f"Expected reports of {size} bytes each.")
-    if not check.valid(token):
+    if not listed(token):
         raise Refusal(Reason.TOKEN_FORGED, TOKEN_FORGED)
 
 
 def read_upload(
-    state: ShufflerState, body: bytes, check: TokenCheck, marks: Marks
+    state: ShufflerState, body: bytes, roster: Roster, marks: Marks
 ) -> Upload:
     """Reads and checks an upload; nothing is spent yet.
 
     Args:
         state: Of the task.
         body: The upload.
-        check: Of the epoch's tokens.
+        roster: Of the epoch.
         marks: Of the step.
 
     Raises:
@@ -110,11 +111,13 @@ def read_upload(
     offered = choices_offered(state.step, columns.choices)
     if np.count_nonzero(~offered) > MAX_BAD:
         raise Refusal(Reason.UNKNOWN_LEVEL, "Expected levels that the task offers.")
-    issued = _issued(columns.tokens.tobytes(), check)
+    digests, issued = roster.find(columns.tokens.tobytes())
+    if np.count_nonzero(~issued) > MAX_BAD:
+        raise Refusal(Reason.TOKEN_FORGED, TOKEN_FORGED)
     bad = np.flatnonzero(~(issued & offered)).tolist()
     places = np.flatnonzero(issued & offered)
     sealed = columns.sealed[places]
-    own = (marks.of_tokens(columns.tokens[places]), marks.of_messages(sealed))
+    own = (marks.of_tokens(digests[places]), marks.of_messages(sealed))
     return Upload(
         state,
         places,
@@ -125,16 +128,6 @@ def read_upload(
             (p, Reason.UNKNOWN_LEVEL if issued[p] else Reason.TOKEN_FORGED) for p in bad
         ),
     )
-
-
-def _issued(tokens: bytes, check: TokenCheck) -> NDArray[np.bool_]:
-    found, forged = [], 0
-    for start in range(0, len(tokens), TOKEN_SIZE):
-        found.append(check.valid(tokens[start : start + TOKEN_SIZE]))
-        forged += not found[-1]
-        if forged > MAX_BAD:
-            raise Refusal(Reason.TOKEN_FORGED, TOKEN_FORGED)
-    return np.array(found)
 
 
 class Group:

@@ -40,7 +40,7 @@ class Marks:
         """Returns the marks of tokens.
 
         Args:
-            tokens: Shape (n, bytes of a token).
+            tokens: Their digests in the roster, shape (n, 16).
 
         Returns:
             Shape (n, 1, MARK_SIZE).

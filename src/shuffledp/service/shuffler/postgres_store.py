@@ -32,10 +32,12 @@ from shuffledp.service.shuffler.marks import MARK_SIZE
 from shuffledp.service.shuffler.store import (
     CHUNK,
     LAYOUT,
+    STEP_TABLES,
     Keep,
     Record,
     Seal,
     full,
+    goes_on,
     moved,
     nobody,
     read_state,
@@ -206,9 +208,11 @@ class PostgresStore:
         """As `ShufflerStore`."""
         async with self._transaction() as connection:
             await _people(connection, before)
-            name = table_name(before.task)
-            await connection.execute(f"DROP TABLE IF EXISTS batch_{name}")
-            await _make_tables(connection, after)
+            if not goes_on(before, after):
+                for table in STEP_TABLES:
+                    name = f"{table}_{table_name(before.task)}"
+                    await connection.execute(f"DROP TABLE IF EXISTS {name}")
+                await _make_tables(connection, after)
             await _write(connection, after, people)
 
     async def count_refused(self, task: Task, refused: dict[str, int]) -> None:

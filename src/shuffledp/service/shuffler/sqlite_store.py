@@ -27,10 +27,12 @@ from shuffledp.service.shuffler.marks import MARK_SIZE
 from shuffledp.service.shuffler.store import (
     CHUNK,
     LAYOUT,
+    STEP_TABLES,
     Keep,
     Record,
     Seal,
     full,
+    goes_on,
     moved,
     nobody,
     read_state,
@@ -204,8 +206,11 @@ class SqliteStore:
     ) -> None:
         with self._transaction() as database:
             self._people(before)
-            database.execute(f"DROP TABLE IF EXISTS batch_{table_name(before.task)}")
-            self._make_tables(after)
+            if not goes_on(before, after):
+                for table in STEP_TABLES:
+                    name = f"{table}_{table_name(before.task)}"
+                    database.execute(f"DROP TABLE IF EXISTS {name}")
+                self._make_tables(after)
             self._write(after, people)
         self._empty_log()
 

@@ -30,8 +30,12 @@ from shuffledp.service.wire.canonical import (
 )
 from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.task import ID_SIZE, Task
 from shuffledp.statistics.survey import EpochStage
+
+STEP_TABLES = ("marks", "messages", "batch")
+"""Tables that hold something of people: dropped when their step ends."""
 
 CHUNK = 1 << 20
 """Bytes of a batch that are stored, read and sent at once."""
@@ -119,7 +123,7 @@ class ShufflerStore(Protocol):
     async def move(
         self, before: ShufflerState, after: ShufflerState, people: tuple[int, ...]
     ) -> None:
-        """Goes to the next state, and forgets the batch."""
+        """Goes to the next state; forgets batch, messages and marks of a step that ends."""
 
     async def count_refused(self, task: Task, refused: dict[str, int]) -> None:
         """Keeps the numbers of refusals."""
@@ -146,6 +150,14 @@ def nobody(state: ShufflerState) -> tuple[int, ...]:
     return (0,) * len(state.task.counted)
 
 
+def goes_on(before: ShufflerState, after: ShufflerState) -> bool:
+    """Tells whether the same step stays open."""
+    one, other = (
+        (s.phase is ShufflerPhase.OPEN, s.epoch, s.stage) for s in (before, after)
+    )
+    return one == other and one[0]
+
+
 def moved() -> Refusal:
     """Returns what is raised if a task stands elsewhere than the caller thought."""
     return Refusal(Reason.NOT_OPEN, "Expected this step to be as it was: it went on.")
@@ -165,6 +177,7 @@ def write_state(state: ShufflerState) -> str:
         "phase": state.phase.value,
         "plan": state.plan and state.plan.record,
         "batch_id": state.batch_id and to_text(state.batch_id),
+        "enrolment": state.enrolment and state.enrolment.to_dict(),
     }
     return canonical(value).decode()
 
@@ -180,6 +193,7 @@ def read_state(text: str, task: Task) -> ShufflerState:
         if value["task"] != to_text(task.digest):
             raise DataError(f"Expected task {task.identity} as it was when it began.")
         plan, batch_id = value["plan"], value["batch_id"]
+        enrolment = value["enrolment"]
         return ShufflerState(
             task,
             value["epoch"],
@@ -187,6 +201,7 @@ def read_state(text: str, task: Task) -> ShufflerState:
             ShufflerPhase(value["phase"]),
             plan and read_plan(plan, task),
             batch_id and from_text(batch_id, ID_SIZE, "a batch id"),
+            enrolment and Enrolment.read(enrolment, task),
         )
     except (KeyError, ValueError, Refusal) as error:
         raise DataError(f"Expected the state of task {task.identity}.") from error

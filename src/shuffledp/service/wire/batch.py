@@ -19,6 +19,7 @@ from shuffledp.service.wire.canonical import (
 )
 from shuffledp.service.wire.order import OrderCheck
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.signing import check_signed, signed
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, Task
@@ -32,7 +33,9 @@ BEGIN_SIZE = len(MAGIC) + 4
 
 _PURPOSE = "batch"
 _WHOLE = ("epoch", "sealed_size", "messages_per_report")
-_NAMES = frozenset({"task_id", "stage", "batch_id", "people", "sha256", *_WHOLE})
+_NAMES = frozenset(
+    {"task", "stage", "batch_id", "people", "sha256", "enrolment", *_WHOLE}
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class BatchHeader:
     """What is known of a batch before any message is opened.
 
     Attributes:
-        task_id: 16 bytes.
+        task: SHA-256 of the task, 32 bytes.
         epoch: From 1.
         stage: Which step of it.
         batch_id: 16 random bytes, the same each time this batch is handed over.
@@ -48,16 +51,18 @@ class BatchHeader:
             named.
         sealed_size: Bytes of each message.
         sha256: Of all messages, 32 bytes.
+        enrolment: How many tokens there were, signed by the enroller.
         messages_per_report: How many messages everybody sent.
     """
 
-    task_id: bytes
+    task: bytes
     epoch: int
     stage: EpochStage
     batch_id: bytes
     people: tuple[int, ...]
     sealed_size: int
     sha256: bytes
+    enrolment: Enrolment
     messages_per_report: int = 1
 
     def piles(self, task: Task) -> tuple[int, ...]:
@@ -68,13 +73,14 @@ class BatchHeader:
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes, bytes as base64url."""
         return {
-            "task_id": to_text(self.task_id),
+            "task": to_text(self.task),
             "epoch": self.epoch,
             "stage": int(self.stage),
             "batch_id": to_text(self.batch_id),
             "people": list(self.people),
             "sealed_size": self.sealed_size,
             "sha256": to_text(self.sha256),
+            "enrolment": self.enrolment.to_dict(),
             "messages_per_report": self.messages_per_report,
         }
 
@@ -85,6 +91,8 @@ def write_batch(
     people: tuple[int, ...],
     messages: bytes,
     signing_key: bytes,
+    *,
+    enrolment: Enrolment,
 ) -> bytes:
     """Returns a signed batch.
 
@@ -94,15 +102,17 @@ def write_batch(
         people: As in `BatchHeader`.
         messages: All sealed messages, pile after pile, each in its order.
         signing_key: The shuffler's.
+        enrolment: Of the epoch.
     """
     header = BatchHeader(
-        step.task.task_id,
+        step.task.digest,
         step.epoch,
         step.stage,
         batch_id,
         people,
         step.sealed_size,
         sha256(messages),
+        enrolment,
         step.messages_per_report,
     )
     text = canonical(signed(_PURPOSE, header.to_dict(), signing_key))
@@ -156,28 +166,33 @@ def read_batch_header(content: bytes, task: Task) -> BatchHeader:
         read_object(content[BEGIN_SIZE:], "a batch header"),
         task.shuffler_signing_key,
     )
-    header = _header(value)
-    if header.task_id != task.task_id:
-        raise Refusal(Reason.UNKNOWN_TASK, "Expected a batch of this task.")
+    header = _header(value, task)
+    if header.enrolment.epoch != header.epoch:
+        raise Refusal(Reason.WRONG_EPOCH, "Expected the enrolment of its epoch.")
+    if sum(header.people) > header.enrolment.tokens:
+        raise Refusal(Reason.WRONG_SIZE, "Expected no more people than tokens.")
     return header
 
 
-def _header(value: dict[str, Any]) -> BatchHeader:
+def _header(value: dict[str, Any], task: Task) -> BatchHeader:
     # Signed by a party that is trusted to count, not to write without mistakes.
     if set(value) != _NAMES:
         raise Refusal(Reason.MALFORMED, f"Expected a header of {sorted(_NAMES)}.")
+    if from_text(value["task"], 32, "a digest") != task.digest:
+        raise Refusal(Reason.UNKNOWN_TASK, "Expected a batch of this task.")
     people, whole = value["people"], [value[name] for name in _WHOLE]
     if not isinstance(people, list) or value["stage"] not in list(EpochStage):
         raise Refusal(Reason.MALFORMED, "Expected numbers of people, and a stage.")
     if any(type(number) is not int or number < 0 for number in (*people, *whole)):
         raise Refusal(Reason.MALFORMED, "Expected whole numbers from 0.")
     return BatchHeader(
-        task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
+        task=task.digest,
         epoch=value["epoch"],
         stage=EpochStage(value["stage"]),
         batch_id=from_text(value["batch_id"], ID_SIZE, "a batch id"),
         people=tuple(people),
         sealed_size=value["sealed_size"],
         sha256=from_text(value["sha256"], 32, "a digest"),
+        enrolment=Enrolment.read(value["enrolment"], task),
         messages_per_report=value["messages_per_report"],
     )

@@ -37,19 +37,19 @@ class Acknowledgement:
     """The analyst has a batch on her disk; the shuffler may forget it.
 
     Attributes:
-        task_id: 16 bytes.
+        task: SHA-256 of the task, 32 bytes.
         batch_id: 16 bytes.
         plan: After a batch of choices: what comes next. None if nothing does.
     """
 
-    task_id: bytes
+    task: bytes
     batch_id: bytes
     plan: Identity | None = None
 
     def signed(self, signing_key: bytes) -> dict[str, Any]:
         """Returns the document that is sent."""
         value = {
-            "task_id": to_text(self.task_id),
+            "task": to_text(self.task),
             "batch_id": to_text(self.batch_id),
             "plan": self.plan and self.plan.record,
         }
@@ -65,7 +65,7 @@ class Acknowledgement:
         rest = check_signed(_PURPOSE, value, task.analyst_signing_key)
         plan = rest.get("plan")
         return cls(
-            from_text(rest.get("task_id"), ID_SIZE, "a task id"),
+            from_text(rest.get("task"), 32, "a digest"),
             from_text(rest.get("batch_id"), ID_SIZE, "a batch id"),
             None if plan is None else read_plan(plan, task),
         )

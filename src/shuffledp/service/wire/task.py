@@ -23,7 +23,7 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.statistics.survey import EpochStage, Offer
 
-VERSION = 2
+VERSION = 3
 ID_SIZE = 16
 KEY_SIZE = 32
 MAX_CHOICES = 64
@@ -31,7 +31,12 @@ MAX_PEOPLE = 10**9
 
 _NUMBERS = ("choices", "promise", "allowance")
 _LISTS = ("minimum", *_NUMBERS)
-_KEYS = ("analyst_key", "analyst_signing_key", "shuffler_signing_key")
+_KEYS = (
+    "analyst_key",
+    "analyst_signing_key",
+    "shuffler_signing_key",
+    "enroller_signing_key",
+)
 _NAMES = frozenset(
     {"version", "task_id", "name", "question", "protocol"}
     | {"delta", "absent", "suite"}
@@ -59,6 +64,7 @@ class Task:
         analyst_key: The public key that messages are sealed for.
         analyst_signing_key: Ed25519, for plans and acknowledgements, 32 bytes.
         shuffler_signing_key: Ed25519, for receipts and batches, 32 bytes.
+        enroller_signing_key: Ed25519, for rosters, 32 bytes.
     """
 
     task_id: bytes
@@ -74,6 +80,7 @@ class Task:
     analyst_key: bytes
     analyst_signing_key: bytes
     shuffler_signing_key: bytes
+    enroller_signing_key: bytes
 
     def __post_init__(self) -> None:
         choices = float_array(self.choices, "choices")
@@ -99,9 +106,12 @@ class Task:
             raise InvalidInputError("Expected a number of absent people from 0.")
         if not is_text(self.name, 100):
             raise InvalidInputError("Expected a name of 1 to 100 characters.")
-        sizes = (self.suite.public_size, KEY_SIZE, KEY_SIZE)
+        sizes = _sizes(self.suite)
         if [len(getattr(self, name)) for name in _KEYS] != list(sizes):
-            raise InvalidInputError("Expected three public keys of the suite's sizes.")
+            raise InvalidInputError("Expected public keys of the suite's sizes.")
+        # One party that does two others' work would see what neither may.
+        if len({getattr(self, name) for name in _KEYS}) != len(_KEYS):
+            raise InvalidInputError("Expected every key to be another one.")
         if len(self.task_id) != ID_SIZE:
             raise InvalidInputError(f"Expected a task id of {ID_SIZE} bytes.")
         # Checks what is left: a question that these choices cannot be offered with.
@@ -123,9 +133,20 @@ class Task:
         return sha256(self.to_json())
 
     @property
+    def fingerprint(self) -> str:
+        """The digest as people compare it: 64 hex digits, `sha256sum task.json`."""
+        return self.digest.hex()
+
+    @property
     def identity(self) -> str:
         """The task id, as paths name it."""
         return to_text(self.task_id)
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs every choice can pay for, as promised."""
+        pairs = zip(self.allowance, self.promise, strict=True)
+        return max(1, min(math.floor(whole / part) for whole, part in pairs))
 
     @property
     def names_choices(self) -> bool:
@@ -201,10 +222,9 @@ class Task:
         if value["suite"] not in list(Suite):
             raise Refusal(Reason.MALFORMED, f"Expected a suite of {list(Suite)}.")
         suite = Suite(value["suite"])
-        sizes = (suite.public_size, KEY_SIZE, KEY_SIZE)
         keys = {
             name: from_text(value[name], size, name)
-            for name, size in zip(_KEYS, sizes, strict=True)
+            for name, size in zip(_KEYS, _sizes(suite), strict=True)
         }
         task = cls(
             task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
@@ -225,3 +245,7 @@ class Task:
                 f"Expected a task whose question is answered by {task.protocol}.",
             )
         return task
+
+
+def _sizes(suite: Suite) -> tuple[int, ...]:
+    return (suite.public_size, KEY_SIZE, KEY_SIZE, KEY_SIZE)

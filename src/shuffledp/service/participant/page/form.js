@@ -230,6 +230,11 @@ function readAnswer({ statistic, terms }) {
 
 /** Returns the 32 bytes of a code, or of a link that ends with one; null if there are none. */
 export function tokenOf(text) {
-  const letters = /(?:^|token=)([A-Za-z0-9_-]+)$/.exec(text.trim());
+  const letters = /(?:^|token=)([A-Za-z0-9_-]+)(?:&task=[0-9a-f]*)?$/.exec(text.trim());
   return letters && fromText(letters[1], TOKEN_SIZE);
+}
+
+/** Returns the digest of the task that a link invites to; null if it names none. */
+export function taskOf(text) {
+  return /&task=([0-9a-f]{64})$/.exec(text.trim())?.[1] ?? null;
 }

@@ -4,17 +4,26 @@
 // again until she likes the result, or take the answer back after seeing it, would tell
 // more than her level allows.
 
-import { Missing, answerPart, levelPart, readForm, tokenOf, tokenPart } from "./form.js";
+import {
+  Missing,
+  answerPart,
+  levelPart,
+  readForm,
+  taskOf,
+  tokenOf,
+  tokenPart,
+} from "./form.js";
 import { describe, draw, pack } from "./message.js";
 import { Rng } from "./randomize.js";
 import { canSeal } from "./seal.js";
 import { Trouble, isCentral, load, namesSeveral, send } from "./survey.js";
-import { Stage, toText } from "./wire.js";
+import { Stage } from "./wire.js";
 import { refusalText, sureness } from "./words.js";
 import { details, el, say, show } from "./view.js";
 
 const [, TASK] = /\/tasks\/([^/]+)\/take-part$/.exec(location.pathname) ?? [];
 const token = tokenOf(location.hash.slice(1));
+const invited = taskOf(location.hash);
 
 addEventListener("hashchange", () => location.reload());
 begin();
@@ -26,6 +35,11 @@ async function begin() {
       throw new Trouble("This page needs a secure connection: its address begins with https.");
     }
     const survey = await load(`../${TASK}`);
+    if (invited !== null && invited !== survey.fingerprint) {
+      throw new Trouble(
+        "This server shows another survey than your link invites you to. Nothing was sent.",
+      );
+    }
     document.title = survey.task.name;
     if (survey.phase !== "open") throw new Trouble("", { problem: { type: "not-open" } });
     if (!(await canSeal(survey.analystKey))) {
@@ -194,9 +208,10 @@ function showMessage(survey, level, lines, body) {
         "p",
         { class: "hint" },
         `${body.length} bytes: what they are for, your code, ` +
-          `${namesLevel(survey) ? "your level, " : ""}and the sealed message. Survey's ` +
-          `fingerprint: ${toText(survey.step.taskDigest).slice(0, 16)}`,
+          `${namesLevel(survey) ? "your level, " : ""}and the sealed message. SHA-256 of the ` +
+          "survey, the same for everybody:",
       ),
+      el("p", { class: "bytes", id: "fingerprint" }, survey.fingerprint),
     ),
   );
 }

@@ -84,7 +84,7 @@ export async function read(text) {
   const taskId = wire.fromText(task?.task_id, 16);
   const analystKey = wire.fromText(task?.analyst_key, 32);
   const { statistic, terms } = task?.question ?? {};
-  const known = task?.version === 2 && isKnown(task.protocol, statistic);
+  const known = task?.version === 3 && isKnown(task.protocol, statistic);
   if (!known || !agrees(task.protocol, statistic, terms) || !taskId) {
     throw new Trouble("This page does not know this kind of survey.");
   }
@@ -101,6 +101,7 @@ export async function read(text) {
   if (planned && !(isKnown(plan, statistic) && fits(plan, terms))) {
     throw new Trouble("This page does not know this kind of plan.");
   }
+  const taskDigest = await digest(raw.task);
   const published = planned
     ? Object.fromEntries(IDENTITY.map((name) => [name, raw.plan[name]]))
     : null;
@@ -110,8 +111,9 @@ export async function read(text) {
     analystKey,
     phase,
     plan: planned ? plan.parameters : null,
+    fingerprint: wire.hex(taskDigest),
     step: {
-      taskDigest: await digest(raw.task),
+      taskDigest,
       planDigest: published ? await digest(published) : new Uint8Array(32),
       epoch,
       stage: wire.Stage[stage],

@@ -77,6 +77,11 @@ export function toText(bytes) {
   return letters.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
+/** Returns hexadecimal digits: how people compare digests. */
+export function hex(bytes) {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** Reads unpadded base64url of so many bytes; null if it is anything else. */
 export function fromText(text, size) {
   if (typeof text !== "string" || !/^[A-Za-z0-9_-]*$/.test(text)) return null;

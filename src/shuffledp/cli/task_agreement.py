@@ -1,0 +1,285 @@
+"""`shuffledp task init`, `create` and `sign`: how three parties agree on a task."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from shuffledp.cli import parse
+from shuffledp.cli.console import show, working
+from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.service.wire.question import Question
+from shuffledp.statistics.catalog import SURVEYS, survey_named
+from shuffledp.statistics.survey import survey_in
+from shuffledp.statistics.survey_terms import Term
+from shuffledp.types import Mode
+
+if TYPE_CHECKING:
+    from shuffledp.service.wire.task import Task
+
+FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+
+
+@click.command("init")
+@click.argument("role", type=click.Choice(["analyst", "shuffler", "enroller"]))
+@FOLDER
+@click.option(
+    "--suite",
+    type=click.Choice(["x25519", "x-wing"]),
+    help="The analyst's: how messages are sealed for her; x-wing also against quantum "
+    "computers, and 20 times longer [x25519].",
+)
+def init_command(role: str, folder: Path, suite: str | None) -> None:
+    """Draw the keys of one party, on its own machine.
+
+    Writes ROLE.json, which is secret and stays where it is, and ROLE.public.json: the
+    analyst needs those of the shuffler and the enroller to make a task.
+    """
+    from shuffledp.service.agreement import draw_keys  # Needs the extra.
+    from shuffledp.service.wire.parties import Role
+    from shuffledp.service.wire.sealing import Suite
+
+    if suite is not None and role != "analyst":
+        raise InvalidInputError(
+            "Expected no --suite: messages are sealed for the analyst."
+        )
+    secret, public = draw_keys(folder, Role(role), Suite(suite or "x25519"))
+    click.echo(f"{secret} is secret, and stays on this machine.")
+    click.echo(f"{public} is for the other parties.")
+
+
+_KINDS = {name: survey_named(name) for name in SURVEYS}
+_TYPES = {"texts": str, "number": float, "whole number": int}
+
+
+def _term_options(command: Any) -> Any:
+    """Adds an option for every term of any statistic, and whose it is."""
+    owners: dict[Term, list[str]] = {}
+    for name, kind in _KINDS.items():
+        for term in kind.terms:
+            owners.setdefault(term, []).append(name)
+    # Applied from the bottom up, as options are.
+    for term, names in reversed(owners.items()):
+        usual = f" [{term.options[0]}]" if term.options else ""
+        help_text = f"{' and '.join(names).capitalize()}: {term.help}{usual}."
+        many = term.kind == "texts"
+        command = click.option(
+            f"--{term.option}",
+            term.name,
+            type=click.Choice(term.options) if term.options else _TYPES[term.kind],
+            multiple=many,
+            metavar="NAME" if many else None,
+            help=help_text,
+        )(command)
+    return command
+
+
+@click.command("create")
+@FOLDER
+@click.option("--name", required=True, help="What people call it.")
+@click.option("--question", required=True, metavar="TEXT", help="As people read it.")
+@click.option(
+    "--statistic",
+    type=click.Choice(SURVEYS),
+    default=SURVEYS[0],
+    show_default=True,
+    help=f"{'; '.join(kind.asks for kind in _KINDS.values()).capitalize()}.",
+)
+@_term_options
+@click.option(
+    "--mode",
+    type=click.Choice(get_args(Mode)),
+    default="agnostic",
+    show_default=True,
+    help="Agnostic: people hide among everybody, and the analyst learns how many chose a "
+    "level, no more. Stratified: among their own level.",
+)
+@click.option(
+    "--levels",
+    metavar="EPSILON,...",
+    help="Privacy levels on offer: local budgets.",
+)
+@click.option(
+    "--targets",
+    metavar="EPSILON,...",
+    help=f"Instead, for {', '.join(n for n, kind in _KINDS.items() if kind.central)}: "
+    "central epsilons on offer.",
+)
+@click.option(
+    "--minimum",
+    required=True,
+    metavar="PEOPLE[,...]",
+    help="Nothing is released before every level has so many people: one number for "
+    "all levels, or one for each. With --targets: in all.",
+)
+@click.option(
+    "--promise",
+    metavar="EPSILON,...",
+    help="Central epsilon that each level is promised per epoch [what the minimum keeps].",
+)
+@click.option("--delta", type=float, default=1e-6, show_default=True)
+@click.option(
+    "--absent",
+    type=int,
+    default=0,
+    show_default=True,
+    help="How many of those who answer may collude or send noise; they hide nobody.",
+)
+@click.option(
+    "--epochs",
+    type=int,
+    default=10,
+    show_default=True,
+    help="How often it may be asked: the allowance is as many promises.",
+)
+@click.option(
+    "--shuffler",
+    "shuffler_part",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The shuffler's public part: shuffler.public.json.",
+)
+@click.option(
+    "--enroller",
+    "enroller_part",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The enroller's public part: enroller.public.json.",
+)
+def create_command(folder: Path, **given: Any) -> None:
+    """Make a task in the analyst's FOLDER, and sign it.
+
+    \b
+    Examples
+      shuffledp task create commuting --name Commuting \\
+        --question "How do you get to work?" \\
+        --category bike --category train --category car --category walk \\
+        --levels 0.5,1,2 --minimum 1000 --epochs 12 \\
+        --shuffler shuffler.public.json --enroller enroller.public.json
+      shuffledp task create sleep --name Sleep --statistic mean --low 0 --high 14 \\
+        --question "How many hours did you sleep?" --levels 0.5,1 --minimum 2000,500 \\
+        --promise 0.05,0.15 --delta 1e-7 \\
+        --shuffler shuffler.public.json --enroller enroller.public.json
+
+    Promises that the smallest number of people cannot keep are refused.
+    """
+    from shuffledp.service.agreement import load_public_part  # Needs the extra.
+    from shuffledp.service.creation import create_task
+    from shuffledp.service.wire.parties import Role
+
+    choices = _choices(given)
+    promise = given["promise"]
+    with working("certify the smallest number of people"):
+        task = create_task(
+            folder,
+            name=given["name"],
+            question=_question(given),
+            choices=choices,
+            minimum=_minimum(given["minimum"], len(choices)),
+            promise=promise and tuple(parse.number_list(promise, "--promise")),
+            delta=given["delta"],
+            absent=given["absent"],
+            epochs=given["epochs"],
+            shuffler_key=load_public_part(given["shuffler_part"], Role.SHUFFLER),
+            enroller_key=load_public_part(given["enroller_part"], Role.ENROLLER),
+        )
+    _show_task(task)
+    click.echo(
+        f"{folder / 'task.json'} is for everybody; shuffler and enroller sign it, too: "
+        "shuffledp task sign."
+    )
+
+
+def _show_task(task: "Task") -> None:
+    """Shows what a task promises, and what it is compared by."""
+    table = Table(title=escape(f"{task.name} ({task.identity})"))
+    wanted = "people needed" if task.names_choices else "people needed in all"
+    for title in (task.choice_word, wanted, "promised per epoch", "allowance"):
+        table.add_column(title, justify="right")
+    # Where choices are not named, one minimum counts for all together.
+    number = len(task.choices)
+    least = task.minimum if task.names_choices else task.minimum[:1] * number
+    for choice, people, epsilon, allowance in zip(
+        task.choices, least, task.promise, task.allowance, strict=True
+    ):
+        table.add_row(f"{choice:g}", f"{people:,}", f"{epsilon:g}", f"{allowance:g}")
+    show(
+        table,
+        f"Central epsilons, at delta {task.delta:g} per epoch.",
+    )
+    # Whole on one line: it is compared with what others see.
+    click.echo(f"sha256 of task.json: {task.fingerprint}")
+
+
+@click.command("sign")
+@FOLDER
+def sign_command(folder: Path) -> None:
+    """Show the task in FOLDER, and sign it with the keys that are there.
+
+    Compare the sha256 with what the other parties see. FOLDER needs task.json and the
+    party's own keys; the signature, task.ROLE.sig, is for the other two.
+    """
+    from shuffledp.service.agreement import (  # Needs the extra.
+        roles_in,
+        sign,
+        signature_file,
+        unsigned,
+    )
+    from shuffledp.service.secrets import load_task
+
+    task, roles = load_task(folder), roles_in(folder)
+    if not roles:
+        raise DataError(f"Expected keys in {folder}: shuffledp task init.")
+    # Somebody else's false signature is found before one's own is given.
+    missing = unsigned(folder, task)
+    click.echo(task.question.text)
+    _show_task(task)
+    for role in roles:
+        if role in missing:
+            click.echo(f"{sign(folder, role)} is for the other parties.")
+    for role in unsigned(folder, task):
+        click.echo(f"{signature_file(role)} is still missing.")
+
+
+def _choices(given: dict[str, Any]) -> tuple[float, ...]:
+    """Returns the levels or the targets on offer."""
+    central = _KINDS[given["statistic"]].central
+    wanted, other = ("targets", "levels") if central else ("levels", "targets")
+    if given[wanted] is None or given[other] is not None:
+        raise InvalidInputError(
+            f"Expected --{wanted}, and no --{other}, with {given['statistic']}."
+        )
+    return tuple(parse.level_list(given[wanted]))
+
+
+def _question(given: dict[str, Any]) -> Question:
+    kind = _KINDS[given["statistic"]]
+    for other in _KINDS.values():
+        for term in other.terms:
+            missing, asked = given[term.name] in (None, ()), term in kind.terms
+            needed = asked and term.needed and not term.options
+            if needed if missing else not asked:
+                only = "" if missing else "no "
+                raise InvalidInputError(
+                    f"Expected {only}--{term.option} with {kind.words.name}."
+                )
+    terms = {}
+    for term in kind.terms:
+        value = given[term.name]
+        if value is None and term.options:
+            value = term.options[0]
+        if value is not None:
+            terms[term.name] = value
+    return Question(given["question"], survey_in(kind, terms, given["mode"]))
+
+
+def _minimum(text: str, num_levels: int) -> tuple[int, ...]:
+    parts = text.split(",")
+    if not all(part.strip().isascii() and part.strip().isdecimal() for part in parts):
+        raise InvalidInputError(f"Expected --minimum PEOPLE[,...], got {text!r}.")
+    numbers = tuple(int(part[:20]) for part in parts)
+    return numbers * num_levels if len(numbers) == 1 else numbers

@@ -1,0 +1,71 @@
+"""The enroller's work: tokens for people, and the roster for the shuffler."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.service.secrets import ENROLLER_FILE, EnrollerSecrets, write_new
+from shuffledp.service.shuffler.hosted import roster_file
+from shuffledp.service.wire.roster import write_roster
+from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.tokens import draw_tokens
+
+# Epochs that were skipped cost nothing, and leave their number unused.
+_SKIPPED = 2
+
+
+def people_needed(task: Task) -> int:
+    """Returns the smallest crowd of which anything may be released."""
+    return sum(task.minimum) if task.names_choices else task.minimum[0]
+
+
+def write_enrolment(
+    folder: Path,
+    task: Task,
+    epoch: int,
+    count: int,
+    output: Path,
+    line: Callable[[bytes], str],
+) -> Path:
+    """Writes tokens for people, which their owner alone can read, and their roster.
+
+    Args:
+        folder: With the enroller's keys.
+        task: The task.
+        epoch: From 1.
+        count: How many tokens.
+        output: A new file, a line for each token.
+        line: Makes a line of a token.
+
+    Returns:
+        The roster's file.
+
+    Raises:
+        InvalidInputError: If they are fewer than the task needs, of an epoch that it will
+            never come to, or the keys are another task's.
+        DataError: If a file is missing or damaged, exists already, or cannot be written.
+    """
+    secrets = EnrollerSecrets.load(folder / ENROLLER_FILE)
+    if secrets.verify_key != task.enroller_signing_key:
+        raise InvalidInputError("Expected the secret keys that belong to the task.")
+    if count < people_needed(task):
+        raise InvalidInputError(
+            f"Expected at least {people_needed(task):,} tokens, or nothing could be "
+            f"released: got {count:,}."
+        )
+    last = _SKIPPED * task.epochs
+    if epoch > last:
+        raise InvalidInputError(
+            f"Expected an epoch up to {last}: the allowance pays for {task.epochs}."
+        )
+    tokens = draw_tokens(count)
+    roster = folder / roster_file(epoch)
+    content = write_roster(task, epoch, tokens, secrets.signing_key)
+    write_new(roster, content)
+    try:
+        write_new(output, "".join(f"{line(token)}\n" for token in tokens), mode=0o600)
+    except BaseException:
+        # Tokens that nobody has could never be used.
+        roster.unlink()
+        raise
+    return roster

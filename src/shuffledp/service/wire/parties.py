@@ -1,0 +1,71 @@
+"""The three parties of a task, and what they show each other of their keys.
+
+    analyst    opens, certifies, counts and publishes
+    shuffler   collects sealed reports, and hands them over without their senders
+    enroller   decides who may answer, and commits to how many they are
+
+A *public part* is a party's public key with its own signature, which proves that it has the
+secret one. An *agreement* is its signature under the digest of the whole task.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from shuffledp.service.wire.canonical import from_text, to_text
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.signing import check_signed, signed, verify_key_of
+from shuffledp.service.wire.task import KEY_SIZE, Task
+
+_PART, _AGREEMENT = "public part", "agreement"
+
+
+class Role(StrEnum):
+    """Who does what."""
+
+    ANALYST = "analyst"
+    SHUFFLER = "shuffler"
+    ENROLLER = "enroller"
+
+    def verify_key(self, task: Task) -> bytes:
+        """Returns the key that a task names for this party's signatures."""
+        keys = {
+            Role.ANALYST: task.analyst_signing_key,
+            Role.SHUFFLER: task.shuffler_signing_key,
+            Role.ENROLLER: task.enroller_signing_key,
+        }
+        return keys[self]
+
+
+def public_part(role: Role, signing_key: bytes) -> dict[str, Any]:
+    """Returns what a shuffler or an enroller sends to the analyst."""
+    key = to_text(verify_key_of(signing_key))
+    return signed(_PART, {"role": role.value, "signing_key": key}, signing_key)
+
+
+def read_public_part(value: dict[str, Any], role: Role) -> bytes:
+    """Returns the public key in a public part, 32 bytes.
+
+    Raises:
+        Refusal: If it is another party's, or was not signed with its own key.
+    """
+    if value.get("role") != role.value:
+        raise Refusal(Reason.MALFORMED, f"Expected the public part of the {role}.")
+    key = from_text(value.get("signing_key"), KEY_SIZE, "a public key")
+    if set(check_signed(_PART, value, key)) != {"role", "signing_key"}:
+        raise Refusal(Reason.MALFORMED, f"Expected the public part of the {role}.")
+    return key
+
+
+def agreement(role: Role, task: Task, signing_key: bytes) -> dict[str, Any]:
+    """Returns a party's signature under a task."""
+    value = {"role": role.value, "task": task.fingerprint}
+    return signed(_AGREEMENT, value, signing_key)
+
+
+def check_agreement(value: dict[str, Any], role: Role, task: Task) -> None:
+    """Raises Refusal unless this party signed this very task."""
+    rest = check_signed(_AGREEMENT, value, role.verify_key(task))
+    if rest != {"role": role.value, "task": task.fingerprint}:
+        raise Refusal(
+            Reason.SIGNATURE_FORGED, f"Expected the {role} to have signed this task."
+        )
