@@ -48,7 +48,7 @@ _COMMANDS = {
     ),
     "task": Entry(
         "shuffledp.cli.task:task_group",
-        "A question that real people answer: create it; close and begin its epochs.",
+        "A question that real people answer: agree on it; close and begin its epochs.",
     ),
     "enrol": Entry(
         "shuffledp.cli.enrol:enrol_command",
