@@ -52,7 +52,7 @@ _COMMANDS = {
     ),
     "enrol": Entry(
         "shuffledp.cli.enrol:enrol_command",
-        "Write one token per person: each may answer once in its epoch.",
+        "Write one token per person, and the roster that the shuffler checks them with.",
     ),
     "serve": Entry(
         "shuffledp.cli.serve:serve_group",
