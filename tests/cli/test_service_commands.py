@@ -32,7 +32,7 @@ from shuffledp.service.agreement import draw_keys
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import Reply
 from shuffledp.service.creation import rounded_up
-from shuffledp.service.device import Delivery
+from shuffledp.service.device import Delivery, SimulatedPeople
 from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.secrets import (
     AnalystSecrets,
@@ -697,6 +697,38 @@ def test_send_says_what_is_wrong_before_anything_is_sent(
 
     assert outcome.is_refusal
     assert said in outcome.err
+
+
+@pytest.mark.parametrize("digest", ["the task's", "another"])
+def test_links_are_as_good_as_tokens_for_their_own_task(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, digest: str
+) -> None:
+    sent: list[bytes] = []
+
+    async def send(people: SimulatedPeople, **_: object) -> Delivery:
+        await asyncio.sleep(0)
+        sent.extend(people.tokens)
+        return Delivery(len(people.tokens), {})
+
+    monkeypatch.setattr("shuffledp.service.device.send", send)
+    (tmp_path / "people.csv").write_text("answer,epsilon\ngood,0.5\nbad,2\n")
+    create(command)
+    command("enrol", "folder", "--count", "1500", "--page", "https://s.example")
+    task, tokens = load_task(tmp_path / "folder"), tmp_path / "tokens.txt"
+    if digest == "another":
+        tokens.write_text(tokens.read_text().replace(task.fingerprint, "0" * 64))
+
+    outcome = command(*SEND, "--value", "answer")
+
+    roster = read_roster((tmp_path / "folder" / "roster-1.bin").read_bytes(), task)
+    if digest == "another":
+        assert outcome.is_refusal
+        assert "this very task" in outcome.err
+        assert not sent
+    else:
+        assert outcome.code == 0
+        assert len(sent) == 2
+        assert all(roster.valid(token) for token in sent)
 
 
 @pytest.mark.parametrize(

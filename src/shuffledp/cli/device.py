@@ -62,8 +62,8 @@ def device_group() -> None:
     required=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="One token per line, from `shuffledp enrol`; as many as there are people are "
-    "taken from the top of the file.",
+    help="One token or link per line, from `shuffledp enrol`; as many as there are people "
+    "are taken from the top of the file.",
 )
 @click.option(
     "--singly", is_flag=True, help="One upload per person, as real devices do."
@@ -101,7 +101,9 @@ def send_command(file: Path, **given: Any) -> None:
     except UnknownLevelError as error:
         offered = ", ".join(f"{level:g}" for level in task.choices)
         raise UnknownLevelError(f"{error} It offers {offered}.") from error
-    people = SimulatedPeople(values, levels, _tokens(given["tokens"], levels.size))
+    people = SimulatedPeople(
+        values, levels, _tokens(given["tokens"], levels.size, task)
+    )
     with share_bar("send") as bar:
         sending = send(
             people,
@@ -171,7 +173,7 @@ def _people(
     return (bits_of if form.kind == "yes or no" else numbers_of)(column), levels
 
 
-def _tokens(path: Path, count: int) -> list[bytes]:
+def _tokens(path: Path, count: int, task: "Task") -> list[bytes]:
     from shuffledp.service.wire.canonical import from_text
     from shuffledp.service.wire.refusal import Refusal
     from shuffledp.service.wire.tokens import TOKEN_SIZE
@@ -180,7 +182,12 @@ def _tokens(path: Path, count: int) -> list[bytes]:
     lines = () if empty else read_lines(path)
     if len(lines) < count:
         raise DataError(f"Expected {count:,} tokens in {path}, found {len(lines):,}.")
+    links = [
+        line.rpartition("#token=")[2].partition("&task=") for line in lines[:count]
+    ]
+    if any(digest not in ("", task.fingerprint) for _, _, digest in links):
+        raise DataError(f"Expected links to this very task in {path}.")
     try:
-        return [from_text(line, TOKEN_SIZE, "a token") for line in lines[:count]]
+        return [from_text(token, TOKEN_SIZE, "a token") for token, _, _ in links]
     except Refusal as error:
         raise DataError(f"Expected tokens in {path}, one per line.") from error
