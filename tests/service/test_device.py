@@ -54,6 +54,7 @@ class Shuffler:
             "epoch": self.step.epoch,
             "stage": self.step.stage.name.lower(),
             "phase": "open",
+            "enrolment": self.made.enroller.enrolment(1).to_dict(),
             "plan": None if plan is None else plan.record,
         }
 
@@ -274,6 +275,7 @@ def test_nothing_is_sent_for_another_task_than_people_agreed_to() -> None:
         {"stage": []},
         {"stage": "other"},
         {"phase": "closed"},
+        {"enrolment": None},
     ],
     ids=str,
 )

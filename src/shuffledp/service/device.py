@@ -113,7 +113,9 @@ class Now:
         if expected is not None and task.digest != expected:
             # Its key might be the shuffler's own.
             raise Refusal(Reason.UNKNOWN_TASK, "Expected the task that was agreed to.")
-        is_open = document.get("phase") == "open"
+        # Before it is settled who may answer, nobody's report is taken.
+        enrolled = document.get("enrolment") is not None
+        is_open = document.get("phase") == "open" and enrolled
         if stage not in task.stages:
             raise Refusal(Reason.WRONG_STAGE, "Expected a step of this task.")
         if stage is task.stages[0]:
