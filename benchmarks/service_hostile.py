@@ -2,9 +2,11 @@
 
 Somebody without a token holds so many connections to the shuffler (2,000 if no number is
 given): each until the service ends it, and then another one. Honest devices send one report
-each, every one on a connection of its own, eight at a time. Undisturbed and attacked spells
+each, every one on a connection of its own, 200 at a time. Undisturbed and attacked spells
 take turns, so that whatever else the machine does meets both alike; the share is that of
-reports taken per second under attack to those taken undisturbed.
+reports taken per second under attack to those taken undisturbed. On a machine that does
+other things too, the share per second of the service's own processor time tells more than
+that by the clock.
 
 The service runs on the first core, devices and attackers on the others. Whoever attacks
 from the same machine pays for it there, too: so attacks have a rate, which is printed as
@@ -22,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -40,10 +43,25 @@ from shuffledp.service.shuffler.sqlite_store import SqliteStore
 TURNS = 3
 SPELL_SECONDS = 5.0
 WARM_UP_SECONDS = 10.0
-AT_ONCE = 8
+AT_ONCE = 200
 FORGED_PER_SECOND = 20
 
 _CONTEXT = multiprocessing.get_context("spawn")
+
+
+@dataclass(frozen=True)
+class Spell:
+    """What happened in some seconds, per second.
+
+    Attributes:
+        taken: Reports that devices had receipts for.
+        busy: Seconds of the service's processor.
+        ended: Hostile connections that the service ended.
+    """
+
+    taken: float
+    busy: float
+    ended: float
 
 
 def main() -> None:
@@ -51,48 +69,39 @@ def main() -> None:
     connections = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
     print(describe())
     print(f"{connections:,} hostile connections; {AT_ONCE} devices at a time")
-    titles = ("undisturbed", "attacked", "share", "ended/s", "CPU", "peak MB")
+    titles = ("undisturbed", "attacked", "share", "per CPU s", "ended/s", "peak MB")
     print(f"{'attack':<18}" + "".join(f"{title:>13}" for title in titles))
+    middle = statistics.median
     for name in (*attacks(parties().step()), "mixed"):
-        row = measure(name, connections)
-        quiet, attacked, share, ended, busy, peak = row
+        quiet, loud, peak = measure(name, connections)
+        pairs = list(zip(quiet, loud, strict=True))
+        by_clock = middle(b.taken / a.taken for a, b in pairs)
+        by_processor = middle((b.taken / b.busy) / (a.taken / a.busy) for a, b in pairs)
         print(
-            f"{name:<18}{quiet:>11,.0f}/s{attacked:>11,.0f}/s{share:>13.3f}"
-            f"{ended:>13,.0f}{busy:>13.2f}{peak:>13.0f}"
+            f"{name:<18}{middle(a.taken for a in quiet):>11,.0f}/s"
+            f"{middle(b.taken for b in loud):>11,.0f}/s"
+            f"{by_clock:>13.3f}{by_processor:>13.3f}"
+            f"{middle(b.ended for b in loud):>13,.0f}{peak:>13.0f}",
+            flush=True,
         )
 
 
-def measure(name: str, connections: int) -> tuple[float, ...]:
-    """Returns reports per second undisturbed and attacked, the median of their ratios over
-    all turns, hostile connections that ended per second, the service's share of its core
-    under attack, and its largest memory in MB.
-    """
+def measure(name: str, connections: int) -> tuple[list[Spell], list[Spell], float]:
+    """Returns undisturbed and attacked spells, and the service's largest memory in MB."""
     who = parties()
     known = attacks(who.step())
     kinds = list(known.values()) if name == "mixed" else [known[name]]
     chosen = [kinds[place % len(kinds)] for place in range(connections)]
-    quiet, loud, ended, busy = [], [], [], []
+    quiet, loud = [], []
     with tempfile.TemporaryDirectory() as folder, serving(who, folder) as (pid, port):
-        devices(who, port, seconds=1.0)
+        devices(who, port, pid, seconds=1.0)
         for _ in range(TURNS):
-            quiet.append(devices(who, port))
-            with attacked(port, chosen) as pipe:
-                begun, used, before = _state(pid, pipe)
-                loud.append(devices(who, port))
-                now, total, after = _state(pid, pipe)
-                ended.append((after - before) / (now - begun))
-                busy.append((total - used) / (now - begun))
+            quiet.append(devices(who, port, pid))
+            with attacked(port, chosen) as attacker:
+                loud.append(devices(who, port, pid, attacker))
             # What is left of it ends by itself.
             time.sleep(2.0)
-        peak = _peak_megabytes(pid)
-    ratios = [b / a for a, b in zip(quiet, loud, strict=True)]
-    middle = statistics.median
-    return (*map(middle, (quiet, loud, ratios, ended, busy)), peak)
-
-
-def _state(pid: int, attacker: Connection) -> tuple[float, float, int]:
-    attacker.send(True)
-    return time.perf_counter(), _processor_seconds(pid), attacker.recv()
+        return quiet, loud, _peak_megabytes(pid)
 
 
 @contextmanager
@@ -122,17 +131,37 @@ def _serve(who: Parties, folder: str, port: int) -> None:
     run(who.app(store, Analyst(who)), host="127.0.0.1", port=port)
 
 
-def devices(who: Parties, port: int, seconds: float = SPELL_SECONDS) -> float:
-    """Returns the reports that honest devices had receipts for, per second."""
+def devices(
+    who: Parties,
+    port: int,
+    pid: int,
+    attacker: Connection | None = None,
+    *,
+    seconds: float = SPELL_SECONDS,
+) -> Spell:
+    """Lets honest devices report for so long."""
     step = who.step()
     # More than there is time for.
     bodies = [upload(step, [token]) for token in who.tokens(int(3_000 * seconds))]
     requests = [request(who.path(), len(body)) + body for body in bodies]
     with _CONTEXT.Pool(1, _off_the_first_core) as pool:
-        return pool.apply(_send, (port, requests, seconds))
+        # Started before anything is measured.
+        pool.apply(os.getpid)
+        used, ended = _processor_seconds(pid), _ended(attacker)
+        taken, took = pool.apply(_send, (port, requests, seconds))
+        used, ended = _processor_seconds(pid) - used, _ended(attacker) - ended
+    return Spell(taken / took, used / took, ended / took)
 
 
-def _send(port: int, requests: list[bytes], seconds: float) -> float:
+def _ended(attacker: Connection | None) -> int:
+    if attacker is None:
+        return 0
+    attacker.send(True)
+    ended: int = attacker.recv()
+    return ended
+
+
+def _send(port: int, requests: list[bytes], seconds: float) -> tuple[int, float]:
     waiting, taken = iter(requests), 0
     selector = selectors.DefaultSelector()
 
@@ -154,7 +183,7 @@ def _send(port: int, requests: list[bytes], seconds: float) -> float:
             one.close()
             taken += 1
             begin()
-    return taken / (now - begun)
+    return taken, now - begun
 
 
 @contextmanager

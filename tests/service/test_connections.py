@@ -209,6 +209,27 @@ def test_a_first_token_is_looked_at_before_anything_else_is_sent(
     assert reason(whole) == "token-forged"
 
 
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_an_answer_arrives_though_its_request_is_still_on_the_way(
+    version: str, tmp_path: Path
+) -> None:
+    # Proxies give up an answer if they cannot write the rest of its request.
+    with service(tmp_path) as one:
+        content = forged(one.who)
+        headers = request(one.who.path(), len(content)).replace(
+            b"1.1\r\n", f"{version}\r\nConnection: close\r\n".encode()
+        )
+        early = one.connect(headers + content[:58])
+        begin = early.recv(12)
+        for _ in range(8):
+            early.sendall(bytes(2**16))
+            time.sleep(0.01)
+        end = heard(early)
+
+    assert begin == b"HTTP/1.1 403"
+    assert b"token-forged" in end
+
+
 def test_bodies_without_a_token_hold_nothing(tmp_path: Path) -> None:
     with service(tmp_path) as one:
         content = forged(one.who)

@@ -15,7 +15,7 @@ import asyncio
 import re
 import socket
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from shuffledp.extras import require
 from shuffledp.service.wire.reports import HEADER_SIZE
@@ -159,7 +159,7 @@ class GuardedConnection(H11Protocol):
         if self._lingers:
             self._unwanted += len(data)
             if self._unwanted > _LINGER_BYTES:
-                self.drop()
+                self.flow.pause_reading()
             return
         if self._begun is not None:
             self._begun += data
@@ -178,20 +178,19 @@ class GuardedConnection(H11Protocol):
         """As uvicorn; once headers are whole, the service itself decides how to go on."""
         before = self.cycle
         super().handle_events()
-        if self.cycle is not before and self._timer is not None:
-            self._timer.cancel()
+        if self.cycle is not before:
+            # It would be closed at once, where its sender asks for that.
+            self.cycle.transport = cast(asyncio.Transport, _Ending(self))
+            if self._timer is not None:
+                self._timer.cancel()
 
     def on_response_complete(self) -> None:
         """As uvicorn; who posted what proves nothing is not waited for any longer."""
         was_proven, self._is_proven = self._is_proven, False
-        if self.transport.is_closing():
-            self._within(_WRITE_SECONDS)
-        elif self.conn.their_state is h11.SEND_BODY:
-            self._linger()
-        elif self.scope["method"] == "POST" and not was_proven:
-            self.transport.close()
-            self._within(_WRITE_SECONDS)
-        else:
+        stranger_posted = self.scope["method"] == "POST" and not was_proven
+        if stranger_posted or self.conn.their_state is h11.SEND_BODY:
+            self.end()
+        elif not self.transport.is_closing():
             self._all.answered(self)
             self._read_at_once(_STRANGERS_READ)
             self._within(_HEADER_SECONDS)
@@ -228,24 +227,43 @@ class GuardedConnection(H11Protocol):
         self._all.leave(self)
         self.transport.abort()
 
+    def end(self) -> None:
+        """Ends it once its answer has arrived, if it does."""
+        if self.transport.is_closing() or self._lingers:
+            return
+        if self.conn.their_state is h11.SEND_BODY:
+            # Closed with unread bytes, the answer could be lost on its way: nothing more
+            # is said, but some of the rest is taken and thrown away for a moment.
+            self._lingers = True
+            with suppress(OSError):
+                self.transport.write_eof()
+            self._within(_LINGER_SECONDS)
+        else:
+            self.transport.close()
+            self._within(_WRITE_SECONDS)
+
     def _within(self, seconds: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self.loop.call_later(seconds, self.drop)
-
-    def _linger(self) -> None:
-        # Closed with unread bytes, the answer could be lost on its way: nothing more is
-        # said, but a little of the rest is taken and thrown away.
-        self._lingers = True
-        with suppress(OSError):
-            self.transport.write_eof()
-        self._within(_LINGER_SECONDS)
 
     def _read_at_once(self, size: int) -> int:
         """Changes how many bytes are taken from the network at once; returns it so far."""
         before: int = self.transport.max_size  # type: ignore[attr-defined]
         self.transport.max_size = size  # type: ignore[attr-defined]
         return before
+
+
+class _Ending:
+    """A transport as requests see it, whose end is that of its connection."""
+
+    def __init__(self, connection: GuardedConnection) -> None:
+        self._connection = connection
+        self.write = connection.transport.write
+        self.is_closing = connection.transport.is_closing
+
+    def close(self) -> None:
+        self._connection.end()
 
 
 def _is_to_come(begun: bytearray) -> bool:
