@@ -23,6 +23,9 @@ pytest.importorskip("starlette", reason="Needs the extra service.")
 from hostile_connections import Crowd, attacks, request
 from live_services import PROCESSES, free_ports, peak_memory
 from shuffler_parties import Analyst, Client, Parties, exact, parties, reason, upload
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from shuffledp.service import connections, run
 from shuffledp.service.pace import Paced
@@ -41,6 +44,8 @@ from shuffledp.service.wire.tokens import TOKEN_SIZE
 # Of headers and bodies, in place of ten seconds.
 _SECONDS = 0.5
 _PATIENCE = 20.0
+# As large as a page and what it needs.
+_LARGE = np.arange(2**15 + 1).tobytes()
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,10 @@ class Service:
         return self.connect(request(self.who.path(), len(content)) + content[:sent])
 
 
+async def _large(_request: Request) -> Response:
+    return Response(_LARGE)
+
+
 def _serve(who: Parties, port: int, folder: Path, files: int, seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(files, 64), files))
     connections._HEADER_SECONDS = connections._WRITE_SECONDS = seconds
@@ -73,6 +82,7 @@ def _serve(who: Parties, port: int, folder: Path, files: int, seconds: float) ->
     body._GRACE_SECONDS = seconds
     run._LAST_SECONDS = 1
     app = who.app(SqliteStore(folder / "shuffler.db"), Analyst(who))
+    app.router.routes.append(Route("/large", _large))
     run.run(app, host="127.0.0.1", port=port)
 
 
@@ -369,32 +379,59 @@ def test_newcomers_get_in_however_many_strangers_are_there(tmp_path: Path) -> No
     assert memory < 150
 
 
+def _unread(one: Service, count: int = 5) -> list[socket.socket]:
+    """Connections that ask for something large, and do not take it."""
+    greedy = [socket.socket() for _ in range(count)]
+    for each in greedy:
+        each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        each.connect(("127.0.0.1", one.port))
+        each.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+    return greedy
+
+
 def test_answers_that_nobody_takes_do_not_pile_up(tmp_path: Path) -> None:
     with service(tmp_path) as one:
-        ask = f"GET {one.who.path()} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 200
+        ask = b"GET /large HTTP/1.0\r\n\r\n"
+        # All of it comes to whoever takes it.
+        whole = heard(one.connect(ask)).partition(b"\r\n\r\n")[2]
         before = peak_memory(one.process.pid)
-        greedy = [socket.socket() for _ in range(30)]
-        begun = time.monotonic()
-        for each in greedy:
-            each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-            each.connect(("127.0.0.1", one.port))
-            each.setblocking(False)
-        left = set(greedy)
-        while left and time.monotonic() < begun + 10.0:
-            for each in list(left):
-                try:
-                    each.send(ask)
-                except BlockingIOError:
-                    pass
-                except ConnectionError:
-                    left.discard(each)
-            time.sleep(0.02)
+        greedy = _unread(one, 500)
+        time.sleep(2 * _SECONDS)
         after = peak_memory(one.process.pid)
-        for each in greedy:
-            each.close()
+        taken = [len(heard(each)) for each in greedy]
 
-    assert not left
-    assert after - before < 30.0
+    assert whole == _LARGE
+    assert max(taken) < len(_LARGE)
+    # 125 MiB were asked for.
+    assert after - before < 40.0
+
+
+def test_whoever_asks_on_without_taking_answers_is_left_alone(tmp_path: Path) -> None:
+    ask = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+    with service(tmp_path) as one:
+        many = heard(one.connect(ask * 100))
+        patient, answers = one.connect(), []
+        for _ in range(3):
+            patient.sendall(ask)
+            answers.append(b"")
+            while not answers[-1].endswith(b"}"):
+                answers[-1] += patient.recv(4_096)
+        patient.close()
+
+    assert many.count(b"HTTP/1.1") == 1
+    assert all(answer.startswith(b"HTTP/1.1 200") for answer in answers)
+
+
+def test_thousands_of_empty_headers_are_not_read(tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        lines = [b"a:\r\n" * count for count in (90, 4_000)]
+        few, many = (
+            heard(one.connect(b"GET /health HTTP/1.0\r\n" + line + b"\r\n"))
+            for line in lines
+        )
+
+    assert few.startswith(b"HTTP/1.1 200")
+    assert many == b""
 
 
 @pytest.mark.parametrize(
@@ -422,17 +459,6 @@ def test_nonsense_is_ended_soon_and_leaves_nothing(said: bytes, tmp_path: Path) 
 def _stalled(one: Service) -> list[socket.socket]:
     content = upload(one.who.step(), one.who.tokens(50))
     return [one.begin_upload(content, 1_000) for _ in range(5)]
-
-
-def _unread(one: Service) -> list[socket.socket]:
-    ask = f"GET {one.who.path()} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 2_000
-    greedy = [one.connect() for _ in range(5)]
-    for each in greedy:
-        each.setblocking(False)
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                each.send(ask)
-    return greedy
 
 
 @pytest.mark.parametrize("busy", [_stalled, _unread])

@@ -25,7 +25,7 @@ require("starlette", extra="service", what="A service")
 require("uvicorn", extra="service", what="A service")
 
 import h11  # noqa: E402
-from starlette.types import Scope  # noqa: E402
+from starlette.types import ASGIApp, Message, Receive, Scope, Send  # noqa: E402
 from uvicorn.config import Config  # noqa: E402
 from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: E402
 from uvicorn.server import ServerState  # noqa: E402
@@ -41,12 +41,16 @@ ACCEPTED_AT_ONCE = 16
 
 _HEADER_SECONDS = 10.0
 _WRITE_SECONDS = 20.0
+# Thousands of empty ones would fit, and take ten milliseconds.
+_MAX_LINES = 100
 _LINGER_SECONDS = 1.0
 _LINGER_BYTES = 2**20
 _STRANGERS_READ = 16 * 2**10
 _MAX_UNREAD = 128
-# Of what an answer may leave with the system, which keeps megabytes otherwise.
+# Of an answer: what the system may keep, which is megabytes otherwise, and what is given
+# to it at once.
 _SEND_BUFFER = 64 * 2**10
+_PIECE = 16 * 2**10
 # Of files: databases, the listener, clients, and what a few turns of the loop accepted
 # before it is counted, or have not yet closed after it was dropped.
 _RESERVED = 256
@@ -70,6 +74,27 @@ def prove(scope: Scope) -> None:
     connection = scope.get("state", {}).get(_KEY)
     if connection is not None:
         connection.prove()
+
+
+class InPieces:
+    """Middleware that gives an answer away only as fast as it is taken."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+
+        async def send_pieces(message: Message) -> None:
+            body = message.get("body", b"")
+            for start in range(_PIECE, len(body), _PIECE):
+                piece = body[start - _PIECE : start]
+                await send({**message, "body": piece, "more_body": True})
+            if len(body) > _PIECE:
+                message = {**message, "body": body[-((len(body) - 1) % _PIECE + 1) :]}
+            await send(message)
+
+        await self._app(scope, receive, send_pieces)
 
 
 class Connections(ServerState):
@@ -97,7 +122,9 @@ class Connections(ServerState):
 
     def answered(self, connection: "GuardedConnection") -> None:
         """Counts it as a newcomer: the next request has to prove itself again."""
-        self.leave(connection)
+        # Its answer may still wait to be taken.
+        for group in (self._strangers, self._proven):
+            group.pop(connection, None)
         self._strangers[connection] = None
 
     def unread(self, connection: "GuardedConnection") -> None:
@@ -142,6 +169,7 @@ class GuardedConnection(H11Protocol):
         transport.get_extra_info("socket").setsockopt(
             socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER
         )
+        transport.set_write_buffer_limits(high=_PIECE)
         self._whole_size = self._read_at_once(_STRANGERS_READ)
         self._all.enter(self)
         self._within(_HEADER_SECONDS)
@@ -166,6 +194,9 @@ class GuardedConnection(H11Protocol):
             if _is_to_come(self._begun):
                 return
             data, self._begun = bytes(self._begun), None
+            if data.count(b"\n", 0, data.find(b"\r\n\r\n")) > _MAX_LINES:
+                self.drop()
+                return
         try:
             super().data_received(data)
         except h11.LocalProtocolError:
@@ -185,13 +216,19 @@ class GuardedConnection(H11Protocol):
                 self._timer.cancel()
 
     def on_response_complete(self) -> None:
-        """As uvicorn; who posted what proves nothing is not waited for any longer."""
+        """As uvicorn, unless it is better to go.
+
+        Who posted what proves nothing is not waited for, nor who asks on without waiting
+        for an answer: no device and no proxy does.
+        """
         was_proven, self._is_proven = self._is_proven, False
         stranger_posted = self.scope["method"] == "POST" and not was_proven
-        if stranger_posted or self.conn.their_state is h11.SEND_BODY:
+        asks_on = self.conn.their_state is h11.SEND_BODY or self.conn.trailing_data[0]
+        if stranger_posted or asks_on:
             self.end()
         elif not self.transport.is_closing():
             self._all.answered(self)
+            self._begun = bytearray()
             self._read_at_once(_STRANGERS_READ)
             self._within(_HEADER_SECONDS)
         super().on_response_complete()
@@ -267,7 +304,7 @@ class _Ending:
 
 
 def _is_to_come(begun: bytearray) -> bool:
-    """Tells whether a first request is no request yet, nor the begin of its body there.
+    """Tells whether it is no request yet, or the begin of its body is not there.
 
     Nothing is decided here but when it is read: what comes in drops, or not at all, costs
     as little as that.

@@ -18,6 +18,7 @@ from shuffledp.service.connections import (
     MAX_HEADER,
     Connections,
     GuardedConnection,
+    InPieces,
     places,
 )
 from shuffledp.service.wire.task import Task
@@ -57,7 +58,7 @@ def run(
     # What a service writes is for its own user's eyes.
     os.umask(0o077)
     config = uvicorn.Config(
-        app,
+        InPieces(app),
         # Where people are, and what they ask for, is nobody's business.
         access_log=False,
         proxy_headers=False,
