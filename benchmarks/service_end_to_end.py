@@ -26,7 +26,9 @@ import numpy as np
 from machine import describe
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
 
+from live_services import peak_memory
 from oracles.service_parties import LEVELS, Parties, parties
 
 from shuffledp.randomness import SystemRandom
@@ -64,12 +66,12 @@ class Service:
         """Ends it; knows its processor's seconds and memory in MB afterwards."""
         if self._process.returncode is not None:
             return
+        # What the system counts at the end begins with the memory of who started it.
+        self.peak = peak_memory(self._process.pid)
         self._process.send_signal(signal.SIGTERM)
         _, status, used = os.wait4(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
         self.busy = used.ru_utime + used.ru_stime
-        # Linux reports kilobytes, macOS bytes.
-        self.peak = used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def ask_until(url: str) -> dict[str, Any]:

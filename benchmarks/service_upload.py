@@ -14,7 +14,6 @@ it is installed, with its default settings.
 import asyncio
 import multiprocessing
 import os
-import resource
 import secrets
 import socket
 import sys
@@ -34,6 +33,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
 
 import postgres_server
+from live_services import peak_memory
 from shuffler_parties import Analyst, Parties, parties
 
 from shuffledp.service.shuffler.postgres_store import PostgresStore
@@ -69,8 +69,7 @@ def serve(who: Parties, database: str, pipe: Connection) -> None:
             await asyncio.sleep(0.01)
         pipe.send(listening.getsockname()[1])
         while await asyncio.to_thread(pipe.recv):
-            used = resource.getrusage(resource.RUSAGE_SELF)
-            pipe.send((time.process_time(), used.ru_maxrss / 2**10))
+            pipe.send((time.process_time(), peak_memory(os.getpid())))
         server.should_exit = True
         await serving
 
