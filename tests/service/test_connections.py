@@ -79,7 +79,7 @@ def _serve(who: Parties, port: int, folder: Path, files: int, seconds: float) ->
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(files, 64), files))
     connections._HEADER_SECONDS = connections._WRITE_SECONDS = seconds
     connections._LINGER_SECONDS = 0.2
-    body._GRACE_SECONDS = seconds
+    body._GRACE_SECONDS = body._SHORT_SECONDS = seconds
     run._LAST_SECONDS = 1
     app = who.app(SqliteStore(folder / "shuffler.db"), Analyst(who))
     app.router.routes.append(Route("/large", _large))
@@ -310,6 +310,24 @@ def test_a_body_that_comes_too_slowly_is_given_up_and_holds_up_nobody(
     assert sent < len(content)
     assert b"malformed" in answer or answer == b""
     assert again.json()["accepted"] == 9
+
+
+def test_a_command_that_is_slow_or_long_is_given_up_whoever_sends_it(
+    tmp_path: Path,
+) -> None:
+    with service(tmp_path, seconds=0.5) as one:
+        command = one.who.command("status")
+        begin = (
+            f"POST {one.who.path('/commands')} HTTP/1.1\r\nHost: x\r\n"
+            f"Content-Length: {len(command)}\r\n\r\n"
+        ).encode()
+        took = ends(one.connect(begin + command[:100]))
+        url = f"http://127.0.0.1:{one.port}{one.who.path('/commands')}"
+        long = httpx.post(url, content=bytes(10_000), trust_env=False)
+        whole = httpx.post(url, content=command, trust_env=False)
+
+    assert took < 5.0
+    assert (long.status_code, whole.status_code) == (413, 200)
 
 
 def test_a_body_has_to_keep_its_pace() -> None:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from shuffledp.extras import require
 from shuffledp.service.participant import NOT_BUILT, PAGE_HEADERS, page_folder
 from shuffledp.service.problems import HideCrashes, handlers, log_crash
-from shuffledp.service.shuffler.body import Bodies
+from shuffledp.service.shuffler.body import Bodies, short_body
 from shuffledp.service.shuffler.collector import Collector
 from shuffledp.service.shuffler.handover import AnalystClient, Handover
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
@@ -30,7 +30,6 @@ from starlette.routing import Route  # noqa: E402
 _INDEX = "index.html"
 _TEND_SECONDS = 5.0
 _SHOW_SECONDS = 60.0
-_MAX_COMMAND = 4096
 _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 _log = logging.getLogger("shuffledp.service")
@@ -152,7 +151,7 @@ class _Shuffler:
         """Does what the operator says, if it is signed and the task stands as named."""
         collector = self._collector(request)
         handover = self._handovers[collector.hosted.task.identity]
-        document = read_object(await _small(request), "a command")
+        document = read_object(await short_body(request), "a command")
         command = Command.read(document, collector.hosted.task)
         collector.check_place(command.epoch, command.stage)
         match command.action:
@@ -219,19 +218,3 @@ class _Shuffler:
         if collector is None:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a task of this service.")
         return collector
-
-
-async def _small(request: Request) -> bytes:
-    """Returns a body that cannot be long.
-
-    Raises:
-        Refusal: If it is.
-    """
-    content = b""
-    async for part in request.stream():
-        content += part
-        if len(content) > _MAX_COMMAND:
-            raise Refusal(
-                Reason.TOO_LARGE, f"Expected a command of {_MAX_COMMAND} bytes."
-            )
-    return content

@@ -21,9 +21,35 @@ from starlette.requests import ClientDisconnect, Request  # noqa: E402
 BEGIN_SIZE = HEADER_SIZE + TOKEN_SIZE
 """Bytes of a body that are looked at before the rest is taken."""
 
+MAX_COMMAND = 4096
+"""Bytes of an operator's command."""
+
 _MAX_HELD = 16 * MAX_BODY
 _GRACE_SECONDS = 10.0
+_SHORT_SECONDS = 5.0
 _BYTES_PER_SECOND = 32 * 2**10
+
+
+async def short_body(request: Request) -> bytes:
+    """Returns the body of a command, of whoever sent it.
+
+    Raises:
+        Refusal: If it is longer than `MAX_COMMAND`, slow, or incomplete.
+    """
+    content = b""
+    rate = MAX_COMMAND / _GRACE_SECONDS
+    try:
+        async for part in Paced(
+            aiter(request.stream()), grace=_SHORT_SECONDS, rate=rate
+        ):
+            content += part
+            if len(content) > MAX_COMMAND:
+                raise Refusal(
+                    Reason.TOO_LARGE, f"Expected a command of {MAX_COMMAND} bytes."
+                )
+    except (TimeoutError, ClientDisconnect):
+        raise Refusal(Reason.MALFORMED, "Expected the whole command.") from None
+    return content
 
 
 class Bodies:
