@@ -53,6 +53,7 @@ class Parties:
         disorder: Callable[[list[bytes]], None] | None = None,
         dummies: int = 0,
         shuffler_key: bytes | None = None,
+        after: int | None = None,
     ) -> bytes:
         """What the shuffler hands over.
 
@@ -87,6 +88,7 @@ class Parties:
             b"".join(sealed),
             shuffler_key or self.shuffler_key,
             enrolment=self.enroller.enrolment(step.epoch),
+            after=step.epoch - 1 if after is None else after,
         )
 
 

@@ -128,7 +128,9 @@ def confirms_a_report(task: Task, key: bytes) -> bool:
 def hands_over_a_batch(task: Task, key: bytes, enrolled: bytes) -> bool:
     step, enrolment = Step(task, 1), read_roster(enrolled, task).enrolment
     messages = in_order(bytes(step.sealed_size), step.sealed_size).tobytes()
-    batch = write_batch(step, bytes(16), (1, 0, 0), messages, key, enrolment=enrolment)
+    batch = write_batch(
+        step, bytes(16), (1, 0, 0), messages, key, enrolment=enrolment, after=0
+    )
     read_batch(batch, task)
     return True
 

@@ -285,6 +285,65 @@ def test_the_ledger_adds_up_epochs(tmp_path: Path) -> None:
     assert status["delta_spent"] == pytest.approx(3e-3, rel=1e-12)
 
 
+def test_skipped_epochs_stand_in_the_ledger_and_cost_nothing(tmp_path: Path) -> None:
+    who = parties()
+    first = usual_batch(who)
+    fourth = usual_batch(who, epoch=4, after=1)
+
+    async def scenario(service: Service) -> Any:
+        await service.post(first)
+        await service.counted()
+        gap = await service.post(usual_batch(who, epoch=4, after=3))
+        await service.post(fourth)
+        status = await service.counted()
+        late = await service.post(usual_batch(who, epoch=2))
+        again = await service.post(first)
+        page = await service.page(3)
+        return gap, status, late, again, await service.result(3), page
+
+    gap, status, late, again, result, page = serve(tmp_path, who, scenario)
+
+    assert problem(gap) == (409, "wrong-epoch")
+    assert problem(late) == (409, "already-delivered")
+    assert again.status_code == 200
+    assert [
+        (entry["epoch"], entry["phase"], entry["people"]) for entry in status["epochs"]
+    ] == [
+        (1, "published", [60] * 3),
+        (2, "skipped", [0] * 3),
+        (3, "skipped", [0] * 3),
+        (4, "published", [60] * 3),
+    ]
+    costs = np.array([entry["spent"] for entry in status["epochs"]])
+    assert costs[1:3].tolist() == [[0.0] * 3] * 2
+    assert status["spent"] == pytest.approx((costs[0] + costs[3]).tolist(), rel=1e-12)
+    assert status["delta_spent"] == 2 * who.task.delta
+    assert (status["awaited"], problem(result)) == (5, (409, "skipped"))
+    assert "Epoch 3 was skipped" in page
+
+
+@pytest.mark.slow
+def test_an_epoch_whose_choices_were_opened_can_be_skipped(tmp_path: Path) -> None:
+    who = parties("items")
+    levels, named = crowd_levels(), np.repeat(np.arange(3), 60)[:, None]
+
+    def choices(epoch: int) -> bytes:
+        return who.batch(
+            Step(who.task, epoch, EpochStage.CHOICE), named, levels, after=0
+        )
+
+    async def scenario(service: Service) -> dict[str, Any]:
+        assert (await service.post(choices(1))).json()["plan"] is not None
+        await service.post(choices(2))
+        return await service.counted()
+
+    status = serve(tmp_path, who, scenario)
+
+    assert [entry["phase"] for entry in status["epochs"]] == ["skipped"]
+    assert (status["epoch"], status["stage"]) == (2, "answer")
+    assert status["spent"] == [0.0] * 3
+
+
 def damage(sealed: list[bytes], *, seed: int) -> None:
     """One random bit of each of 1,000 messages, or their beginning replaced by zeros."""
     rng = np.random.default_rng(seed)
@@ -423,8 +482,8 @@ def test_batches_changed_on_the_way_are_refused_and_leave_nothing(
     changed += [
         batch + b"x",
         b"",
-        b"SDPB\x01\xff\xff\xff\xff",
-        b"SDPB\x01\x00\x00\x00\x02{}",
+        b"SDPB\x03\xff\xff\xff\xff",
+        b"SDPB\x03\x00\x00\x00\x02{}",
     ]
 
     async def scenario(service: Service) -> tuple[Any, ...]:

@@ -41,7 +41,8 @@ def enrolment_of(task: Task, epoch: int) -> Enrolment:
 
 
 def enrolled(task: Task, epoch: int = 1) -> ShufflerState:
-    return ShufflerState.begin(task, epoch).enroll(enrolment_of(task, epoch))
+    begun = ShufflerState.begin(task, epoch, after=epoch - 1)
+    return begun.enroll(enrolment_of(task, epoch))
 
 
 def acknowledged(state: ShufflerState, plan: Identity | None = None) -> ShufflerState:
@@ -60,6 +61,7 @@ def header(state: AnalystState, batch_id: bytes = BATCH, **changes: Any) -> Batc
     fitting = BatchHeader(
         state.task.digest,
         step.epoch,
+        step.epoch - 1,
         step.stage,
         batch_id,
         (300,) if len(state.task.stages) == 2 else ENOUGH,
@@ -130,8 +132,10 @@ def test_a_step_that_was_delivered_before_is_over_once_it_is_abandoned() -> None
 
     for opened, people in ((answers, ENOUGH), (levels, (300,))):
         over = opened.close(people, BATCH).abandon(Reason.ALREADY_DELIVERED)
-        assert (over.phase, over.batch_id) == (ShufflerPhase.DELIVERED, None)
+        assert (over.phase, over.batch_id) == (ShufflerPhase.SKIPPED, None)
         assert (over.next_epoch().epoch, over.next_epoch().stage) == (2, opened.stage)
+        # She has something of it, and may never finish it: no delivery is claimed.
+        assert over.next_epoch().after == 0
 
 
 def test_only_a_closed_batch_can_be_abandoned() -> None:
@@ -140,6 +144,45 @@ def test_only_a_closed_batch_can_be_abandoned() -> None:
 
     for state in (opened, over):
         assert reason_of(state.abandon, Reason.ALLOWANCE_SPENT) is Reason.NOT_OPEN
+
+
+def test_an_epoch_can_be_skipped_wherever_it_is_stuck() -> None:
+    levels = enrolled(ITEMS, epoch=3)
+    items = acknowledged(levels.close((300,), BATCH), PLAN)
+    refused = items.close((300,), OTHER)
+
+    for state, why in ((levels, False), (items, False), (refused, True)):
+        over = state.skip(refused=why)
+        begun = over.next_epoch()
+        assert (over.phase, over.batch_id) == (ShufflerPhase.SKIPPED, None)
+        assert begun == ShufflerState.begin(ITEMS, 4, after=2)
+        # Two in a row: the last one that was delivered is still the same.
+        assert begun.skip().next_epoch() == ShufflerState.begin(ITEMS, 5, after=2)
+
+
+def test_what_is_over_or_may_have_arrived_is_not_skipped() -> None:
+    closed = enrolled(TASK).close(ENOUGH, BATCH)
+    delivered = acknowledged(closed)
+    skipped = enrolled(TASK).skip()
+
+    for state, refused in ((closed, False), (delivered, True), (skipped, True)):
+        assert reason_of(state.skip, refused=refused) is Reason.NOT_OPEN
+    header = Header(TASK.task_id, 1, EpochStage.ANSWER)
+    assert reason_of(skipped.check_upload, header) is Reason.NOT_OPEN
+    assert reason_of(skipped.close, ENOUGH, OTHER) is Reason.NOT_OPEN
+    assert reason_of(skipped.abandon, Reason.WRONG_EPOCH) is Reason.NOT_OPEN
+
+
+def test_after_a_lost_database_the_epoch_after_the_interrupted_one_begins() -> None:
+    lost = enrolled(TASK)
+    last = TASK.last_epoch
+
+    assert lost.resume(3) == ShufflerState.begin(TASK, 4, after=2)
+    for awaited in (-5, 0, 1, last, 10**30):
+        # Who waits for this epoch lost nothing; nobody can be enrolled after the last.
+        assert reason_of(lost.resume, awaited) is Reason.NOT_OPEN
+    for state in (lost.close(ENOUGH, BATCH), lost.skip()):
+        assert reason_of(state.resume, 3) is Reason.NOT_OPEN
 
 
 def test_uploads_for_anything_else_are_refused_with_the_reason() -> None:
@@ -233,9 +276,10 @@ def test_the_analyst_plans_items_between_two_batches() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"epoch": 2}, Reason.WRONG_EPOCH),
+        ({"epoch": 2, "after": 1}, Reason.WRONG_EPOCH),
         ({"epoch": 0}, Reason.WRONG_EPOCH),
         ({"epoch": 10**300}, Reason.WRONG_EPOCH),
+        ({"epoch": TASK.last_epoch + 1, "after": 0}, Reason.WRONG_EPOCH),
         ({"stage": EpochStage.CHOICE}, Reason.WRONG_STAGE),
         ({"people": (300,)}, Reason.WRONG_SIZE),
         ({"people": ()}, Reason.WRONG_SIZE),
@@ -250,6 +294,63 @@ def test_the_analyst_refuses_batches_of_something_else(
     state = AnalystState.begin(TASK)
 
     assert reason_of(state.receive, header(state, **changes)) is reason
+
+
+def test_the_analyst_goes_on_after_epochs_that_were_skipped() -> None:
+    waiting = AnalystState.begin(TASK)
+    first = waiting.receive(header(waiting)).finish((0.1, 0.2, 0.3), published=True)
+    fourth = header(first, OTHER, epoch=4, after=1, enrolment=enrolment_of(TASK, 4))
+
+    later = first.receive(fourth)
+
+    assert list(first.skipped_before(4)) == [2, 3]
+    assert (later.epoch, later.phase.value) == (4, "received")
+    assert (later.spent, later.awaited) == ((0.1, 0.2, 0.3), 5)
+    # Neither what is over nor what was skipped comes back.
+    done = later.finish((0.0,) * 3, published=False)
+    for epoch in (1, 2, 3, 4):
+        old = header(done, bytes([9]) * 16, epoch=epoch, after=0)
+        assert reason_of(done.receive, old) is Reason.ALREADY_DELIVERED
+
+
+def test_answers_that_never_come_are_skipped_with_their_plan() -> None:
+    begun = AnalystState.begin(ITEMS)
+    planned = begun.receive(header(begun)).publish_plan(PLAN, CHOSEN)
+    choices = Step(ITEMS, 2, EpochStage.CHOICE)
+    second = header(
+        begun,
+        OTHER,
+        epoch=2,
+        after=0,
+        stage=EpochStage.CHOICE,
+        enrolment=enrolment_of(ITEMS, 2),
+        sealed_size=choices.sealed_size,
+    )
+
+    later = planned.receive(second)
+
+    assert list(planned.skipped_before(2)) == [1]
+    assert (planned.awaited, later.awaited) == (1, 2)
+    assert (later.epoch, later.plan, later.chosen) == (2, None, None)
+
+
+def test_an_analyst_who_forgot_a_delivered_epoch_accepts_no_later_one() -> None:
+    forgetful = AnalystState.begin(TASK)
+
+    third = header(forgetful, epoch=3, after=1, enrolment=enrolment_of(TASK, 3))
+
+    assert reason_of(forgetful.receive, third) is Reason.WRONG_EPOCH
+    assert forgetful.receive(replace(third, after=0)).epoch == 3
+
+
+def test_a_later_epoch_waits_until_the_one_before_is_counted() -> None:
+    waiting = AnalystState.begin(TASK)
+    received = waiting.receive(header(waiting))
+
+    for after in (0, 1):
+        second = header(waiting, OTHER, epoch=2, after=after)
+        assert reason_of(received.receive, second) is Reason.WRONG_EPOCH
+    assert received.awaited == 2
 
 
 def test_another_batch_of_the_same_step_is_refused() -> None:
@@ -295,6 +396,7 @@ SHUFFLER_CALLS = st.lists(
         st.tuples(st.just("close"), st.tuples(COUNT, COUNT, COUNT)),
         st.tuples(st.just("deliver"), st.sampled_from(["right", "old", "other"])),
         st.tuples(st.just("next"), st.none()),
+        st.tuples(st.just("skip"), st.booleans()),
     ),
     max_size=40,
 )
@@ -325,9 +427,15 @@ def test_no_sequence_of_calls_releases_too_few_people_or_a_batch_twice(
                 said = Acknowledgement(task.digest, batch_id, PLAN)
                 state = state.deliver(said)
                 assert batch_id == before.batch_id
+            elif call == "skip":
+                state = state.skip(refused=what)
+                assert what or before.phase is ShufflerPhase.OPEN
             else:
                 state = state.next_epoch()
-                assert before.phase is ShufflerPhase.DELIVERED
+                ended = before.phase
+                assert ended in (ShufflerPhase.DELIVERED, ShufflerPhase.SKIPPED)
+                delivered = ended is ShufflerPhase.DELIVERED
+                assert state.after == (before.epoch if delivered else before.after)
         except Refusal:
             assert state is before
 
@@ -339,7 +447,10 @@ ANALYST_CALLS = st.lists(
         st.tuples(
             st.just("receive"),
             st.tuples(
-                st.integers(0, 4), st.sampled_from(EpochStage), st.integers(0, 6)
+                st.integers(0, 4),
+                st.sampled_from(EpochStage),
+                st.integers(0, 6),
+                st.integers(0, 3),
             ),
         ),
         st.tuples(st.just("finish"), st.booleans()),
@@ -363,10 +474,14 @@ def test_no_sequence_of_calls_counts_a_batch_twice_or_exceeds_an_allowance(
         before = state
         try:
             if call == "receive":
-                epoch, stage, batch = what
-                fitting = header(state, bytes([batch]) * 16, epoch=epoch, stage=stage)
+                epoch, stage, batch, after = what
+                fitting = header(
+                    state, bytes([batch]) * 16, epoch=epoch, stage=stage, after=after
+                )
                 state = state.receive(fitting)
                 if state is not before:
+                    assert after <= before.over < epoch
+                    assert epoch >= before.epoch
                     assert (epoch, stage) not in counted
                     counted.add((epoch, stage))
             elif call == "plan":

@@ -122,6 +122,7 @@ def test_a_batch_is_checked_before_all_of_it_has_come(tmp_path: Path) -> None:
         b"".join(wrong),
         who.shuffler_key,
         enrolment=who.enroller.enrolment(1),
+        after=0,
     )
     read = 0
 

@@ -453,7 +453,7 @@ def test_a_step_that_was_delivered_before_is_dropped_and_the_next_epoch_begins(
         dropped = who.order(client, "abandon").json()
         begun = who.order(client, "next").json()
 
-    assert (dropped["phase"], dropped["people"]) == ("delivered", [9])
+    assert (dropped["phase"], dropped["people"]) == ("skipped", [0])
     assert (begun["epoch"], begun["stage"], begun["people"]) == (2, "choice", [0])
 
 
@@ -513,6 +513,72 @@ def test_a_batch_that_is_accepted_after_all_is_not_dropped(
     assert status["phase"] == "delivered"
 
 
+def test_an_epoch_that_cannot_be_finished_is_skipped_and_leaves_nothing(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+    analyst = Analyst(who)
+
+    with Client(who.app(make_store(), analyst)) as client:
+        post(client, who, upload(who.step(), who.tokens(9)))
+        forged = who.command("skip", key=who.analyst_key)
+        stranger = client.post(who.path("/commands"), content=forged)
+        elsewhere = client.post(
+            who.path("/commands"), content=who.command("skip", epoch=2)
+        )
+        skipped = who.order(client, "skip").json()
+        late = post(client, who, upload(who.step(), who.tokens(1)))
+        again = who.order(client, "skip")
+    with Client(who.app(make_store(), analyst, close_at=6)) as client:
+        who.order(client, "next")
+        post(client, who, upload(who.step(epoch=2), who.tokens(6, epoch=2)))
+        wait_for(client, who, phase="delivered")
+
+    assert [reason(a) for a in (stranger, elsewhere, late, again)] == [
+        "signature-forged", "not-open", "not-open", "not-open",
+    ]  # fmt: skip
+    assert (skipped["phase"], skipped["people"]) == ("skipped", [0, 0, 0])
+    [(header, content)] = analyst.received
+    assert (header.epoch, header.after, header.people) == (2, 0, (2, 2, 2))
+    assert len(content) == 6 * who.step().sealed_size
+
+
+def test_people_who_never_answer_a_plan_do_not_stop_the_next_epoch(
+    make_store: StoreMaker,
+) -> None:
+    who = parties("items")
+
+    with Client(who.app(make_store(), Analyst(who))) as client:
+        post(client, who, upload(who.step(), who.tokens(6)))
+        who.order(client, "close")
+        wait_for(client, who, stage="answer")
+        stuck = [who.order(client, action) for action in ("close", "next")]
+        who.order(client, "skip")
+        begun = who.order(client, "next").json()
+
+    assert [reason(a) for a in stuck] == ["too-few-people", "not-open"]
+    assert (begun["epoch"], begun["stage"], begun["plan"]) == (2, "choice", None)
+
+
+def test_a_closed_batch_is_skipped_only_once_it_was_refused(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+    analyst = Analyst(who, [lambda: httpx.Response(503)] * 10**6)
+
+    with Client(who.app(make_store(), analyst)) as client:
+        post(client, who, upload(who.step(), who.tokens(9)))
+        who.order(client, "close")
+        early = who.order(client, "skip")
+        analyst.troubles[:] = [refuse("allowance-spent")] * 10**6
+        wait_until_refused(client, who)
+        skipped = who.order(client, "skip").json()
+
+    assert reason(early) == "not-open"
+    assert (skipped["phase"], skipped["hand_over"]["refused"]) == ("skipped", None)
+    assert analyst.received == []
+
+
 class Accountant(Analyst):
     """Says where her task stands, as a test asks for."""
 
@@ -570,6 +636,45 @@ def test_an_epoch_begins_if_the_analyst_does_not_say_that_a_level_is_exhausted(
     answer = begin_epoch(sqlite_store, parties(), says)
 
     assert answer.json()["epoch"] == 2
+
+
+@pytest.mark.parametrize(
+    ("says", "epoch"),
+    [
+        (lambda: httpx.Response(200, json={"awaited": 3}), 4),
+        (lambda: httpx.Response(200, json={"awaited": 1}), None),
+        (lambda: httpx.Response(200, json={"awaited": 10**30}), None),
+        (lambda: httpx.Response(200, json={"awaited": "3"}), None),
+        (lambda: httpx.Response(200, json={"awaited": True}), None),
+        (lambda: httpx.Response(200, json={}), None),
+        (lambda: httpx.Response(500), None),
+        (_broken, None),
+    ],
+)
+def test_a_new_database_goes_on_after_the_epoch_that_the_analyst_waits_for(
+    sqlite_store: SqliteStore, says: Callable[[], httpx.Response], epoch: int | None
+) -> None:
+    who = parties()
+    analyst = Accountant(who, says)
+
+    with Client(who.app(sqlite_store, analyst, close_at=6)) as client:
+        used = who.tokens(2)
+        post(client, who, upload(who.step(), used))
+        answer = who.order(client, "resume")
+        if epoch is not None:
+            old = post(client, who, upload(who.step(epoch=epoch), used))
+            tokens = who.tokens(6, epoch=epoch)
+            post(client, who, upload(who.step(epoch=epoch), tokens))
+            wait_for(client, who, phase="delivered")
+
+    if epoch is None:
+        assert reason(answer) == "not-open"
+        return
+    assert answer.json()["epoch"] == epoch
+    # Tokens of what was interrupted open nothing.
+    assert reason(old) == "token-forged"
+    [(header, _)] = analyst.received
+    assert (header.epoch, header.after, header.people) == (epoch, 2, (2, 2, 2))
 
 
 def test_a_page_that_was_not_built_is_said_to_be_missing(

@@ -72,7 +72,7 @@ def batch(people: tuple[int, ...] = (1, 2, 0)) -> bytes:
     pile = b"".join(bytes([n]) * size for n in range(number))
     messages = in_order(pile, size).tobytes()
     return write_batch(
-        STEP, bytes(16), people, messages, SIGNING_KEY, enrolment=ENROLMENT
+        STEP, bytes(16), people, messages, SIGNING_KEY, enrolment=ENROLMENT, after=1
     )
 
 
@@ -169,6 +169,7 @@ def test_vector_receipt_batch_and_acknowledgement_are_signed_as_stated() -> None
         bytes(messages),
         key,
         enrolment=read_roster(raw(VECTORS["roster"]["whole"]), task).enrolment,
+        after=5,
     )
     assert rewritten == content
     assert bytes.fromhex(plan.digest) == raw(VECTORS["plan"]["digest"])
@@ -319,7 +320,7 @@ def test_random_bytes_are_read_or_refused(content: bytes) -> None:
         lambda: read_header(content),
         lambda: read_reports(STEP, content),
         lambda: read_batch(content, TASK),
-        lambda: read_batch(b"SDPB\x02" + content, TASK),
+        lambda: read_batch(b"SDPB\x03" + content, TASK),
         lambda: Task.from_json(content),
     ]
     for read in readers:
@@ -399,6 +400,9 @@ def test_a_changed_or_cut_batch_is_refused(data: st.DataObject) -> None:
         {"enrolment": {**ENROLMENT.to_dict(), "tokens": 10**6}},
         {"people": [10**4, 1, 0]},
         {"batch_id": None},
+        {"after": None},
+        {"after": -1},
+        {"after": 3},
         {"sha256": "A" * 43},
         {"more": 1},
     ],
@@ -423,7 +427,9 @@ def test_a_batch_signed_by_anybody_else_or_for_another_task_is_refused() -> None
     elsewhere = parties(task_id=bytes(16)).task
 
     def written(step: Step, key: bytes, enrolment: Enrolment = ENROLMENT) -> bytes:
-        return write_batch(step, bytes(16), (0, 1, 0), b"", key, enrolment=enrolment)
+        return write_batch(
+            step, bytes(16), (0, 1, 0), b"", key, enrolment=enrolment, after=0
+        )
 
     for content, reason in (
         (written(STEP, other.shuffler.signing_key), Reason.SIGNATURE_FORGED),

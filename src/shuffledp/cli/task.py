@@ -36,6 +36,9 @@ def task_group() -> None:
     6. Enough people answered:       shuffledp task close survey --shuffler URL
     7. Once more, a month later:     shuffledp task next survey --shuffler URL
 
+    A month in which too few people answer: shuffledp task skip. A database of the shuffler
+    that was lost: shuffledp task resume.
+
     No secret file ever leaves the machine it was drawn on.
     """
 
@@ -103,11 +106,41 @@ def abandon_command(folder: Path, shuffler: str) -> None:
     click.echo(f"The batch was dropped; {then}.")
 
 
+@task_group.command("skip")
+@FOLDER
+@SHUFFLER
+def skip_command(folder: Path, shuffler: str) -> None:
+    """End an epoch that cannot be finished: what was collected in it is dropped.
+
+    Too few people came, say, or the analyst refused the batch. Nothing is spent. A closed
+    batch that she may have is not dropped: it is handed over until she answers.
+    """
+    now = _operate(folder, shuffler, "skip")
+    click.echo(
+        f"Epoch {_epoch(now)} is skipped, and what was collected in it is dropped; the "
+        "next epoch can begin."
+    )
+
+
+@task_group.command("resume")
+@FOLDER
+@SHUFFLER
+def resume_command(folder: Path, shuffler: str) -> None:
+    """Go on after the shuffler's database was lost.
+
+    A new database begins at epoch 1. The shuffler asks the analyst which epoch she waits
+    for: that one was interrupted and counts as skipped, and the one after it begins.
+    People need new tokens for it. If she waits for epoch 1: shuffledp task skip.
+    """
+    now = _operate(folder, shuffler, "resume")
+    click.echo(f"Epoch {_epoch(now)} is open.")
+
+
 @task_group.command("next")
 @FOLDER
 @SHUFFLER
 def next_command(folder: Path, shuffler: str) -> None:
-    """Begin the next epoch, once this one is delivered; people need new tokens for it."""
+    """Begin the next epoch, once this one is over; people need new tokens for it."""
     now = _operate(folder, shuffler, "next")
     click.echo(f"Epoch {_epoch(now)} is open.")
 

@@ -10,9 +10,6 @@ from shuffledp.service.wire.roster import write_roster
 from shuffledp.service.wire.task import Task
 from shuffledp.service.wire.tokens import draw_tokens
 
-# Epochs that were skipped cost nothing, and leave their number unused.
-_SKIPPED = 2
-
 
 def people_needed(task: Task) -> int:
     """Returns the smallest crowd of which anything may be released."""
@@ -53,10 +50,10 @@ def write_enrolment(
             f"Expected at least {people_needed(task):,} tokens, or nothing could be "
             f"released: got {count:,}."
         )
-    last = _SKIPPED * task.epochs
-    if epoch > last:
+    if epoch > task.last_epoch:
         raise InvalidInputError(
-            f"Expected an epoch up to {last}: the allowance pays for {task.epochs}."
+            f"Expected an epoch up to {task.last_epoch}: the allowance pays for "
+            f"{task.epochs}."
         )
     tokens = draw_tokens(count)
     roster = folder / roster_file(epoch)

@@ -24,7 +24,7 @@ _POLL = 0.25
 
 
 async def operate(folder: Path, shuffler: str, what: Action) -> dict[str, Any]:
-    """Asks for exact numbers, closes the open step, drops a closed batch, or goes on.
+    """Asks for exact numbers, closes or skips what is open, drops a batch, or goes on.
 
     After closing it waits for the analyst's answer, `HAND_OVER_SECONDS` at most.
 

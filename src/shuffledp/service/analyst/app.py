@@ -137,6 +137,7 @@ class _Analyst:
             "epoch": state.epoch,
             "stage": state.stage.name.lower(),
             "phase": state.phase.value,
+            "awaited": state.awaited,
             "people": None if last is None else list(last.people),
             "failures": [] if last is None else list(last.failures),
             "choices": list(task.choices),
@@ -148,7 +149,7 @@ class _Analyst:
             "epochs": [
                 {
                     "epoch": record.epoch,
-                    "phase": "published" if record.published else "withheld",
+                    "phase": record.phase,
                     "people": list(record.people),
                     "spent": list(record.spent),
                 }

@@ -83,7 +83,7 @@ class Pages:
         """
         task = state.task
         result = None if record is None else record.result
-        collecting = progress is not None and progress.phase != "delivered"
+        collecting = progress is not None and progress.phase in ("open", "closed")
         return self._render(
             "task.html.j2",
             task=task,

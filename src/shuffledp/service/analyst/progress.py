@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from shuffledp.errors import DataError
 from shuffledp.extras import require
+from shuffledp.service.collection.shuffler_state import ShufflerPhase
 from shuffledp.service.wire.canonical import read_object
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
@@ -26,7 +27,7 @@ class Progress:
     Attributes:
         epoch: From 1.
         stage: "choice" or "answer".
-        phase: "open", "closed" or "delivered".
+        phase: "open", "closed", "delivered" or "skipped".
         people: Accepted reports with each choice; in all, if choices are not named.
         refused: (what is wrong with them, how many) of reports it did not accept.
         batch_refused: Why the analyst refused the closed batch; None if she did not.
@@ -86,7 +87,7 @@ def _read(value: dict[str, Any], task: Task) -> Progress:
         raise ValueError("Expected whole numbers from 0.")
     stage, phase = value["stage"], value["phase"]
     stages = [stage.name.lower() for stage in task.stages]
-    if stage not in stages or phase not in ("open", "closed", "delivered"):
+    if stage not in stages or phase not in list(ShufflerPhase):
         raise ValueError("Expected a known stage and phase.")
     reasons = {Reason(code): count for code, count in refused.items()}
     said = tuple(

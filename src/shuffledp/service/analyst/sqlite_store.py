@@ -112,6 +112,8 @@ class SqliteAnalystStore:
                 with self._transaction() as database:
                     database.execute("INSERT INTO batches VALUES (?, ?, ?, ?)", row)
                     self._write_state(after)
+                    for epoch in before.skipped_before(header.epoch):
+                        self._write_record(task, EpochRecord.skipped(task, epoch))
             except (OSError, sqlite3.Error) as error:
                 raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
 
@@ -151,12 +153,9 @@ class SqliteAnalystStore:
     def finish(self, state: AnalystState, record: EpochRecord) -> None:
         """Keeps how an epoch ended, and deletes its batch."""
         with self._lock:
-            with self._transaction() as database:
+            with self._transaction():
                 self._write_state(state)
-                database.execute(
-                    "INSERT INTO epochs VALUES (?, ?, ?)",
-                    (state.task.identity, record.epoch, write_record(record)),
-                )
+                self._write_record(state.task, record)
             self._sealed_path(state).unlink(missing_ok=True)
 
     def epochs(self, task: Task) -> list[EpochRecord]:
@@ -209,6 +208,12 @@ class SqliteAnalystStore:
         self._open_database.execute(
             "INSERT OR REPLACE INTO states VALUES (?, ?, ?)",
             (state.task.identity, state.task.digest, write_state(state)),
+        )
+
+    def _write_record(self, task: Task, record: EpochRecord) -> None:
+        self._open_database.execute(
+            "INSERT INTO epochs VALUES (?, ?, ?)",
+            (task.identity, record.epoch, write_record(record)),
         )
 
     def _sealed_path(self, state: AnalystState) -> Path:

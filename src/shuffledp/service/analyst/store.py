@@ -50,6 +50,20 @@ class EpochRecord:
         return self.result is not None
 
     @property
+    def phase(self) -> str:
+        """How it ended: published, withheld or skipped."""
+        if self.published:
+            return "published"
+        return "skipped" if self.reason is Reason.SKIPPED else "withheld"
+
+    @classmethod
+    def skipped(cls, task: Task, epoch: int) -> "EpochRecord":
+        """Returns that of an epoch of which nothing was counted."""
+        nobody, nothing = (0,) * len(task.counted), (0.0,) * len(task.choices)
+        said = ("The shuffler skipped this epoch",)
+        return cls(epoch, nobody, nothing, False, said, Reason.SKIPPED)
+
+    @property
     def refusal(self) -> Refusal:
         """What is answered to whoever asks for a result that is withheld."""
         return Refusal(self.reason or Reason.NOT_FOUND, "; ".join(self.failures) + ".")
@@ -78,6 +92,8 @@ class AnalystStore(Protocol):
         acknowledged: bytes | None,
     ) -> None:
         """Keeps a batch, sealed, from its file; a known one is dropped.
+
+        Epochs that were skipped before it are over from then on.
 
         Raises:
             Refusal: If the task's state does not allow it.

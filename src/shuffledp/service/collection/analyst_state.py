@@ -3,6 +3,10 @@
     WAITING --receive--> RECEIVED --plan--> WAITING (for the answers)
                                   --publish--> PUBLISHED --receive the next epoch--> ...
                                   --withhold--> WITHHELD --receive the next epoch--> ...
+    WAITING --receive a later epoch--> RECEIVED (those between are skipped)
+
+Epochs never go backwards. One may be skipped only if the shuffler signed that it was: what
+it delivered, and is not remembered here, was forgotten with what it cost.
 
 A batch is accepted once per step. What it costs is spent whether or not anything is
 published: the analyst has seen it.
@@ -68,6 +72,22 @@ class AnalystState:
         return Step(self.task, self.epoch, self.stage, self.plan)
 
     @property
+    def over(self) -> int:
+        """The last epoch that is over; 0 before the first."""
+        done = self.phase in (AnalystPhase.PUBLISHED, AnalystPhase.WITHHELD)
+        return self.epoch if done else self.epoch - 1
+
+    @property
+    def awaited(self) -> int:
+        """The first epoch of which a batch may still come."""
+        last = self.phase is AnalystPhase.RECEIVED and self.stage is EpochStage.ANSWER
+        return self.epoch + 1 if last else self.over + 1
+
+    def skipped_before(self, epoch: int) -> range:
+        """Returns the epochs that are skipped once a batch of this one is received."""
+        return range(self.over + 1, epoch)
+
+    @property
     def exhausted(self) -> tuple[float, ...]:
         """Choices that could not pay for another epoch as promised."""
         return tuple(
@@ -92,17 +112,7 @@ class AnalystState:
         """
         if self.batch_id == header.batch_id:
             return self
-        ready = self
-        if self.phase in (AnalystPhase.PUBLISHED, AnalystPhase.WITHHELD):
-            if header.epoch <= self.epoch:
-                raise Refusal(
-                    Reason.ALREADY_DELIVERED,
-                    f"Expected no other batch of epoch {header.epoch}.",
-                )
-            begun = AnalystState.begin(self.task)
-            ready = replace(begun, epoch=self.epoch + 1, spent=self.spent)
-        if header.epoch != ready.epoch:
-            raise Refusal(Reason.WRONG_EPOCH, f"Expected epoch {ready.epoch}.")
+        ready = self._ready_for(header)
         if ready.phase is AnalystPhase.RECEIVED:
             raise Refusal(
                 Reason.ALREADY_DELIVERED, "Expected no other batch of this step."
@@ -130,6 +140,33 @@ class AnalystState:
             batch_id=header.batch_id,
             enrolment=header.enrolment,
         )
+
+    def _ready_for(self, header: BatchHeader) -> "AnalystState":
+        """Returns the state in which a batch of this epoch is waited for."""
+        if 1 <= header.epoch <= self.over:
+            raise Refusal(
+                Reason.ALREADY_DELIVERED,
+                f"Expected no other batch of epoch {header.epoch}.",
+            )
+        if not self.epoch <= header.epoch <= self.task.last_epoch:
+            raise Refusal(
+                Reason.WRONG_EPOCH,
+                f"Expected an epoch from {self.over + 1} to {self.task.last_epoch}.",
+            )
+        if header.after > self.over:
+            # It was delivered to somebody who remembers more, and spent more.
+            raise Refusal(
+                Reason.WRONG_EPOCH,
+                f"Expected no epoch to be delivered after {self.over}.",
+            )
+        if header.epoch == self.epoch:
+            return self
+        if self.phase is AnalystPhase.RECEIVED:
+            raise Refusal(
+                Reason.WRONG_EPOCH, f"Expected epoch {self.epoch} to be counted first."
+            )
+        begun = AnalystState.begin(self.task)
+        return replace(begun, epoch=header.epoch, spent=self.spent)
 
     def publish_plan(self, plan: Identity, chosen: Tally) -> "AnalystState":
         """Returns the state in which answers are waited for."""

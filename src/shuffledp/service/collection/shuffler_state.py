@@ -4,10 +4,16 @@
          --close--> CLOSED --deliver--> OPEN (answers follow choices)
                                    or   DELIVERED --next_epoch--> OPEN
                      --abandon--> OPEN (the same step, and nobody reported yet)
-                             or   DELIVERED (this step was delivered before)
+                             or   SKIPPED (she has another batch of this step)
+         --skip----> SKIPPED --next_epoch--> OPEN
+         --resume--> OPEN (a later epoch, as this party's database was lost)
 
-A batch is abandoned only once the analyst has refused it: one that she may have is handed
-over until she signs for it, or later epochs would begin without her.
+A batch is dropped only once the analyst has refused it: one that she may have is handed
+over until she signs for it, or she would count what is said to be dropped.
+
+An epoch that is skipped ends with everything dropped that was collected in it. Every batch
+says after which epoch the analyst signed for all there was: she accepts skipped epochs, and
+no gap in what she remembers of others.
 
 Nothing here reads a clock, a socket or a disk; whoever keeps the state writes it down
 together with what it allows.
@@ -34,6 +40,7 @@ class ShufflerPhase(StrEnum):
     OPEN = "open"
     CLOSED = "closed"
     DELIVERED = "delivered"
+    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,7 @@ class ShufflerState:
         plan: What answers follow; None if nothing was published.
         batch_id: Of the batch that is closed, 16 bytes; None while none is.
         enrolment: Whose reports may come in; None until it is known.
+        after: The last epoch that was delivered before this one; 0 if none was.
     """
 
     task: Task
@@ -57,11 +65,12 @@ class ShufflerState:
     plan: Identity | None = None
     batch_id: bytes | None = None
     enrolment: Enrolment | None = None
+    after: int = 0
 
     @classmethod
-    def begin(cls, task: Task, epoch: int = 1) -> "ShufflerState":
+    def begin(cls, task: Task, epoch: int = 1, *, after: int = 0) -> "ShufflerState":
         """Returns the state in which an epoch begins."""
-        return cls(task, epoch, task.stages[0])
+        return cls(task, epoch, task.stages[0], after=after)
 
     @cached_property
     def step(self) -> Step:
@@ -150,13 +159,14 @@ class ShufflerState:
             EpochStage.ANSWER,
             plan=acknowledgement.plan,
             enrolment=self.enrolment,
+            after=self.after,
         )
 
     def abandon(self, reason: Reason) -> "ShufflerState":
         """Returns the state in which a batch that the analyst refused is gone for good.
 
-        If she has another batch of this step, the epoch is over; otherwise the same step
-        is open again, and the tokens of its epoch are good again.
+        If she has another batch of this step, the epoch is skipped; otherwise the same
+        step is open again, and the tokens of its epoch are good again.
 
         Args:
             reason: Why she refused it.
@@ -167,15 +177,61 @@ class ShufflerState:
         if self.phase is not ShufflerPhase.CLOSED:
             raise Refusal(Reason.NOT_OPEN, "Expected a closed batch.")
         over = reason is Reason.ALREADY_DELIVERED
-        phase = ShufflerPhase.DELIVERED if over else ShufflerPhase.OPEN
+        phase = ShufflerPhase.SKIPPED if over else ShufflerPhase.OPEN
         return replace(self, phase=phase, batch_id=None)
+
+    def skip(self, *, refused: bool = False) -> "ShufflerState":
+        """Returns the state in which an epoch is over that could not be finished.
+
+        Args:
+            refused: Whether the analyst refused the batch that is closed, if one is.
+
+        Raises:
+            Refusal: If it is over already, or a batch is closed that she may have.
+        """
+        if self.phase in (ShufflerPhase.DELIVERED, ShufflerPhase.SKIPPED):
+            raise Refusal(Reason.NOT_OPEN, "Expected an epoch that is under way.")
+        if self.phase is ShufflerPhase.CLOSED and not refused:
+            raise Refusal(
+                Reason.NOT_OPEN,
+                "Expected no closed batch, or one that the analyst refused.",
+            )
+        return replace(self, phase=ShufflerPhase.SKIPPED, batch_id=None)
+
+    def resume(self, awaited: int) -> "ShufflerState":
+        """Returns the state in which an epoch begins after one that was interrupted.
+
+        A database that was lost forgot which tokens were used: the epoch that was under
+        way is not collected again, and the one after it has tokens of its own.
+
+        Args:
+            awaited: The epoch that the analyst waits for.
+
+        Raises:
+            Refusal: If she is not ahead, or there is no later epoch.
+        """
+        if self.phase is not ShufflerPhase.OPEN or awaited <= self.epoch:
+            raise Refusal(
+                Reason.NOT_OPEN,
+                f"Expected the analyst to wait for a later epoch than {self.epoch}: "
+                "only then was a database lost.",
+            )
+        if awaited >= self.task.last_epoch:
+            raise Refusal(Reason.NOT_OPEN, "Expected an epoch after this one.")
+        return ShufflerState.begin(self.task, awaited + 1, after=awaited - 1)
 
     def next_epoch(self) -> "ShufflerState":
         """Returns the state in which the next epoch begins.
 
         Raises:
-            Refusal: If this one is not delivered.
+            Refusal: If this one is not over.
         """
-        if self.phase is not ShufflerPhase.DELIVERED or self.epoch == MAX_EPOCH:
-            raise Refusal(Reason.NOT_OPEN, "Expected this epoch to be delivered first.")
-        return ShufflerState.begin(self.task, self.epoch + 1)
+        delivered = self.phase is ShufflerPhase.DELIVERED
+        over = delivered or self.phase is ShufflerPhase.SKIPPED
+        if not over or self.epoch == MAX_EPOCH:
+            raise Refusal(
+                Reason.NOT_OPEN,
+                "Expected this epoch to be delivered or skipped first.",
+            )
+        after = self.epoch if delivered else self.after
+        return ShufflerState.begin(self.task, self.epoch + 1, after=after)

@@ -161,6 +161,10 @@ class _Shuffler:
                 await collector.close(command.epoch, command.stage)
             case Action.ABANDON:
                 await handover.abandon()
+            case Action.SKIP:
+                await handover.skip(command.epoch, command.stage)
+            case Action.RESUME:
+                await handover.resume()
             case Action.NEXT:
                 # Asked first without asking the analyst.
                 collector.state.next_epoch()

@@ -208,7 +208,13 @@ class Collector:
             )
             key = self.hosted.secrets.signing_key
             batch = write_batch(
-                step, batch_id, people, messages, key, enrolment=enrolment
+                step,
+                batch_id,
+                people,
+                messages,
+                key,
+                enrolment=enrolment,
+                after=state.after,
             )
             self._reached("in close")
             return after, batch
@@ -253,11 +259,43 @@ class Collector:
             await self._move(after, self._people_after(after))
             self._reached("after abandoning")
 
+    async def skip(self, epoch: int, stage: str, *, refused: bool) -> None:
+        """Ends an epoch that cannot be finished, and forgets what was collected in it.
+
+        Args:
+            epoch: Which one is meant.
+            stage: Which step of it, by name.
+            refused: Whether the analyst refused the batch that is closed, if one is.
+
+        Raises:
+            Refusal: If it is over, she may have its batch, or the disk is full.
+        """
+        async with self._changing:
+            self.check_place(epoch, stage)
+            after = self.state.skip(refused=refused)
+            await self._move(after, nobody(after))
+            self._reached("after skipping")
+
+    async def resume(self, awaited: int) -> None:
+        """Begins the epoch after the one that was under way when a database was lost.
+
+        Args:
+            awaited: The epoch that the analyst waits for.
+
+        Raises:
+            Refusal: If nothing was lost, or the disk is full.
+        """
+        async with self._changing:
+            after = self.state.resume(awaited)
+            await self._move(after, nobody(after))
+            self._reached("after resuming")
+        await self.enroll()
+
     async def next_epoch(self) -> None:
         """Begins the next epoch.
 
         Raises:
-            Refusal: If this one is not delivered, or the disk is full.
+            Refusal: If this one is not over, or the disk is full.
         """
         async with self._changing:
             after = self.state.next_epoch()

@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from http import HTTPStatus
+from typing import Any
 
 from shuffledp.errors import ShuffledpError
 from shuffledp.extras import require
@@ -95,6 +96,25 @@ class AnalystClient:
         Raises:
             UnansweredError: If she says nothing in time, or nonsense.
         """
+        try:
+            spent = (await self._status(task))["exhausted"]
+            # Of what she names, only what the task offers is repeated.
+            return tuple(choice for choice in task.choices if choice in spent)
+        except (KeyError, TypeError) as error:
+            raise UnansweredError("Expected the analyst to answer.") from error
+
+    async def awaited(self, task: Task) -> int:
+        """Returns the epoch that she waits for, as she says.
+
+        Raises:
+            UnansweredError: If she says nothing in time, or nonsense.
+        """
+        epoch = (await self._status(task)).get("awaited")
+        if type(epoch) is not int:
+            raise UnansweredError("Expected the analyst to name an epoch.")
+        return epoch
+
+    async def _status(self, task: Task) -> dict[str, Any]:
         content = bytearray()
         try:
             async with (
@@ -109,10 +129,8 @@ class AnalystClient:
                     content += part
                     if len(content) > _MAX_ANSWER:
                         raise UnansweredError("Expected a short answer.")
-            spent = read_object(bytes(content), "a status")["exhausted"]
-            # Of what she names, only what the task offers is repeated.
-            return tuple(choice for choice in task.choices if choice in spent)
-        except (httpx.HTTPError, TimeoutError, Refusal, KeyError, TypeError) as error:
+            return read_object(bytes(content), "a status")
+        except (httpx.HTTPError, TimeoutError, Refusal) as error:
             raise UnansweredError("Expected the analyst to answer.") from error
 
 
@@ -159,6 +177,35 @@ class Handover:
             finally:
                 if self._collector.state.phase is not ShufflerPhase.CLOSED:
                     self.attempts, self.refused = 0, None
+
+    async def skip(self, epoch: int, stage: str) -> None:
+        """Ends an epoch that cannot be finished.
+
+        Args:
+            epoch: Which one is meant.
+            stage: Which step of it, by name.
+
+        Raises:
+            Refusal: If it is over, she may have its batch, or the disk is full.
+        """
+        if self._collector.state.phase is ShufflerPhase.CLOSED:
+            self._refused_for()
+        async with self._trying:
+            refused = self.refused is not None
+            await self._collector.skip(epoch, stage, refused=refused)
+            self.attempts, self.refused = 0, None
+
+    async def resume(self) -> None:
+        """Begins where the analyst is, after a database was lost.
+
+        Raises:
+            Refusal: If she does not answer, nothing was lost, or the disk is full.
+        """
+        try:
+            awaited = await self._analyst.awaited(self._collector.hosted.task)
+        except UnansweredError as error:
+            raise Refusal(Reason.NOT_OPEN, str(error)) from error
+        await self._collector.resume(awaited)
 
     async def check_allowance(self) -> None:
         """Raises Refusal if the analyst says that another epoch cannot be paid for.

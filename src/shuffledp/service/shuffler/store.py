@@ -131,7 +131,7 @@ class ShufflerStore(Protocol):
 
 LAYOUT = Layout(
     "shuffler",
-    version=2,
+    version=3,
     tables=(
         "task (name TEXT PRIMARY KEY, state TEXT NOT NULL, people TEXT NOT NULL,"
         " refused TEXT NOT NULL)",
@@ -178,6 +178,7 @@ def write_state(state: ShufflerState) -> str:
         "plan": state.plan and state.plan.record,
         "batch_id": state.batch_id and to_text(state.batch_id),
         "enrolment": state.enrolment and state.enrolment.to_dict(),
+        "after": state.after,
     }
     return canonical(value).decode()
 
@@ -202,6 +203,7 @@ def read_state(text: str, task: Task) -> ShufflerState:
             plan and read_plan(plan, task),
             batch_id and from_text(batch_id, ID_SIZE, "a batch id"),
             enrolment and Enrolment.read(enrolment, task),
+            value["after"],
         )
     except (KeyError, ValueError, Refusal) as error:
         raise DataError(f"Expected the state of task {task.identity}.") from error

@@ -1,6 +1,6 @@
 """What the shuffler hands to the analyst: sorted messages, and how many people there are.
 
-    "SDPB", version 2, length of the header 4, header (signed canonical JSON), sealed
+    "SDPB", version 3, length of the header 4, header (signed canonical JSON), sealed
     messages of equal size, pile after pile
 
 There is one pile; or one for each level, if messages stay with their levels. Within a pile
@@ -25,14 +25,14 @@ from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, Task
 from shuffledp.statistics.survey import EpochStage
 
-MAGIC = b"SDPB\x02"
+MAGIC = b"SDPB\x03"
 MEDIA_TYPE = "application/vnd.shuffledp.batch"
 MAX_HEADER = 1 << 20
 
 BEGIN_SIZE = len(MAGIC) + 4
 
 _PURPOSE = "batch"
-_WHOLE = ("epoch", "sealed_size", "messages_per_report")
+_WHOLE = ("epoch", "after", "sealed_size", "messages_per_report")
 _NAMES = frozenset(
     {"task", "stage", "batch_id", "people", "sha256", "enrolment", *_WHOLE}
 )
@@ -45,6 +45,8 @@ class BatchHeader:
     Attributes:
         task: SHA-256 of the task, 32 bytes.
         epoch: From 1.
+        after: The last epoch that was delivered before; 0 before the first. All between
+            the two were skipped.
         stage: Which step of it.
         batch_id: 16 random bytes, the same each time this batch is handed over.
         people: How many people sent a report, for each choice; in all, if choices are not
@@ -57,6 +59,7 @@ class BatchHeader:
 
     task: bytes
     epoch: int
+    after: int
     stage: EpochStage
     batch_id: bytes
     people: tuple[int, ...]
@@ -75,6 +78,7 @@ class BatchHeader:
         return {
             "task": to_text(self.task),
             "epoch": self.epoch,
+            "after": self.after,
             "stage": int(self.stage),
             "batch_id": to_text(self.batch_id),
             "people": list(self.people),
@@ -93,6 +97,7 @@ def write_batch(
     signing_key: bytes,
     *,
     enrolment: Enrolment,
+    after: int,
 ) -> bytes:
     """Returns a signed batch.
 
@@ -103,10 +108,12 @@ def write_batch(
         messages: All sealed messages, pile after pile, each in its order.
         signing_key: The shuffler's.
         enrolment: Of the epoch.
+        after: As in `BatchHeader`.
     """
     header = BatchHeader(
         step.task.digest,
         step.epoch,
+        after,
         step.stage,
         batch_id,
         people,
@@ -148,7 +155,7 @@ def header_end(begin: bytes) -> int:
         Refusal: If it is none.
     """
     if len(begin) < BEGIN_SIZE or begin[: len(MAGIC)] != MAGIC:
-        raise Refusal(Reason.MALFORMED, "Expected a batch of version 2.")
+        raise Refusal(Reason.MALFORMED, "Expected a batch of version 3.")
     length = int.from_bytes(begin[len(MAGIC) :], "big")
     if length > MAX_HEADER:
         raise Refusal(Reason.TOO_LARGE, f"Expected a header of {MAX_HEADER} bytes.")
@@ -167,6 +174,8 @@ def read_batch_header(content: bytes, task: Task) -> BatchHeader:
         task.shuffler_signing_key,
     )
     header = _header(value, task)
+    if header.after >= header.epoch:
+        raise Refusal(Reason.WRONG_EPOCH, "Expected an epoch after the last one.")
     if header.enrolment.epoch != header.epoch:
         raise Refusal(Reason.WRONG_EPOCH, "Expected the enrolment of its epoch.")
     if sum(header.people) > header.enrolment.tokens:
@@ -188,6 +197,7 @@ def _header(value: dict[str, Any], task: Task) -> BatchHeader:
     return BatchHeader(
         task=task.digest,
         epoch=value["epoch"],
+        after=value["after"],
         stage=EpochStage(value["stage"]),
         batch_id=from_text(value["batch_id"], ID_SIZE, "a batch id"),
         people=tuple(people),

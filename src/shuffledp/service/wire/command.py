@@ -24,6 +24,8 @@ class Action(StrEnum):
     CLOSE = "close"
     ABANDON = "abandon"
     NEXT = "next"
+    SKIP = "skip"
+    RESUME = "resume"
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class Reason(StrEnum):
     TOO_FEW_PEOPLE = "too-few-people"
     ALLOWANCE_SPENT = "allowance-spent"
     UNREADABLE = "unreadable"
+    SKIPPED = "skipped"
     NOT_FOUND = "not-found"
     STORAGE = "storage-full"
 
@@ -48,6 +49,7 @@ _SAID = {
     Reason.TOO_FEW_PEOPLE: (409, "A level has fewer people than the task promises"),
     Reason.ALLOWANCE_SPENT: (409, "A level has too little left"),
     Reason.UNREADABLE: (422, "A message cannot be opened"),
+    Reason.SKIPPED: (409, "The epoch was skipped"),
     Reason.NOT_FOUND: (404, "There is nothing here"),
     Reason.STORAGE: (507, "The report could not be stored"),
 }

@@ -29,6 +29,8 @@ KEY_SIZE = 32
 MAX_CHOICES = 64
 MAX_PEOPLE = 10**9
 
+# Epochs that were skipped cost nothing, and leave their number unused.
+_SKIPPED = 2
 _NUMBERS = ("choices", "promise", "allowance")
 _LISTS = ("minimum", *_NUMBERS)
 _KEYS = (
@@ -147,6 +149,11 @@ class Task:
         """How many epochs every choice can pay for, as promised."""
         pairs = zip(self.allowance, self.promise, strict=True)
         return max(1, min(math.floor(whole / part) for whole, part in pairs))
+
+    @property
+    def last_epoch(self) -> int:
+        """The highest number an epoch may have: as many may be skipped as are paid for."""
+        return _SKIPPED * self.epochs
 
     @property
     def names_choices(self) -> bool:
