@@ -633,7 +633,7 @@ def test_a_service_says_where_it_is_and_ends_when_it_is_told_to(
         _, errors = process.communicate(timeout=30)
 
         assert re.fullmatch(said, line)
-        assert errors.removeprefix(f"{NOT_BUILT}\n") == ""
+        assert errors.removeprefix(f"{NOT_BUILT}\n") == "started\nstopped\n"
     # Closed in good order: the logs of both databases are gone.
     assert not list(tmp_path.glob("*-wal"))
 

@@ -96,11 +96,20 @@ def test_services_log_where_they_are_and_nothing_else(done: Demo, folder: Path) 
 
     page = f"{done.shuffler}/tasks/{done.task.identity}/take-part#token=TOKEN"
     listening = f"Shuffler listening on {done.shuffler}"
-    assert logs == [
-        f"{listening}; take part at {page}\n"
-        if page_folder()
-        else f"{NOT_BUILT}\n{listening}\n",
-        f"Dashboard: {done.analyst}/\n",
+    place = f"task={done.task.identity} epoch=1 stage=answer"
+    begun = [f"enrolled {place}", "started"]
+    if page_folder():
+        begun.append(f"{listening}; take part at {page}")
+    else:
+        begun = [NOT_BUILT, *begun, listening]
+    assert [log.splitlines() for log in logs] == [
+        [*begun, f"closed {place}", f"handed-over {place}"],
+        [
+            "started",
+            f"Dashboard: {done.analyst}/",
+            f"received {place}",
+            f"published {place}",
+        ],
     ]
 
 

@@ -21,6 +21,7 @@ from shuffledp.report.words import plain
 
 if TYPE_CHECKING:
     from shuffledp.service.demo import Demo
+    from shuffledp.service.events import LogFormat
 
 _FOLDERS = click.argument(
     "folders",
@@ -39,6 +40,19 @@ _DATABASE = click.option(
 _HOST = click.option("--host", default="127.0.0.1", show_default=True)
 _RANGE = click.IntRange(0, 65535)
 _SHUFFLER_PORT = click.option("--port", type=_RANGE, default=8000, show_default=True)
+_LOG_FORMAT = click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="One line, or one JSON object, for each event of a collection.",
+)
+_METRICS_PORT = click.option(
+    "--metrics-port",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="Of 127.0.0.1, for Prometheus on this machine [none].",
+)
 _ANALYST_PORT = click.option("--port", type=_RANGE, default=8001, show_default=True)
 
 
@@ -63,6 +77,8 @@ def serve_group() -> None:
 @_DATABASE
 @_HOST
 @_SHUFFLER_PORT
+@_METRICS_PORT
+@_LOG_FORMAT
 @click.option("--analyst", required=True, metavar="URL", help="Who gets the batches.")
 @click.option(
     "--close-at",
@@ -76,6 +92,8 @@ def shuffler_command(
     database: str,
     host: str,
     port: int,
+    metrics_port: int | None,
+    log_format: "LogFormat",
     analyst: str,
     close_at: int | None,
 ) -> None:
@@ -84,12 +102,12 @@ def shuffler_command(
     Every FOLDER needs task.json, its three signatures, shuffler.json and a roster for
     every epoch; nothing of the other parties.
     """
+    from shuffledp.service.events import logged
     from shuffledp.service.participant import page_folder
     from shuffledp.service.run import run  # Needs the extra.
     from shuffledp.service.secrets import load_task
     from shuffledp.service.serve_shuffler import shuffler_app
 
-    app = shuffler_app(folders, database, analyst=analyst, close_at=close_at)
     tasks = [load_task(folder).identity for folder in folders]
 
     def started(url: str) -> None:
@@ -98,7 +116,9 @@ def shuffler_command(
         invited = f"; take part at {', '.join(pages)}" if page_folder() else ""
         click.echo(f"Shuffler listening on {url}{invited}")
 
-    run(app, host=host, port=port, started=started)
+    with logged(log_format):
+        app = shuffler_app(folders, database, analyst=analyst, close_at=close_at)
+        run(app, host=host, port=port, started=started, metrics_port=metrics_port)
 
 
 @serve_group.command("analyst")
@@ -106,29 +126,39 @@ def shuffler_command(
 @_DATABASE
 @_HOST
 @_ANALYST_PORT
+@_METRICS_PORT
+@_LOG_FORMAT
 @click.option(
     "--shuffler",
     metavar="URL",
     help="Where the dashboard asks how many people answered so far.",
 )
 def analyst_command(
-    folders: tuple[Path, ...], database: str, host: str, port: int, shuffler: str | None
+    folders: tuple[Path, ...],
+    database: str,
+    host: str,
+    port: int,
+    metrics_port: int | None,
+    log_format: "LogFormat",
+    shuffler: str | None,
 ) -> None:
     """Certify batches, open and count them, publish what the promises allow.
 
     Every FOLDER needs task.json, its three signatures and analyst.json; nothing of the
     other parties.
     """
-    from shuffledp.service.run import run  # Needs the extra.
+    from shuffledp.service.events import logged  # Needs the extra.
+    from shuffledp.service.run import run
     from shuffledp.service.serve_analyst import analyst_app
 
-    app = analyst_app(folders, database, shuffler=shuffler)
-    run(
-        app,
-        host=host,
-        port=port,
-        started=lambda url: click.echo(f"Dashboard: {url}/"),
-    )
+    with logged(log_format):
+        run(
+            analyst_app(folders, database, shuffler=shuffler),
+            host=host,
+            port=port,
+            started=lambda url: click.echo(f"Dashboard: {url}/"),
+            metrics_port=metrics_port,
+        )
 
 
 @serve_group.command("demo")

@@ -4,12 +4,13 @@ Nothing of what was sent is echoed, and nothing inside the service is shown: a s
 or the text of a database error could hold a token.
 """
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
 from shuffledp.extras import require
+from shuffledp.service.events import log_crash
+from shuffledp.service.metrics import REFUSED
 from shuffledp.service.wire.refusal import Reason, Refusal
 
 require("starlette", extra="service", what="A service")
@@ -20,8 +21,6 @@ from starlette.responses import JSONResponse, Response  # noqa: E402
 from starlette.types import ASGIApp, Message, Receive, Scope, Send  # noqa: E402
 
 MEDIA_TYPE = "application/problem+json"
-
-_log = logging.getLogger("shuffledp.service")
 
 
 def problem_response(refusal: Refusal) -> JSONResponse:
@@ -47,6 +46,7 @@ def status_response(
 
 async def _refused(_request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
+    REFUSED.labels(error.reason.value).inc()
     return problem_response(error)
 
 
@@ -87,12 +87,3 @@ class HideCrashes:
             log_crash(error)
             if not begun:
                 await status_response(500)(scope, receive, send)
-
-
-def log_crash(error: BaseException) -> None:
-    """Logs what kind of error it was and where, never its text."""
-    trace, place = error.__traceback__, "?"
-    while trace is not None:
-        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    _log.error("%s at %s", type(error).__name__, place)

@@ -21,6 +21,9 @@ from shuffledp.service.connections import (
     InPieces,
     places,
 )
+from shuffledp.service.events import Event, say
+from shuffledp.service.metrics import served_metrics
+from shuffledp.service.readiness import STOPPING
 from shuffledp.service.wire.task import Task
 
 require("starlette", extra="service", what="A service")
@@ -43,6 +46,7 @@ def run(
     host: str,
     port: int,
     started: Callable[[str], None] = lambda _url: None,
+    metrics_port: int | None = None,
 ) -> None:
     """Serves until a signal comes; what is being answered is answered before it ends.
 
@@ -51,6 +55,7 @@ def run(
         host: Where it listens.
         port: 0 for any that is free.
         started: Is told the URL, once it is ready.
+        metrics_port: Where monitoring of this machine asks; None for nowhere.
 
     Raises:
         DataError: If it cannot listen there, or its database cannot be opened.
@@ -80,7 +85,7 @@ def run(
     with _listening(host, port) as listening:
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{listening.getsockname()[1]}"
-        server = _Server(config, app, listening, lambda: started(url))
+        server = _Server(config, app, listening, lambda: started(url), metrics_port)
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
 
@@ -94,10 +99,12 @@ class _Server(uvicorn.Server):
         app: Starlette,
         listening: socket.socket,
         ready: Callable[[], None],
+        metrics_port: int | None,
     ) -> None:
         super().__init__(config)
         self.server_state = Connections(places(_open_files()))
         self._app, self._listening, self._ready = app, listening, ready
+        self._metrics_port = metrics_port
         self._opened = AsyncExitStack()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -111,17 +118,31 @@ class _Server(uvicorn.Server):
             raise DataError(
                 f"Could not open the database: {type(error).__name__}."
             ) from error
+        await self._serve_metrics()
         await super().startup(sockets=sockets)
         # It was told how many to accept at once, and took that for how many may wait.
         self._listening.listen(_BACKLOG)
+        say(Event.STARTED)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """As uvicorn, before the service's own end."""
+        self._app.state.readiness.reason = STOPPING
         await super().shutdown(sockets=sockets)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         await self._opened.aclose()
+        say(Event.STOPPED)
+
+    async def _serve_metrics(self) -> None:
+        if self._metrics_port is None:
+            return
+        metrics = served_metrics(self._metrics_port, self._app.state.standings)
+        try:
+            await self._opened.enter_async_context(metrics)
+        except DataError:
+            await self._opened.aclose()
+            raise
 
 
 def _open_files() -> int:

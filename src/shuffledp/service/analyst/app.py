@@ -17,7 +17,10 @@ from shuffledp.service.analyst.work import acknowledge
 from shuffledp.service.analyst.worker import Worker
 from shuffledp.service.collection.analyst_state import AnalystState
 from shuffledp.service.connections import prove
+from shuffledp.service.events import Event, say
+from shuffledp.service.metrics import CountRequests, Standing
 from shuffledp.service.problems import HideCrashes, handlers
+from shuffledp.service.readiness import STOPPING, Readiness
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
@@ -50,9 +53,10 @@ def create_analyst(
     """
     analyst = _Analyst(tasks, store, shuffler_url, reached)
     one = "/tasks/{identity}"
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/health", _health),
+            Route("/ready", analyst.readiness.get_ready),
             Route("/", analyst.show_tasks),
             Route("/dashboard.css", analyst.show_style),
             Route(one, analyst.get_task),
@@ -61,10 +65,16 @@ def create_analyst(
             Route(f"{one}/dashboard", analyst.show_task),
             Route(f"{one}/dashboard/{{epoch:int}}", analyst.show_task),
         ],
-        middleware=[Middleware(SecurityHeaders), Middleware(HideCrashes)],
+        middleware=[
+            Middleware(CountRequests),
+            Middleware(SecurityHeaders),
+            Middleware(HideCrashes),
+        ],
         exception_handlers=handlers,
         lifespan=analyst.live,
     )
+    app.state.readiness, app.state.standings = analyst.readiness, analyst.standings
+    return app
 
 
 async def _health(_request: Request) -> Response:
@@ -84,6 +94,7 @@ class _Analyst:
         self._tasks, self._store, self._reached = tasks, store, reached
         self._shuffler_url = shuffler_url
         self._pages = Pages()
+        self.readiness = Readiness({"tasks": len(tasks)})
         self._worker: Worker | None = None
 
     @asynccontextmanager
@@ -93,11 +104,22 @@ class _Analyst:
         self._worker = Worker(self._store, self._reached)
         for hosted in self._tasks.values():
             self._worker.submit(hosted)
+        self.readiness.storage(usable=True)
         try:
             yield
         finally:
+            self.readiness.reason = STOPPING
             await run_in_threadpool(self._worker.stop)
             self._store.close()
+
+    async def standings(self) -> list[Standing]:
+        """Returns what monitoring may know."""
+        found = []
+        for hosted in self._tasks.values():
+            state = await run_in_threadpool(self._store.state, hosted.task)
+            stage, phase = state.stage.name.lower(), state.phase.value
+            found.append(Standing(hosted.task.identity, state.epoch, stage, phase, {}))
+        return found
 
     async def post_batch(self, request: Request) -> Response:
         """Keeps a batch, and acknowledges it once it is on the disk."""
@@ -111,8 +133,9 @@ class _Analyst:
             batch = (task, header.batch_id)
             known = await run_in_threadpool(self._store.acknowledgement, *batch)
             # What cannot be accepted is refused before its messages are read.
-            if known is None and state.receive(header) is not state:
+            if known is None and (after := state.receive(header)) is not state:
                 await self._keep(hosted, intake, header)
+                say(Event.RECEIVED, after)
         except ClientDisconnect:
             raise Refusal(Reason.MALFORMED, "Expected the whole batch.") from None
         counting = self._running_worker.submit(hosted)

@@ -9,6 +9,7 @@ import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from shuffledp.service.metrics import STORAGE_ERRORS
 from shuffledp.service.pace import Paced
 from shuffledp.service.wire.batch import (
     BEGIN_SIZE,
@@ -82,6 +83,7 @@ class BatchIntake:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
+            STORAGE_ERRORS.inc()
             raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
 
     async def _read(self, size: int) -> None:

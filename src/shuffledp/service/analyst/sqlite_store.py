@@ -24,6 +24,7 @@ from shuffledp.service.analyst.store import (
 )
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.database import Layout, OwnFile
+from shuffledp.service.metrics import STORAGE_ERRORS
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -115,6 +116,7 @@ class SqliteAnalystStore:
                     for epoch in before.skipped_before(header.epoch):
                         self._write_record(task, EpochRecord.skipped(task, epoch))
             except (OSError, sqlite3.Error) as error:
+                STORAGE_ERRORS.inc()
                 raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
 
     def sealed(self, task: Task) -> tuple[tuple[int, ...], Path]:

@@ -17,6 +17,7 @@ from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystStat
 from shuffledp.service.collection.certificate import Verdict, judge
 from shuffledp.service.collection.counting import Counting
 from shuffledp.service.collection.shortfall import shortfalls
+from shuffledp.service.events import Event, say
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.plan import Acknowledgement, read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -84,6 +85,7 @@ class Work:
         acknowledged = acknowledge(self._hosted, state.batch_id or b"", plan)
         self._reached("before plan")
         self._store.planned(state.publish_plan(plan, chosen), acknowledged)
+        say(Event.PLANNED, state)
         self._reached("after plan")
 
     def _publish(
@@ -182,6 +184,7 @@ class Work:
         self._reached("before result")
         after = state.finish(record.spent, published=record.published)
         self._store.finish(after, record)
+        say(Event.WITHHELD if record.result is None else Event.PUBLISHED, state)
         self._reached("after result")
 
 

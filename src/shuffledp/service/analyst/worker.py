@@ -12,7 +12,7 @@ from contextlib import suppress
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.store import AnalystStore
 from shuffledp.service.analyst.work import Interrupted, Work
-from shuffledp.service.problems import log_crash
+from shuffledp.service.events import log_crash
 
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
 

@@ -8,8 +8,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from shuffledp.extras import require
+from shuffledp.service.events import log_crash
+from shuffledp.service.metrics import CountRequests, Standing
 from shuffledp.service.participant import NOT_BUILT, PAGE_HEADERS, page_folder
-from shuffledp.service.problems import HideCrashes, handlers, log_crash
+from shuffledp.service.problems import HideCrashes, handlers
+from shuffledp.service.readiness import STOPPING, Readiness
 from shuffledp.service.shuffler.body import Bodies, short_body
 from shuffledp.service.shuffler.collector import Collector
 from shuffledp.service.shuffler.handover import AnalystClient, Handover
@@ -67,9 +70,10 @@ def create_shuffler(
     }
     shuffler = _Shuffler(collectors, handovers, store)
     one = "/tasks/{identity}"
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/health", _health),
+            Route("/ready", shuffler.readiness.get_ready),
             Route("/tasks", shuffler.get_tasks),
             Route(one, shuffler.get_task),
             Route(f"{one}/reports", shuffler.post_reports, methods=["POST"]),
@@ -77,10 +81,12 @@ def create_shuffler(
             Route(f"{one}/take-part", shuffler.get_page),
             Route("/take-part/{name}", shuffler.get_page_file),
         ],
-        middleware=[Middleware(HideCrashes)],
+        middleware=[Middleware(CountRequests), Middleware(HideCrashes)],
         exception_handlers=handlers,
         lifespan=shuffler.live,
     )
+    app.state.readiness, app.state.standings = shuffler.readiness, shuffler.standings
+    return app
 
 
 async def _health(_request: Request) -> Response:
@@ -102,14 +108,16 @@ class _Shuffler:
         files = () if folder is None else folder.iterdir()
         # Read once: no request names a path.
         self._page = {file.name: file.read_bytes() for file in files if file.is_file()}
+        page = "built" if self._page else "not-built"
+        self.readiness = Readiness({"tasks": len(collectors), "page": page})
 
     @asynccontextmanager
     async def live(self, _app: Starlette) -> AsyncIterator[None]:
         """Goes on with what was interrupted, and stops without losing anything."""
-        if not self._page:
-            _log.warning("%s", NOT_BUILT)
         await self._store.open()
         try:
+            if not self._page:
+                _log.warning("%s", NOT_BUILT)
             for collector in self._collectors.values():
                 await collector.restore()
             running = [
@@ -118,9 +126,11 @@ class _Shuffler:
             ]
             running.append(asyncio.create_task(self._tend()))
             running.append(asyncio.create_task(self._show()))
+            self.readiness.storage(usable=True)
             try:
                 yield
             finally:
+                self.readiness.reason = STOPPING
                 for task in running:
                     task.cancel()
                 await asyncio.gather(*running, return_exceptions=True)
@@ -128,6 +138,10 @@ class _Shuffler:
                     await collector.stop()
         finally:
             await self._store.close()
+
+    async def standings(self) -> list[Standing]:
+        """Returns what monitoring may know."""
+        return [collector.standing() for collector in self._collectors.values()]
 
     async def get_tasks(self, _request: Request) -> Response:
         """Names all tasks."""
@@ -185,6 +199,7 @@ class _Shuffler:
         """Looks for rosters, saves counters, closes what was due before a crash."""
         while True:
             await asyncio.sleep(_TEND_SECONDS)
+            await self._look()
             for collector in self._collectors.values():
                 try:
                     await collector.enroll()
@@ -192,6 +207,14 @@ class _Shuffler:
                     await collector.save_refused()
                 except Exception as error:
                     log_crash(error)
+
+    async def _look(self) -> None:
+        try:
+            await self._store.check()
+        except Refusal:
+            self.readiness.storage(usable=False)
+        else:
+            self.readiness.storage(usable=True)
 
     async def _show(self) -> None:
         """Lets numbers of people be known, at times that nobody outside can choose."""

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from shuffledp.service.collection.coarse import coarse
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.problems import log_crash
+from shuffledp.service.events import Event, log_crash, say
+from shuffledp.service.metrics import COMMIT_SECONDS, Standing
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.intake import (
     TOKEN_FORGED,
@@ -113,6 +114,7 @@ class Collector:
             self._roster = roster
             if after is not state:
                 await self._move(after, self._people)
+                say(Event.ENROLLED, after)
 
     async def look_again(self) -> None:
         """Goes on where the store stands, if it answers."""
@@ -233,6 +235,7 @@ class Collector:
                 raise
             self._reached("after close")
             self._stand(after, closed)
+            say(Event.CLOSED, state)
 
     async def deliver(self, acknowledgement: Acknowledgement) -> None:
         """Forgets the batch, and goes to the next step.
@@ -241,8 +244,10 @@ class Collector:
             Refusal: If another batch is acknowledged, or the disk is full.
         """
         async with self._changing:
-            after = self.state.deliver(acknowledgement)
+            state = self.state
+            after = state.deliver(acknowledgement)
             await self._move(after, self._people_after(after))
+            say(Event.HANDED_OVER, state)
             self._reached("after forgetting")
 
     async def abandon(self, reason: Reason) -> None:
@@ -255,8 +260,10 @@ class Collector:
             Refusal: If none is closed, or the disk is full.
         """
         async with self._changing:
-            after = self.state.abandon(reason)
+            state = self.state
+            after = state.abandon(reason)
             await self._move(after, self._people_after(after))
+            say(Event.ABANDONED, state, reason=reason.value)
             self._reached("after abandoning")
 
     async def skip(self, epoch: int, stage: str, *, refused: bool) -> None:
@@ -300,6 +307,7 @@ class Collector:
         async with self._changing:
             after = self.state.next_epoch()
             await self._move(after, nobody(after))
+            say(Event.EPOCH_BEGUN, after)
             self._reached("after next epoch")
         await self.enroll()
 
@@ -317,6 +325,17 @@ class Collector:
         Whoever could choose the moment would see single people come.
         """
         self._shown = coarse(self.state.task, self._people)
+
+    def standing(self) -> Standing:
+        """Returns what monitoring may know."""
+        state = self.state
+        return Standing(
+            state.task.identity,
+            state.epoch,
+            state.stage.name.lower(),
+            state.phase.value,
+            dict(self._refused),
+        )
 
     def status(self, *, exact: bool = False) -> dict[str, Any]:
         """Returns where the task stands.
@@ -352,7 +371,8 @@ class Collector:
 
         self._reached("before upload")
         try:
-            people = await self._store.add(group.state, group.marks, keep)
+            with COMMIT_SECONDS.time():
+                people = await self._store.add(group.state, group.marks, keep)
         except Refusal as refusal:
             async with self._changing:
                 await self._look_again(refusal)

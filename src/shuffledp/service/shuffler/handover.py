@@ -13,7 +13,7 @@ from typing import Any
 from shuffledp.errors import ShuffledpError
 from shuffledp.extras import require
 from shuffledp.service.collection.shuffler_state import ShufflerPhase
-from shuffledp.service.problems import log_crash
+from shuffledp.service.events import Event, log_crash, say
 from shuffledp.service.shuffler.collector import Collector
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.batch import MEDIA_TYPE
@@ -251,13 +251,19 @@ class Handover:
             self._reached("after hand-over")
             await self._collector.deliver(acknowledgement)
         except Exception as error:
+            before = self.refused
             self.attempts, self.refused = self.attempts + 1, None
             # STORAGE is our own: her full disk is a server's error, hence no answer.
             if isinstance(error, Refusal) and error.reason is not Reason.STORAGE:
                 self.refused = error.reason
+                # Once for all attempts: a service may try for days.
+                if before is not error.reason:
+                    say(Event.REFUSED, state, reason=error.reason.value)
                 return self._analyst.refused_wait
             if not isinstance(error, UnansweredError | Refusal):
                 log_crash(error)
+            elif self.attempts == 1:
+                say(Event.UNANSWERED, state)
             doubled = self._analyst.first_wait * 2.0 ** min(self.attempts - 1, 30)
             return min(doubled, self._analyst.longest_wait)
         self.attempts, self.refused = 0, None

@@ -114,6 +114,11 @@ class PostgresStore:
                 await self._connection.close(timeout=_LOCK_SECONDS)
         self._connection = None
 
+    async def check(self) -> None:
+        """As `ShufflerStore`."""
+        async with self._transaction() as connection:
+            await connection.execute("SELECT 1")
+
     async def begin(self, state: ShufflerState) -> Record:
         """As `ShufflerStore`."""
         name = table_name(state.task)

@@ -81,6 +81,10 @@ class SqliteStore:
             self._thread.shutdown()
         self._thread = None
 
+    async def check(self) -> None:
+        """As `ShufflerStore`."""
+        await self._run(self._check)
+
     async def begin(self, state: ShufflerState) -> Record:
         """As `ShufflerStore`."""
         return await self._run(lambda: self._begin(state))
@@ -219,6 +223,10 @@ class SqliteStore:
             database.execute(
                 "UPDATE task SET refused = ? WHERE name = ?", (text, table_name(task))
             )
+
+    def _check(self) -> None:
+        with self._transaction():
+            pass
 
     def _make_tables(self, state: ShufflerState) -> None:
         """Makes the tables of a step, if one begins."""

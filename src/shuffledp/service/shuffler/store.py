@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from shuffledp.errors import DataError
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.database import Layout
+from shuffledp.service.metrics import STORAGE_ERRORS
 from shuffledp.service.wire.canonical import (
     canonical,
     from_text,
@@ -92,6 +93,9 @@ class ShufflerStore(Protocol):
 
     async def close(self) -> None:
         """Disconnects."""
+
+    async def check(self) -> None:
+        """Connects again if that is needed; refused as STORAGE if it cannot be used."""
 
     async def begin(self, state: ShufflerState) -> Record:
         """Returns what is kept of a task; begins with `state` if that is nothing.
@@ -164,7 +168,8 @@ def moved() -> Refusal:
 
 
 def full() -> Refusal:
-    """Returns what is raised if something cannot be stored."""
+    """Returns what is raised if something cannot be stored, and counts it."""
+    STORAGE_ERRORS.inc()
     return Refusal(Reason.STORAGE, "Expected room and a working disk: try again later.")
 
 

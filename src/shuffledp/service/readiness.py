@@ -1,0 +1,48 @@
+"""Whether a service may be sent requests, which is more than that it lives."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from shuffledp.extras import require
+
+require("starlette", extra="service", what="A service")
+
+from starlette.requests import Request  # noqa: E402
+from starlette.responses import JSONResponse, Response  # noqa: E402
+
+STARTING = "starting"
+STOPPING = "stopping"
+NO_STORAGE = "the database cannot be used"
+
+
+class Readiness:
+    """Ready from the moment that everything is opened until the service stops.
+
+    Attributes:
+        reason: Why it is not ready; None while it is.
+    """
+
+    def __init__(self, said: Mapping[str, str | int]) -> None:
+        """Begins as one that starts.
+
+        Args:
+            said: What else is answered; never about people.
+        """
+        self.reason: str | None = STARTING
+        self._said = dict(said)
+
+    def storage(self, *, usable: bool) -> None:
+        """Learns whether the database can be used now."""
+        if self.reason != STOPPING:
+            self.reason = None if usable else NO_STORAGE
+
+    async def get_ready(self, _request: Request) -> Response:
+        """Says whether it is ready."""
+        fresh = {"Cache-Control": "no-store"}
+        if self.reason is None:
+            return JSONResponse({"status": "ready", **self._said}, headers=fresh)
+        return JSONResponse(
+            {"status": "not-ready", "reason": self.reason, **self._said},
+            status_code=HTTPStatus.SERVICE_UNAVAILABLE,
+            headers=fresh,
+        )
