@@ -35,6 +35,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
 
 from hostile_connections import Attack, Crowd, attacks, request
+from live_services import peak_memory
 from shuffler_parties import Analyst, Parties, parties, upload
 
 from shuffledp.service.run import run
@@ -43,6 +44,7 @@ from shuffledp.service.shuffler.sqlite_store import SqliteStore
 TURNS = 3
 SPELL_SECONDS = 5.0
 WARM_UP_SECONDS = 10.0
+MOST_PER_SECOND = 2_500
 AT_ONCE = 200
 FORGED_PER_SECOND = 20
 
@@ -88,7 +90,7 @@ def main() -> None:
 
 def measure(name: str, connections: int) -> tuple[list[Spell], list[Spell], float]:
     """Returns undisturbed and attacked spells, and the service's largest memory in MB."""
-    who = parties()
+    who = parties(tokens=round(MOST_PER_SECOND * (1.0 + 2 * TURNS * SPELL_SECONDS)))
     known = attacks(who.step())
     kinds = list(known.values()) if name == "mixed" else [known[name]]
     chosen = [kinds[place % len(kinds)] for place in range(connections)]
@@ -101,7 +103,7 @@ def measure(name: str, connections: int) -> tuple[list[Spell], list[Spell], floa
                 loud.append(devices(who, port, pid, attacker))
             # What is left of it ends by itself.
             time.sleep(2.0)
-        return quiet, loud, _peak_megabytes(pid)
+        return quiet, loud, peak_memory(pid)
 
 
 @contextmanager
@@ -142,7 +144,9 @@ def devices(
     """Lets honest devices report for so long."""
     step = who.step()
     # More than there is time for.
-    bodies = [upload(step, [token]) for token in who.tokens(int(3_000 * seconds))]
+    bodies = [
+        upload(step, [token]) for token in who.tokens(round(MOST_PER_SECOND * seconds))
+    ]
     requests = [request(who.path(), len(body)) + body for body in bodies]
     with _CONTEXT.Pool(1, _off_the_first_core) as pool:
         # Started before anything is measured.
@@ -222,15 +226,6 @@ def _off_the_first_core() -> None:
 def _processor_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _peak_megabytes(pid: int) -> float:
-    [line] = [
-        row
-        for row in Path(f"/proc/{pid}/status").read_text().splitlines()
-        if row.startswith("VmHWM")
-    ]
-    return int(line.split()[1]) / 1024
 
 
 if __name__ == "__main__":

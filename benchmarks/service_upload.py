@@ -15,9 +15,10 @@ import asyncio
 import multiprocessing
 import os
 import secrets
-import socket
+import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -26,7 +27,6 @@ from pathlib import Path
 
 import httpx
 import numpy as np
-import uvicorn
 from machine import describe
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -36,6 +36,7 @@ import postgres_server
 from live_services import peak_memory
 from shuffler_parties import Analyst, Parties, parties
 
+from shuffledp.service.run import run
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.reports import (
@@ -51,29 +52,23 @@ AT_ONCE = 8
 
 
 def serve(who: Parties, database: str, pipe: Connection) -> None:
-    """Runs the service on the first core; says its port, then what it used so far."""
+    """Runs the service on the first core; says where, then what it used so far."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
     postgres = database.startswith("postgresql:")
     store = PostgresStore(database) if postgres else SqliteStore(Path(database))
-    listening = socket.create_server(("127.0.0.1", 0))
     # The analyst is not part of it: she does not answer.
     analyst = Analyst(who, [lambda: httpx.Response(503)] * 10**6)
-    config = uvicorn.Config(
-        who.app(store, analyst), log_level="error", access_log=False, ws="none"
-    )
-    server = uvicorn.Server(config)
 
-    async def run() -> None:
-        serving = asyncio.create_task(server.serve(sockets=[listening]))
-        while not server.started:
-            await asyncio.sleep(0.01)
-        pipe.send(listening.getsockname()[1])
-        while await asyncio.to_thread(pipe.recv):
+    def watch() -> None:
+        while pipe.recv():
             pipe.send((time.process_time(), peak_memory(os.getpid())))
-        server.should_exit = True
-        await serving
+        os.kill(os.getpid(), signal.SIGTERM)
 
-    asyncio.run(run())
+    def started(url: str) -> None:
+        pipe.send(url)
+        threading.Thread(target=watch, daemon=True).start()
+
+    run(who.app(store, analyst), host="127.0.0.1", port=0, started=started)
 
 
 def uploads(who: Parties) -> Sequence[bytes]:
@@ -125,7 +120,7 @@ def measure(database: str) -> tuple[float, float, float, float]:
     service = context.Process(target=serve, args=(who, database, there))
     service.start()
     try:
-        url = f"http://127.0.0.1:{here.recv()}"
+        url = here.recv()
         here.send(True)
         started, _ = here.recv()
         begun = time.perf_counter()

@@ -1,9 +1,7 @@
 """Connections that nobody can hold: what does not come in time is dropped.
 
-Everybody may connect, so places are never refused; they are taken from others. Who sent a
-token or a signature that was checked keeps her place until she has her answer. All others
-are strangers: when places run out the oldest of them goes, and what is stored of each is a
-few KiB. Somebody honest is a stranger for milliseconds only.
+Until a token or a signature of it was checked, what is stored of a connection is a few KiB,
+and it has seconds:
 
     headers and the first of a body within    `_HEADER_SECONDS`, idle time included
                       answers taken within    `_WRITE_SECONDS`
@@ -18,6 +16,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 from shuffledp.extras import require
+from shuffledp.service.places import Connections
 from shuffledp.service.wire.reports import HEADER_SIZE
 from shuffledp.service.wire.tokens import TOKEN_SIZE
 
@@ -28,45 +27,29 @@ import h11  # noqa: E402
 from starlette.types import ASGIApp, Message, Receive, Scope, Send  # noqa: E402
 from uvicorn.config import Config  # noqa: E402
 from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: E402
-from uvicorn.server import ServerState  # noqa: E402
 
 MAX_HEADER = 16 * 2**10
 """Bytes of a request before its body."""
-
-MAX_CONNECTIONS = 2048
-"""At once; fewer where a process may not open as many files."""
 
 ACCEPTED_AT_ONCE = 16
 """Connections that the event loop may accept in one turn."""
 
 _HEADER_SECONDS = 10.0
 _WRITE_SECONDS = 20.0
-# Thousands of empty ones would fit, and take ten milliseconds.
+# Thousands of empty ones would fit, and take milliseconds.
 _MAX_LINES = 100
 _LINGER_SECONDS = 1.0
 _LINGER_BYTES = 2**20
 _STRANGERS_READ = 16 * 2**10
-_MAX_UNREAD = 128
 # Of an answer: what the system may keep, which is megabytes otherwise, and what is given
 # to it at once.
 _SEND_BUFFER = 64 * 2**10
 _PIECE = 16 * 2**10
-# Of files: databases, the listener, clients, and what a few turns of the loop accepted
-# before it is counted, or have not yet closed after it was dropped.
-_RESERVED = 256
-FILES = MAX_CONNECTIONS + _RESERVED
-"""That a process needs to be allowed to open for so many connections."""
-
 _KEY = "shuffledp.connection"
 # All that is needed to refuse an upload.
 _BODY_BEGIN = HEADER_SIZE + TOKEN_SIZE
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})", re.IGNORECASE)
 _EXPECTS = re.compile(rb"\r\nexpect:", re.IGNORECASE)
-
-
-def places(files: int) -> int:
-    """Returns how many connections there may be, if so many files may be open."""
-    return min(MAX_CONNECTIONS, max(files - _RESERVED, files // 4))
 
 
 def prove(scope: Scope) -> None:
@@ -95,52 +78,6 @@ class InPieces:
             await send(message)
 
         await self._app(scope, receive, send_pieces)
-
-
-class Connections(ServerState):
-    """All connections of a service, and who is dropped for whom."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__()
-        self._limit = limit
-        # In the order in which they came, or had their last answer.
-        self._strangers: dict[GuardedConnection, None] = {}
-        self._proven: dict[GuardedConnection, None] = {}
-        self._unread: dict[GuardedConnection, None] = {}
-
-    def enter(self, connection: "GuardedConnection") -> None:
-        """Counts a stranger; the oldest connection goes if there are too many."""
-        if len(self._strangers) + len(self._proven) >= self._limit:
-            next(iter(self._strangers or self._proven)).drop()
-        self._strangers[connection] = None
-
-    def prove(self, connection: "GuardedConnection") -> None:
-        """Counts it as somebody known."""
-        if connection in self._strangers:
-            del self._strangers[connection]
-            self._proven[connection] = None
-
-    def answered(self, connection: "GuardedConnection") -> None:
-        """Counts it as a newcomer: the next request has to prove itself again."""
-        # Its answer may still wait to be taken.
-        for group in (self._strangers, self._proven):
-            group.pop(connection, None)
-        self._strangers[connection] = None
-
-    def unread(self, connection: "GuardedConnection") -> None:
-        """Counts one that does not take its answer, which waits in memory."""
-        if len(self._unread) >= _MAX_UNREAD:
-            next(iter(self._unread)).drop()
-        self._unread[connection] = None
-
-    def read(self, connection: "GuardedConnection") -> None:
-        """Counts it as one that takes its answer again."""
-        self._unread.pop(connection, None)
-
-    def leave(self, connection: "GuardedConnection") -> None:
-        """Counts it no more."""
-        for group in (self._strangers, self._proven, self._unread):
-            group.pop(connection, None)
 
 
 class GuardedConnection(H11Protocol):

@@ -1,7 +1,6 @@
 """Runs a service until it is stopped, and says nothing about who asked it what."""
 
 import os
-import resource
 import socket
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -14,15 +13,13 @@ from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.extras import require
 from shuffledp.service.connections import (
     ACCEPTED_AT_ONCE,
-    FILES,
     MAX_HEADER,
-    Connections,
     GuardedConnection,
     InPieces,
-    places,
 )
 from shuffledp.service.events import Event, say
 from shuffledp.service.metrics import served_metrics
+from shuffledp.service.places import Connections, open_places
 from shuffledp.service.readiness import STOPPING
 from shuffledp.service.wire.task import Task
 
@@ -102,7 +99,7 @@ class _Server(uvicorn.Server):
         metrics_port: int | None,
     ) -> None:
         super().__init__(config)
-        self.server_state = Connections(places(_open_files()))
+        self.server_state = Connections(open_places())
         self._app, self._listening, self._ready = app, listening, ready
         self._metrics_port = metrics_port
         self._opened = AsyncExitStack()
@@ -143,17 +140,6 @@ class _Server(uvicorn.Server):
         except DataError:
             await self._opened.aclose()
             raise
-
-
-def _open_files() -> int:
-    """Raises the number of files that may be open to what is needed; returns it."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < FILES:
-        wanted = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return FILES if soft == resource.RLIM_INFINITY else soft
 
 
 def _listening(host: str, port: int) -> socket.socket:
