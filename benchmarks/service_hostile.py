@@ -6,7 +6,7 @@ each, every one on a connection of its own, 200 at a time. Undisturbed and attac
 take turns, so that whatever else the machine does meets both alike; the share is that of
 reports taken per second under attack to those taken undisturbed. On a machine that does
 other things too, the share per second of the service's own processor time tells more than
-that by the clock.
+that by the clock; and most, how much of the first core an attack takes alone.
 
 The service runs on the first core, devices and attackers on the others. Whoever attacks
 from the same machine pays for it there, too: so attacks have a rate, which is printed as
@@ -71,11 +71,11 @@ def main() -> None:
     connections = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
     print(describe())
     print(f"{connections:,} hostile connections; {AT_ONCE} devices at a time")
-    titles = ("undisturbed", "attacked", "share", "per CPU s", "ended/s", "peak MB")
+    titles = ("undisturbed", "attacked", "share", "per CPU s", "alone", "ended/s", "MB")
     print(f"{'attack':<18}" + "".join(f"{title:>13}" for title in titles))
     middle = statistics.median
     for name in (*attacks(parties().step()), "mixed"):
-        quiet, loud, peak = measure(name, connections)
+        quiet, alone, loud, peak = measure(name, connections)
         pairs = list(zip(quiet, loud, strict=True))
         by_clock = middle(b.taken / a.taken for a, b in pairs)
         by_processor = middle((b.taken / b.busy) / (a.taken / a.busy) for a, b in pairs)
@@ -83,27 +83,34 @@ def main() -> None:
             f"{name:<18}{middle(a.taken for a in quiet):>11,.0f}/s"
             f"{middle(b.taken for b in loud):>11,.0f}/s"
             f"{by_clock:>13.3f}{by_processor:>13.3f}"
+            f"{middle(a.busy for a in alone):>13.3f}"
             f"{middle(b.ended for b in loud):>13,.0f}{peak:>13.0f}",
             flush=True,
         )
 
 
-def measure(name: str, connections: int) -> tuple[list[Spell], list[Spell], float]:
-    """Returns undisturbed and attacked spells, and the service's largest memory in MB."""
+def measure(
+    name: str, connections: int
+) -> tuple[list[Spell], list[Spell], list[Spell], float]:
+    """Returns spells of devices alone, the attack alone and both; and the service's memory.
+
+    It is the largest, in MB.
+    """
     who = parties(tokens=round(MOST_PER_SECOND * (1.0 + 2 * TURNS * SPELL_SECONDS)))
     known = attacks(who.step())
     kinds = list(known.values()) if name == "mixed" else [known[name]]
     chosen = [kinds[place % len(kinds)] for place in range(connections)]
-    quiet, loud = [], []
+    quiet, alone, loud = [], [], []
     with tempfile.TemporaryDirectory() as folder, serving(who, folder) as (pid, port):
         devices(who, port, pid, seconds=1.0)
         for _ in range(TURNS):
             quiet.append(devices(who, port, pid))
             with attacked(port, chosen) as attacker:
+                alone.append(nobody(pid, attacker))
                 loud.append(devices(who, port, pid, attacker))
             # What is left of it ends by itself.
             time.sleep(2.0)
-        return quiet, loud, peak_memory(pid)
+        return quiet, alone, loud, peak_memory(pid)
 
 
 @contextmanager
@@ -155,6 +162,15 @@ def devices(
         taken, took = pool.apply(_send, (port, requests, seconds))
         used, ended = _processor_seconds(pid) - used, _ended(attacker) - ended
     return Spell(taken / took, used / took, ended / took)
+
+
+def nobody(pid: int, attacker: Connection) -> Spell:
+    """Waits as long, and no device reports."""
+    used, ended, begun = _processor_seconds(pid), _ended(attacker), time.perf_counter()
+    time.sleep(SPELL_SECONDS)
+    used, ended = _processor_seconds(pid) - used, _ended(attacker) - ended
+    took = time.perf_counter() - begun
+    return Spell(0.0, used / took, ended / took)
 
 
 def _ended(attacker: Connection | None) -> int:
