@@ -109,7 +109,9 @@ def test_promises_are_what_the_smallest_crowd_keeps_and_hardly_more(
     create(command)
 
     crowd = Population.from_counts({0.5: 1000, 2.0: 500})
-    certified = account(Frequency(3), crowd, delta=1e-4, quantiles=False)
+    # A hundredth of 500 may hide nobody, and as many reports may be spoiled besides.
+    certified = account(Frequency(3), crowd, delta=1e-4, absent=10, quantiles=False)
+    assert load_task(tmp_path / "folder").absent == 5
     for level, promise in zip(
         certified.levels, load_task(tmp_path / "folder").promise, strict=True
     ):
@@ -134,7 +136,7 @@ def test_a_task_says_which_mechanism_runs_and_promises_what_it_keeps(
         )
 
         task, protocol = load_task(tmp_path / name), Frequency(3, randomizer=oracle)
-        certified = account(protocol, crowd, delta=1e-4, quantiles=False)
+        certified = account(protocol, crowd, delta=1e-4, absent=10, quantiles=False)
         assert outcome.code == 0
         assert task.protocol == protocol.identity
         assert list(task.promise) == [
@@ -150,6 +152,27 @@ def test_promises_that_the_minimum_cannot_keep_are_refused(
     assert outcome.is_refusal
     assert "level 0.5: certified epsilon 0.0" in outcome.err
     assert not (tmp_path / "folder" / "task.json").exists()
+
+
+def test_promises_without_room_for_spoiled_reports_are_refused(
+    command: Command,
+) -> None:
+    crowd = Population.from_counts({0.5: 1000, 2.0: 500})
+    kept = [
+        account(Frequency(3), crowd, delta=1e-4, absent=absent, quantiles=False).levels
+        for absent in (2, 7)
+    ]
+    exact, roomy = (
+        ",".join(str(level.epsilon_central) for level in levels) for levels in kept
+    )
+
+    refused = create(command, "--absent", "2", "--promise", exact)
+    taken = create(command, "--absent", "2", "--promise", roomy)
+
+    assert refused.is_refusal
+    assert "5 spoiled reports among them" in refused.err
+    assert taken.code == 0
+    assert "if 2 of its people hide nobody and 5 more reports" in taken.out
 
 
 def test_promises_that_are_kept_are_taken_as_they_are(

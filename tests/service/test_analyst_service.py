@@ -24,15 +24,29 @@ from analyst_parties import (
     serve,
     usual_batch,
 )
+from oracles.service_parties import Enroller
 
 from shuffledp.accounting.account import account
 from shuffledp.errors import DataError
 from shuffledp.identity import Identity
 from shuffledp.population import Population
 from shuffledp.reports import Reports
+from shuffledp.service.agreement import draw_keys
+from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.secrets import write_new
+from shuffledp.service.creation import create_task
+from shuffledp.service.secrets import (
+    ANALYST_FILE,
+    ENROLLER_FILE,
+    SHUFFLER_FILE,
+    AnalystSecrets,
+    EnrollerSecrets,
+    ShufflerSecrets,
+    write_new,
+)
+from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.plan import Acknowledgement
+from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import new_signing_key
 from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import shuffle
@@ -388,6 +402,49 @@ def test_spoiled_messages_that_break_the_promise_withhold_what_was_opened(
     assert any("certified epsilon" in words for words in status["failures"])
     assert status["spent"][1] > 0.16
     assert status["delta_spent"] == who.task.delta
+
+
+def created(folder: Path, minimum: int) -> Parties:
+    """A task as it is made by default, for so many people at each level."""
+    for role in Role:
+        draw_keys(folder, role, Suite.X25519)
+    shuffler = ShufflerSecrets.load(folder / SHUFFLER_FILE)
+    enroller = EnrollerSecrets.load(folder / ENROLLER_FILE)
+    task = create_task(
+        folder,
+        name="Fruit",
+        question=parties().task.question,
+        choices=LEVELS,
+        minimum=(minimum,) * 3,
+        promise=None,
+        delta=1e-3,
+        absent=None,
+        epochs=3,
+        shuffler_key=shuffler.verify_key,
+        enroller_key=enroller.verify_key,
+    )
+    host = AnalystHost(task, AnalystSecrets.load(folder / ANALYST_FILE))
+    return Parties(host, shuffler.signing_key, Enroller(task, enroller.signing_key))
+
+
+@pytest.mark.parametrize(("dummies", "phase"), [(1, "published"), (40, "withheld")])
+def test_a_dummy_in_the_smallest_crowd_is_counted_and_breaks_no_promise(
+    tmp_path: Path, dummies: int, phase: str
+) -> None:
+    who = created(tmp_path, 60)
+
+    async def scenario(service: Service) -> tuple[dict[str, Any], Any]:
+        await service.post(usual_batch(who, dummies=dummies))
+        return await service.counted(), await service.result()
+
+    status, result = serve(tmp_path, who, scenario)
+
+    kept = np.array(status["spent"]) <= np.array(who.task.promise)
+    assert (status["phase"], bool(kept.all())) == (phase, phase == "published")
+    if phase == "published":
+        assert result.json()["spoiled"] == 1
+        # One that the task assumes, and the dummy.
+        assert result.json()["certificate"]["absent"] == 2
 
 
 @pytest.mark.parametrize("statistic", ["frequency", "mean", "sum"])

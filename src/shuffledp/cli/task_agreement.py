@@ -1,5 +1,6 @@
 """`shuffledp task init`, `create` and `sign`: how three parties agree on a task."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -123,9 +124,9 @@ def _term_options(command: Any) -> Any:
 @click.option(
     "--absent",
     type=int,
-    default=0,
-    show_default=True,
-    help="How many of those who answer may collude or send noise; they hide nobody.",
+    help="How many of those who answer may collude or send noise; they hide nobody [a "
+    "hundredth of the smallest minimum]. As many reports as that default may turn out to "
+    "be spoiled besides.",
 )
 @click.option(
     "--epochs",
@@ -188,6 +189,7 @@ def create_command(folder: Path, **given: Any) -> None:
             enroller_key=load_public_part(given["enroller_part"], Role.ENROLLER),
         )
     _show_task(task)
+    click.echo(_bears(task))
     click.echo(
         f"{folder / 'task.json'} is for everybody; shuffler and enroller sign it, too: "
         "shuffledp task sign."
@@ -213,6 +215,24 @@ def _show_task(task: "Task") -> None:
     )
     # Whole on one line: it is compared with what others see.
     click.echo(f"sha256 of task.json: {task.fingerprint}")
+
+
+def _bears(task: "Task") -> str:
+    """Says what may go wrong in a month, and what it costs."""
+    from shuffledp.service.creation import STAY_AWAY, slack
+
+    away = (
+        ""
+        if task.names_choices
+        else f"After their targets, {STAY_AWAY:.0%} of the people may stay away: close "
+        f"that step with {math.ceil(task.minimum[0] / (1.0 - STAY_AWAY)):,}.\n"
+    )
+    return (
+        f"{away}Promises hold for the smallest crowd if {task.absent:,} of its people hide "
+        f"nobody and {slack(task.minimum):,} more reports turn out to be spoiled.\n"
+        "More are spoiled: the epoch is withheld, and what it cost is spent.\n"
+        "Too few people come: skip the epoch; nothing is spent."
+    )
 
 
 @click.command("sign")

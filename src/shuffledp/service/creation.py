@@ -1,8 +1,10 @@
 """A new task: the parties' public keys, and promises that its smallest crowd keeps.
 
 Larger crowds hide better, so that what the smallest one that may be released keeps, all
-keep. Where people choose targets, certificates depend on how many answer after they
-reported their choice: promises leave room for a tenth of them to stay away.
+keep. Reports that turn out to be spoiled once a batch is open hide nobody, and what was
+opened is paid for: promises leave room for some of them, or a single dummy would withhold
+an epoch. Where people choose targets, certificates depend on how many answer after they
+reported their choice: promises leave room for a tenth of them to stay away, too.
 """
 
 import math
@@ -26,6 +28,10 @@ from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, MAX_PEOPLE, Task
 from shuffledp.statistics.survey import EpochStage
 
+# Of the smallest number of people at any choice, how many may hide nobody, and how many
+# reports may be spoiled besides. It costs little: a hundredth of the people who hide others
+# is about half a hundredth of epsilon.
+_SLACK = 0.01
 # Of those who reported a target, how many may send no answer.
 STAY_AWAY = 0.1
 
@@ -43,7 +49,7 @@ def create_task(
     minimum: tuple[int, ...],
     promise: tuple[float, ...] | None,
     delta: float,
-    absent: int,
+    absent: int | None,
     epochs: int,
     shuffler_key: bytes,
     enroller_key: bytes,
@@ -58,14 +64,14 @@ def create_task(
         minimum: One number for each.
         promise: One central epsilon for each; None for what the minimum keeps.
         delta: Of every epoch.
-        absent: People who hide nobody.
+        absent: People who hide nobody; None for `slack`.
         epochs: How many the allowance is for.
         shuffler_key: From its public part, 32 bytes.
         enroller_key: From its public part, 32 bytes.
 
     Raises:
         InvalidInputError: If a value is out of range, or the minimum cannot keep what is
-            promised.
+            promised when `slack` reports are spoiled.
         CertificationError: If nothing can be proven of so few people.
         DataError: If the folder has no keys or a task already, or cannot be written.
     """
@@ -79,6 +85,7 @@ def create_task(
         raise InvalidInputError(
             "Expected no control characters in the name, the question and its answers."
         )
+    people_absent = slack(minimum) if absent is None else absent
     if (folder / TASK_FILE).exists():
         raise DataError(f"Expected no {folder / TASK_FILE} yet: it is kept as it is.")
     analyst = AnalystSecrets.load(folder / ANALYST_FILE)
@@ -94,7 +101,7 @@ def create_task(
             promise=promise,
             allowance=tuple(_sum_of(epsilon, epochs) for epsilon in promise),
             delta=delta,
-            absent=absent,
+            absent=people_absent,
             suite=analyst.suite,
             analyst_key=analyst_key,
             analyst_signing_key=analyst_signing_key,
@@ -110,12 +117,22 @@ def create_task(
         task = task_of(promise)
         if failures := _at_minimum(task).failures:
             raise InvalidInputError(
-                "Expected promises that the smallest number of people keeps; "
+                "Expected promises that the smallest number of people keeps, "
+                f"{slack(task.minimum):,} spoiled reports among them; "
                 f"{'; '.join(failures)}."
             )
     write_new(folder / TASK_FILE, task.to_json().decode())
     sign(folder, Role.ANALYST)
     return task
+
+
+def slack(minimum: tuple[int, ...]) -> int:
+    """Returns how many reports may be spoiled in the smallest crowd that is released.
+
+    >>> slack((1000, 500)), slack((7,))
+    (5, 1)
+    """
+    return math.ceil(_SLACK * min(minimum, default=0))
 
 
 def _has_controls(text: str) -> bool:
@@ -138,7 +155,7 @@ def _targets_with_room(task: Task) -> tuple[float, ...]:
     smallest = task.minimum[0]
     planned = math.ceil(smallest / (1.0 - STAY_AWAY))
     alone = _planned(task, planned, planned).spent
-    left = _planned(task, planned, smallest).spent
+    left = _planned(task, planned, smallest, slack(task.minimum)).spent
     if alone is None or left is None:
         raise InvalidInputError("Expected more people: nothing can be certified.")
     # Which target is nearly reached depends on who chooses what; the loss less so.
@@ -148,19 +165,20 @@ def _targets_with_room(task: Task) -> tuple[float, ...]:
 
 def _at_minimum(task: Task) -> Verdict:
     if task.question.survey.central:
-        return _planned(task, task.minimum[0], task.minimum[0])
-    nothing = (0.0,) * len(task.choices)
-    return judge(Step(task, 1), task.minimum, spent_before=nothing)
+        return _planned(task, task.minimum[0], task.minimum[0], slack(task.minimum))
+    nothing, spoiled = (0.0,) * len(task.choices), slack(task.minimum)
+    return judge(Step(task, 1), task.minimum, spoiled=spoiled, spent_before=nothing)
 
 
-def _planned(task: Task, planned: int, people: int) -> Verdict:
+def _planned(task: Task, planned: int, people: int, spoiled: int = 0) -> Verdict:
     """Judges answers of so many people, under a plan for as many choices."""
     number = len(task.choices)
     each, more = divmod(planned, number)
     choosing = Step(task, 1, EpochStage.CHOICE).choosing
     chosen = choosing.exact([each + (place < more) for place in range(number)])
     step = Step(task, 1, EpochStage.ANSWER, choosing.plan(chosen))
-    return judge(step, (people,), chosen=chosen, spent_before=(0.0,) * number)
+    nothing = (0.0,) * number
+    return judge(step, (people,), chosen=chosen, spoiled=spoiled, spent_before=nothing)
 
 
 def _sum_of(epsilon: float, epochs: int) -> float:

@@ -162,7 +162,7 @@ def _agree(folder: Path, num_users: int) -> tuple[Task, list[bytes]]:
         minimum=(num_users // 10,) * len(_LEVELS),
         promise=None,
         delta=1e-6,
-        absent=0,
+        absent=None,
         epochs=10,
         shuffler_key=load_public_part(parts[Role.SHUFFLER], Role.SHUFFLER),
         enroller_key=load_public_part(parts[Role.ENROLLER], Role.ENROLLER),
