@@ -14,6 +14,8 @@ import shuffledp
 COMMAND = str(Path(sys.executable).with_name("shuffledp"))
 TASK = (
     "task", "create", "survey", "--name", "Survey", "--question", "Do you smoke?",
+    "--asker", "Somebody", "--contact", "somebody@example.org",
+    "--consent", "All answers are counted.",
     "--statistic", "sum", "--levels", "0.5,1,2", "--minimum", "1000",
 )  # fmt: skip
 SHUFFLER = (

@@ -48,6 +48,8 @@ from shuffledp.statistics.frequency.protocol import Frequency
 
 NEW = (
     "task", "create", "folder", "--name", "Test", "--question", "How is it?",
+    "--asker", "Somebody", "--contact", "somebody@example.org",
+    "--consent", "All answers are counted.",
     "--shuffler", "folder/shuffler.public.json",
     "--enroller", "folder/enroller.public.json",
 )  # fmt: skip
@@ -69,11 +71,37 @@ def keys(tmp_path: Path) -> None:
         draw_keys(tmp_path / "folder", role, Suite.X25519)
 
 
+GERMAN = {
+    "language": "de", "name": "Probe", "question": "Wie ist es?",
+    "answers": ["gut", "geht so", "schlecht"], "consent": "Alles wird gezählt.",
+}  # fmt: skip
+
+
 def create(command: Command, *more: str) -> Outcome:
     outcome = command(*CREATE, *NAMES, *more)
     if outcome.code == 0:
         assert command("task", "sign", "folder").code == 0
     return outcome
+
+
+def test_translations_are_read_from_files_and_become_part_of_the_task(
+    command: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "de.json"
+    file.write_text(json.dumps(GERMAN | {"answers": ["gut"]}))
+    refused = create(command, "--translation", "de.json")
+    file.write_text(json.dumps(GERMAN | {"extra": 1}))
+    unknown = create(command, "--translation", "de.json")
+    file.write_text(json.dumps(GERMAN))
+    outcome = create(command, "--translation", "de.json")
+
+    assert refused.is_refusal
+    assert "3 answers in de" in refused.err
+    assert unknown.is_refusal
+    assert "de.json" in unknown.err
+    assert outcome.code == 0
+    (entry,) = load_task(tmp_path / "folder").notice.translations
+    assert {"language": entry.language, **entry.to_dict()} == GERMAN
 
 
 def test_create_writes_a_task_that_names_the_parties_keys(

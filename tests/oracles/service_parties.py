@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shuffledp.identity import Identity
 from shuffledp.service.secrets import AnalystSecrets, EnrollerSecrets, ShufflerSecrets
+from shuffledp.service.wire.notice import Notice
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.roster import Enrolment, Roster, read_roster, write_roster
@@ -21,6 +22,7 @@ from shuffledp.statistics.survey import survey_in
 from shuffledp.types import Mode
 
 LEVELS = (0.5, 1.0, 2.0)
+NOTICE = Notice("Somebody", "somebody@example.org", "All answers are counted.")
 CATEGORIES = ("red", "green", "blue", "grau-grün")
 
 
@@ -121,6 +123,7 @@ def parties(
     values: dict[str, Any] = {
         "task_id": bytes(range(16)),
         "name": "A test",
+        "notice": NOTICE,
         "question": question(statistic, mode),
         "choices": LEVELS,
         "minimum": (100, 100, 100),

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import httpx
 import numpy as np
-from oracles.service_parties import Enroller, question
+from oracles.service_parties import NOTICE, Enroller, question
 
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.hosted import AnalystHost, nothing
@@ -104,6 +104,7 @@ def parties(
     task = Task(
         os.urandom(16),
         "Fruit",
+        NOTICE,
         asked,
         LEVELS,
         minimum=(40, 40, 40),

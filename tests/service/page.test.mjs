@@ -6,7 +6,7 @@
 // eight chi-square tests fails by chance once in 10^7 runs.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, readdir } from "node:fs/promises";
 import { test } from "node:test";
 
 import { describe, draw, pack, plainOf } from "../../src/shuffledp/service/participant/page/message.js";
@@ -28,9 +28,11 @@ import {
   checkReceipt,
   read,
 } from "../../src/shuffledp/service/participant/page/survey.js";
+import { CATALOGS, inLanguage, offered, preferred } from "../../src/shuffledp/service/participant/page/texts.js";
 import * as wire from "../../src/shuffledp/service/participant/page/wire.js";
 import { refusalText, sureness } from "../../src/shuffledp/service/participant/page/words.js";
 
+const FOLDER = new URL("../../src/shuffledp/service/participant/page/", import.meta.url);
 const FILE = new URL("vectors/messages.json", import.meta.url);
 const VECTORS = JSON.parse(await readFile(FILE, "utf8"));
 const NO_PLAN = "00".repeat(32);
@@ -463,4 +465,59 @@ test("sealing twice gives other bytes", async () => {
   const [one, other] = await seal(key, bytes("00"), [message, message]);
 
   assert.notEqual(hex(one), hex(other));
+});
+
+test("every catalog says the same things, with the same numbers in them", async () => {
+  const holes = (text) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
+  const [first, ...others] = Object.values(CATALOGS);
+
+  assert.ok(others.length);
+  for (const other of others) {
+    assert.deepEqual(Object.keys(other), Object.keys(first));
+    for (const name of Object.keys(first)) {
+      assert.ok(other[name].trim());
+      assert.deepEqual(holes(other[name]), holes(first[name]), name);
+    }
+  }
+});
+
+test("every text is used, and every text that is used is there", async () => {
+  const files = await readdir(FOLDER);
+  const sources = files.filter((name) => /^(?!texts-).*\.js$/.test(name));
+  const read = sources.map((name) => readFile(new URL(name, FOLDER), "utf8"));
+  const code = (await Promise.all(read)).join("\n");
+  const names = Object.keys(CATALOGS.en);
+
+  const asked = [...code.matchAll(/\bt\(\s*"([^"]+)"/g)].map(([, name]) => name);
+  assert.ok(asked.length > 50);
+  assert.deepEqual(asked.filter((name) => !names.includes(name)), []);
+  assert.deepEqual(names.filter((name) => !code.includes(`"${name}"`)), []);
+});
+
+test("a language is chosen by what people read, then by what there is", async () => {
+  const other = { name: "n", question: "q", answers: [], consent: "c" };
+  const notice = { language: "fr", translations: { "pt-BR": other } };
+  const task = { notice };
+
+  assert.deepEqual(offered(task), ["de", "en", "fr", "pt-BR"]);
+  assert.equal(preferred(task, ["fr-CA", "en"]), "fr");
+  assert.equal(preferred(task, ["pt"]), "pt-BR");
+  assert.equal(preferred(task, ["de-AT", "fr"]), "de");
+  assert.equal(preferred(task, ["xx"]), "fr");
+});
+
+test("a translation changes what is read, and no byte of what is sent", async () => {
+  const entry = VECTORS.cases.find(({ served }) => served.includes('"categories"'));
+  const survey = await read(entry.served);
+  const { categories } = survey.task.question.terms;
+  const answers = categories.map((name) => `${name}!`);
+  survey.task.notice.translations.de = { name: "N", question: "F?", answers, consent: "E" };
+  const shown = inLanguage(survey, "de");
+
+  assert.deepEqual(shown.task.question.terms.categories, answers);
+  assert.equal(shown.step, survey.step);
+  assert.equal(inLanguage(survey, "fr").task.question.text, survey.task.question.text);
+  const served = wire.parse(entry.served);
+  served.task.notice.translations.de = { name: "N", question: "F?", answers: [], consent: "E" };
+  await assert.rejects(read(wire.canonical(served)), Trouble);
 });

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import httpx
 import numpy as np
-from oracles.service_parties import Enroller, question
+from oracles.service_parties import NOTICE, Enroller, question
 from starlette.applications import Starlette
 
 from shuffledp.identity import Identity
@@ -134,6 +134,7 @@ def parties(
     task = Task(
         task_id=os.urandom(16),
         name="Task",
+        notice=NOTICE,
         question=question(statistic, mode, text="How?"),
         choices=LEVELS,
         minimum=(minimum,) * 3,

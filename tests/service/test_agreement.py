@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oracles.service_parties import LEVELS, question
+from oracles.service_parties import LEVELS, NOTICE, question
 
 from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
 from shuffledp.service.agreement import (
@@ -57,6 +57,7 @@ def create(folder: Path, shuffler: Path, enroller: Path) -> Task:
     return create_task(
         folder,
         name="A test",
+        notice=NOTICE,
         question=question("frequency"),
         choices=LEVELS,
         minimum=(100, 100, 100),

@@ -9,13 +9,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from oracles.service_parties import Enroller
+from oracles.service_parties import NOTICE, Enroller
 
 from shuffledp.service.participant import PAGE_HEADERS, page_folder
 
@@ -42,6 +42,7 @@ from shuffledp.service.shuffler.hosted import ShufflerHost  # noqa: E402
 from shuffledp.service.shuffler.sqlite_store import SqliteStore  # noqa: E402
 from shuffledp.service.wire.canonical import sha256, to_text  # noqa: E402
 from shuffledp.service.wire.command import Action, Command  # noqa: E402
+from shuffledp.service.wire.notice import Translation  # noqa: E402
 from shuffledp.service.wire.question import Question  # noqa: E402
 from shuffledp.service.wire.receipt import Receipt  # noqa: E402
 from shuffledp.service.wire.refusal import Reason, Refusal  # noqa: E402
@@ -170,7 +171,7 @@ def one_task(
 ) -> OneTask:
     private, analyst = new_private_key(suite), new_signing_key()
     shuffler, enrolling = new_signing_key(), new_signing_key()
-    mode = terms.pop("mode", "agnostic")
+    mode, notice = terms.pop("mode", "agnostic"), terms.pop("notice", NOTICE)
     if statistic in ("frequency", "items"):
         terms.setdefault("categories", COLORS)
     if statistic == "frequency":
@@ -182,6 +183,7 @@ def one_task(
     task = Task(
         os.urandom(16),
         "Colors & shapes",
+        notice,
         asked,
         LEVELS,
         (100, 100, 100),
@@ -393,7 +395,7 @@ def test_items_are_asked_in_two_parts_with_one_link(page: Any) -> None:
 
         # A plan under which both items are always sent, and nothing else is.
         plan = Items(3, 2, LEVELS, (0.1, 1.0, 1.0), 0.0, 5).identity
-        server.state = ShufflerState(server.task, 1, EpochStage.ANSWER, plan=plan)
+        server.state = replace(server.state, stage=EpochStage.ANSWER, plan=plan)
         page.goto("about:blank")
         visit(page, url, token)
         pick(page, "level", 1)
@@ -440,6 +442,81 @@ def test_a_second_use_of_a_link_is_refused_in_words(page: Any) -> None:
         assert "This link was used before" in page.locator("#trouble").inner_text()
         assert "nothing left to do" in page.locator("#trouble").inner_text()
     assert len(server.reports) == 1
+
+
+GERMAN = Translation(
+    "de", "Farben", "Welche Farbe?", ("Rot", "Grün", "Blau"), "Alles wird gezählt."
+)
+
+
+def test_who_asks_and_what_for_is_said_before_the_form(page: Any) -> None:
+    server = one_task()
+
+    with served(server) as url:
+        visit(page, url, server.token())
+
+        said = page.locator("#notice dd").all_inner_texts()
+        assert said == [NOTICE.asker, NOTICE.contact, NOTICE.consent]
+        before = "document.querySelector('#notice').compareDocumentPosition("
+        assert page.evaluate(f"{before}document.querySelector('form'))") & 4
+
+
+def test_a_person_answers_in_german_and_the_message_is_the_same(
+    page: Any,
+) -> None:
+    server = one_task(notice=replace(NOTICE, translations=(GERMAN,)))
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        assert page.locator("h1").inner_text() == server.task.question.text
+        pick(page, "level", 2)
+        pick(page, "answer", 1)
+        page.get_by_role("button", name="Deutsch").focus()
+        page.keyboard.press("Enter")
+        assert page.locator("h1").inner_text() == "Welche Farbe?"
+        assert page.evaluate("document.documentElement.lang") == "de"
+        assert page.title() == "Farben"
+        assert "Alles wird gezählt." in page.locator("#notice").inner_text()
+        # What was filled in is still there.
+        page.get_by_role("button", name="Meine Nachricht erstellen").click()
+        page.get_by_role("heading", name="Das würde gesendet").wait_for()
+        assert page.locator("#message").inner_text() == "Grün"
+        page.get_by_role("button", name="Diese Nachricht senden").click()
+        page.get_by_role("heading", name="Ihre Nachricht ist angekommen").wait_for()
+
+    assert server.opened() == [[1]]
+    assert server.reports[0].choice == 2
+
+
+def test_the_browser_says_which_language_is_shown_first(browser: Any) -> None:
+    translated = one_task(notice=replace(NOTICE, translations=(GERMAN,)))
+    alone = one_task()
+    context = browser.new_context(locale="de-AT")
+    page = context.new_page()
+
+    with served(translated) as url:
+        visit(page, url, translated.token())
+        assert page.locator("h1").inner_text() == "Welche Farbe?"
+        assert page.locator("h1").get_attribute("lang") == "de"
+    with served(alone) as url:
+        visit(page, url, alone.token())
+        assert page.locator("h1").get_attribute("lang") == "en"
+        assert page.locator("#level legend").inner_text().startswith("Wie viel")
+    context.close()
+
+
+def test_a_number_with_a_sign_between_thousands_is_not_taken_for_another(
+    page: Any,
+) -> None:
+    server = one_task("mean", low=0.0, high=1500.5)
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        pick(page, "level", 2)
+        page.get_by_label("A number from").fill("1,500")
+        page.get_by_role("button", name="Make my message").click()
+
+        assert "between thousands" in page.get_by_role("alert").inner_text()
 
 
 def test_a_keyboard_is_enough(page: Any) -> None:
@@ -663,6 +740,7 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
     task = Task(
         os.urandom(16),
         "Colors",
+        NOTICE,
         Question("Which color?", FrequencySurvey(COLORS)),
         (level,),
         (others + 1,),

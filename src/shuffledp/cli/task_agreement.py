@@ -18,6 +18,7 @@ from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
 
 if TYPE_CHECKING:
+    from shuffledp.service.wire.notice import Notice, Translation
     from shuffledp.service.wire.task import Task
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
@@ -80,7 +81,31 @@ def _term_options(command: Any) -> Any:
 @click.command("create")
 @FOLDER
 @click.option("--name", required=True, help="What people call it.")
+@click.option(
+    "--asker", required=True, help="Who asks, as people read it before they answer."
+)
+@click.option(
+    "--contact", required=True, help="How to reach them: an address, a telephone."
+)
+@click.option(
+    "--consent",
+    required=True,
+    metavar="TEXT",
+    help="What people agree to: what for, who gets results, how long they are kept.",
+)
 @click.option("--question", required=True, metavar="TEXT", help="As people read it.")
+@click.option(
+    "--language", default="en", show_default=True, help="Of these texts: en, de, pt-BR."
+)
+@click.option(
+    "--translation",
+    "translations",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="Them in another language, such as de.json: language, name, question, answers "
+    "(a list in the order of the options), consent.",
+)
 @click.option(
     "--statistic",
     type=click.Choice(SURVEYS),
@@ -157,11 +182,15 @@ def create_command(folder: Path, **given: Any) -> None:
     \b
     Examples
       shuffledp task create commuting --name Commuting \\
+        --asker "City of Example" --contact mobility@city.example \\
+        --consent "Shares are published; the city plans bike lanes with them." \\
         --question "How do you get to work?" \\
         --category bike --category train --category car --category walk \\
         --levels 0.5,1,2 --minimum 1000 --epochs 12 \\
         --shuffler shuffler.public.json --enroller enroller.public.json
       shuffledp task create sleep --name Sleep --statistic mean --low 0 --high 14 \\
+        --asker "Sleep Lab" --contact lab@uni.example --translation de.json \\
+        --consent "The average is published in a study of sleep." \\
         --question "How many hours did you sleep?" --levels 0.5,1 --minimum 2000,500 \\
         --promise 0.05,0.15 --delta 1e-7 \\
         --shuffler shuffler.public.json --enroller enroller.public.json
@@ -178,6 +207,7 @@ def create_command(folder: Path, **given: Any) -> None:
         task = create_task(
             folder,
             name=given["name"],
+            notice=_notice(given),
             question=_question(given),
             choices=choices,
             minimum=_minimum(given["minimum"], len(choices)),
@@ -256,7 +286,11 @@ def sign_command(folder: Path) -> None:
         raise DataError(f"Expected keys in {folder}: shuffledp task init.")
     # Somebody else's false signature is found before one's own is given.
     missing = unsigned(folder, task)
+    click.echo(f"{task.notice.asker} ({task.notice.contact}) asks:")
     click.echo(task.question.text)
+    click.echo(task.notice.consent)
+    for entry in task.notice.translations:
+        click.echo(f"{entry.language}: {entry.question} {entry.consent}")
     _show_task(task)
     for role in roles:
         if role in missing:
@@ -295,6 +329,34 @@ def _question(given: dict[str, Any]) -> Question:
         if value is not None:
             terms[term.name] = value
     return Question(given["question"], survey_in(kind, terms, given["mode"]))
+
+
+def _notice(given: dict[str, Any]) -> "Notice":
+    from shuffledp.service.wire.notice import Notice
+
+    translations = sorted(
+        map(_translation, given["translations"]), key=lambda entry: entry.language
+    )
+    return Notice(
+        given["asker"],
+        given["contact"],
+        given["consent"],
+        given["language"],
+        tuple(translations),
+    )
+
+
+def _translation(path: Path) -> "Translation":
+    from shuffledp.service.wire.canonical import read_object
+    from shuffledp.service.wire.notice import Translation
+    from shuffledp.service.wire.refusal import Refusal
+
+    try:
+        value = read_object(path.read_bytes(), f"{path}")
+        language = value.pop("language", None)
+        return Translation.from_dict(language, value)
+    except (OSError, Refusal) as error:
+        raise DataError(f"{path}: {error}") from error
 
 
 def _minimum(text: str, num_levels: int) -> tuple[int, ...]:

@@ -9,7 +9,6 @@ reported their choice: promises leave room for a tenth of them to stay away, too
 
 import math
 import os
-import unicodedata
 from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from shuffledp.service.secrets import (
     AnalystSecrets,
     write_new,
 )
+from shuffledp.service.wire.notice import Notice, is_shown_as_written
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.step import Step
@@ -44,6 +44,7 @@ def create_task(
     folder: Path,
     *,
     name: str,
+    notice: Notice,
     question: Question,
     choices: tuple[float, ...],
     minimum: tuple[int, ...],
@@ -59,6 +60,7 @@ def create_task(
     Args:
         folder: With her keys.
         name: As in `Task`, like everything that is not explained here.
+        notice: Who asks, and what people consent to.
         question: What is asked.
         choices: Privacy levels or targets on offer.
         minimum: One number for each.
@@ -81,7 +83,7 @@ def create_task(
         raise InvalidInputError(
             f"Expected a minimum of at most {MAX_PEOPLE:,} people per choice."
         )
-    if any(map(_has_controls, (name, *question.texts))):
+    if not all(map(is_shown_as_written, (name, *question.texts))):
         raise InvalidInputError(
             "Expected no control characters in the name, the question and its answers."
         )
@@ -95,6 +97,7 @@ def create_task(
         return Task(
             task_id=task_id,
             name=name,
+            notice=notice,
             question=question,
             choices=choices,
             minimum=minimum,
@@ -133,11 +136,6 @@ def slack(minimum: tuple[int, ...]) -> int:
     (5, 1)
     """
     return math.ceil(_SLACK * min(minimum, default=0))
-
-
-def _has_controls(text: str) -> bool:
-    # They could do more to a terminal than to be shown.
-    return any(unicodedata.category(character) == "Cc" for character in text)
 
 
 def _kept(task: Task) -> tuple[float, ...]:

@@ -33,6 +33,7 @@ from shuffledp.service.operate import operate_with
 from shuffledp.service.secrets import SHUFFLER_FILE, TASK_FILE, ShufflerSecrets
 from shuffledp.service.wire.canonical import from_text, to_text
 from shuffledp.service.wire.command import Action
+from shuffledp.service.wire.notice import Notice
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.sealing import Suite
@@ -156,6 +157,11 @@ def _agree(folder: Path, num_users: int) -> tuple[Task, list[bytes]]:
     task = create_task(
         own[Role.ANALYST],
         name="How people get to work",
+        notice=Notice(
+            "The demonstration of shuffledp",
+            "Nobody: all of it runs on this machine",
+            "Invented people's answers are counted once, and nothing is kept.",
+        ),
         question=Question("How do you get to work?", FrequencySurvey(tuple(_ANSWERS))),
         choices=_LEVELS,
         # Of 100 people, fewer than 10 choose a level with a chance below 1e-6.

@@ -18,6 +18,7 @@ from shuffledp.service.wire.canonical import (
     to_number,
     to_text,
 )
+from shuffledp.service.wire.notice import Notice
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.sealing import Suite
@@ -40,7 +41,7 @@ _KEYS = (
     "enroller_signing_key",
 )
 _NAMES = frozenset(
-    {"version", "task_id", "name", "question", "protocol"}
+    {"version", "task_id", "name", "notice", "question", "protocol"}
     | {"delta", "absent", "suite"}
     | {*_LISTS, *_KEYS}
 )
@@ -53,6 +54,7 @@ class Task:
     Attributes:
         task_id: 16 random bytes.
         name: For people.
+        notice: Who asks, and what people consent to.
         question: What is asked.
         choices: What people choose from, strictly increasing: privacy levels, or the
             central targets of a survey that is `central`.
@@ -71,6 +73,7 @@ class Task:
 
     task_id: bytes
     name: str
+    notice: Notice
     question: Question
     choices: tuple[float, ...]
     minimum: tuple[int, ...]
@@ -108,6 +111,7 @@ class Task:
             raise InvalidInputError("Expected a number of absent people from 0.")
         if not is_text(self.name, 100):
             raise InvalidInputError("Expected a name of 1 to 100 characters.")
+        self.notice.check_answers(self.question.texts[1:])
         sizes = _sizes(self.suite)
         if [len(getattr(self, name)) for name in _KEYS] != list(sizes):
             raise InvalidInputError("Expected public keys of the suite's sizes.")
@@ -189,6 +193,7 @@ class Task:
             "version": VERSION,
             "task_id": self.identity,
             "name": self.name,
+            "notice": self.notice.to_dict(),
             "question": self.question.to_dict(),
             "protocol": self.protocol.record,
             "delta": self.delta,
@@ -236,6 +241,7 @@ class Task:
         task = cls(
             task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
             name=value["name"],
+            notice=Notice.from_dict(value["notice"]),
             question=Question.from_dict(value["question"]),
             choices=choices,
             minimum=tuple(value["minimum"]),

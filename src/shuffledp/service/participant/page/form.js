@@ -1,12 +1,14 @@
 // The form: how private, what answer, and the code where the link held none.
 
 import { isCentral } from "./survey.js";
+import { language, t } from "./texts.js";
 import { TOKEN_SIZE, Stage, fromText } from "./wire.js";
 import { asText, levelName, sureShare, sureness } from "./words.js";
 import { choice, choices, details, el, picked } from "./view.js";
 
 // Beyond so many categories, a list that opens is easier than a page of choices.
 const MANY = 12;
+const GROUPED = { useGrouping: "always" };
 
 /** What is missing in the form, for people to read; `at` is where. */
 export class Missing extends Error {
@@ -20,9 +22,6 @@ export class Missing extends Error {
 export function levelPart(survey) {
   const { task } = survey;
   const central = isCentral(survey);
-  const who = central
-    ? "Imagine somebody who studies everybody's messages after they were mixed"
-    : "Imagine somebody who reads your message";
   const cards = task.choices.map((epsilon, place) => {
     const scale = el("span", { class: "scale", "aria-hidden": "true" }, el("span"));
     scale.firstChild.style.setProperty("--share", sureShare(epsilon));
@@ -34,9 +33,9 @@ export function levelPart(survey) {
       el(
         "span",
         { class: "sure" },
-        el("span", { class: "small" }, "at most "),
+        el("span", { class: "small" }, t("sure-before")),
         el("strong", {}, sureness(epsilon)),
-        el("span", { class: "small" }, " sure"),
+        el("span", { class: "small" }, t("sure-after")),
       ),
       el("span", { class: "name" }, levelName(place, task.choices.length)),
       scale,
@@ -45,28 +44,23 @@ export function levelPart(survey) {
   return el(
     "fieldset",
     { id: "level" },
-    el("legend", {}, "How much could anyone learn about you?"),
-    el(
-      "p",
-      { class: "hint" },
-      `${who}, and who wonders about a yes-or-no fact about your answer. Before, she found ` +
-        `it as likely as not: 50%. After, ${central ? "rare cases aside, " : ""}she can be`,
-    ),
+    el("legend", {}, t("level-question")),
+    el("p", { class: "hint" }, central ? t("level-hint-central") : t("level-hint")),
     el("div", { class: "choices levels" }, ...cards),
     el(
       "p",
       { class: "hint ends", "aria-hidden": "true" },
-      el("span", {}, "50%, a guess"),
-      el("span", {}, "100%, certain"),
+      el("span", {}, t("scale-low")),
+      el("span", {}, t("scale-high")),
     ),
-    details("The same in numbers", levelTable(task, central)),
+    details(t("in-numbers"), levelTable(task, central)),
   );
 }
 
 function levelTable(task, central) {
   const names = central
-    ? ["Level", "Epsilon after mixing"]
-    : ["Level", "Epsilon of your message", "Epsilon after mixing"];
+    ? [t("column-level"), t("column-central")]
+    : [t("column-level"), t("column-local"), t("column-central")];
   const rows = task.choices.map((level, place) => [
     sureness(level),
     ...(central ? [] : [asText(level)]),
@@ -96,12 +90,7 @@ function levelTable(task, central) {
         ),
       ),
     ),
-    el(
-      "p",
-      { class: "hint" },
-      `After mixing, at delta = ${task.delta}: a promise about what is handed on, which ` +
-        "counts on enough people taking part. Until there are enough, nothing is handed on.",
-    ),
+    el("p", { class: "hint" }, t("numbers-hint", { delta: task.delta })),
   );
 }
 
@@ -112,17 +101,17 @@ export function answerPart(survey) {
   if (survey.step.stage === Stage.choice) return null;
   const legend = (text) => el("legend", {}, text);
   if (question.statistic === "sum") {
-    return el("fieldset", { id: "answer" }, legend("Your answer"), choices("answer", ["Yes", "No"]));
+    return el("fieldset", { id: "answer" }, legend(t("answer")), choices("answer", [t("yes"), t("no")]));
   }
   if (question.statistic === "mean") {
     return el(
       "fieldset",
       { id: "answer" },
-      legend("Your answer"),
+      legend(t("answer")),
       el(
         "label",
         { for: "number" },
-        `A number from ${asText(terms.low)} to ${asText(terms.high)}`,
+        t("number-label", ends(terms)),
       ),
       el("input", {
         id: "number",
@@ -132,42 +121,45 @@ export function answerPart(survey) {
       }),
     );
   }
-  if (question.statistic === "items") return itemsPart(terms);
+  if (question.statistic === "items") return itemsPart(survey);
   if (terms.categories.length <= MANY) {
     return el(
       "fieldset",
       { id: "answer" },
-      legend("Your answer"),
-      choices("answer", terms.categories),
+      legend(t("answer")),
+      choices("answer", terms.categories, { lang: survey.textLanguage }),
     );
   }
   return el(
     "fieldset",
     { id: "answer" },
-    legend("Your answer"),
-    el("label", { for: "category" }, `One of ${asText(terms.categories.length)}`),
+    legend(t("answer")),
+    el("label", { for: "category" }, t("category-label", { count: asText(terms.categories.length) })),
     el(
       "select",
       { id: "category", autocomplete: "off" },
-      el("option", { value: "" }, "Choose"),
-      ...terms.categories.map((text, place) => el("option", { value: place }, text)),
+      el("option", { value: "" }, t("choose")),
+      ...terms.categories.map((text, place) =>
+        el("option", { value: place, lang: survey.textLanguage }, text),
+      ),
     ),
   );
 }
 
-function itemsPart({ categories, set_size: most }) {
+function itemsPart({ task, textLanguage: lang }) {
+  const { categories, set_size: most } = task.question.terms;
   const count = el("p", { class: "hint", "aria-live": "polite" });
   const tell = () => {
-    count.textContent = `${picked("answer").length} of at most ${most} chosen`;
+    count.textContent = t("items-count", { count: picked("answer").length, most });
   };
   const part = el(
     "fieldset",
     { id: "answer" },
-    el("legend", {}, most === 1 ? "Your answer" : `Your answers, up to ${most}`),
-    choices("answer", categories, { kind: "checkbox", onchange: tell }),
+    el("legend", {}, most === 1 ? t("answer") : t("answers", { most })),
+    choices("answer", categories, { kind: "checkbox", onchange: tell, lang }),
     count,
   );
-  count.textContent = `0 of at most ${most} chosen`;
+  count.textContent = t("items-count", { count: 0, most });
   return part;
 }
 
@@ -176,12 +168,8 @@ export function tokenPart() {
   return el(
     "fieldset",
     { id: "code" },
-    el("legend", {}, "Your code"),
-    el(
-      "label",
-      { for: "token" },
-      "You were given a link that ends with a code, or the code alone: 43 letters.",
-    ),
+    el("legend", {}, t("code")),
+    el("label", { for: "token" }, t("code-label")),
     el("input", {
       id: "token",
       type: "text",
@@ -195,11 +183,11 @@ export function tokenPart() {
 /** Returns what was filled in; throws Missing. */
 export function readForm(survey, known) {
   const [level] = picked("level");
-  if (level === undefined) throw new Missing("Choose a level first.", "level");
+  if (level === undefined) throw new Missing(t("missing-level"), "level");
   const answer = survey.step.stage === Stage.choice ? null : readAnswer(survey.task.question);
   const token = known ?? tokenOf(document.getElementById("token").value);
   if (!token) {
-    throw new Missing("This is no code: it has 43 letters, digits, - and _.", "code");
+    throw new Missing(t("missing-code"), "code");
   }
   return { level, answer, token };
 }
@@ -208,24 +196,36 @@ function readAnswer({ statistic, terms }) {
   const places = picked("answer");
   if (statistic === "items") {
     if (places.length > terms.set_size) {
-      throw new Missing(`Choose at most ${terms.set_size} answers.`, "answer");
+      throw new Missing(t("missing-items", { most: terms.set_size }), "answer");
     }
     return places;
   }
   if (statistic === "mean") {
-    const text = document.getElementById("number").value.trim().replace(",", ".");
-    const number = text === "" ? NaN : Number(text);
+    const text = document.getElementById("number").value.trim();
+    // 1,500 is a thousand and a half in English, and one and a half in German.
+    if (isGrouped(text)) throw new Missing(t("missing-separator"), "answer");
+    const number = text === "" ? NaN : Number(text.replace(",", "."));
     if (!(number >= terms.low && number <= terms.high)) {
-      const ends = `${asText(terms.low)} to ${asText(terms.high)}`;
-      throw new Missing(`Write a number from ${ends}.`, "answer");
+      throw new Missing(t("missing-number", ends(terms)), "answer");
     }
     return number;
   }
   const list = document.getElementById("category");
   const place = list ? (list.value === "" ? undefined : Number(list.value)) : places[0];
-  if (place === undefined) throw new Missing("Choose an answer first.", "answer");
+  if (place === undefined) throw new Missing(t("missing-answer"), "answer");
   // Yes comes first on the screen, and is 1 on the wire.
   return statistic === "sum" ? 1 - place : place;
+}
+
+function ends({ low, high }) {
+  return { low: asText(low), high: asText(high) };
+}
+
+/** Tells whether a number has what the language writes between thousands, and no more. */
+function isGrouped(text) {
+  const [, group] = /^\d(.)\d{3}$/.exec((1000).toLocaleString(language(), GROUPED)) ?? [];
+  const [, found] = /^[+-]?[1-9]\d{0,2}([.,])\d{3}$/.exec(text) ?? [];
+  return found !== undefined && found === group;
 }
 
 /** Returns the 32 bytes of a code, or of a link that ends with one; null if there are none. */

@@ -10,6 +10,7 @@ import {
 } from "./randomize.js";
 import { seal } from "./seal.js";
 import { isCentral } from "./survey.js";
+import { t } from "./texts.js";
 import * as wire from "./wire.js";
 import { asText, sureness } from "./words.js";
 
@@ -83,17 +84,17 @@ export function describe(survey, numbers) {
   const { question, choices } = survey.task;
   const { terms } = question;
   if (survey.step.stage === wire.Stage.choice) {
-    return [`At most ${sureness(choices[numbers[0]])} sure`];
+    return [t("at-most-sure", { sure: sureness(choices[numbers[0]]) })];
   }
   switch (question.statistic) {
     case "frequency":
       return describeCategory(terms, numbers[0]);
     case "mean":
       return numbers[0]
-        ? [`${asText(terms.high)}, the high end`]
-        : [`${asText(terms.low)}, the low end`];
+        ? [t("high-end", { number: asText(terms.high) })]
+        : [t("low-end", { number: asText(terms.low) })];
     case "sum":
-      return [numbers[0] ? "Yes" : "No"];
+      return [numbers[0] ? t("yes") : t("no")];
     default:
       return describeItems(terms.categories, numbers);
   }
@@ -105,9 +106,9 @@ function describeCategory({ categories, mechanism }, message) {
     mechanism === "subset-selection"
       ? message.map((place) => categories[place])
       : categories.filter((_, place) => speaksFor(message, place));
-  if (!named.length) return ["None of the answers"];
+  if (!named.length) return [t("no-answers")];
   const more = named.length - MOST_LINES;
-  return more > 0 ? [...named.slice(0, MOST_LINES), `and ${more} more`] : named;
+  return more > 0 ? [...named.slice(0, MOST_LINES), t("and-more", { count: asText(more) })] : named;
 }
 
 function describeItems(categories, numbers) {
@@ -117,10 +118,11 @@ function describeItems(categories, numbers) {
   }
   const named = [...times].sort(([one], [other]) => one - other);
   const lines = named.map(([item, count]) =>
-    count > 1 ? `${categories[item]}, ${count} times` : categories[item],
+    count > 1 ? t("times", { name: categories[item], count }) : categories[item],
   );
   const empty = numbers.length - [...times.values()].reduce((sum, count) => sum + count, 0);
-  return empty ? [...lines, `${empty} empty ${empty > 1 ? "parts" : "part"}`] : lines;
+  if (!empty) return lines;
+  return [...lines, empty > 1 ? t("empty", { count: empty }) : t("one-empty")];
 }
 
 function itemsPlan({ task, plan }) {

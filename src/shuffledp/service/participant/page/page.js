@@ -17,6 +17,7 @@ import { describe, draw, pack } from "./message.js";
 import { Rng } from "./randomize.js";
 import { canSeal } from "./seal.js";
 import { Trouble, isCentral, load, namesSeveral, send } from "./survey.js";
+import { inLanguage, language, offered, preferred, speak, t } from "./texts.js";
 import { Stage } from "./wire.js";
 import { refusalText, sureness } from "./words.js";
 import { details, el, say, show } from "./view.js";
@@ -26,44 +27,59 @@ const token = tokenOf(location.hash.slice(1));
 const invited = taskOf(location.hash);
 
 addEventListener("hashchange", () => location.reload());
+use(navigator.languages[0] ?? "en");
 begin();
 
 async function begin() {
-  say("Asking for the question …");
+  say(t("asking"));
   try {
     if (!globalThis.isSecureContext || !crypto.subtle) {
-      throw new Trouble("This page needs a secure connection: its address begins with https.");
+      throw new Trouble(t("insecure"));
     }
     const survey = await load(`../${TASK}`);
+    const wanted = preferred(survey.task, navigator.languages);
+    use(wanted);
     if (invited !== null && invited !== survey.fingerprint) {
-      throw new Trouble(
-        "This server shows another survey than your link invites you to. Nothing was sent.",
-      );
+      throw new Trouble(t("other-survey"));
     }
-    document.title = survey.task.name;
     if (survey.phase !== "open") throw new Trouble("", { problem: { type: "not-open" } });
     if (!(await canSeal(survey.analystKey))) {
-      throw new Trouble("This browser is too old to seal messages. Open your link in another.");
+      throw new Trouble(t("old-browser"));
     }
     // The code is in memory: it need not stay in the address bar and the history.
     if (token) history.replaceState(null, "", location.pathname);
-    showForm(survey);
+    showForm(survey, wanted);
   } catch (error) {
-    showTrouble("Taking part is not possible now", error);
+    showTrouble(t("trouble-title"), error);
   }
   say("");
 }
 
-function kicker(survey, step) {
-  const two = isCentral(survey);
-  const part = two ? `Part ${survey.step.stage === Stage.choice ? 1 : 2} · ` : "";
-  return el("p", { class: "kicker" }, survey.task.name, el("span", {}, `${part}${step}`));
+/** Shows the page's own texts in a language, or in English. */
+function use(wanted) {
+  speak(wanted);
+  document.documentElement.lang = language();
+  document.getElementById("promise").textContent = t("footer");
 }
 
-function showForm(survey) {
+function kicker(survey, step) {
+  const part = survey.step.stage === Stage.choice ? "part-1" : "part-2";
+  const { name } = survey.task;
+  return el(
+    "p",
+    { class: "kicker" },
+    el("strong", { lang: survey.textLanguage, dir: "auto" }, name),
+    el("span", {}, isCentral(survey) ? t(part, { step }) : step),
+  );
+}
+
+function showForm(whole, wanted) {
+  use(wanted);
+  const survey = inLanguage(whole, wanted);
+  document.title = survey.task.name;
   const choosing = survey.step.stage === Stage.choice;
   const trouble = el("p", { class: "trouble", role: "alert" });
-  const make = el("button", { type: "submit" }, "Make my message");
+  const make = el("button", { type: "submit" }, t("make"));
   const submit = (event) => {
     event.preventDefault();
     trouble.textContent = "";
@@ -83,9 +99,11 @@ function showForm(survey) {
     makeMessage(survey, filled);
   };
   show(
-    kicker(survey, "Step 1 of 2"),
-    el("h1", {}, survey.task.question.text),
+    languagePart(whole, wanted),
+    kicker(survey, t("step-1")),
+    el("h1", { lang: survey.textLanguage, dir: "auto" }, survey.task.question.text),
     el("p", { class: "lead" }, leadText(survey)),
+    noticePart(survey),
     el(
       "form",
       { novalidate: true, autocomplete: "off", onsubmit: submit },
@@ -94,61 +112,69 @@ function showForm(survey) {
       token ? null : tokenPart(),
       trouble,
       make,
-      el(
-        "p",
-        { class: "hint" },
-        choosing
-          ? "You see the message before it is sent."
-          : "You see the message before it is sent. Chance is drawn once: after that, the " +
-              "answer cannot be changed.",
-      ),
+      el("p", { class: "hint" }, choosing ? t("make-hint") : t("make-hint-once")),
     ),
   );
 }
 
 function leadText(survey) {
-  if (survey.step.stage === Stage.choice) {
-    return (
-      "This survey has two parts. First, everybody says how private she wants to be. Later, " +
-      "the same link asks the question above. Remember your level: nothing is stored here."
-    );
-  }
-  if (survey.task.question.statistic === "items") {
-    return (
-      "Chance decides on this device which of your answers are sent, and adds others to " +
-      "them. Choose the same level as in the first part."
-    );
-  }
-  if (survey.task.question.statistic === "mean") {
-    return (
-      "Your message says one end of the range, not your number. Chance decides on this " +
-      "device which one; your number makes the closer end more likely. You choose how much."
-    );
-  }
-  if (namesSeveral(survey)) {
-    return (
-      "Your message names several answers. Chance decides on this device which ones; yours " +
-      "is more likely to be among them. You choose how much."
-    );
-  }
-  return (
-    "Chance decides on this device whether your message says what you answer, or something " +
-    "else. You choose how much it may tell."
+  if (survey.step.stage === Stage.choice) return t("lead-choice");
+  if (survey.task.question.statistic === "items") return t("lead-items");
+  if (survey.task.question.statistic === "mean") return t("lead-mean");
+  return namesSeveral(survey) ? t("lead-several") : t("lead-one");
+}
+
+/** Returns who asks, and what for: to be read before the form. */
+function noticePart({ task: { notice }, textLanguage: lang }) {
+  const text = { lang, dir: "auto" };
+  return el(
+    "dl",
+    { id: "notice" },
+    el("dt", {}, t("who-asks")),
+    el("dd", text, notice.asker),
+    el("dt", {}, t("contact")),
+    el("dd", text, notice.contact),
+    el("dt", {}, t("consent")),
+    el("dd", text, notice.consent),
   );
 }
 
+/** Returns buttons that show the form in another language, with what was filled in. */
+function languagePart(survey, shown) {
+  const fields = () => [...document.querySelectorAll("form :is(input, select)")];
+  const change = (tag) => {
+    const filled = fields().map(({ checked, value }) => ({ checked, value }));
+    showForm(survey, tag);
+    fields().forEach((field, place) => {
+      Object.assign(field, filled[place]);
+      field.dispatchEvent(new Event("change"));
+    });
+    document.querySelector(`#languages [lang="${tag}"]`).focus();
+  };
+  const buttons = offered(survey.task).map((tag) =>
+    el(
+      "button",
+      {
+        type: "button",
+        lang: tag,
+        "aria-pressed": String(tag === shown),
+        onclick: () => change(tag),
+      },
+      new Intl.DisplayNames([tag], { type: "language" }).of(tag),
+    ),
+  );
+  return el("nav", { id: "languages", "aria-label": t("language") }, ...buttons);
+}
+
 async function makeMessage(survey, { level, answer, token: code }) {
-  say("Drawing and sealing your message …");
+  say(t("drawing"));
   try {
     const numbers = draw(survey, level, answer, new Rng());
     const body = await pack(survey, level, numbers, code);
     showMessage(survey, level, describe(survey, numbers), body);
   } catch {
     // No second draw is offered here either.
-    showTrouble(
-      "Your message could not be sealed",
-      new Trouble("Nothing was sent. Open your link again, or in another browser."),
-    );
+    showTrouble(t("trouble-sealed"), new Trouble(t("not-sealed")));
   }
   say("");
 }
@@ -156,12 +182,12 @@ async function makeMessage(survey, { level, answer, token: code }) {
 function showMessage(survey, level, lines, body) {
   addEventListener("beforeunload", keepOpen);
   const trouble = el("p", { class: "trouble", role: "alert" });
-  const button = el("button", { type: "button" }, "Send this message");
+  const button = el("button", { type: "button" }, t("send"));
   let tries = 0;
   button.addEventListener("click", async () => {
     button.disabled = true;
     trouble.textContent = "";
-    say("Sending …");
+    say(t("sending"));
     tries += 1;
     try {
       const checked = await send("reports", survey, body);
@@ -171,19 +197,19 @@ function showMessage(survey, level, lines, body) {
       if (spent && tries > 1) {
         showDone(survey, null);
       } else if (error.retry) {
-        trouble.textContent = `${whatWentWrong(error)} Send the same message again.`;
-        button.textContent = "Send it again";
+        trouble.textContent = t("same-again", { trouble: whatWentWrong(error) });
+        button.textContent = t("send-again");
         button.disabled = false;
         button.focus();
       } else {
-        showTrouble("Your message was not taken", error);
+        showTrouble(t("trouble-refused"), error);
       }
     }
     say("");
   });
   show(
-    kicker(survey, "Step 2 of 2"),
-    el("h2", {}, "This is what would be sent"),
+    kicker(survey, t("step-2")),
+    el("h2", {}, t("message-title")),
     el(
       "div",
       { class: "message", id: "message" },
@@ -192,24 +218,20 @@ function showMessage(survey, level, lines, body) {
         : el("ul", {}, ...lines.map((line) => el("li", {}, line))),
     ),
     ...messageTexts(survey, level).map((text) => el("p", {}, text)),
-    el("h3", {}, "Who sees what"),
+    el("h3", {}, t("who-sees")),
     whoSees(survey, level),
     trouble,
     button,
-    el(
-      "p",
-      { class: "hint" },
-      "Send it whatever it says. Leaving because of what it says would tell something, too.",
-    ),
+    el("p", { class: "hint" }, t("send-hint")),
     details(
-      "The bytes that leave this device",
+      t("bytes"),
       el("p", { class: "bytes" }, hex(body)),
       el(
         "p",
         { class: "hint" },
-        `${body.length} bytes: what they are for, your code, ` +
-          `${namesLevel(survey) ? "your level, " : ""}and the sealed message. SHA-256 of the ` +
-          "survey, the same for everybody:",
+        isCentral(survey)
+          ? t("bytes-hint", { count: body.length })
+          : t("bytes-hint-level", { count: body.length }),
       ),
       el("p", { class: "bytes", id: "fingerprint" }, survey.fingerprint),
     ),
@@ -219,78 +241,42 @@ function showMessage(survey, level, lines, body) {
 function messageTexts(survey, level) {
   const { question, choices } = survey.task;
   const sure = sureness(choices[level]);
-  if (survey.step.stage === Stage.choice) {
-    return ["This is the level that you chose, as it is. It is counted without a name."];
-  }
-  if (question.statistic === "items") {
-    return [
-      "Your message may hold some of your answers, none or others: chance put it together. " +
-        `Mixed with everybody's, it makes nobody more than ${sure} sure of a yes-or-no ` +
-        "fact about your answers that she found as likely as not before. This counts on the " +
-        "two below not working together.",
-    ];
-  }
-  const end =
-    question.statistic === "mean"
-      ? [
-          "It is always one end of the range. From many such messages, the average of the " +
-            "answers can be worked out.",
-        ]
-      : [];
-  const drawn = namesSeveral(survey)
-    ? "Your message names several answers, and may leave out yours: chance decided."
-    : "Your message may differ from your answer: chance decided.";
-  return [
-    `${drawn} Whoever sees it can be at most ${sure} sure of a yes-or-no fact about your ` +
-      "answer that she found as likely as not before, even if all others work together.",
-    ...end,
-  ];
+  if (survey.step.stage === Stage.choice) return [t("about-choice")];
+  if (question.statistic === "items") return [t("about-items", { sure })];
+  const drawn = namesSeveral(survey) ? t("about-several", { sure }) : t("about-one", { sure });
+  return question.statistic === "mean" ? [drawn, t("about-end")] : [drawn];
 }
 
 function whoSees(survey, level) {
   const sure = sureness(survey.task.choices[level]);
   const linked = survey.task.question.mode === "stratified";
-  const named = namesLevel(survey) ? `, your level (${sure})` : "";
   return el(
     "dl",
     {},
-    el("dt", {}, "The server that collects"),
-    el("dd", {}, `your code${named}, your network address; the message only sealed`),
-    el("dt", {}, "Who analyzes"),
-    el(
-      "dd",
-      {},
-      `the message${linked ? " and its level" : ""}, mixed with those of everybody` +
-        `${linked ? " at that level" : ""}; not whose it is`,
-    ),
+    el("dt", {}, t("collector")),
+    el("dd", {}, isCentral(survey) ? t("collector-sees") : t("collector-sees-level", { sure })),
+    el("dt", {}, t("analyst")),
+    el("dd", {}, linked ? t("analyst-sees-level") : t("analyst-sees")),
   );
-}
-
-function namesLevel(survey) {
-  return !isCentral(survey);
 }
 
 function showDone(survey, checked) {
   removeEventListener("beforeunload", keepOpen);
   const receipts = {
-    true: "The server confirmed it with a signed receipt, and the signature is right.",
-    false:
-      "The server confirmed it with a receipt. This browser cannot check its signature.",
-    null:
-      "The server already has a message with your code: most likely your first try, whose " +
-      "answer got lost.",
+    true: t("receipt-checked"),
+    false: t("receipt-unchecked"),
+    null: t("receipt-lost"),
   };
-  const arrived = checked === null ? "seems to have arrived" : "has arrived";
   const later =
     survey.step.stage === Stage.choice
-      ? el("p", {}, "Keep your link, and remember your level: the question itself comes next.")
+      ? el("p", {}, t("later"))
       : null;
   show(
-    kicker(survey, "Done"),
-    el("h2", { class: "done" }, `Thank you. Your message ${arrived}.`),
+    kicker(survey, t("done")),
+    el("h2", { class: "done" }, checked === null ? t("arrived-perhaps") : t("arrived")),
     el("p", { id: "receipt" }, receipts[checked]),
     later,
-    el("p", {}, "You can close this page. Nothing of it stays on this device."),
+    el("p", {}, t("close")),
   );
 }
 
@@ -301,7 +287,7 @@ function showTrouble(title, error) {
 
 function whatWentWrong(error) {
   if (error.problem) return refusalText(error.problem);
-  return error instanceof Trouble ? error.message : "Something unexpected happened.";
+  return error instanceof Trouble ? error.message : t("unexpected");
 }
 
 function keepOpen(event) {

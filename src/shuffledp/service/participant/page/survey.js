@@ -1,5 +1,6 @@
 // What the shuffler says about a survey, and what it answers to a message.
 
+import { t } from "./texts.js";
 import * as wire from "./wire.js";
 
 // What this page runs for each statistic: a task that asks for another mechanism is refused.
@@ -57,6 +58,13 @@ function agrees({ mechanism, parameters }, statistic, terms) {
   );
 }
 
+/** Tells whether there are as many translated answers as answers, in every language. */
+function isTranslated({ notice, question }) {
+  const count = question.terms.categories?.length ?? 0;
+  const all = Object.values(notice.translations);
+  return all.every(({ answers }) => answers.length === count);
+}
+
 /** Tells whether a plan is about the items that are asked for. */
 function fits({ parameters }, terms) {
   return (
@@ -85,21 +93,18 @@ export async function read(text) {
   const analystKey = wire.fromText(task?.analyst_key, 32);
   const { statistic, terms } = task?.question ?? {};
   const known = task?.version === 3 && isKnown(task.protocol, statistic);
-  if (!known || !agrees(task.protocol, statistic, terms) || !taskId) {
-    throw new Trouble("This page does not know this kind of survey.");
+  if (!known || !agrees(task.protocol, statistic, terms) || !isTranslated(task) || !taskId) {
+    throw new Trouble(t("unknown-survey"));
   }
   if (task.suite !== "x25519" || !analystKey) {
-    throw new Trouble(
-      "This survey seals its messages in a way (X-Wing) that this page does not support. " +
-        "You can take part with the shuffledp program instead.",
-    );
+    throw new Trouble(t("unknown-suite"));
   }
   const planned = stage === "answer" && isCentral({ task });
   if (planned && plan === null) {
-    throw new Trouble("This survey's plan is not published yet. Come back later.");
+    throw new Trouble(t("no-plan"));
   }
   if (planned && !(isKnown(plan, statistic) && fits(plan, terms))) {
-    throw new Trouble("This page does not know this kind of plan.");
+    throw new Trouble(t("unknown-plan"));
   }
   const taskDigest = await digest(raw.task);
   const published = planned
@@ -143,9 +148,7 @@ export async function send(url, survey, body) {
 
 /** Checks a receipt; throws Trouble unless the shuffler signed it for this message. */
 export async function checkReceipt(text, survey, body) {
-  const wrong = new Trouble(
-    "The server's receipt is not what the survey promises: your message may not count.",
-  );
+  const wrong = new Trouble(t("wrong-receipt"));
   let raw;
   try {
     raw = wire.parse(text);
@@ -178,7 +181,7 @@ async function request(url, options) {
   try {
     return await fetch(url, { ...REQUEST, ...options });
   } catch {
-    throw new Trouble("The survey's server could not be reached.", { retry: true });
+    throw new Trouble(t("unreachable"), { retry: true });
   }
 }
 

@@ -28,10 +28,10 @@ export function say(text) {
 }
 
 /** Returns a choice of one or several, each an own line with a large target. */
-export function choices(name, texts, { kind = "radio", onchange = () => {} } = {}) {
+export function choices(name, texts, { kind = "radio", onchange = () => {}, lang = null } = {}) {
   return el(
     "div",
-    { class: "choices" },
+    { class: "choices", lang, dir: lang && "auto" },
     ...texts.map((text, place) => choice(name, place, kind, onchange, text)),
   );
 }

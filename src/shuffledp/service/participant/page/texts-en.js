@@ -1,0 +1,183 @@
+// What the page says in English. Other catalogs have the same names.
+
+export const ENGLISH = Object.freeze({
+  language: "Language",
+  percent: "{number}%",
+  footer:
+    "No cookies, no tracking, nothing stored on this device. What leaves it is the one " +
+    "sealed message that you see before.",
+
+  asking: "Asking for the question …",
+  drawing: "Drawing and sealing your message …",
+  sending: "Sending …",
+
+  "who-asks": "Who asks",
+  contact: "How to reach them",
+  consent: "What you agree to by sending",
+
+  "part-1": "Part 1 · {step}",
+  "part-2": "Part 2 · {step}",
+  "step-1": "Step 1 of 2",
+  "step-2": "Step 2 of 2",
+  done: "Done",
+
+  "lead-choice":
+    "This survey has two parts. First, everybody says how private she wants to be. Later, " +
+    "the same link asks the question above. Remember your level: nothing is stored here.",
+  "lead-items":
+    "Chance decides on this device which of your answers are sent, and adds others to " +
+    "them. Choose the same level as in the first part.",
+  "lead-mean":
+    "Your message says one end of the range, not your number. Chance decides on this " +
+    "device which one; your number makes the closer end more likely. You choose how much.",
+  "lead-several":
+    "Your message names several answers. Chance decides on this device which ones; yours " +
+    "is more likely to be among them. You choose how much.",
+  "lead-one":
+    "Chance decides on this device whether your message says what you answer, or something " +
+    "else. You choose how much it may tell.",
+
+  "level-question": "How much could anyone learn about you?",
+  "level-hint":
+    "Imagine somebody who reads your message, and who wonders about a yes-or-no fact about " +
+    "your answer. Before, she found it as likely as not: 50%. After, she can be",
+  "level-hint-central":
+    "Imagine somebody who studies everybody's messages after they were mixed, and who " +
+    "wonders about a yes-or-no fact about your answer. Before, she found it as likely as " +
+    "not: 50%. After, rare cases aside, she can be",
+  "sure-before": "at most ",
+  "sure-after": " sure",
+  "scale-low": "50%, a guess",
+  "scale-high": "100%, certain",
+  "in-numbers": "The same in numbers",
+  "column-level": "Level",
+  "column-local": "Epsilon of your message",
+  "column-central": "Epsilon after mixing",
+  "numbers-hint":
+    "After mixing, at delta = {delta}: a promise about what is handed on, which counts on " +
+    "enough people taking part. Until there are enough, nothing is handed on.",
+  "level-only": "The level of this survey",
+  "level-first": "Most private",
+  "level-last": "Most helpful",
+  "level-middle": "In between",
+  "level-step": "Step {place} of {count}",
+
+  answer: "Your answer",
+  answers: "Your answers, up to {most}",
+  yes: "Yes",
+  no: "No",
+  "number-label": "A number from {low} to {high}",
+  "category-label": "One of {count}",
+  choose: "Choose",
+  "items-count": "{count} of at most {most} chosen",
+  code: "Your code",
+  "code-label":
+    "You were given a link that ends with a code, or the code alone: 43 letters.",
+  "missing-level": "Choose a level first.",
+  "missing-answer": "Choose an answer first.",
+  "missing-code": "This is no code: it has 43 letters, digits, - and _.",
+  "missing-number": "Write a number from {low} to {high}.",
+  "missing-separator": "Write the number without a sign between thousands.",
+  "missing-items": "Choose at most {most} answers.",
+  make: "Make my message",
+  "make-hint": "You see the message before it is sent.",
+  "make-hint-once":
+    "You see the message before it is sent. Chance is drawn once: after that, the answer " +
+    "cannot be changed.",
+
+  "message-title": "This is what would be sent",
+  "at-most-sure": "At most {sure} sure",
+  "high-end": "{number}, the high end",
+  "low-end": "{number}, the low end",
+  "no-answers": "None of the answers",
+  "and-more": "and {count} more",
+  times: "{name}, {count} times",
+  "one-empty": "1 empty part",
+  empty: "{count} empty parts",
+  "about-choice": "This is the level that you chose, as it is. It is counted without a name.",
+  "about-items":
+    "Your message may hold some of your answers, none or others: chance put it together. " +
+    "Mixed with everybody's, it makes nobody more than {sure} sure of a yes-or-no fact " +
+    "about your answers that she found as likely as not before. This counts on the two " +
+    "below not working together.",
+  "about-one":
+    "Your message may differ from your answer: chance decided. Whoever sees it can be at " +
+    "most {sure} sure of a yes-or-no fact about your answer that she found as likely as " +
+    "not before, even if all others work together.",
+  "about-several":
+    "Your message names several answers, and may leave out yours: chance decided. Whoever " +
+    "sees it can be at most {sure} sure of a yes-or-no fact about your answer that she " +
+    "found as likely as not before, even if all others work together.",
+  "about-end":
+    "It is always one end of the range. From many such messages, the average of the " +
+    "answers can be worked out.",
+  "who-sees": "Who sees what",
+  collector: "The server that collects",
+  "collector-sees": "your code, your network address; the message only sealed",
+  "collector-sees-level":
+    "your code, your level ({sure}), your network address; the message only sealed",
+  analyst: "Who analyzes",
+  "analyst-sees": "the message, mixed with those of everybody; not whose it is",
+  "analyst-sees-level":
+    "the message and its level, mixed with those of everybody at that level; not whose it is",
+  send: "Send this message",
+  "send-again": "Send it again",
+  "same-again": "{trouble} Send the same message again.",
+  "send-hint":
+    "Send it whatever it says. Leaving because of what it says would tell something, too.",
+  bytes: "The bytes that leave this device",
+  "bytes-hint":
+    "{count} bytes: what they are for, your code, and the sealed message. SHA-256 of the " +
+    "survey, the same for everybody:",
+  "bytes-hint-level":
+    "{count} bytes: what they are for, your code, your level, and the sealed message. " +
+    "SHA-256 of the survey, the same for everybody:",
+
+  arrived: "Thank you. Your message has arrived.",
+  "arrived-perhaps": "Thank you. Your message seems to have arrived.",
+  "receipt-checked":
+    "The server confirmed it with a signed receipt, and the signature is right.",
+  "receipt-unchecked":
+    "The server confirmed it with a receipt. This browser cannot check its signature.",
+  "receipt-lost":
+    "The server already has a message with your code: most likely your first try, whose " +
+    "answer got lost.",
+  later: "Keep your link, and remember your level: the question itself comes next.",
+  close: "You can close this page. Nothing of it stays on this device.",
+
+  "trouble-title": "Taking part is not possible now",
+  "trouble-sealed": "Your message could not be sealed",
+  "trouble-refused": "Your message was not taken",
+  "not-sealed": "Nothing was sent. Open your link again, or in another browser.",
+  insecure: "This page needs a secure connection: its address begins with https.",
+  "other-survey":
+    "This server shows another survey than your link invites you to. Nothing was sent.",
+  "old-browser": "This browser is too old to seal messages. Open your link in another.",
+  "unknown-survey": "This page does not know this kind of survey.",
+  "unknown-suite":
+    "This survey seals its messages in a way (X-Wing) that this page does not support. You " +
+    "can take part with the shuffledp program instead.",
+  "no-plan": "This survey's plan is not published yet. Come back later.",
+  "unknown-plan": "This page does not know this kind of plan.",
+  "wrong-receipt":
+    "The server's receipt is not what the survey promises: your message may not count.",
+  unreachable: "The survey's server could not be reached.",
+  unexpected: "Something unexpected happened.",
+  refused: "The survey's server did not take the message.",
+  "refused-because": "The survey's server did not take the message. ({title}.)",
+  "token-spent":
+    "This link was used before. Every link counts once, so nothing was sent again. If it " +
+    "was you who used it, your message has already arrived: there is nothing left to do.",
+  "token-forged":
+    "This link does not belong to this round of the survey. Open the newest link you were " +
+    "given, or ask whoever invited you for a new one.",
+  "not-open": "This round of the survey is closed, and takes no more messages.",
+  "wrong-epoch":
+    "Another round of the survey has begun since you opened this page. Open your newest " +
+    "link again.",
+  "wrong-stage":
+    "The survey has moved on to its next step since you opened this page. Open your link " +
+    "again.",
+  "storage-full": "The survey's server has no room left at the moment. Try again later.",
+  "unknown-task": "This survey is not known here. Check that the link is complete.",
+});

@@ -1,0 +1,194 @@
+"""What people are told before they answer: who asks, how to reach them, what for."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.service.wire.canonical import is_text
+from shuffledp.service.wire.refusal import Reason, Refusal
+
+MAX_TRANSLATIONS = 50
+LONGEST_CONSENT = 2000
+
+_NAMES = frozenset({"asker", "contact", "consent", "language", "translations"})
+_TRANSLATED = frozenset({"name", "question", "answers", "consent"})
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
+# They turn the order of letters around: an address could be shown as another one.
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def is_shown_as_written(text: str) -> bool:
+    """Tells whether a text has no control characters, on screens and on terminals."""
+    return not any(
+        unicodedata.category(letter) == "Cc" or letter in _TURNING for letter in text
+    )
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What people read, in another language.
+
+    Attributes:
+        language: Such as "de" or "pt-BR".
+        name: Of the task.
+        question: As people read it.
+        answers: In the order of the question's own; empty if it has none of its own.
+        consent: What people consent to.
+    """
+
+    language: str
+    name: str
+    question: str
+    answers: tuple[str, ...]
+    consent: str
+
+    def __post_init__(self) -> None:
+        _check_language(self.language)
+        _check((self.name,), 100, "a translated name")
+        _check((self.question, *self.answers), 500, "translated questions and answers")
+        _check((self.consent,), LONGEST_CONSENT, "a translated consent")
+        if len(set(self.answers)) != len(self.answers):
+            raise InvalidInputError("Expected translated answers that differ.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values, without the language."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "answers": list(self.answers),
+            "consent": self.consent,
+        }
+
+    @classmethod
+    def from_dict(cls, language: object, value: object) -> "Translation":
+        """Reads what `to_dict` gave.
+
+        Raises:
+            Refusal: If a member is missing, unknown, or not of its type.
+            InvalidInputError: If a text cannot be shown.
+        """
+        if not isinstance(value, dict) or set(value) != _TRANSLATED:
+            raise Refusal(
+                Reason.MALFORMED, f"Expected a translation of {sorted(_TRANSLATED)}."
+            )
+        answers, language = value["answers"], _text(language)
+        if not isinstance(answers, list):
+            raise Refusal(Reason.MALFORMED, "Expected translated answers as a list.")
+        return cls(
+            language,
+            _text(value["name"]),
+            _text(value["question"]),
+            tuple(map(_text, answers)),
+            _text(value["consent"]),
+        )
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Who asks, and what people consent to.
+
+    Attributes:
+        asker: Who asks: a person or an organization.
+        contact: How to reach them.
+        consent: What happens with answers, and what people agree to.
+        language: Of the task's own texts, such as "en".
+        translations: Into other languages, in their order.
+    """
+
+    asker: str
+    contact: str
+    consent: str
+    language: str = "en"
+    translations: tuple[Translation, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check((self.asker, self.contact), 200, "who asks, and a contact")
+        _check((self.consent,), LONGEST_CONSENT, "a consent")
+        _check_language(self.language)
+        languages = self.languages
+        if sorted(languages[1:]) != list(languages[1:]):
+            raise InvalidInputError("Expected translations in the order of languages.")
+        if len(set(languages)) != len(languages) or len(languages) > MAX_TRANSLATIONS:
+            raise InvalidInputError(
+                f"Expected each language once, and at most {MAX_TRANSLATIONS}."
+            )
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The task's own, and those that it is translated into."""
+        return (self.language, *(entry.language for entry in self.translations))
+
+    def check_answers(self, texts: Sequence[str]) -> None:
+        """Checks that every translation has as many answers as the question.
+
+        Raises:
+            InvalidInputError: If one has not.
+        """
+        for entry in self.translations:
+            if len(entry.answers) != len(texts):
+                raise InvalidInputError(
+                    f"Expected {len(texts)} answers in {entry.language}, got "
+                    f"{len(entry.answers)}."
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values, for JSON."""
+        return {
+            "asker": self.asker,
+            "contact": self.contact,
+            "consent": self.consent,
+            "language": self.language,
+            "translations": {
+                entry.language: entry.to_dict() for entry in self.translations
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, value: object) -> "Notice":
+        """Reads what `to_dict` gave.
+
+        Raises:
+            Refusal: If a member is missing, unknown, or not of its type.
+            InvalidInputError: If a text cannot be shown.
+        """
+        if not isinstance(value, dict) or set(value) != _NAMES:
+            raise Refusal(Reason.MALFORMED, f"Expected a notice of {sorted(_NAMES)}.")
+        translations = value["translations"]
+        if not isinstance(translations, dict):
+            raise Refusal(Reason.MALFORMED, "Expected translations by language.")
+        asker, contact, consent, language = (
+            _text(value[name]) for name in ("asker", "contact", "consent", "language")
+        )
+        return cls(
+            asker,
+            contact,
+            consent,
+            language,
+            tuple(
+                Translation.from_dict(name, translations[name])
+                for name in sorted(translations)
+            ),
+        )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise Refusal(Reason.MALFORMED, "Expected what people read as texts.")
+    return value
+
+
+def _check(texts: Iterable[str], longest: int, what: str) -> None:
+    if not all(is_text(text, longest) and is_shown_as_written(text) for text in texts):
+        raise InvalidInputError(
+            f"Expected {what} of 1 to {longest} characters, without control characters."
+        )
+
+
+def _check_language(language: str) -> None:
+    if not _LANGUAGE.fullmatch(language):
+        raise InvalidInputError(
+            f'Expected a language such as "de" or "pt-BR", got {language!r}.'
+        )
