@@ -17,6 +17,8 @@ TASK = (
     "--asker", "Somebody", "--contact", "somebody@example.org",
     "--consent", "All answers are counted.",
     "--statistic", "sum", "--levels", "0.5,1,2", "--minimum", "1000",
+    "--shuffler", "survey/shuffler.public.json",
+    "--enroller", "survey/enroller.public.json",
 )  # fmt: skip
 SHUFFLER = (
     "serve", "shuffler", "survey", "--database", "sqlite:///shuffler.db",
@@ -43,7 +45,10 @@ def try_commands() -> None:
 
 def try_page() -> None:
     """The shuffler's link leads to the page, and the page to its script."""
+    for role in ("analyst", "shuffler", "enroller"):
+        run("task", "init", role, "survey")
     run(*TASK)
+    run("task", "sign", "survey")
     shuffler = subprocess.Popen([COMMAND, *SHUFFLER], stdout=subprocess.PIPE, text=True)
     try:
         assert shuffler.stdout is not None

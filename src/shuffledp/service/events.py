@@ -34,6 +34,7 @@ class Event(StrEnum):
     UNANSWERED = "unanswered"
     REFUSED = "refused"
     ABANDONED = "abandoned"
+    SKIPPED = "skipped"
     EPOCH_BEGUN = "epoch-begun"
     RECEIVED = "received"
     PLANNED = "planned"

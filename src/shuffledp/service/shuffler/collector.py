@@ -279,8 +279,10 @@ class Collector:
         """
         async with self._changing:
             self.check_place(epoch, stage)
-            after = self.state.skip(refused=refused)
+            state = self.state
+            after = state.skip(refused=refused)
             await self._move(after, nobody(after))
+            say(Event.SKIPPED, state)
             self._reached("after skipping")
 
     async def resume(self, awaited: int) -> None:
