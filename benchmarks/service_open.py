@@ -74,6 +74,7 @@ def publish(suite_name: str, repeats: int) -> tuple[int, float, float]:
         header = BatchHeader(
             task=task.digest,
             epoch=1,
+            after=0,
             stage=step.stage,
             batch_id=batch_id,
             people=people,

@@ -24,7 +24,7 @@ from analyst_parties import (
     serve,
     usual_batch,
 )
-from oracles.service_parties import Enroller
+from oracles.service_parties import NOTICE, Enroller
 
 from shuffledp.accounting.account import account
 from shuffledp.errors import DataError
@@ -414,6 +414,7 @@ def created(folder: Path, minimum: int) -> Parties:
         folder,
         name="Fruit",
         question=parties().task.question,
+        notice=NOTICE,
         choices=LEVELS,
         minimum=(minimum,) * 3,
         promise=None,
