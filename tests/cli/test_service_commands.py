@@ -566,6 +566,16 @@ def test_close_says_what_became_of_the_batch(
     assert said in outcome.out + outcome.err
 
 
+@pytest.mark.parametrize("at", ["tomorrow", "2027-01-31T18:00", "1800000000", ""])
+def test_a_deadline_without_its_zone_is_refused(command: Command, at: str) -> None:
+    outcome = command(
+        "task", "deadline", "folder", "--shuffler", "http://127.0.0.1:1", "--at", at
+    )
+
+    assert outcome.is_refusal
+    assert "a time with its zone" in outcome.err
+
+
 def test_status_says_exactly_how_many_people_answered(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,20 +56,23 @@ class Parties:
         epoch: int = 1,
         stage: str | None = None,
         key: bytes | None = None,
+        at: int | None = None,
     ) -> bytes:
         """What the operator sends."""
         named = stage or self.task.stages[0].name.lower()
-        command = Command(Action(action), epoch, named)
+        command = Command(Action(action), epoch, named, at)
         signing_key = key or self.hosted.secrets.signing_key
         return canonical(command.signed(self.task, signing_key))
 
     def path(self, what: str = "") -> str:
         return f"/tasks/{self.task.identity}{what}"
 
-    def order(self, client: "Client", action: str) -> httpx.Response:
+    def order(
+        self, client: "Client", action: str, *, at: int | None = None
+    ) -> httpx.Response:
         """An operator looks where the task stands, and commands what comes next."""
         now = client.get(self.path()).json()
-        command = self.command(action, epoch=now["epoch"], stage=now["stage"])
+        command = self.command(action, epoch=now["epoch"], stage=now["stage"], at=at)
         return client.post(self.path("/commands"), content=command)
 
     def tokens(self, count: int, *, epoch: int = 1) -> list[bytes]:

@@ -173,6 +173,23 @@ def test_what_is_over_or_may_have_arrived_is_not_skipped() -> None:
     assert reason_of(skipped.abandon, Reason.WRONG_EPOCH) is Reason.NOT_OPEN
 
 
+def test_only_an_open_step_has_a_deadline_and_none_passes_before_its_time() -> None:
+    opened = enrolled(TASK)
+    timed = opened.until(1000).until(2000)
+
+    assert [timed.overdue(now) for now in (1000.0, 1999.9, 2000.0)] == [
+        False, False, True,
+    ]  # fmt: skip
+    assert not opened.overdue(1e18)
+    for state in (timed.close(ENOUGH, BATCH), timed.skip()):
+        assert not state.overdue(3000.0)
+        assert reason_of(state.until, 3000) is Reason.NOT_OPEN
+    # What follows has none.
+    assert timed.skip().next_epoch().deadline is None
+    levels = enrolled(ITEMS).until(2000).close((300,), BATCH)
+    assert acknowledged(levels, PLAN).deadline is None
+
+
 def test_after_a_lost_database_the_epoch_after_the_interrupted_one_begins() -> None:
     lost = enrolled(TASK)
     last = TASK.last_epoch

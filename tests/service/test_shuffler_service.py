@@ -1,6 +1,7 @@
 """The shuffler over HTTP: what it accepts, refuses, forgets, and hands over."""
 
 import asyncio
+import json
 import logging
 import multiprocessing
 import os
@@ -11,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -35,8 +37,9 @@ from shuffledp.service.shuffler import app as app_module
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
-from shuffledp.service.wire.command import Action
+from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.receipt import Receipt
+from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import (
     HEADER_SIZE,
     MAX_BODY,
@@ -541,6 +544,59 @@ def test_an_epoch_that_cannot_be_finished_is_skipped_and_leaves_nothing(
     [(header, content)] = analyst.received
     assert (header.epoch, header.after, header.people) == (2, 0, (2, 2, 2))
     assert len(content) == 6 * who.step().sealed_size
+
+
+@pytest.mark.parametrize(("people", "ends"), [(9, "delivered"), (5, "skipped")])
+def test_a_step_past_its_deadline_closes_or_its_epoch_is_skipped(
+    make_store: StoreMaker,
+    monkeypatch: pytest.MonkeyPatch,
+    people: int,
+    ends: str,
+) -> None:
+    who, deadline = parties(), int(time.time()) + 1000
+    analyst = Analyst(who)
+
+    with Client(who.app(make_store(), analyst)) as client:
+        post(client, who, upload(who.step(), who.tokens(people)))
+        past = who.order(client, "deadline", at=1)
+        told = who.order(client, "deadline", at=deadline).json()
+    monkeypatch.setattr(app_module, "_TEND_SECONDS", 0.02)
+    with Client(who.app(make_store(), analyst)) as client:
+        time.sleep(0.1)
+        early = exact(client, who)
+        # It was written down: a service that starts afterwards keeps it.
+        monkeypatch.setattr(app_module, "seconds_since_1970", lambda: deadline + 0.5)
+        wait_for(client, who, phase=ends)
+
+    assert reason(past) == "not-open"
+    assert told["deadline"] == early["deadline"] == deadline
+    assert early["phase"] == "open"
+    assert [header.people for header, _ in analyst.received] == (
+        [(3, 3, 3)] if ends == "delivered" else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "at"),
+    [
+        ("deadline", None),
+        ("deadline", 0),
+        ("deadline", -1),
+        ("deadline", 10**12),
+        ("deadline", 2e9),
+        ("deadline", True),
+        ("close", 2_000_000_000),
+        ("skip", 2_000_000_000),
+    ],
+)
+def test_a_time_comes_with_a_deadline_alone(action: str, at: Any) -> None:
+    who = parties()
+    document = json.loads(who.command(action, at=at))
+
+    with pytest.raises(Refusal) as refusal:
+        Command.read(document, who.task)
+
+    assert refusal.value.reason is Reason.MALFORMED
 
 
 def test_people_who_never_answer_a_plan_do_not_stop_the_next_epoch(

@@ -1,6 +1,7 @@
 """`shuffledp task`: a new task, and what its operator does."""
 
 import asyncio
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from shuffledp.cli.task_agreement import (
     init_command,
     sign_command,
 )
-from shuffledp.errors import DataError
+from shuffledp.errors import DataError, InvalidInputError
 
 SHUFFLER = click.option(
     "--shuffler", required=True, metavar="URL", help="Where the shuffler answers."
@@ -164,11 +165,44 @@ _CLOSED = {
 }
 
 
-def _operate(folder: Path, shuffler: str, what: str) -> dict[str, Any]:
+@task_group.command("deadline")
+@FOLDER
+@SHUFFLER
+@click.option(
+    "--at",
+    required=True,
+    metavar="TIME",
+    help="With its zone: 2027-01-31T18:00+01:00, or 2027-01-31T17:00Z.",
+)
+def deadline_command(folder: Path, shuffler: str, at: str) -> None:
+    """Let the open step end by itself, whoever is there.
+
+    Once the time has passed, it closes if nobody is missing; otherwise the epoch is
+    skipped, and nothing is spent. A second deadline replaces the first.
+    """
+    now = _operate(folder, shuffler, "deadline", at=_seconds(at))
+    click.echo(f"Epoch {_epoch(now)} ends at {at}.")
+
+
+def _seconds(text: str) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise InvalidInputError(
+            "Expected --at as a time with its zone: 2027-01-31T18:00+01:00."
+        )
+    return int(moment.timestamp())
+
+
+def _operate(
+    folder: Path, shuffler: str, what: str, *, at: int | None = None
+) -> dict[str, Any]:
     from shuffledp.service.operate import operate  # Needs the extra.
     from shuffledp.service.wire.command import Action
 
-    return asyncio.run(operate(folder, shuffler, Action(what)))
+    return asyncio.run(operate(folder, shuffler, Action(what), at=at))
 
 
 def _epoch(now: dict[str, Any]) -> int:

@@ -23,7 +23,9 @@ HAND_OVER_SECONDS = 15.0
 _POLL = 0.25
 
 
-async def operate(folder: Path, shuffler: str, what: Action) -> dict[str, Any]:
+async def operate(
+    folder: Path, shuffler: str, what: Action, *, at: int | None = None
+) -> dict[str, Any]:
     """Asks for exact numbers, closes or skips what is open, drops a batch, or goes on.
 
     After closing it waits for the analyst's answer, `HAND_OVER_SECONDS` at most.
@@ -32,6 +34,7 @@ async def operate(folder: Path, shuffler: str, what: Action) -> dict[str, Any]:
         folder: Of the task, with the shuffler's keys.
         shuffler: Its URL.
         what: To be done.
+        at: When a deadline passes, in seconds since 1970 UTC.
 
     Returns:
         What the shuffler says of the task afterwards.
@@ -46,7 +49,7 @@ async def operate(folder: Path, shuffler: str, what: Action) -> dict[str, Any]:
     secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
     if secrets.verify_key != task.shuffler_signing_key:
         raise InvalidInputError("Expected the secret keys that belong to the task.")
-    now = await operate_with(task, secrets, shuffler, what)
+    now = await operate_with(task, secrets, shuffler, what, at=at)
     if what is not Action.CLOSE:
         return now
     url, end = f"{service_url(shuffler)}/tasks/{task.identity}", HAND_OVER_SECONDS
@@ -79,6 +82,8 @@ async def operate_with(
     secrets: ShufflerSecrets,
     shuffler: str,
     what: Action,
+    *,
+    at: int | None = None,
 ) -> dict[str, Any]:
     """As `operate`, with what its files hold."""
     url = f"{service_url(shuffler)}/tasks/{task.identity}"
@@ -88,7 +93,7 @@ async def operate_with(
         if type(epoch) is not int or not isinstance(stage, str):
             raise Refusal(Reason.MALFORMED, "Expected where the task stands.")
         # Should an answer be lost, asking again must not close what follows.
-        command = Command(what, epoch, stage).signed(task, secrets.signing_key)
+        command = Command(what, epoch, stage, at).signed(task, secrets.signing_key)
         content = canonical(command)
         reply = await ask(client, "POST", f"{url}/commands", content=content)
         if what is Action.STATUS:

@@ -1,6 +1,7 @@
 """The shuffler's side of one task, as a value that changes from step to step.
 
     OPEN --enroll--> OPEN (reports may come in)
+         --until---> OPEN (the step has a deadline)
          --close--> CLOSED --deliver--> OPEN (answers follow choices)
                                    or   DELIVERED --next_epoch--> OPEN
                      --abandon--> OPEN (the same step, and nobody reported yet)
@@ -56,6 +57,7 @@ class ShufflerState:
         batch_id: Of the batch that is closed, 16 bytes; None while none is.
         enrolment: Whose reports may come in; None until it is known.
         after: The last epoch that was delivered before this one; 0 if none was.
+        deadline: When this step ends by itself, in seconds since 1970 UTC; None for never.
     """
 
     task: Task
@@ -66,6 +68,7 @@ class ShufflerState:
     batch_id: bytes | None = None
     enrolment: Enrolment | None = None
     after: int = 0
+    deadline: int | None = None
 
     @classmethod
     def begin(cls, task: Task, epoch: int = 1, *, after: int = 0) -> "ShufflerState":
@@ -113,6 +116,28 @@ class ShufflerState:
                 Reason.WRONG_EPOCH, f"Expected the enrolment of epoch {self.epoch}."
             )
         return replace(self, enrolment=enrolment)
+
+    def until(self, deadline: int) -> "ShufflerState":
+        """Returns the state in which the open step has a deadline, instead of another.
+
+        Args:
+            deadline: In seconds since 1970 UTC.
+
+        Raises:
+            Refusal: If no step is open.
+        """
+        if self.phase is not ShufflerPhase.OPEN:
+            raise Refusal(Reason.NOT_OPEN, "Expected an open step.")
+        return replace(self, deadline=deadline)
+
+    def overdue(self, now: float) -> bool:
+        """Tells whether an open step is past its deadline.
+
+        Args:
+            now: In seconds since 1970 UTC.
+        """
+        is_open = self.phase is ShufflerPhase.OPEN
+        return is_open and self.deadline is not None and now >= self.deadline
 
     def shortfalls(self, people: tuple[int, ...]) -> tuple[Shortfall, ...]:
         """Returns what is missing before the step can be closed.

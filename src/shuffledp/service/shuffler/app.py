@@ -5,7 +5,7 @@ import logging
 import mimetypes
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from shuffledp.extras import require
 from shuffledp.service.events import log_crash
@@ -14,6 +14,7 @@ from shuffledp.service.participant import NOT_BUILT, PAGE_HEADERS, page_folder
 from shuffledp.service.problems import HideCrashes, handlers
 from shuffledp.service.readiness import STOPPING, Readiness
 from shuffledp.service.shuffler.body import Bodies, short_body
+from shuffledp.service.shuffler.clock import seconds_since_1970
 from shuffledp.service.shuffler.collector import Collector
 from shuffledp.service.shuffler.handover import AnalystClient, Handover
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
@@ -177,6 +178,10 @@ class _Shuffler:
                 await handover.abandon()
             case Action.SKIP:
                 await handover.skip(command.epoch, command.stage)
+            case Action.DEADLINE if command.at is not None:
+                if command.at <= seconds_since_1970():
+                    raise Refusal(Reason.NOT_OPEN, "Expected a deadline that is ahead.")
+                await collector.until(command.at, command.epoch, command.stage)
             case Action.RESUME:
                 await handover.resume()
             case Action.NEXT:
@@ -196,7 +201,7 @@ class _Shuffler:
         return self._file(request.path_params["name"])
 
     async def _tend(self) -> None:
-        """Looks for rosters, saves counters, closes what was due before a crash."""
+        """Looks for rosters, saves counters, keeps deadlines and what was due before."""
         while True:
             await asyncio.sleep(_TEND_SECONDS)
             await self._look()
@@ -204,6 +209,9 @@ class _Shuffler:
                 try:
                     await collector.enroll()
                     collector.close_if_due()
+                    with suppress(Refusal):
+                        # It is tried again.
+                        await collector.keep_deadline(seconds_since_1970())
                     await collector.save_refused()
                 except Exception as error:
                     log_crash(error)

@@ -266,6 +266,41 @@ class Collector:
             say(Event.ABANDONED, state, reason=reason.value)
             self._reached("after abandoning")
 
+    async def until(self, deadline: int, epoch: int, stage: str) -> None:
+        """Sets when the open step ends by itself.
+
+        Args:
+            deadline: In seconds since 1970 UTC.
+            epoch: Which one is meant.
+            stage: Which step of it, by name.
+
+        Raises:
+            Refusal: If nothing is open, or the disk is full.
+        """
+        async with self._changing:
+            self.check_place(epoch, stage)
+            await self._move(self.state.until(deadline), self._people)
+
+    async def keep_deadline(self, now: float) -> None:
+        """Ends a step that is past its deadline: closes it, or skips its epoch.
+
+        Args:
+            now: In seconds since 1970 UTC.
+
+        Raises:
+            Refusal: If the disk is full, or the step ended otherwise.
+        """
+        state = self.state
+        if not state.overdue(now):
+            return
+        place = state.epoch, state.stage.name.lower()
+        try:
+            await self.close(*place)
+        except Refusal as refusal:
+            if refusal.reason is not Reason.TOO_FEW_PEOPLE:
+                raise
+            await self.skip(*place, refused=False)
+
     async def skip(self, epoch: int, stage: str, *, refused: bool) -> None:
         """Ends an epoch that cannot be finished, and forgets what was collected in it.
 
@@ -361,6 +396,7 @@ class Collector:
             "messages_per_report": state.step.messages_per_report,
             "report_size": report_size(state.step),
             "enrolment": state.enrolment and state.enrolment.to_dict(),
+            "deadline": state.deadline,
             "people": list(people),
             "shortfalls": [str(shortfall) for shortfall in shortfalls],
             "refused": dict(sorted(self._refused.items())),

@@ -184,6 +184,7 @@ def write_state(state: ShufflerState) -> str:
         "batch_id": state.batch_id and to_text(state.batch_id),
         "enrolment": state.enrolment and state.enrolment.to_dict(),
         "after": state.after,
+        "deadline": state.deadline,
     }
     return canonical(value).decode()
 
@@ -209,6 +210,7 @@ def read_state(text: str, task: Task) -> ShufflerState:
             batch_id and from_text(batch_id, ID_SIZE, "a batch id"),
             enrolment and Enrolment.read(enrolment, task),
             value["after"],
+            value["deadline"],
         )
     except (KeyError, ValueError, Refusal) as error:
         raise DataError(f"Expected the state of task {task.identity}.") from error

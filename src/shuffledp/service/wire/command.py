@@ -14,7 +14,9 @@ from shuffledp.service.wire.signing import check_signed, signed
 from shuffledp.service.wire.task import Task
 
 _PURPOSE = "command"
-_NAMES = frozenset({"task", "action", "epoch", "stage"})
+_NAMES = frozenset({"task", "action", "epoch", "stage", "at"})
+# The year 9999: what dates can be shown of.
+_LAST_SECOND = 253_402_300_799
 
 
 class Action(StrEnum):
@@ -26,6 +28,7 @@ class Action(StrEnum):
     NEXT = "next"
     SKIP = "skip"
     RESUME = "resume"
+    DEADLINE = "deadline"
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,13 @@ class Command:
         action: What is to be done.
         epoch: Which epoch is under way, as its operator knows it.
         stage: Which step of it, by name.
+        at: When a deadline passes, in seconds since 1970 UTC; None for other actions.
     """
 
     action: Action
     epoch: int
     stage: str
+    at: int | None = None
 
     def signed(self, task: Task, signing_key: bytes) -> dict[str, Any]:
         """Returns the document that is sent.
@@ -54,6 +59,7 @@ class Command:
             "action": self.action.value,
             "epoch": self.epoch,
             "stage": self.stage,
+            "at": self.at,
         }
         return signed(_PURPOSE, value, signing_key)
 
@@ -69,6 +75,11 @@ class Command:
             raise Refusal(Reason.MALFORMED, f"Expected a command of {sorted(_NAMES)}.")
         if type(rest["epoch"]) is not int or not isinstance(rest["stage"], str):
             raise Refusal(Reason.MALFORMED, "Expected an epoch, and a step of it.")
+        at, timed = rest["at"], rest["action"] == Action.DEADLINE
+        if timed != (type(at) is int and 0 < at <= _LAST_SECOND) or timed == (
+            at is None
+        ):
+            raise Refusal(Reason.MALFORMED, "Expected a time with a deadline alone.")
         if from_text(rest["task"], 32, "a digest") != task.digest:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a command for this task.")
-        return cls(Action(rest["action"]), rest["epoch"], rest["stage"])
+        return cls(Action(rest["action"]), rest["epoch"], rest["stage"], at)
