@@ -234,6 +234,45 @@ def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
     assert status["people"] == [3, 3, 3]
 
 
+def test_a_shuffler_is_ready_again_once_it_has_its_database_back(
+    postgres: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = "shuffledp.service.shuffler.postgres_store"
+    monkeypatch.setattr(f"{store}._LOCK_SECONDS", 0.1)
+    monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 0.02)
+    who, analyst = parties(), Analyst(parties())
+    end_all = (
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+    )
+
+    def until(client: Client, code: int) -> httpx.Response:
+        end = time.monotonic() + 10
+        while (answer := client.get("/ready")).status_code != code:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        return answer
+
+    with Client(who.app(PostgresStore(postgres.address), analyst)) as client:
+        before = client.get("/ready").status_code
+        query(postgres.address, end_all)
+        # Somebody else has the lock before it can come back.
+        holder = PostgresStore(postgres.address)
+        loop = asyncio.new_event_loop()
+        while True:
+            try:
+                loop.run_until_complete(holder.open())
+                break
+            except DataError:
+                query(postgres.address, end_all)
+        lost = until(client, 503)
+        loop.run_until_complete(holder.close())
+        loop.close()
+        until(client, 200)
+
+    assert before == 200
+    assert lost.json()["reason"] == "the database cannot be used"
+
+
 def sqlite_of(path: Path, *statements: str) -> Path:
     database = sqlite3.connect(path, isolation_level=None)
     for statement in statements:

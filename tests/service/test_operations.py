@@ -8,6 +8,7 @@ import signal
 import socket
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -52,8 +53,9 @@ def value(text: str, name: str, **labels: str) -> float:
 # Readiness
 
 
+@pytest.mark.parametrize("error", [sqlite3.OperationalError, ValueError])
 def test_a_shuffler_is_ready_while_its_database_can_be_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 0.01)
     who = parties()
@@ -62,11 +64,13 @@ def test_a_shuffler_is_ready_while_its_database_can_be_used(
 
     with Client(app) as client:
         answers.append(client.get("/ready"))
-        monkeypatch.setattr(SqliteStore, "_check", _broken)
+        monkeypatch.setattr(SqliteStore, "_check", _broken(error))
         time.sleep(0.2)
         answers.append(client.get("/ready"))
         alive = client.get("/health").status_code
-        monkeypatch.undo()
+        monkeypatch.setattr(SqliteStore, "_check", lambda _store: None)
+        time.sleep(0.1)
+        again = client.get("/ready").status_code
         app.state.readiness.reason = "stopping"
         answers.append(client.get("/ready"))
         # What stops does not become ready again.
@@ -82,12 +86,15 @@ def test_a_shuffler_is_ready_while_its_database_can_be_used(
     assert answers[0].json()["page"] in ("built", "not-built")
     assert answers[1].json()["reason"] == "the database cannot be used"
     assert answers[2].json()["reason"] == answers[3].json()["reason"] == "stopping"
-    assert alive == 200
+    assert alive == again == 200
 
 
-def _broken(self: SqliteStore) -> None:
-    with self._transaction():
-        raise sqlite3.OperationalError("disk I/O error")
+def _broken(error: type[Exception]) -> Callable[[SqliteStore], None]:
+    def check(store: SqliteStore) -> None:
+        with store._transaction():
+            raise error("disk I/O error")
+
+    return check
 
 
 def test_services_are_not_ready_before_they_are_opened_nor_afterwards(

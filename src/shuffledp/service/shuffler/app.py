@@ -217,12 +217,15 @@ class _Shuffler:
                     log_crash(error)
 
     async def _look(self) -> None:
+        usable = False
         try:
             await self._store.check()
+            usable = True
         except Refusal:
-            self.readiness.storage(usable=False)
-        else:
-            self.readiness.storage(usable=True)
+            pass
+        except Exception as error:
+            log_crash(error)
+        self.readiness.storage(usable=usable)
 
     async def _show(self) -> None:
         """Lets numbers of people be known, at times that nobody outside can choose."""
