@@ -41,7 +41,7 @@ from shuffler_parties import Analyst, Parties, parties, upload
 from shuffledp.service.run import run
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 
-TURNS = 3
+TURNS = 2
 SPELL_SECONDS = 5.0
 WARM_UP_SECONDS = 10.0
 MOST_PER_SECOND = 2_500
