@@ -162,8 +162,10 @@ class Running:
 
     def kill(self) -> None:
         """At whatever it does now; it comes back by itself."""
-        if self._process is not None:
-            self._process.kill()
+        # Not between a process that is made and one that runs.
+        with _ONE_AT_A_TIME:
+            if self._process is not None:
+                self._process.kill()
 
     def limit(self, what: int, to: int | None) -> None:
         """Changes one of its limits while it runs: RLIMIT_FSIZE makes a full disk."""

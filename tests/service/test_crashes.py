@@ -15,6 +15,7 @@ pytest.importorskip("starlette", reason="Needs the extra service.")
 import postgres_server
 from crash_points import Point, points, survive
 from live_collection import Case
+from random_faults import attempt, drawn
 
 _ALWAYS = {
     "frequency, sqlite: shuffler in upload 1",
@@ -62,3 +63,22 @@ def test_a_collection_in_postgres_survives_the_death_of_the_shuffler(
 
 def test_the_points_that_are_always_tried_are_points() -> None:
     assert {str(point) for point in _SQLITE + _POSTGRES} >= _ALWAYS
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_doubled_whenever_services_die(
+    tmp_path: Path, postgres: postgres_server.Server
+) -> None:
+    kills = 0
+    for trial in drawn(6, ("sqlite", "postgres")):
+        folder = tmp_path / str(trial.seed)
+        folder.mkdir()
+        in_postgres = trial.store == "postgres"
+
+        found = attempt(trial, folder, postgres.new_database() if in_postgres else None)
+
+        assert not found.failed, found
+        kills += found.kills
+
+    # Six collections take seconds each, and somebody is killed every 0.4 s or so.
+    assert kills > 0
