@@ -654,7 +654,9 @@ def test_a_killed_analyst_counts_every_message_once(
     assert resumed["phase"] == "published"
     assert status == calm_status
     assert result == calm
-    assert not list((tmp_path / "analyst.db.batches").iterdir())
+    # The batch is gone; the public list of its messages' hashes stays.
+    left = [path.name for path in (tmp_path / "analyst.db.batches").iterdir()]
+    assert left == [f"{who.task.identity}.1.messages"]
 
 
 def test_a_service_that_is_stopped_goes_on_where_it_was(

@@ -42,6 +42,7 @@ from shuffledp.service.shuffler.hosted import ShufflerHost  # noqa: E402
 from shuffledp.service.shuffler.sqlite_store import SqliteStore  # noqa: E402
 from shuffledp.service.wire.canonical import sha256, to_text  # noqa: E402
 from shuffledp.service.wire.command import Action, Command  # noqa: E402
+from shuffledp.service.wire.inclusion import KeptReceipt  # noqa: E402
 from shuffledp.service.wire.notice import Translation  # noqa: E402
 from shuffledp.service.wire.question import Question  # noqa: E402
 from shuffledp.service.wire.receipt import Receipt  # noqa: E402
@@ -517,6 +518,26 @@ def test_a_number_with_a_sign_between_thousands_is_not_taken_for_another(
         page.get_by_role("button", name="Make my message").click()
 
         assert "between thousands" in page.get_by_role("alert").inner_text()
+
+
+def test_the_receipt_that_is_saved_is_for_the_message_that_was_sent(page: Any) -> None:
+    server = one_task()
+
+    with served(server) as url:
+        visit(page, url, server.token())
+        pick(page, "level", 0)
+        pick(page, "answer", 0)
+        make_message(page)
+        send_message(page)
+        with page.expect_download() as saving:
+            page.get_by_role("link", name="Save the receipt").press("Enter")
+        content = Path(saving.value.path()).read_bytes()
+
+    kept = KeptReceipt.read(content, server.task)
+    (report,) = server.reports
+    assert kept.messages == tuple(sha256(message) for message in report.sealed)
+    assert kept.receipt.epoch == 1
+    assert to_text(report.token).encode() not in content
 
 
 def test_a_keyboard_is_enough(page: Any) -> None:

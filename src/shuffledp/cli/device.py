@@ -124,6 +124,49 @@ def send_command(file: Path, **given: Any) -> None:
     _show(delivery, levels.size)
 
 
+@device_group.command("check")
+@click.argument("receipt", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--task",
+    "path",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="TASK.JSON",
+    help="The public file of the task, from whoever asks the question.",
+)
+@click.option("--analyst", required=True, metavar="URL", help="Where results are.")
+def check_command(receipt: Path, path: Path, analyst: str) -> None:
+    """Check a RECEIPT that the participant's page saved, and that its message counted.
+
+    The shuffler signed it; the result is signed by the analyst, and names the list of the
+    messages that it was computed from. The whole list is downloaded: nobody is asked about
+    one message.
+    """
+    from shuffledp.service.checking import missing_messages  # Needs the extra.
+    from shuffledp.service.secrets import load_task
+    from shuffledp.service.wire.inclusion import KeptReceipt
+    from shuffledp.statistics.survey import EpochStage
+
+    task = load_task(path)
+    try:
+        content = receipt.read_bytes()
+    except OSError as error:
+        raise DataError(f"Could not read {receipt}.") from error
+    kept = KeptReceipt.read(content, task)
+    click.echo("The task's shuffler signed this receipt.")
+    if kept.receipt.stage != EpochStage.ANSWER:
+        click.echo("It is for a choice: messages are listed for answers alone.")
+        return
+    missing = asyncio.run(missing_messages(kept, task, analyst))
+    if missing:
+        raise DataError(
+            f"{missing:,} of {len(kept.messages):,} messages are missing in the batch that "
+            f"the result of epoch {kept.receipt.epoch:,} was computed from, though the "
+            "shuffler signed that it keeps them."
+        )
+    click.echo(f"The signed result of epoch {kept.receipt.epoch:,} counts its message.")
+
+
 def _show(delivery: "Delivery", people: int) -> None:
     """Says what became of the reports.
 

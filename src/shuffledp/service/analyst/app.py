@@ -32,7 +32,12 @@ from starlette.applications import Starlette  # noqa: E402
 from starlette.concurrency import run_in_threadpool  # noqa: E402
 from starlette.middleware import Middleware  # noqa: E402
 from starlette.requests import ClientDisconnect, Request  # noqa: E402
-from starlette.responses import HTMLResponse, JSONResponse, Response  # noqa: E402
+from starlette.responses import (  # noqa: E402
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    Response,
+)
 from starlette.routing import Route  # noqa: E402
 
 
@@ -62,6 +67,7 @@ def create_analyst(
             Route(one, analyst.get_task),
             Route(f"{one}/batches", analyst.post_batch, methods=["POST"]),
             Route(f"{one}/epochs/{{epoch:int}}", analyst.get_result),
+            Route(f"{one}/epochs/{{epoch:int}}/messages", analyst.get_messages),
             Route(f"{one}/dashboard", analyst.show_task),
             Route(f"{one}/dashboard/{{epoch:int}}", analyst.show_task),
         ],
@@ -190,8 +196,17 @@ class _Analyst:
                 continue
             if record.result is None:
                 raise record.refusal
-            return JSONResponse({**record.result, "spent": list(record.spent)})
+            return JSONResponse(record.result)
         raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is over.")
+
+    async def get_messages(self, request: Request) -> Response:
+        """Returns the SHA-256 of all messages of a published epoch, 32 bytes each."""
+        task, epoch = self._hosted(request).task, request.path_params["epoch"]
+        _, records = await self._read(task)
+        if not any(record.epoch == epoch and record.published for record in records):
+            raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is published.")
+        path = self._store.messages(task, epoch)
+        return FileResponse(path, media_type="application/octet-stream")
 
     async def show_tasks(self, _request: Request) -> Response:
         """Shows all tasks."""

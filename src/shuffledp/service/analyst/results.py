@@ -10,6 +10,7 @@ from shuffledp.analyzer.interval import reach
 from shuffledp.errors import DataError
 from shuffledp.report.summary_parts import TWO_ERRORS
 from shuffledp.service.collection.analyst_state import AnalystState
+from shuffledp.service.wire.canonical import sha256, to_text
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.statistics.survey import Estimate
@@ -31,6 +32,8 @@ def result_of(
     certificate: Guarantee,
     *,
     spoiled: int,
+    spent: tuple[float, ...],
+    listed: bytes,
 ) -> dict[str, Any]:
     """Returns the document that is published.
 
@@ -41,16 +44,23 @@ def result_of(
         estimate: From the tally.
         certificate: Of these reports.
         spoiled: How many people's reports cannot be read or mean nothing, dummies included.
+        spent: Central epsilon that each choice pays for it.
+        listed: SHA-256 of the messages, as `list_messages` gives them.
     """
     survey = state.task.question.survey
     return {
         "task": state.task.identity,
         "digest": state.task.fingerprint,
         "epoch": state.epoch,
+        "batch": {
+            "id": to_text(state.batch_id or b""),
+            "messages": to_text(sha256(listed)),
+        },
         "statistic": survey.words.name,
         "mode": survey.mode,
         "protocol_digest": tally.identity.digest,
         "people": list(people),
+        "spent": list(spent),
         "enrolment": _enrolment(state).to_dict(),
         "spoiled": spoiled,
         "estimate": {

@@ -140,6 +140,19 @@ class SqliteAnalystStore:
             ).fetchone()
         return None if row is None else row[0]
 
+    def list_messages(self, state: AnalystState, listed: bytes) -> None:
+        """Keeps the public list of the messages of the epoch that is being counted."""
+        path = self.messages(state.task, state.epoch)
+        with path.open("wb") as file:
+            file.write(listed)
+            file.flush()
+            os.fsync(file.fileno())
+        _sync_folder(self._folder)
+
+    def messages(self, task: Task, epoch: int) -> Path:
+        """Returns the file of this list, which is there if the epoch is published."""
+        return self._folder / _messages_name(task.identity, epoch)
+
     def planned(self, state: AnalystState, acknowledged: bytes) -> None:
         """Keeps a plan and its acknowledgement, and deletes the batch of choices."""
         with self._lock:
@@ -229,13 +242,19 @@ class SqliteAnalystStore:
             for identity, value in rows
             if (batch_id := waiting_batch(value)) is not None
         }
+        over = self._open_database.execute("SELECT task, epoch FROM epochs").fetchall()
+        listed = {_messages_name(identity, epoch) for identity, epoch in over}
         for path in self._folder.iterdir():
-            if path.name not in waiting:
+            if path.name not in waiting | listed:
                 path.unlink()
 
 
 def _sealed_name(identity: str, batch_id: bytes | None) -> str:
     return f"{identity}.{to_text(batch_id or b'')}.sealed"
+
+
+def _messages_name(identity: str, epoch: int) -> str:
+    return f"{identity}.{epoch}.messages"
 
 
 def _sync_folder(folder: Path) -> None:

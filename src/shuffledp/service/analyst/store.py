@@ -105,6 +105,12 @@ class AnalystStore(Protocol):
     def acknowledgement(self, task: Task, batch_id: bytes) -> bytes | None:
         """Returns what was signed for a batch; None if it is unknown, or not yet."""
 
+    def list_messages(self, state: AnalystState, listed: bytes) -> None:
+        """Keeps the public list of the messages of the epoch that is being counted."""
+
+    def messages(self, task: Task, epoch: int) -> Path:
+        """Returns the file of this list, which is there if the epoch is published."""
+
     def planned(self, state: AnalystState, acknowledged: bytes) -> None:
         """Keeps a plan and its acknowledgement, and deletes the batch of choices."""
 

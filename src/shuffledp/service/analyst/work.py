@@ -19,9 +19,11 @@ from shuffledp.service.collection.counting import Counting
 from shuffledp.service.collection.shortfall import shortfalls
 from shuffledp.service.events import Event, say
 from shuffledp.service.wire.canonical import canonical
+from shuffledp.service.wire.inclusion import RESULT, list_messages
 from shuffledp.service.wire.plan import Acknowledgement, read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.sealing import Opener
+from shuffledp.service.wire.signing import signed
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage
 
@@ -110,9 +112,19 @@ class Work:
             failures = (_said("Nothing can be estimated", error),)
             self._withhold(state, people, failures, verdict, spent=spent)
             return
-        result = result_of(
-            state, people, tally, found, verdict.certificate, spoiled=spoiled
+        listed = list_messages(path, state.step.sealed_size)
+        self._store.list_messages(state, listed)
+        said = result_of(
+            state,
+            people,
+            tally,
+            found,
+            verdict.certificate,
+            spoiled=spoiled,
+            spent=spent,
+            listed=listed,
         )
+        result = signed(RESULT, said, self._hosted.secrets.signing_key)
         self._finish(
             state, EpochRecord(state.epoch, people, spent, True, result=result)
         )

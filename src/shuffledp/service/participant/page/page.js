@@ -16,7 +16,7 @@ import {
 import { describe, draw, pack } from "./message.js";
 import { Rng } from "./randomize.js";
 import { canSeal } from "./seal.js";
-import { Trouble, isCentral, load, namesSeveral, send } from "./survey.js";
+import { Trouble, isCentral, keptReceipt, load, namesSeveral, send } from "./survey.js";
 import { inLanguage, language, offered, preferred, speak, t } from "./texts.js";
 import { Stage } from "./wire.js";
 import { refusalText, sureness } from "./words.js";
@@ -171,7 +171,7 @@ async function makeMessage(survey, { level, answer, token: code }) {
   try {
     const numbers = draw(survey, level, answer, new Rng());
     const body = await pack(survey, level, numbers, code);
-    showMessage(survey, level, describe(survey, numbers), body);
+    showMessage(survey, level, numbers, body);
   } catch {
     // No second draw is offered here either.
     showTrouble(t("trouble-sealed"), new Trouble(t("not-sealed")));
@@ -179,7 +179,8 @@ async function makeMessage(survey, { level, answer, token: code }) {
   say("");
 }
 
-function showMessage(survey, level, lines, body) {
+function showMessage(survey, level, numbers, body) {
+  const lines = describe(survey, numbers);
   addEventListener("beforeunload", keepOpen);
   const trouble = el("p", { class: "trouble", role: "alert" });
   const button = el("button", { type: "button" }, t("send"));
@@ -190,12 +191,12 @@ function showMessage(survey, level, lines, body) {
     say(t("sending"));
     tries += 1;
     try {
-      const checked = await send("reports", survey, body);
-      showDone(survey, checked);
+      const { checked, receipt } = await send("reports", survey, body);
+      showDone(survey, checked, await keptReceipt(receipt, survey, body, numbers.length));
     } catch (error) {
       const spent = error.problem?.type === "urn:shuffledp:problem:token-spent";
       if (spent && tries > 1) {
-        showDone(survey, null);
+        showDone(survey, null, null);
       } else if (error.retry) {
         trouble.textContent = t("same-again", { trouble: whatWentWrong(error) });
         button.textContent = t("send-again");
@@ -260,7 +261,7 @@ function whoSees(survey, level) {
   );
 }
 
-function showDone(survey, checked) {
+function showDone(survey, checked, kept) {
   removeEventListener("beforeunload", keepOpen);
   const receipts = {
     true: t("receipt-checked"),
@@ -276,7 +277,23 @@ function showDone(survey, checked) {
     el("h2", { class: "done" }, checked === null ? t("arrived-perhaps") : t("arrived")),
     el("p", { id: "receipt" }, receipts[checked]),
     later,
+    kept && receiptPart(survey, kept),
     el("p", {}, t("close")),
+  );
+}
+
+/** Returns a link that saves the receipt, and what it is good for. */
+function receiptPart(survey, kept) {
+  const file = new Blob([kept], { type: "application/json" });
+  const name = `receipt-${TASK}-${survey.step.epoch}.json`;
+  const link = { class: "button", href: URL.createObjectURL(file), download: name };
+  return el(
+    "section",
+    { id: "keep" },
+    el("h3", {}, t("keep-title")),
+    el("p", {}, t("keep-why")),
+    el("p", {}, el("a", link, t("keep"))),
+    el("p", { class: "hint" }, t("keep-hint")),
   );
 }
 

@@ -129,8 +129,8 @@ export async function read(text) {
 /**
  * Uploads a message.
  *
- * @returns {Promise<boolean>} Whether the receipt's signature was checked; a browser may
- *   not know how to.
+ * @returns {Promise<{checked: boolean, receipt: object}>} Whether the receipt's signature
+ *   was checked (a browser may not know how to), and the receipt.
  */
 export async function send(url, survey, body) {
   const response = await request(url, {
@@ -143,7 +143,14 @@ export async function send(url, survey, body) {
     const problem = readProblem(text);
     throw new Trouble("", { problem, retry: response.status >= 500 });
   }
-  return checkReceipt(text, survey, body);
+  return { checked: await checkReceipt(text, survey, body), receipt: wire.parse(text) };
+}
+
+/** Returns what is worth keeping of a receipt: JSON that `shuffledp device check` reads. */
+export async function keptReceipt(receipt, survey, body, count) {
+  const messages = wire.sealedIn(body, count).map(wire.sha256);
+  const digests = (await Promise.all(messages)).map(wire.toText);
+  return `${wire.canonical({ task: survey.fingerprint, messages: digests, receipt })}\n`;
 }
 
 /** Checks a receipt; throws Trouble unless the shuffler signed it for this message. */

@@ -4,8 +4,8 @@ export const GERMAN = Object.freeze({
   language: "Sprache",
   percent: "{number} %",
   footer:
-    "Keine Cookies, keine Beobachtung, nichts bleibt auf diesem Gerät gespeichert. Was es " +
-    "verlässt, ist die eine versiegelte Nachricht, die Sie vorher sehen.",
+    "Keine Cookies, keine Beobachtung, auf diesem Gerät bleibt nur, was Sie speichern. Was " +
+    "es verlässt, ist die eine versiegelte Nachricht, die Sie vorher sehen.",
 
   asking: "Die Frage wird geholt …",
   drawing: "Ihre Nachricht wird gezogen und versiegelt …",
@@ -152,8 +152,17 @@ export const GERMAN = Object.freeze({
   "receipt-lost":
     "Der Server hat schon eine Nachricht mit Ihrem Code: höchstwahrscheinlich Ihren ersten " +
     "Versuch, dessen Antwort verloren ging.",
+  "keep-title": "Eine Quittung, wenn Sie möchten",
+  "keep-why":
+    "Mit ihr können Sie später prüfen, dass Ihre Nachricht unter denen war, aus denen das " +
+    "Ergebnis berechnet wurde: shuffledp device check. Sie enthält weder Ihre Antwort noch " +
+    "Ihre Stufe noch Ihren Code.",
+  keep: "Quittung speichern",
+  "keep-hint":
+    "Wer sie findet, weiß, dass Sie teilgenommen haben. Es geht nichts verloren, wenn Sie " +
+    "sie nicht behalten.",
   later: "Behalten Sie Ihren Link und merken Sie sich Ihre Stufe: Als Nächstes kommt die Frage.",
-  close: "Sie können diese Seite schließen. Nichts davon bleibt auf diesem Gerät.",
+  close: "Sie können diese Seite schließen. Auf diesem Gerät bleibt nur, was Sie speichern.",
 
   "trouble-title": "Teilnehmen ist gerade nicht möglich",
   "trouble-sealed": "Ihre Nachricht konnte nicht versiegelt werden",

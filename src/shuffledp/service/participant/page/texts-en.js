@@ -4,8 +4,8 @@ export const ENGLISH = Object.freeze({
   language: "Language",
   percent: "{number}%",
   footer:
-    "No cookies, no tracking, nothing stored on this device. What leaves it is the one " +
-    "sealed message that you see before.",
+    "No cookies, no tracking, nothing stored on this device but what you save. What " +
+    "leaves it is the one sealed message that you see before.",
 
   asking: "Asking for the question …",
   drawing: "Drawing and sealing your message …",
@@ -142,8 +142,15 @@ export const ENGLISH = Object.freeze({
   "receipt-lost":
     "The server already has a message with your code: most likely your first try, whose " +
     "answer got lost.",
+  "keep-title": "A receipt, if you want one",
+  "keep-why":
+    "With it you can check later that your message was among those the result was computed " +
+    "from: shuffledp device check. It does not hold your answer, your level or your code.",
+  keep: "Save the receipt",
+  "keep-hint":
+    "Whoever finds it knows that you took part. Nothing is lost if you do not keep it.",
   later: "Keep your link, and remember your level: the question itself comes next.",
-  close: "You can close this page. Nothing of it stays on this device.",
+  close: "You can close this page. Nothing of it stays on this device but what you save.",
 
   "trouble-title": "Taking part is not possible now",
   "trouble-sealed": "Your message could not be sealed",

@@ -169,3 +169,13 @@ export function upload(step, taskId, token, level, sealed) {
   if (header.length !== HEADER_SIZE) throw new RangeError("Expected a header's size.");
   return concat(header, token, bigEndian(level, 2), ...sealed);
 }
+
+/** Returns the sealed messages of an upload of one report. */
+export function sealedIn(body, count) {
+  const start = HEADER_SIZE + TOKEN_SIZE + 2;
+  const size = (body.length - start) / count;
+  if (!Number.isInteger(size)) throw new RangeError("Expected messages of one size.");
+  return Array.from({ length: count }, (_, place) =>
+    body.slice(start + place * size, start + (place + 1) * size),
+  );
+}

@@ -1,0 +1,114 @@
+"""Which sealed messages a result was computed from: a public list of their SHA-256.
+
+The list says nothing of what was sealed or by whom. Its digest is part of the signed
+result, so that whoever keeps a receipt can look for her message, and needs to name it to
+nobody: the whole list is read.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shuffledp.service.wire.canonical import from_text, read_object, sha256
+from shuffledp.service.wire.receipt import Receipt
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.signing import check_signed
+from shuffledp.service.wire.task import Task
+
+HASH_SIZE = 32
+RESULT = "result"
+_KEPT = frozenset({"task", "messages", "receipt"})
+
+
+def list_messages(path: Path, size: int) -> bytes:
+    """Returns the sorted SHA-256 of all sealed messages in a file, 32 bytes each.
+
+    Args:
+        path: Messages one after the other.
+        size: Bytes of each.
+    """
+    count = path.stat().st_size // size
+    hashes = np.empty(count, dtype=f"S{HASH_SIZE}")
+    with path.open("rb") as file:
+        for place in range(count):
+            hashes[place] = hashlib.sha256(file.read(size)).digest()
+    hashes.sort()
+    return hashes.tobytes()
+
+
+def includes(listed: bytes, message: bytes) -> bool:
+    """Tells whether a list that `check_list` passed holds a hash."""
+    hashes = np.frombuffer(listed, dtype=f"S{HASH_SIZE}")
+    place = int(np.searchsorted(hashes, np.array(message, dtype=hashes.dtype)))
+    return listed[place * HASH_SIZE : (place + 1) * HASH_SIZE] == message
+
+
+def check_result(value: dict[str, Any], task: Task, epoch: int) -> bytes:
+    """Returns the digest of the list of messages that a result names.
+
+    Raises:
+        Refusal: Unless the task's analyst signed it, as the result of this epoch.
+    """
+    rest = check_signed(RESULT, value, task.analyst_signing_key)
+    if rest.get("digest") != task.fingerprint or rest.get("epoch") != epoch:
+        raise Refusal(
+            Reason.SIGNATURE_FORGED,
+            f"Expected the result of epoch {epoch} of the task.",
+        )
+    batch = rest.get("batch")
+    if not isinstance(batch, dict):
+        raise Refusal(Reason.MALFORMED, "Expected a result that names its batch.")
+    return from_text(batch.get("messages"), HASH_SIZE, "a digest")
+
+
+def check_list(listed: bytes, digest: bytes) -> None:
+    """Checks a list of messages.
+
+    Raises:
+        Refusal: Unless it is the one that the result names, in increasing order.
+    """
+    hashes = np.frombuffer(
+        listed[: len(listed) // HASH_SIZE * HASH_SIZE], dtype=f"S{HASH_SIZE}"
+    )
+    sorted_once = bool((hashes[1:] > hashes[:-1]).all())
+    if sha256(listed) != digest or len(listed) % HASH_SIZE or not sorted_once:
+        raise Refusal(
+            Reason.WRONG_SIZE, "Expected the list of messages that the result names."
+        )
+
+
+@dataclass(frozen=True)
+class KeptReceipt:
+    """What a participant saves: a receipt, and which messages it was given for.
+
+    Attributes:
+        receipt: As the shuffler signed it.
+        messages: SHA-256 of each sealed message.
+    """
+
+    receipt: Receipt
+    messages: tuple[bytes, ...]
+
+    @classmethod
+    def read(cls, content: bytes, task: Task) -> "KeptReceipt":
+        """Reads what the participant's page saved.
+
+        Raises:
+            Refusal: Unless the task's shuffler signed it, for messages that were kept.
+        """
+        value = read_object(content, "a receipt")
+        messages, signed = value.get("messages"), value.get("receipt")
+        if set(value) != _KEPT or not isinstance(messages, list) or not messages:
+            raise Refusal(Reason.MALFORMED, f"Expected a receipt of {sorted(_KEPT)}.")
+        if not isinstance(signed, dict):
+            raise Refusal(Reason.MALFORMED, "Expected a signed receipt.")
+        receipt = Receipt.read(signed, task.shuffler_signing_key)
+        if value["task"] != task.fingerprint or receipt.task != task.digest:
+            raise Refusal(Reason.UNKNOWN_TASK, "Expected a receipt of this very task.")
+        if receipt.accepted != 1 or receipt.refused:
+            raise Refusal(Reason.MALFORMED, "Expected a receipt of one kept report.")
+        hashes = (from_text(text, HASH_SIZE, "a SHA-256") for text in messages)
+        return cls(receipt, tuple(hashes))

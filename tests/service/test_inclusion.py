@@ -1,0 +1,200 @@
+"""A receipt can be checked against what a signed result was computed from."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+pytest.importorskip("starlette", reason="Needs the extra service.")
+
+from analyst_parties import Parties, Service, parties, serve, usual_batch
+
+from shuffledp.service.checking import missing_messages
+from shuffledp.service.wire.canonical import sha256, to_text
+from shuffledp.service.wire.inclusion import (
+    KeptReceipt,
+    check_list,
+    check_result,
+    includes,
+)
+from shuffledp.service.wire.receipt import Receipt
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.types import Mode
+
+
+def kept(who: Parties, *messages: bytes, epoch: int = 1, **changed: Any) -> bytes:
+    """What the page saves, as the shuffler signs it."""
+    receipt = Receipt(who.task.digest, epoch, 0, sha256(b"upload"), 1, ())
+    value = {
+        "task": who.task.fingerprint,
+        "messages": [to_text(sha256(message)) for message in messages],
+        "receipt": receipt.signed(who.shuffler_key),
+    }
+    return json.dumps(value | changed).encode()
+
+
+async def missing(service: Service, who: Parties, *messages: bytes) -> int:
+    receipt = KeptReceipt.read(kept(who, *messages), who.task)
+    transport = service.client._transport
+    return await missing_messages(
+        receipt, who.task, "https://analyst", transport=transport
+    )
+
+
+def published(
+    tmp_path: Path, who: Parties, batch: bytes
+) -> tuple[dict[str, Any], bytes]:
+    """Returns the result, and the list of its messages."""
+
+    async def scenario(service: Service) -> tuple[dict[str, Any], bytes]:
+        assert (await service.post(batch)).is_success
+        await service.counted()
+        path = f"/tasks/{who.task.identity}/epochs/1/messages"
+        listed = await service.client.get(path)
+        return (await service.result()).json(), listed.content
+
+    return serve(tmp_path, who, scenario)
+
+
+@pytest.mark.parametrize("mode", ["agnostic", "stratified"])
+def test_every_message_that_was_handed_over_is_found(
+    tmp_path: Path, mode: Mode
+) -> None:
+    who, sealed = parties(mode=mode), list[bytes]()
+    batch = usual_batch(who, disorder=sealed.extend)
+
+    async def scenario(service: Service) -> int:
+        path = f"/tasks/{who.task.identity}/epochs/1/messages"
+        assert (await service.client.get(path)).status_code == 404
+        assert (await service.post(batch)).is_success
+        await service.counted()
+        return await missing(service, who, *sealed)
+
+    assert serve(tmp_path, who, scenario) == 0
+    assert len(sealed) == 180
+
+
+def test_a_message_that_the_shuffler_dropped_is_missed(tmp_path: Path) -> None:
+    who, sealed = parties(), list[bytes]()
+
+    def drop(messages: list[bytes]) -> None:
+        # Another one is in its place, so that the numbers of people are kept.
+        sealed.append(messages[3])
+        messages[3] = bytes(len(messages[3]))
+
+    batch = usual_batch(who, spoil=drop)
+
+    async def scenario(service: Service) -> int:
+        assert (await service.post(batch)).is_success
+        await service.counted()
+        return await missing(service, who, *sealed)
+
+    assert serve(tmp_path, who, scenario) == 1
+
+
+def test_a_result_is_signed_and_a_changed_one_is_refused(tmp_path: Path) -> None:
+    who = parties()
+    result, listed = published(tmp_path, who, usual_batch(who))
+    digest = check_result(result, who.task, 1)
+    row = result["estimate"]["rows"][0]
+
+    assert digest == sha256(listed)
+    for changed in (
+        {"people": [61, 60, 60]},
+        {"epoch": 2},
+        {"spent": [0.0, 0.0, 0.0]},
+        {"batch": {**result["batch"], "messages": to_text(sha256(b""))}},
+        {"estimate": {**result["estimate"], "rows": [{**row, "value": 0.5}]}},
+        {"more": 1},
+    ):
+        with pytest.raises(Refusal) as refused:
+            check_result(result | changed, who.task, 1)
+        assert refused.value.reason is Reason.SIGNATURE_FORGED
+    with pytest.raises(Refusal, match="epoch 2"):
+        check_result(result, who.task, 2)
+    with pytest.raises(Refusal):
+        check_result(result, parties().task, 1)
+
+
+def test_a_list_that_is_not_the_one_of_the_result_is_refused(tmp_path: Path) -> None:
+    who = parties()
+    result, listed = published(tmp_path, who, usual_batch(who))
+    digest = check_result(result, who.task, 1)
+
+    check_list(listed, digest)
+    assert len(listed) == 32 * 180
+    assert not includes(listed, bytes(32))
+    assert not includes(listed, b"\xff" * 32)
+    for other in (listed[32:], listed + listed[:32], listed[:-1], b""):
+        with pytest.raises(Refusal, match="that the result names"):
+            check_list(other, digest)
+    turned = listed[32:64] + listed[:32] + listed[64:]
+    with pytest.raises(Refusal, match="that the result names"):
+        check_list(turned, sha256(turned))
+
+
+def test_a_list_outlives_the_service_and_one_of_no_result_does_not(
+    tmp_path: Path,
+) -> None:
+    who = parties()
+    _, listed = published(tmp_path, who, usual_batch(who))
+    folder = tmp_path / "analyst.db.batches"
+    (folder / f"{who.task.identity}.2.messages").write_bytes(b"unfinished")
+
+    async def again(service: Service) -> bytes:
+        path = f"/tasks/{who.task.identity}/epochs/1/messages"
+        return (await service.client.get(path)).content
+
+    assert serve(tmp_path, who, again) == listed
+    assert [path.name for path in folder.iterdir()] == [
+        f"{who.task.identity}.1.messages"
+    ]
+
+
+def test_a_list_that_another_one_stands_for_is_refused(tmp_path: Path) -> None:
+    who = parties()
+    result, listed = published(tmp_path, who, usual_batch(who))
+
+    def lie(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("messages"):
+            return httpx.Response(200, content=listed[:-32])
+        return httpx.Response(200, json=result)
+
+    receipt = KeptReceipt.read(kept(who, b"mine"), who.task)
+    checking = missing_messages(
+        receipt, who.task, "https://analyst", transport=httpx.MockTransport(lie)
+    )
+    with pytest.raises(Refusal, match="that the result names"):
+        asyncio.run(checking)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"task": "00" * 32},
+        {"messages": []},
+        {"messages": "x"},
+        {"messages": ["short"]},
+        {"receipt": {}},
+        {"receipt": 1},
+        {"more": 1},
+    ],
+)
+def test_what_is_no_receipt_is_refused(changed: dict[str, Any]) -> None:
+    who = parties()
+
+    with pytest.raises(Refusal):
+        KeptReceipt.read(kept(who, b"mine", **changed), who.task)
+
+
+def test_a_receipt_of_another_shuffler_or_of_nothing_kept_is_refused() -> None:
+    who, other = parties(), parties()
+    refused = Receipt(who.task.digest, 1, 0, bytes(32), 0, ((0, Reason.TOKEN_SPENT),))
+    forged = Receipt(who.task.digest, 1, 0, bytes(32), 1, ()).signed(other.shuffler_key)
+
+    for receipt in (refused.signed(who.shuffler_key), forged):
+        with pytest.raises(Refusal):
+            KeptReceipt.read(kept(who, b"mine", receipt=receipt), who.task)
