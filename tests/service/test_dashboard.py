@@ -5,6 +5,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import pairwise
@@ -24,6 +25,7 @@ from analyst_parties import (
     serve,
     usual_batch,
 )
+from oracles.service_parties import NOTICE
 
 from shuffledp.service.analyst.figures import Axis, figure_of
 from shuffledp.service.analyst.pages import Pages
@@ -236,6 +238,17 @@ def test_estimates_and_guarantees_are_shown(tmp_path: Path) -> None:
     assert "0.148576" in page.text
     bars = [bar for bar in page.all("rect") if bar["class"] == "bar"]
     assert len(bars) == len(NAMES)
+
+
+def test_who_asks_and_how_many_were_given_tokens_is_shown(tmp_path: Path) -> None:
+    who = parties(notice=replace(NOTICE, asker="<b>City</b> & more"))
+    page = Page(look_at(tmp_path, who, batches=(usual_batch(who),)))
+
+    assert "<b>City</b> & more" in page.text
+    assert who.task.notice.contact in page.text
+    assert who.task.notice.consent in page.text
+    assert who.task.fingerprint in page.text
+    assert "180 people, of 10,000 who were given a token." in page.text
 
 
 def test_a_withheld_epoch_says_what_is_missing(tmp_path: Path) -> None:
