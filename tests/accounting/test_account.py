@@ -408,6 +408,7 @@ def test_a_billion_people_and_many_budgets_are_accounted_for() -> None:
         assert 0.99 <= ratio <= 1.0
 
 
+@pytest.mark.slow
 def test_quantiles_are_budgets_of_the_people_of_those_ranks() -> None:
     budgets = np.sort(np.random.default_rng(3).uniform(0.1, 1.0, 101))
     people = Population.from_budgets(budgets)

@@ -92,6 +92,7 @@ def test_smallest_crowd_is_enough_and_a_smaller_one_is_not() -> None:
     assert np.any(np.array(epsilons(sdp.Population.from_counts(shares))) > TARGETS)
 
 
+@pytest.mark.slow
 def test_most_rounds_is_the_last_that_keeps_every_target() -> None:
     targets = [0.3, 0.5, 1.5]
 

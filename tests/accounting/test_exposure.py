@@ -74,7 +74,14 @@ def test_every_protocol_is_certified_by_name_between_attack_and_level(
             assert level.epsilon_central < level.chosen
 
 
-@pytest.mark.parametrize("device", RANDOMIZERS, ids=repr)
+@pytest.mark.parametrize(
+    "device",
+    [
+        pytest.param(device, marks=[pytest.mark.slow] * (device.changes > 1))
+        for device in RANDOMIZERS
+    ],
+    ids=repr,
+)
 def test_a_bare_randomizer_is_single_messages_without_levels(device: Any) -> None:
     bare, named = (
         sdp.account(what, PEOPLE, delta=1e-3, levels=[2.0])
@@ -179,7 +186,10 @@ def test_people_are_a_population(people: Any) -> None:
 @pytest.mark.parametrize(
     "protocol",
     [
-        *PROTOCOLS,
+        *(
+            pytest.param(one, marks=[pytest.mark.slow] * isinstance(one, sdp.Strings))
+            for one in PROTOCOLS
+        ),
         sdp.KRandomizedResponse(4),
         pytest.param(sdp.UnaryEncoding(4), marks=pytest.mark.slow),
         pytest.param(sdp.Laplace(0, 1), marks=pytest.mark.slow),
@@ -242,6 +252,7 @@ def test_calibration_takes_any_protocol(protocol: Any) -> None:
     assert alone.people.epsilons[0] > 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 def test_cohorts_hide_each_other_in_no_promise(mode: Mode) -> None:
     protocol = sdp.Strings(16, num_cohorts=4, one_given_zero=0.25, mode=mode)

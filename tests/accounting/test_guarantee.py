@@ -3,6 +3,7 @@
 import hashlib
 import json
 import struct
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -18,7 +19,7 @@ from shuffledp.errors import DataError
 PEOPLE = Population.from_counts({0.5: 100, 2.0: 400})
 MANY = Population.from_budgets(np.random.default_rng(2).uniform(0.1, 1.0, 200))
 
-STRINGS = Strings(16, num_cohorts=4)
+STRINGS = Strings(16, num_cohorts=4, one_given_zero=0.25)
 # What is accounted for, and for what; for quantiles, several are the same level.
 ASKED: list[tuple[Any, Population, dict[str, Any]]] = [
     (Frequency(4), PEOPLE, {"delta": 1e-6}),
@@ -30,7 +31,7 @@ ASKED: list[tuple[Any, Population, dict[str, Any]]] = [
     (Frequency(4), PEOPLE, {"delta": 1e-6, "levels": [2.0]}),
     (Frequency(4), MANY, {"delta": 1e-6}),
     (STRINGS, PEOPLE, {"delta": 1e-6}),
-    (Strings(16, num_cohorts=4, mode="stratified"), PEOPLE, {"epsilon": 0.1}),
+    (replace(STRINGS, mode="stratified"), PEOPLE, {"epsilon": 0.1}),
     (Laplace(0, 1), PEOPLE, {"delta": 1e-6}),
     (STRINGS, PEOPLE, {"delta": 1e-6, "quantiles": True}),
 ]

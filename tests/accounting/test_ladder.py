@@ -65,7 +65,11 @@ CASES: list[tuple[Any, dict[float, int], float]] = [
 ]
 
 
-@pytest.mark.parametrize(("protocol", "counts", "at_half"), CASES, ids=str)
+@pytest.mark.parametrize(
+    ("protocol", "counts", "at_half"),
+    [CASES[0], *(pytest.param(*case, marks=pytest.mark.slow) for case in CASES[1:])],
+    ids=str,
+)
 def test_delta_falls_with_epsilon_and_is_never_vacuous(
     protocol: Any, counts: dict[float, int], at_half: float
 ) -> None:

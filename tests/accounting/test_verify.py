@@ -308,6 +308,7 @@ def test_another_protocol_is_refused_by_name(other: Any) -> None:
     assert str(named.identity) in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_certificate_of_a_bare_randomizer_holds_for_its_messages_and_back() -> None:
     for device in (sdp.KRandomizedResponse(3), sdp.UnaryEncoding(3)):
         bare, named = device, sdp.SingleMessage(device)

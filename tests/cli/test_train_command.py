@@ -57,6 +57,7 @@ def test_json_holds_settings_accuracy_and_certified_numbers(command: Command) ->
     assert [level["training"] for level in record["stated"]] == [None, None]
 
 
+@pytest.mark.slow
 def test_the_certificate_of_a_training_is_verified(
     command: Command, tmp_path: Path
 ) -> None:
@@ -98,6 +99,7 @@ def test_picture_and_record_are_written(command: Command, tmp_path: Path) -> Non
     assert record["note"].startswith("No privacy")
 
 
+@pytest.mark.slow
 def test_nothing_is_called_central_where_nothing_is_proven(command: Command) -> None:
     kept, top = (
         command(*SPARSE, "--framework", framework)

@@ -108,6 +108,7 @@ def test_most_liberal_of_ten_thousand_people(
     assert one.epsilon_central <= coordinate
 
 
+@pytest.mark.slow
 def test_coordinates_drawn_at_random_count_for_what_they_tell() -> None:
     people = sdp.Population.from_budgets(np.linspace(0.05, 1.0, 20_001)[1::2])
     protocol = round_of("random-sparsification", coordinates=7850)
@@ -383,6 +384,7 @@ def test_another_parameter_is_another_round() -> None:
     assert len(digests) == 6
 
 
+@pytest.mark.slow
 def test_certificates_are_recomputed_from_themselves() -> None:
     guarantee = sdp.account(round_of("one-bit-apes"), FEW, delta=DELTA, rounds=2)
     record = json.loads(json.dumps(guarantee.to_dict(), allow_nan=False))

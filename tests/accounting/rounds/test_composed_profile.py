@@ -56,6 +56,7 @@ def test_the_profile_of_a_report_ends_at_its_budget() -> None:
         assert attacked <= certified <= divergence_of_budget(1.0, float(epsilon))
 
 
+@pytest.mark.slow
 def test_budgets_found_for_bits_use_up_their_target() -> None:
     promise = Promise(BITS, delta=1e-6)
 
