@@ -711,7 +711,9 @@ def test_people_are_invited_to_the_page_only_where_it_was_built(
     outcome = command(*SERVE_SHUFFLER, "--analyst", url)
 
     page = rf"; take part at {url}/tasks/[\w-]+/take-part#token=TOKEN" if built else ""
-    assert re.fullmatch(f"Shuffler listening on {url}{page}\n", outcome.out)
+    task = load_task(tmp_path / "folder")
+    digest = f"sha256 of task.json of {task.identity}: {task.fingerprint}"
+    assert re.fullmatch(f"Shuffler listening on {url}{page}\n{digest}\n", outcome.out)
 
 
 SEND = (

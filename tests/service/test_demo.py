@@ -101,16 +101,18 @@ def test_services_log_where_they_are_and_nothing_else(done: Demo, folder: Path) 
     page = f"{done.shuffler}/tasks/{done.task.identity}/take-part#token=TOKEN"
     listening = f"Shuffler listening on {done.shuffler}"
     place = f"task={done.task.identity} epoch=1 stage=answer"
+    digest = f"sha256 of task.json of {done.task.identity}: {done.task.fingerprint}"
     begun = [f"enrolled {place}", "started"]
     if page_folder():
         begun.append(f"{listening}; take part at {page}")
     else:
         begun = [NOT_BUILT, *begun, listening]
     assert [log.splitlines() for log in logs] == [
-        [*begun, f"closed {place}", f"handed-over {place}"],
+        [*begun, digest, f"closed {place}", f"handed-over {place}"],
         [
             "started",
             f"Dashboard: {done.analyst}/",
+            digest,
             f"received {place}",
             f"published {place}",
         ],

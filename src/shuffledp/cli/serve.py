@@ -22,6 +22,7 @@ from shuffledp.report.words import plain
 if TYPE_CHECKING:
     from shuffledp.service.demo import Demo
     from shuffledp.service.events import LogFormat
+    from shuffledp.service.wire.task import Task
 
 _FOLDERS = click.argument(
     "folders",
@@ -108,13 +109,14 @@ def shuffler_command(
     from shuffledp.service.secrets import load_task
     from shuffledp.service.serve_shuffler import shuffler_app
 
-    tasks = [load_task(folder).identity for folder in folders]
+    tasks = [load_task(folder) for folder in folders]
 
     def started(url: str) -> None:
-        pages = [f"{url}/tasks/{task}/take-part#token=TOKEN" for task in tasks]
+        pages = [f"{url}/tasks/{t.identity}/take-part#token=TOKEN" for t in tasks]
         # Where the page was not built there is nothing to invite people to.
         invited = f"; take part at {', '.join(pages)}" if page_folder() else ""
         click.echo(f"Shuffler listening on {url}{invited}")
+        _say_digests(tasks)
 
     with logged(log_format):
         app = shuffler_app(folders, database, analyst=analyst, close_at=close_at)
@@ -149,14 +151,21 @@ def analyst_command(
     """
     from shuffledp.service.events import logged  # Needs the extra.
     from shuffledp.service.run import run
+    from shuffledp.service.secrets import load_task
     from shuffledp.service.serve_analyst import analyst_app
+
+    tasks = [load_task(folder) for folder in folders]
+
+    def started(url: str) -> None:
+        click.echo(f"Dashboard: {url}/")
+        _say_digests(tasks)
 
     with logged(log_format):
         run(
             analyst_app(folders, database, shuffler=shuffler),
             host=host,
             port=port,
-            started=lambda url: click.echo(f"Dashboard: {url}/"),
+            started=started,
             metrics_port=metrics_port,
         )
 
@@ -202,6 +211,12 @@ def demo_command(
             click.echo("Ctrl-C ends it.")
             while True:
                 time.sleep(1.0)
+
+
+def _say_digests(tasks: list["Task"]) -> None:
+    """Says what others compare: which tasks are served."""
+    for task in tasks:
+        click.echo(f"sha256 of task.json of {task.identity}: {task.fingerprint}")
 
 
 @contextmanager
