@@ -41,6 +41,7 @@ from shuffledp.service.secrets import (
     load_task,
 )
 from shuffledp.service.wire.parties import Role
+from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason
 from shuffledp.service.wire.roster import read_roster
 from shuffledp.service.wire.sealing import Suite
@@ -792,6 +793,48 @@ def test_links_are_as_good_as_tokens_for_their_own_task(
         assert outcome.code == 0
         assert len(sent) == 2
         assert all(roster.valid(token) for token in sent)
+
+
+@pytest.mark.parametrize(
+    ("stage", "missing", "code", "said"),
+    [
+        (0, 0, 0, "The signed result of epoch 2 counts its message."),
+        (0, 1, 2, "1 of 1 messages are missing in the batch"),
+        (1, 1, 0, "messages are listed for answers alone"),
+    ],
+)
+def test_a_receipt_is_checked_against_what_was_published(
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stage: int,
+    missing: int,
+    code: int,
+    said: str,
+) -> None:
+    async def missing_messages(*_: object) -> int:
+        await asyncio.sleep(0)
+        return missing
+
+    monkeypatch.setattr("shuffledp.service.checking.missing_messages", missing_messages)
+    create(command)
+    task = load_task(tmp_path / "folder")
+    key = ShufflerSecrets.load(tmp_path / "folder" / "shuffler.json").signing_key
+    receipt = Receipt(task.digest, 2, stage, bytes(32), 1, ()).signed(key)
+    kept = {"task": task.fingerprint, "messages": ["A" * 43], "receipt": receipt}
+    path = tmp_path / "receipt.json"
+    path.write_text(json.dumps(kept))
+    asked = ("device", "check", "receipt.json", "--task", "folder/task.json")
+
+    outcome = command(*asked, "--analyst", "https://analyst.example")
+    path.write_text(json.dumps({**kept, "receipt": {**receipt, "epoch": 3}}))
+    forged = command(*asked, "--analyst", "https://analyst.example")
+
+    assert outcome.code == code
+    assert said in outcome.out + outcome.err
+    assert "signed this receipt" in outcome.out
+    assert forged.is_refusal
+    assert forged.out == ""
 
 
 @pytest.mark.parametrize(

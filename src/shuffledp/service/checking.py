@@ -39,7 +39,9 @@ async def missing_messages(
     """
     assert kept.receipt.stage == EpochStage.ANSWER
     url = f"{service_url(analyst)}/tasks/{task.identity}/epochs/{kept.receipt.epoch}"
-    async with httpx.AsyncClient(timeout=TIMEOUT, transport=transport) as client:
+    async with httpx.AsyncClient(
+        timeout=TIMEOUT, transport=transport, trust_env=False
+    ) as client:
         reply = await ask(client, "GET", url)
         digest = check_result(reply.document, task, kept.receipt.epoch)
         try:
