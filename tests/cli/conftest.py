@@ -1,35 +1,14 @@
 """Runs the command in this process, as the installed script would."""
 
-import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from command_line import Command, Outcome
 
 from shuffledp.cli.main import main
-
-
-@dataclass(frozen=True)
-class Outcome:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def is_refusal(self) -> bool:
-        """Exit code 2, one line of reason, and nothing that could pass for a result."""
-        return self.code == 2 and self.out == "" and self.err.count("\n") == 1
-
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Command = Callable[..., Outcome]
 
 
 @pytest.fixture

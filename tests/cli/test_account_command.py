@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from conftest import Command
+from command_line import Command
 
 THREE_LEVELS = "0.5:2500,1.0:5000,2.0:2500"
 

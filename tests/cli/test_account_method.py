@@ -1,7 +1,7 @@
 """`shuffledp account --method`: published bounds beside the certificate."""
 
 import pytest
-from conftest import Command
+from command_line import Command
 
 ASKED = (
     "account",

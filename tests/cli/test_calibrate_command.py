@@ -1,7 +1,7 @@
 """`shuffledp calibrate`: five questions, each answered and certified."""
 
 import pytest
-from conftest import Command
+from command_line import Command
 
 SHARED = ("--categories", "17", "--delta", "1e-6", "--json")
 LEVELS = ("--levels", "0.5:25,1.0:50")

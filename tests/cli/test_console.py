@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import Command
+from command_line import Command
 from rich.console import Group
 from rich.table import Table
 

@@ -3,7 +3,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from command_line import Command
 
 from shuffledp import __version__
 from shuffledp.papers.court.search import Search

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("starlette", reason="needs the extra service")
 pytest.importorskip("uvicorn", reason="needs the extra service")
 
-from conftest import Command
+from command_line import Command
 from packaging.requirements import Requirement
 
 from shuffledp.errors import DataError

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from conftest import Command
+from command_line import Command
 
 from shuffledp import extras
 from shuffledp.errors import MissingExtraError

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from conftest import Command, Outcome
+from command_line import Command, Outcome
 
 from shuffledp.datasets.item_sets import draw_uniform_sets
 from shuffledp.errors import InvalidInputError

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from command_line import Command
 
 AGES = ("--statistic", "mean", "--value", "age", "--level", "epsilon")
 BOUNDS = (*AGES, "--low", "0", "--high", "100")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from conftest import Command, Outcome
+from command_line import Command, Outcome
 
 AGES = ("--statistic", "mean", "--value", "age", "--level", "epsilon")
 BOUNDS = (*AGES, "--low", "0", "--high", "100")

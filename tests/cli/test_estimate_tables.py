@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from conftest import Command
+from command_line import Command
 
 NUM_PEOPLE, GAPS = 400, [3, 10, 11, 350]
 ITEMS = ("--statistic", "items", "--person", "person", "--item", "answer")

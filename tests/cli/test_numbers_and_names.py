@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import Command
+from command_line import Command
 
 
 def test_budgets_and_epsilons_are_shown_in_full(command: Command) -> None:

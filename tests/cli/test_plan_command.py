@@ -1,7 +1,7 @@
 """`shuffledp plan`: a recommendation, its reason, and yardsticks."""
 
 import pytest
-from conftest import Command
+from command_line import Command
 
 MEAN = ("plan", "mean", "--low", "0", "--high", "1")
 FREQUENCY = ("plan", "frequency", "--categories", "2")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command, Outcome
+from command_line import Command, Outcome
 
 pytest.importorskip("cryptography", reason="Needs the extra service.")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import Command
+from command_line import Command
 
 pytest.importorskip("sklearn", reason="Needs the extra federated.")
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from conftest import Command
+from command_line import Command
 
 LAPLACE = ("account", "--mechanism", "laplace", "--levels", "0.5:50,1:50")
 FREQUENCY = ("account", "--categories", "5", "--levels", "0.5:50,1:50")

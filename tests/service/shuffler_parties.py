@@ -32,6 +32,8 @@ from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Mode
 
+StoreMaker = Callable[[], ShufflerStore]
+
 LEVELS = (0.5, 1.0, 2.0)
 PLAN = Items(4, 2, LEVELS, (0.1, 0.2, 0.3), 0.5, 4).identity
 MARK = b"sealed-message!!"

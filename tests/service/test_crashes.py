@@ -4,7 +4,6 @@ Some points are always tried, and all of them by `scripts/test --all`; `scripts/
 prints what became of them.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ import postgres_server
 from crash_points import Point, points, survive
 from live_collection import Case
 from random_faults import attempt, drawn
+
+pytest_plugins = ["store_fixtures"]
 
 _ALWAYS = {
     "frequency, sqlite: shuffler in upload 1",
@@ -36,15 +37,6 @@ def marked(points: list[Point]) -> list[Any]:
 _CASES: tuple[Case, ...] = ("frequency", "stratified", "items")
 _SQLITE = [point for case in _CASES for point in points(case, "sqlite")]
 _POSTGRES = [point for case in _CASES[1:] for point in points(case, "postgres")]
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[postgres_server.Server]:
-    missing = postgres_server.missing()
-    if missing is not None:
-        pytest.skip(missing)
-    with postgres_server.server() as running:
-        yield running
 
 
 @pytest.mark.parametrize("point", marked(_SQLITE), ids=str)

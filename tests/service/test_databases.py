@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from shuffler_parties import (
     Analyst,
     Client,
     Parties,
+    StoreMaker,
     messages,
     parties,
     reason,
@@ -30,27 +30,9 @@ from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.shuffler.marks import Marks
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.tokens import TokenDigests
 
-StoreMaker = Callable[[], ShufflerStore]
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[postgres_server.Server]:
-    reason_missing = postgres_server.missing()
-    if reason_missing is not None:
-        pytest.skip(reason_missing)
-    with postgres_server.server() as running:
-        yield running
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> StoreMaker:
-    if request.param == "sqlite":
-        return lambda: SqliteStore(tmp_path / "shuffler.db")
-    running = request.getfixturevalue("postgres")
-    return lambda: PostgresStore(running.address)
+pytest_plugins = ["store_fixtures"]
 
 
 def query(address: str, *statements: str) -> list[Any]:

@@ -3,7 +3,6 @@
 import asyncio
 import resource
 import sqlite3
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,16 +38,9 @@ from shuffledp.service.shuffler.store import full
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.refusal import Reason, Refusal
 
+pytest_plugins = ["store_fixtures"]
+
 FULL, ROOM = 4096, None
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[postgres_server.Server]:
-    missing = postgres_server.missing()
-    if missing is not None:
-        pytest.skip(missing)
-    with postgres_server.server() as running:
-        yield running
 
 
 def set_disk(service: Running, room: int | None) -> None:

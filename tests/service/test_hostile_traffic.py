@@ -8,7 +8,7 @@ import resource
 import socket
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +20,6 @@ import pytest
 pytest.importorskip("starlette", reason="Needs the extra service.")
 
 import analyst_parties
-import postgres_server
 from live_collection import (
     close,
     deliver,
@@ -33,41 +32,26 @@ from live_collection import (
 )
 from live_services import Kill, Running, pair
 from oracles.service_parties import parties as stranger_parties
-from shuffler_parties import PLAN, Analyst, Client, Parties, parties, reason, upload
+from shuffler_parties import (
+    PLAN,
+    Analyst,
+    Client,
+    Parties,
+    StoreMaker,
+    parties,
+    reason,
+    upload,
+)
 
 import shuffledp.service
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.analyst.hosted import AnalystHost
-from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage
 
-StoreMaker = Callable[[], ShufflerStore]
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[postgres_server.Server]:
-    missing = postgres_server.missing()
-    if missing is not None:
-        pytest.skip(missing)
-    with postgres_server.server() as running:
-        yield running
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> StoreMaker:
-    if request.param == "sqlite":
-        return lambda: SqliteStore(tmp_path / "shuffler.db")
-    running = request.getfixturevalue("postgres")
-    return lambda: PostgresStore(running.address)
-
-
-@pytest.fixture
-def sqlite_store(tmp_path: Path) -> SqliteStore:
-    return SqliteStore(tmp_path / "shuffler.db")
+pytest_plugins = ["store_fixtures"]
 
 
 def post(client: Client, who: Parties, body: bytes) -> httpx.Response:

@@ -1,12 +1,7 @@
 """A sealed message counts once in a step, whoever sends copies of it."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import httpx
 import numpy as np
-import postgres_server
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from shuffler_parties import (
@@ -14,6 +9,7 @@ from shuffler_parties import (
     Analyst,
     Client,
     Parties,
+    StoreMaker,
     messages,
     parties,
     reason,
@@ -23,30 +19,10 @@ from shuffler_parties import (
 from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.shuffler.intake import Group, Outcome, Upload
 from shuffledp.service.shuffler.marks import MARK_SIZE, Marks
-from shuffledp.service.shuffler.postgres_store import PostgresStore
-from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage
 
-StoreMaker = Callable[[], ShufflerStore]
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[postgres_server.Server]:
-    reason_missing = postgres_server.missing()
-    if reason_missing is not None:
-        pytest.skip(reason_missing)
-    with postgres_server.server() as running:
-        yield running
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> StoreMaker:
-    if request.param == "sqlite":
-        return lambda: SqliteStore(tmp_path / "shuffler.db")
-    running = request.getfixturevalue("postgres")
-    return lambda: PostgresStore(running.address)
+pytest_plugins = ["store_fixtures"]
 
 
 def post(client: Client, who: Parties, body: bytes) -> httpx.Response:

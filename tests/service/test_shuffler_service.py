@@ -8,7 +8,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -25,6 +25,7 @@ from shuffler_parties import (
     Analyst,
     Client,
     Parties,
+    StoreMaker,
     exact,
     messages,
     parties,
@@ -36,7 +37,6 @@ from shuffledp.errors import DataError
 from shuffledp.service.shuffler import app as app_module
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -51,30 +51,9 @@ from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.tokens import TOKEN_SIZE, TokenDigests
 from shuffledp.statistics.survey import EpochStage
 
-StoreMaker = Callable[[], ShufflerStore]
+pytest_plugins = ["store_fixtures"]
+
 CRASH = RuntimeError("a crash that must not be shown")
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[postgres_server.Server]:
-    reason_missing = postgres_server.missing()
-    if reason_missing is not None:
-        pytest.skip(reason_missing)
-    with postgres_server.server() as running:
-        yield running
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> StoreMaker:
-    if request.param == "sqlite":
-        return lambda: SqliteStore(tmp_path / "shuffler.db")
-    running = request.getfixturevalue("postgres")
-    return lambda: PostgresStore(running.address)
-
-
-@pytest.fixture
-def sqlite_store(tmp_path: Path) -> SqliteStore:
-    return SqliteStore(tmp_path / "shuffler.db")
 
 
 def post(client: Client, who: Parties, body: bytes) -> httpx.Response:
