@@ -188,6 +188,9 @@ def test_only_an_open_step_has_a_deadline_and_none_passes_before_its_time() -> N
     assert timed.skip().next_epoch().deadline is None
     levels = enrolled(ITEMS).until(2000).close((300,), BATCH)
     assert acknowledged(levels, PLAN).deadline is None
+    # Whoever is asked the same again has time for it.
+    reopened = timed.close(ENOUGH, BATCH).abandon(Reason.ALLOWANCE_SPENT)
+    assert (reopened.phase, reopened.deadline) == (ShufflerPhase.OPEN, None)
 
 
 def test_after_a_lost_database_the_epoch_after_the_interrupted_one_begins() -> None:

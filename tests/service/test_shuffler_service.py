@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ from shuffledp.service.wire.reports import (
     report_size,
     write_header,
 )
+from shuffledp.service.wire.roster import Roster
 from shuffledp.service.wire.signing import new_signing_key
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.tokens import TOKEN_SIZE, TokenDigests
@@ -523,6 +525,43 @@ def test_an_epoch_that_cannot_be_finished_is_skipped_and_leaves_nothing(
     [(header, content)] = analyst.received
     assert (header.epoch, header.after, header.people) == (2, 0, (2, 2, 2))
     assert len(content) == 6 * who.step().sealed_size
+
+
+def test_a_damaged_roster_is_said_once_and_holds_up_nothing_else(
+    sqlite_store: SqliteStore,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    who, good = parties(), threading.Event()
+    looked = 0
+
+    def rosters(epoch: int) -> Roster:
+        nonlocal looked
+        looked += 1
+        if good.is_set():
+            return who.enroller.roster(epoch)
+        raise DataError("Expected a roster in roster-1.bin.")
+
+    who.hosted = replace(who.hosted, rosters=rosters)
+    monkeypatch.setattr(app_module, "_TEND_SECONDS", 0.01)
+    body, now = upload(who.step(), who.tokens(6)), time.time()
+
+    with Client(who.app(sqlite_store, Analyst(who))) as client:
+        while looked < 5:
+            time.sleep(0.01)
+        early = post(client, who, body)
+        who.order(client, "deadline", at=int(now) + 1000)
+        good.set()
+        while client.get(who.path()).json()["enrolment"] is None:
+            time.sleep(0.01)
+        late = post(client, who, body)
+        good.clear()
+        monkeypatch.setattr(app_module, "seconds_since_1970", lambda: now + 2000.0)
+        wait_for(client, who, phase="delivered")
+
+    said = [text for text in caplog.messages if "roster-1.bin" in text]
+    assert said == ["Nobody is enrolled: Expected a roster in roster-1.bin."]
+    assert (reason(early), late.status_code) == ("not-open", 200)
 
 
 @pytest.mark.parametrize(("people", "ends"), [(9, "delivered"), (5, "skipped")])

@@ -203,7 +203,8 @@ class ShufflerState:
             raise Refusal(Reason.NOT_OPEN, "Expected a closed batch.")
         over = reason is Reason.ALREADY_DELIVERED
         phase = ShufflerPhase.SKIPPED if over else ShufflerPhase.OPEN
-        return replace(self, phase=phase, batch_id=None)
+        # Who is asked again is given time again: a deadline that passed would skip her.
+        return replace(self, phase=phase, batch_id=None, deadline=None)
 
     def skip(self, *, refused: bool = False) -> "ShufflerState":
         """Returns the state in which an epoch is over that could not be finished.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.errors import DataError
 from shuffledp.service.collection.coarse import coarse
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.events import Event, log_crash, say
@@ -74,6 +75,7 @@ class Collector:
         self._people = self._shown = nobody(self.state)
         self._marks = Marks(hosted.secrets.signing_key, self.state.step)
         self._roster: Roster | None = None
+        self._roster_trouble = ""
         self._refused: Counter[str] = Counter()
         self._saved: Counter[str] = Counter()
         self._store, self._entropy, self._reached = store, entropy, reached
@@ -89,20 +91,23 @@ class Collector:
         self._refused = Counter(record.refused)
         self._saved = self._refused.copy()
         self._stand(record.state, record.people)
-        try:
-            await self.enroll()
-        except Refusal as refusal:
-            # It is tried again: nothing comes in until then.
-            _log.warning("Nobody is enrolled: %s", refusal)
+        await self.enroll()
         self.show()
 
     async def enroll(self) -> None:
         """Settles who may answer in this epoch, as soon as there is a roster of it.
 
-        Raises:
-            DataError: If the roster is damaged, or not the enroller's.
-            Refusal: If it is another one than this epoch began with.
+        One that is damaged, not the enroller's, or another than this epoch began with is
+        logged: nothing comes in until there is a good one, and all else goes on.
         """
+        try:
+            await self._enroll()
+        except (DataError, Refusal) as error:
+            if str(error) != self._roster_trouble:
+                _log.warning("Nobody is enrolled: %s", error)
+            self._roster_trouble = str(error)
+
+    async def _enroll(self) -> None:
         async with self._changing:
             state, known = self.state, self._roster
             if known is not None and known.enrolment == state.enrolment:
