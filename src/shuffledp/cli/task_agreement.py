@@ -10,15 +10,19 @@ from rich.table import Table
 
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, working
+from shuffledp.cli.task_terms import (
+    KINDS,
+    choices_of,
+    minimum_of,
+    notice_of,
+    question_of,
+    term_options,
+)
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.service.wire.question import Question
-from shuffledp.statistics.catalog import SURVEYS, survey_named
-from shuffledp.statistics.survey import survey_in
-from shuffledp.statistics.survey_terms import Term
+from shuffledp.statistics.catalog import SURVEYS
 from shuffledp.types import Mode
 
 if TYPE_CHECKING:
-    from shuffledp.service.wire.notice import Notice, Translation
     from shuffledp.service.wire.task import Task
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
@@ -50,32 +54,6 @@ def init_command(role: str, folder: Path, suite: str | None) -> None:
     secret, public = draw_keys(folder, Role(role), Suite(suite or "x25519"))
     click.echo(f"{secret} is secret, and stays on this machine.")
     click.echo(f"{public} is for the other parties.")
-
-
-_KINDS = {name: survey_named(name) for name in SURVEYS}
-_TYPES = {"texts": str, "number": float, "whole number": int}
-
-
-def _term_options(command: Any) -> Any:
-    """Adds an option for every term of any statistic, and whose it is."""
-    owners: dict[Term, list[str]] = {}
-    for name, kind in _KINDS.items():
-        for term in kind.terms:
-            owners.setdefault(term, []).append(name)
-    # Applied from the bottom up, as options are.
-    for term, names in reversed(owners.items()):
-        usual = f" [{term.options[0]}]" if term.options else ""
-        help_text = f"{' and '.join(names).capitalize()}: {term.help}{usual}."
-        many = term.kind == "texts"
-        command = click.option(
-            f"--{term.option}",
-            term.name,
-            type=click.Choice(term.options) if term.options else _TYPES[term.kind],
-            multiple=many,
-            metavar="NAME" if many else None,
-            help=help_text,
-        )(command)
-    return command
 
 
 @click.command("create")
@@ -111,9 +89,9 @@ def _term_options(command: Any) -> Any:
     type=click.Choice(SURVEYS),
     default=SURVEYS[0],
     show_default=True,
-    help=f"{'; '.join(kind.asks for kind in _KINDS.values()).capitalize()}.",
+    help=f"{'; '.join(kind.asks for kind in KINDS.values()).capitalize()}.",
 )
-@_term_options
+@term_options
 @click.option(
     "--mode",
     type=click.Choice(get_args(Mode)),
@@ -130,7 +108,7 @@ def _term_options(command: Any) -> Any:
 @click.option(
     "--targets",
     metavar="EPSILON,...",
-    help=f"Instead, for {', '.join(n for n, kind in _KINDS.items() if kind.central)}: "
+    help=f"Instead, for {', '.join(n for n, kind in KINDS.items() if kind.central)}: "
     "central epsilons on offer.",
 )
 @click.option(
@@ -201,16 +179,16 @@ def create_command(folder: Path, **given: Any) -> None:
     from shuffledp.service.creation import create_task
     from shuffledp.service.wire.parties import Role
 
-    choices = _choices(given)
+    choices = choices_of(given)
     promise = given["promise"]
     with working("certify the smallest number of people"):
         task = create_task(
             folder,
             name=given["name"],
-            notice=_notice(given),
-            question=_question(given),
+            notice=notice_of(given),
+            question=question_of(given),
             choices=choices,
-            minimum=_minimum(given["minimum"], len(choices)),
+            minimum=minimum_of(given["minimum"], len(choices)),
             promise=promise and tuple(parse.number_list(promise, "--promise")),
             delta=given["delta"],
             absent=given["absent"],
@@ -297,71 +275,3 @@ def sign_command(folder: Path) -> None:
             click.echo(f"{sign(folder, role)} is for the other parties.")
     for role in unsigned(folder, task):
         click.echo(f"{signature_file(role)} is still missing.")
-
-
-def _choices(given: dict[str, Any]) -> tuple[float, ...]:
-    """Returns the levels or the targets on offer."""
-    central = _KINDS[given["statistic"]].central
-    wanted, other = ("targets", "levels") if central else ("levels", "targets")
-    if given[wanted] is None or given[other] is not None:
-        raise InvalidInputError(
-            f"Expected --{wanted}, and no --{other}, with {given['statistic']}."
-        )
-    return tuple(parse.level_list(given[wanted]))
-
-
-def _question(given: dict[str, Any]) -> Question:
-    kind = _KINDS[given["statistic"]]
-    for other in _KINDS.values():
-        for term in other.terms:
-            missing, asked = given[term.name] in (None, ()), term in kind.terms
-            needed = asked and term.needed and not term.options
-            if needed if missing else not asked:
-                only = "" if missing else "no "
-                raise InvalidInputError(
-                    f"Expected {only}--{term.option} with {kind.words.name}."
-                )
-    terms = {}
-    for term in kind.terms:
-        value = given[term.name]
-        if value is None and term.options:
-            value = term.options[0]
-        if value is not None:
-            terms[term.name] = value
-    return Question(given["question"], survey_in(kind, terms, given["mode"]))
-
-
-def _notice(given: dict[str, Any]) -> "Notice":
-    from shuffledp.service.wire.notice import Notice
-
-    translations = sorted(
-        map(_translation, given["translations"]), key=lambda entry: entry.language
-    )
-    return Notice(
-        given["asker"],
-        given["contact"],
-        given["consent"],
-        given["language"],
-        tuple(translations),
-    )
-
-
-def _translation(path: Path) -> "Translation":
-    from shuffledp.service.wire.canonical import read_object
-    from shuffledp.service.wire.notice import Translation
-    from shuffledp.service.wire.refusal import Refusal
-
-    try:
-        value = read_object(path.read_bytes(), f"{path}")
-        language = value.pop("language", None)
-        return Translation.from_dict(language, value)
-    except (OSError, Refusal) as error:
-        raise DataError(f"{path}: {error}") from error
-
-
-def _minimum(text: str, num_levels: int) -> tuple[int, ...]:
-    parts = text.split(",")
-    if not all(part.strip().isascii() and part.strip().isdecimal() for part in parts):
-        raise InvalidInputError(f"Expected --minimum PEOPLE[,...], got {text!r}.")
-    numbers = tuple(int(part[:20]) for part in parts)
-    return numbers * num_levels if len(numbers) == 1 else numbers
