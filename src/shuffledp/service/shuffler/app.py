@@ -66,7 +66,7 @@ def create_shuffler(
         for identity, hosted in tasks.items()
     }
     handovers = {
-        identity: Handover(collector, store, analyst, reached)
+        identity: Handover(collector.steps, store, analyst, reached)
         for identity, collector in collectors.items()
     }
     shuffler = _Shuffler(collectors, handovers, store)
@@ -168,12 +168,12 @@ class _Shuffler:
         handover = self._handovers[collector.hosted.task.identity]
         document = read_object(await short_body(request), "a command")
         command = Command.read(document, collector.hosted.task)
-        collector.check_place(command.epoch, command.stage)
+        collector.steps.check_place(command.epoch, command.stage)
         match command.action:
             case Action.STATUS:
                 pass
             case Action.CLOSE:
-                await collector.close(command.epoch, command.stage)
+                await collector.steps.close(command.epoch, command.stage)
             case Action.ABANDON:
                 await handover.abandon()
             case Action.SKIP:
@@ -181,14 +181,14 @@ class _Shuffler:
             case Action.DEADLINE if command.at is not None:
                 if command.at <= seconds_since_1970():
                     raise Refusal(Reason.NOT_OPEN, "Expected a deadline that is ahead.")
-                await collector.until(command.at, command.epoch, command.stage)
+                await collector.steps.until(command.at, command.epoch, command.stage)
             case Action.RESUME:
                 await handover.resume()
             case Action.NEXT:
                 # Asked first without asking the analyst.
-                collector.state.next_epoch()
+                collector.steps.state.next_epoch()
                 await handover.check_allowance()
-                await collector.next_epoch()
+                await collector.steps.next_epoch()
         return self._status(collector, exact=True)
 
     async def get_page(self, request: Request) -> Response:
@@ -207,7 +207,7 @@ class _Shuffler:
             await self._look()
             for collector in self._collectors.values():
                 try:
-                    await collector.enroll()
+                    await collector.steps.enroll()
                     collector.close_if_due()
                     with suppress(Refusal):
                         # It is tried again.
@@ -232,7 +232,7 @@ class _Shuffler:
         while True:
             await asyncio.sleep(_SHOW_SECONDS)
             for collector in self._collectors.values():
-                collector.show()
+                collector.steps.show()
 
     def _status(self, collector: Collector, *, exact: bool = False) -> Response:
         value = collector.status(exact=exact)

@@ -14,7 +14,7 @@ from shuffledp.errors import ShuffledpError
 from shuffledp.extras import require
 from shuffledp.service.collection.shuffler_state import ShufflerPhase
 from shuffledp.service.events import Event, log_crash, say
-from shuffledp.service.shuffler.collector import Collector
+from shuffledp.service.shuffler.steps import Steps
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.batch import MEDIA_TYPE
 from shuffledp.service.wire.canonical import read_object
@@ -144,21 +144,21 @@ class Handover:
 
     def __init__(
         self,
-        collector: Collector,
+        steps: Steps,
         store: ShufflerStore,
         analyst: AnalystClient,
         reached: Callable[[str], None],
     ) -> None:
         self.attempts = 0
         self.refused: Reason | None = None
-        self._collector, self._store = collector, store
+        self._steps, self._store = steps, store
         self._analyst, self._reached = analyst, reached
         self._trying = asyncio.Lock()
 
     async def run(self) -> None:
         """Hands over whatever is closed, until it is canceled."""
         while True:
-            await self._collector.closed.wait()
+            await self._steps.closed.wait()
             async with self._trying:
                 wait = await self._attempt()
             await asyncio.sleep(wait)
@@ -173,9 +173,9 @@ class Handover:
         # She may be accepting it at this moment: an attempt under way is waited for.
         async with self._trying:
             try:
-                await self._collector.abandon(self._refused_for())
+                await self._steps.abandon(self._refused_for())
             finally:
-                if self._collector.state.phase is not ShufflerPhase.CLOSED:
+                if self._steps.state.phase is not ShufflerPhase.CLOSED:
                     self.attempts, self.refused = 0, None
 
     async def skip(self, epoch: int, stage: str) -> None:
@@ -188,11 +188,11 @@ class Handover:
         Raises:
             Refusal: If it is over, she may have its batch, or the disk is full.
         """
-        if self._collector.state.phase is ShufflerPhase.CLOSED:
+        if self._steps.state.phase is ShufflerPhase.CLOSED:
             self._refused_for()
         async with self._trying:
             refused = self.refused is not None
-            await self._collector.skip(epoch, stage, refused=refused)
+            await self._steps.skip(epoch, stage, refused=refused)
             self.attempts, self.refused = 0, None
 
     async def resume(self) -> None:
@@ -202,17 +202,17 @@ class Handover:
             Refusal: If she does not answer, nothing was lost, or the disk is full.
         """
         try:
-            awaited = await self._analyst.awaited(self._collector.hosted.task)
+            awaited = await self._analyst.awaited(self._steps.hosted.task)
         except UnansweredError as error:
             raise Refusal(Reason.NOT_OPEN, str(error)) from error
-        await self._collector.resume(awaited)
+        await self._steps.resume(awaited)
 
     async def check_allowance(self) -> None:
         """Raises Refusal if the analyst says that another epoch cannot be paid for.
 
         If she is not reached nothing is known, and she will refuse the batch herself.
         """
-        task = self._collector.hosted.task
+        task = self._steps.hosted.task
         try:
             exhausted = await self._analyst.exhausted(task)
         except UnansweredError:
@@ -230,7 +230,7 @@ class Handover:
                 Reason.NOT_OPEN,
                 "Expected a batch that the analyst refused: this one is still being "
                 "handed over."
-                if self._collector.state.phase is ShufflerPhase.CLOSED
+                if self._steps.state.phase is ShufflerPhase.CLOSED
                 else "Expected a closed batch that the analyst refused.",
             )
         return self.refused
@@ -238,8 +238,8 @@ class Handover:
     async def _attempt(self) -> float:
         if self.attempts:
             # The last one may have been kept by a database that did not say so.
-            await self._collector.look_again()
-        state = self._collector.state
+            await self._steps.look_again()
+        state = self._steps.state
         if state.phase is not ShufflerPhase.CLOSED:
             self.attempts, self.refused = 0, None
             return 0.0
@@ -249,7 +249,7 @@ class Handover:
                 state.task, self._store.batch(state)
             )
             self._reached("after hand-over")
-            await self._collector.deliver(acknowledgement)
+            await self._steps.deliver(acknowledgement)
         except Exception as error:
             before = self.refused
             self.attempts, self.refused = self.attempts + 1, None

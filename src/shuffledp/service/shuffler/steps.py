@@ -1,0 +1,297 @@
+"""Where one task stands at the shuffler, and the steps from there to the next epoch."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+from shuffledp.errors import DataError
+from shuffledp.service.collection.coarse import coarse
+from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
+from shuffledp.service.events import Event, say
+from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
+from shuffledp.service.shuffler.marks import Marks
+from shuffledp.service.shuffler.store import Record, ShufflerStore, nobody
+from shuffledp.service.wire.batch import write_batch
+from shuffledp.service.wire.order import in_order
+from shuffledp.service.wire.plan import Acknowledgement
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.roster import Roster
+from shuffledp.service.wire.task import ID_SIZE
+
+_log = logging.getLogger("shuffledp.service")
+
+
+class Steps:
+    """Keeps what the store says in memory, and changes both together.
+
+    Attributes:
+        hosted: The task and its keys.
+        state: Where it stands.
+        people: How many reported in this step, as `Record.people` counts.
+        shown: The same as everybody may know it.
+        marks: Of tokens and messages of this step.
+        closed: Is set while a batch waits to be handed over.
+    """
+
+    def __init__(
+        self,
+        hosted: ShufflerHost,
+        store: ShufflerStore,
+        *,
+        entropy: Callable[[int], bytes] = os.urandom,
+        reached: Callable[[str], None] = nothing,
+    ) -> None:
+        self.hosted, self.state = hosted, ShufflerState.begin(hosted.task)
+        self.closed = asyncio.Event()
+        self.people = self.shown = nobody(self.state)
+        self.marks = Marks(hosted.secrets.signing_key, self.state.step)
+        self._roster: Roster | None = None
+        self._roster_trouble = ""
+        self._store, self._entropy, self._reached = store, entropy, reached
+        self._changing = asyncio.Lock()
+
+    async def restore(self) -> Record:
+        """Goes on where the store stands, and returns what it keeps."""
+        record = await self._store.begin(ShufflerState.begin(self.hosted.task))
+        self._stand(record.state, record.people)
+        await self.enroll()
+        self.show()
+        return record
+
+    async def enroll(self) -> None:
+        """Settles who may answer in this epoch, as soon as there is a roster of it.
+
+        One that is damaged, not the enroller's, or another than this epoch began with is
+        logged: nothing comes in until there is a good one, and all else goes on.
+        """
+        try:
+            await self._enroll()
+        except (DataError, Refusal) as error:
+            if str(error) != self._roster_trouble:
+                _log.warning("Nobody is enrolled: %s", error)
+            self._roster_trouble = str(error)
+
+    async def _enroll(self) -> None:
+        async with self._changing:
+            state, known = self.state, self._roster
+            if known is not None and known.enrolment == state.enrolment:
+                return
+            roster = await asyncio.to_thread(self.hosted.rosters, state.epoch)
+            if roster is None:
+                return
+            after = state.enroll(roster.enrolment)
+            self._roster = roster
+            if after is not state:
+                await self._move(after, self.people)
+                say(Event.ENROLLED, after)
+
+    async def look_again(self, refusal: Refusal | None = None) -> None:
+        """Goes on where the store stands, if it answers.
+
+        Args:
+            refusal: Of the store, if one was the reason to look.
+        """
+        async with self._changing:
+            await self._look_again(refusal)
+
+    def roster_for(self, state: ShufflerState) -> Roster:
+        """Returns the roster that was settled for a step.
+
+        Raises:
+            Refusal: If nobody is enrolled yet.
+        """
+        roster = self._roster
+        if roster is None or roster.enrolment != state.enrolment:
+            raise Refusal(Reason.NOT_OPEN, "Expected nothing yet: nobody is enrolled.")
+        return roster
+
+    def show(self) -> None:
+        """Lets everybody know how many people answered so far, roughly.
+
+        Whoever could choose the moment would see single people come.
+        """
+        self.shown = coarse(self.state.task, self.people)
+
+    def check_place(self, epoch: int, stage: str) -> None:
+        """Raises Refusal unless the task is in this step of this epoch."""
+        state = self.state
+        if (epoch, stage) != (state.epoch, state.stage.name.lower()):
+            raise Refusal(
+                Reason.NOT_OPEN, "Expected this step to be the one under way."
+            )
+
+    async def close(self, epoch: int, stage: str) -> None:
+        """Fixes the batch of the open step, and forgets who sent what.
+
+        Args:
+            epoch: Which one is meant.
+            stage: Which step of it, by name.
+
+        Raises:
+            Refusal: If people are missing, nothing is open, or the disk is full.
+        """
+        batch_id = self._entropy(ID_SIZE)
+        closed = self.people
+
+        def seal(
+            people: tuple[int, ...], piles: list[bytearray]
+        ) -> tuple[ShufflerState, bytes]:
+            # Uploads may have been stored since it was asked.
+            nonlocal closed
+            after, step, closed = state.close(people, batch_id), state.step, people
+            # Emptied on the way: a million messages are held twice at most.
+            messages = b"".join(
+                [
+                    in_order(piles.pop(0), step.sealed_size).data
+                    for _ in range(step.groups)
+                ]
+            )
+            key = self.hosted.secrets.signing_key
+            batch = write_batch(
+                step,
+                batch_id,
+                people,
+                messages,
+                key,
+                enrolment=enrolment,
+                after=state.after,
+            )
+            self._reached("in close")
+            return after, batch
+
+        async with self._changing:
+            state = self.state
+            self.check_place(epoch, stage)
+            # Asked first without reading a million messages.
+            state.close(self.people, batch_id)
+            enrolment = self.roster_for(state).enrolment
+            self._reached("before close")
+            try:
+                after = await self._store.fix(state, seal)
+            except Refusal as refusal:
+                await self._look_again(refusal)
+                raise
+            self._reached("after close")
+            self._stand(after, closed)
+            say(Event.CLOSED, state)
+
+    async def deliver(self, acknowledgement: Acknowledgement) -> None:
+        """Forgets the batch, and goes to the next step.
+
+        Raises:
+            Refusal: If another batch is acknowledged, or the disk is full.
+        """
+        async with self._changing:
+            state = self.state
+            after = state.deliver(acknowledgement)
+            await self._move(after, self._people_after(after))
+            say(Event.HANDED_OVER, state)
+            self._reached("after forgetting")
+
+    async def abandon(self, reason: Reason) -> None:
+        """Forgets the batch without handing it over.
+
+        Args:
+            reason: Why the analyst refused it.
+
+        Raises:
+            Refusal: If none is closed, or the disk is full.
+        """
+        async with self._changing:
+            state = self.state
+            after = state.abandon(reason)
+            await self._move(after, self._people_after(after))
+            say(Event.ABANDONED, state, reason=reason.value)
+            self._reached("after abandoning")
+
+    async def until(self, deadline: int, epoch: int, stage: str) -> None:
+        """Sets when the open step ends by itself.
+
+        Args:
+            deadline: In seconds since 1970 UTC.
+            epoch: Which one is meant.
+            stage: Which step of it, by name.
+
+        Raises:
+            Refusal: If nothing is open, or the disk is full.
+        """
+        async with self._changing:
+            self.check_place(epoch, stage)
+            await self._move(self.state.until(deadline), self.people)
+
+    async def skip(self, epoch: int, stage: str, *, refused: bool) -> None:
+        """Ends an epoch that cannot be finished, and forgets what was collected in it.
+
+        Args:
+            epoch: Which one is meant.
+            stage: Which step of it, by name.
+            refused: Whether the analyst refused the batch that is closed, if one is.
+
+        Raises:
+            Refusal: If it is over, she may have its batch, or the disk is full.
+        """
+        async with self._changing:
+            self.check_place(epoch, stage)
+            state = self.state
+            after = state.skip(refused=refused)
+            await self._move(after, nobody(after))
+            say(Event.SKIPPED, state)
+            self._reached("after skipping")
+
+    async def resume(self, awaited: int) -> None:
+        """Begins the epoch after the one that was under way when a database was lost.
+
+        Args:
+            awaited: The epoch that the analyst waits for.
+
+        Raises:
+            Refusal: If nothing was lost, or the disk is full.
+        """
+        async with self._changing:
+            after = self.state.resume(awaited)
+            await self._move(after, nobody(after))
+            self._reached("after resuming")
+        await self.enroll()
+
+    async def next_epoch(self) -> None:
+        """Begins the next epoch.
+
+        Raises:
+            Refusal: If this one is not over, or the disk is full.
+        """
+        async with self._changing:
+            after = self.state.next_epoch()
+            await self._move(after, nobody(after))
+            say(Event.EPOCH_BEGUN, after)
+            self._reached("after next epoch")
+        await self.enroll()
+
+    def _people_after(self, after: ShufflerState) -> tuple[int, ...]:
+        return self.people if after.phase is ShufflerPhase.DELIVERED else nobody(after)
+
+    async def _move(self, after: ShufflerState, people: tuple[int, ...]) -> None:
+        try:
+            await self._store.move(self.state, after, people)
+        except Refusal as refusal:
+            await self._look_again(refusal)
+            raise
+        self._stand(after, people)
+
+    async def _look_again(self, refusal: Refusal | None = None) -> None:
+        # A commit whose answer was lost may have been made.
+        if refusal is None or refusal.reason in (Reason.STORAGE, Reason.NOT_OPEN):
+            with suppress(Refusal):
+                record = await self._store.begin(ShufflerState.begin(self.hosted.task))
+                self._stand(record.state, record.people)
+
+    def _stand(self, state: ShufflerState, people: tuple[int, ...]) -> None:
+        if state != self.state:
+            self.shown = nobody(state)
+        self.state, self.people = state, people
+        self.marks = Marks(self.hosted.secrets.signing_key, state.step)
+        if state.phase is ShufflerPhase.CLOSED:
+            self.closed.set()
+        else:
+            self.closed.clear()
