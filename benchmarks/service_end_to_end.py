@@ -33,10 +33,11 @@ from oracles.service_parties import LEVELS, Parties, parties
 
 from shuffledp.randomness import SystemRandom
 from shuffledp.service.agreement import signature_file
-from shuffledp.service.device import SimulatedPeople, send
+from shuffledp.service.device import send
 from shuffledp.service.operate import operate_with
 from shuffledp.service.secrets import TASK_FILE, write_new
 from shuffledp.service.shuffler.hosted import roster_file
+from shuffledp.service.uploads import SimulatedPeople
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.parties import Role, agreement
 from shuffledp.service.wire.question import Question

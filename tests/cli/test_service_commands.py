@@ -32,7 +32,7 @@ from shuffledp.service.agreement import draw_keys
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import Reply
 from shuffledp.service.creation import rounded_up
-from shuffledp.service.device import Delivery, SimulatedPeople
+from shuffledp.service.device import Delivery
 from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.secrets import (
     AnalystSecrets,
@@ -40,8 +40,11 @@ from shuffledp.service.secrets import (
     ShufflerSecrets,
     load_task,
 )
+from shuffledp.service.uploads import SimulatedPeople
+from shuffledp.service.wire.canonical import sha256
+from shuffledp.service.wire.inclusion import keep_receipt
 from shuffledp.service.wire.parties import Role
-from shuffledp.service.wire.receipt import Receipt
+from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason
 from shuffledp.service.wire.roster import read_roster
 from shuffledp.service.wire.sealing import Suite
@@ -820,14 +823,16 @@ def test_a_receipt_is_checked_against_what_was_published(
     create(command)
     task = load_task(tmp_path / "folder")
     key = ShufflerSecrets.load(tmp_path / "folder" / "shuffler.json").signing_key
-    receipt = Receipt(task.digest, 2, stage, bytes(32), 1, ()).signed(key)
-    kept = {"task": task.fingerprint, "messages": ["A" * 43], "receipt": receipt}
+    hashes = [sha256(b"sealed")]
+    digests = bytes(32), messages_digest(hashes)
+    receipt = Receipt(task.digest, 2, stage, *digests, 1, ()).signed(key)
+    line = keep_receipt(task, hashes, receipt)
     path = tmp_path / "receipt.json"
-    path.write_text(json.dumps(kept))
+    path.write_bytes(line)
     asked = ("device", "check", "receipt.json", "--task", "folder/task.json")
 
     outcome = command(*asked, "--analyst", "https://analyst.example")
-    path.write_text(json.dumps({**kept, "receipt": {**receipt, "epoch": 3}}))
+    path.write_bytes(keep_receipt(task, hashes, {**receipt, "epoch": 3}))
     forged = command(*asked, "--analyst", "https://analyst.example")
 
     assert outcome.code == code

@@ -23,8 +23,9 @@ from shuffledp.identity import Identity
 from shuffledp.population import Population
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.service.calls import UnreachableError
-from shuffledp.service.device import Delivery, SimulatedPeople, send
+from shuffledp.service.device import Delivery, send
 from shuffledp.service.operate import operate_with
+from shuffledp.service.uploads import SimulatedPeople
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal

@@ -139,14 +139,16 @@ for (const entry of VECTORS.cases) {
   test(`${entry.name}: a receipt counts for its own upload alone`, async () => {
     const survey = await read(entry.served);
     const body = bytes(entry.upload);
+    const count = entry.plain.length;
     const changed = body.with(-1, body.at(-1) ^ 1);
+    const other = entry.receipt.replace('"messages":"', '"messages":"A');
     const forged = entry.receipt.replace('"accepted":1', '"accepted":1.0');
 
-    assert.equal(await checkReceipt(entry.receipt, survey, body), true);
-    await assert.rejects(checkReceipt(entry.receipt, survey, changed), Trouble);
-    await assert.rejects(checkReceipt(forged, survey, body), Trouble);
-    await assert.rejects(checkReceipt("{}", survey, body), Trouble);
-    await assert.rejects(checkReceipt("<p>", survey, body), Trouble);
+    assert.equal(await checkReceipt(entry.receipt, survey, body, count), true);
+    await assert.rejects(checkReceipt(entry.receipt, survey, changed, count), Trouble);
+    for (const text of [other, forged, "{}", "<p>"]) {
+      await assert.rejects(checkReceipt(text, survey, body, count), Trouble);
+    }
   });
 }
 

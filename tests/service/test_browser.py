@@ -45,7 +45,7 @@ from shuffledp.service.wire.command import Action, Command  # noqa: E402
 from shuffledp.service.wire.inclusion import KeptReceipt  # noqa: E402
 from shuffledp.service.wire.notice import Translation  # noqa: E402
 from shuffledp.service.wire.question import Question  # noqa: E402
-from shuffledp.service.wire.receipt import Receipt  # noqa: E402
+from shuffledp.service.wire.receipt import Receipt, messages_digest  # noqa: E402
 from shuffledp.service.wire.refusal import Reason, Refusal  # noqa: E402
 from shuffledp.service.wire.reports import (  # noqa: E402
     Report,
@@ -124,7 +124,8 @@ class OneTask:
         if any(report.token == known.token for known in self.reports):
             raise Refusal(Reason.TOKEN_SPENT, "Expected a token that is not spent.")
         self.reports.append(report)
-        receipt = Receipt(self.task.digest, step.epoch, step.stage, sha256(body), 1, ())
+        digests = sha256(body), messages_digest(map(sha256, report.sealed))
+        receipt = Receipt(self.task.digest, step.epoch, step.stage, *digests, 1, ())
         return receipt.signed(self.signing_key)
 
     def app(self) -> Starlette:

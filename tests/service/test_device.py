@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -14,9 +15,11 @@ from oracles.service_parties import LEVELS, Parties, answers, parties, plan_for
 from shuffledp.errors import InvalidInputError
 from shuffledp.service import calls
 from shuffledp.service.calls import UnreachableError, service_url
-from shuffledp.service.device import Delivery, SimulatedPeople, send
-from shuffledp.service.wire.canonical import sha256
-from shuffledp.service.wire.receipt import Receipt
+from shuffledp.service.device import Delivery, send
+from shuffledp.service.uploads import SimulatedPeople
+from shuffledp.service.wire.canonical import sha256, to_text
+from shuffledp.service.wire.inclusion import KeptReceipt
+from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import (
     choices_offered,
@@ -83,6 +86,7 @@ class Shuffler:
             1,
             int(self.step.stage),
             sha256(body),
+            messages_digest(sha256(part) for each in reports for part in each.sealed),
             len(reports) - len(refused),
             tuple(refused),
         )
@@ -245,10 +249,18 @@ def test_a_receipt_by_anybody_else_or_of_another_upload_is_not_believed() -> Non
     def replayed(request: httpx.Request) -> httpx.Response:
         if request.method == "GET":
             return shuffler(request)
-        old = Receipt(made.task.digest, 1, 0, bytes(32), 5, ())
+        old = Receipt(made.task.digest, 1, 0, bytes(32), bytes(32), 5, ())
         return httpx.Response(200, json=old.signed(made.shuffler.signing_key))
 
-    for handler in (forged, replayed):
+    def of_other_messages(request: httpx.Request) -> httpx.Response:
+        answer = shuffler(request)
+        if request.method == "GET":
+            return answer
+        receipt = Receipt.read(answer.json(), made.task.shuffler_signing_key)
+        other = replace(receipt, messages=bytes(32))
+        return httpx.Response(200, json=other.signed(made.shuffler.signing_key))
+
+    for handler in (forged, replayed, of_other_messages):
         with pytest.raises(Refusal) as refusal:
             sent(people, made, handler)
         assert refusal.value.reason is Reason.SIGNATURE_FORGED
@@ -349,3 +361,18 @@ def test_addresses_of_services_are_read() -> None:
 def test_a_crowd_has_one_of_each_per_person() -> None:
     with pytest.raises(InvalidInputError):
         SimulatedPeople(np.zeros(3), np.ones(3), [bytes(32)] * 2)
+
+
+def test_receipts_are_kept_as_they_come_and_name_what_was_sent() -> None:
+    made, lines = parties(), list[bytes]()
+    shuffler, people = Shuffler(made), crowd(made, 7)
+
+    sent(people, made, shuffler, reports_per_upload=3, keep=lines.append)
+
+    kept = [KeptReceipt.read(line, made.task) for line in lines]
+    found = [message for each in kept for message in each.messages]
+    expected = [sha256(part) for _, _, sealed in shuffler.kept for part in sealed]
+    assert sorted(found) == sorted(expected)
+    assert len(lines) == 3
+    tokens = [to_text(token).encode() for token in people.tokens]
+    assert not any(token in line for token in tokens for line in lines)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,28 +20,31 @@ from shuffledp.service.wire.inclusion import (
     check_list,
     check_result,
     includes,
+    keep_receipt,
 )
-from shuffledp.service.wire.receipt import Receipt
+from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.types import Mode
 
 
-def kept(who: Parties, *messages: bytes, epoch: int = 1, **changed: Any) -> bytes:
-    """What the page saves, as the shuffler signs it."""
-    receipt = Receipt(who.task.digest, epoch, 0, sha256(b"upload"), 1, ())
-    value = {
-        "task": who.task.fingerprint,
-        "messages": [to_text(sha256(message)) for message in messages],
-        "receipt": receipt.signed(who.shuffler_key),
-    }
-    return json.dumps(value | changed).encode()
+def signed(who: Parties, *messages: bytes, **changed: Any) -> dict[str, Any]:
+    """A receipt as the shuffler signs it."""
+    digests = sha256(b"upload"), messages_digest(map(sha256, messages))
+    receipt = Receipt(who.task.digest, 1, 0, *digests, 1, ())
+    return replace(receipt, **changed).signed(who.shuffler_key)
+
+
+def kept(who: Parties, *messages: bytes, **changed: Any) -> bytes:
+    """What the page saves."""
+    line = keep_receipt(who.task, list(map(sha256, messages)), signed(who, *messages))
+    return json.dumps(json.loads(line) | changed).encode()
 
 
 async def missing(service: Service, who: Parties, *messages: bytes) -> int:
     receipt = KeptReceipt.read(kept(who, *messages), who.task)
     transport = service.client._transport
     return await missing_messages(
-        receipt, who.task, "https://analyst", transport=transport
+        [receipt], who.task, "https://analyst", transport=transport
     )
 
 
@@ -165,7 +169,7 @@ def test_a_list_that_another_one_stands_for_is_refused(tmp_path: Path) -> None:
 
     receipt = KeptReceipt.read(kept(who, b"mine"), who.task)
     checking = missing_messages(
-        receipt, who.task, "https://analyst", transport=httpx.MockTransport(lie)
+        [receipt], who.task, "https://analyst", transport=httpx.MockTransport(lie)
     )
     with pytest.raises(Refusal, match="that the result names"):
         asyncio.run(checking)
@@ -177,6 +181,7 @@ def test_a_list_that_another_one_stands_for_is_refused(tmp_path: Path) -> None:
         {"task": "00" * 32},
         {"messages": []},
         {"messages": "x"},
+        {"messages": [1]},
         {"messages": ["short"]},
         {"receipt": {}},
         {"receipt": 1},
@@ -192,9 +197,34 @@ def test_what_is_no_receipt_is_refused(changed: dict[str, Any]) -> None:
 
 def test_a_receipt_of_another_shuffler_or_of_nothing_kept_is_refused() -> None:
     who, other = parties(), parties()
-    refused = Receipt(who.task.digest, 1, 0, bytes(32), 0, ((0, Reason.TOKEN_SPENT),))
-    forged = Receipt(who.task.digest, 1, 0, bytes(32), 1, ()).signed(other.shuffler_key)
+    spent = ((0, Reason.TOKEN_SPENT),)
+    refused = signed(who, b"mine", accepted=0, refused=spent)
+    forged = signed(replace(who, shuffler_key=other.shuffler_key), b"mine")
 
-    for receipt in (refused.signed(who.shuffler_key), forged):
+    for receipt in (refused, forged):
         with pytest.raises(Refusal):
             KeptReceipt.read(kept(who, b"mine", receipt=receipt), who.task)
+
+
+def test_a_receipt_proves_to_anybody_which_messages_the_shuffler_took() -> None:
+    who = parties()
+    claimed = keep_receipt(who.task, [sha256(b"lies")], signed(who, b"mine"))
+
+    with pytest.raises(Refusal) as refusal:
+        KeptReceipt.read(claimed, who.task)
+    assert refusal.value.reason is Reason.SIGNATURE_FORGED
+
+
+def test_of_many_reports_those_that_were_refused_are_not_looked_for() -> None:
+    who = parties()
+    sealed = [b"a0", b"a1", b"b0", b"b1", b"c0", b"c1"]
+    spent = ((1, Reason.TOKEN_SPENT),)
+    receipt = signed(who, *sealed, accepted=2, refused=spent)
+
+    hashes = list(map(sha256, sealed))
+    found = KeptReceipt.read(keep_receipt(who.task, hashes, receipt), who.task)
+
+    assert found.messages == (*hashes[:2], *hashes[4:])
+    uneven = signed(who, *sealed[:5], accepted=2, refused=spent)
+    with pytest.raises(Refusal):
+        KeptReceipt.read(keep_receipt(who.task, hashes[:5], uneven), who.task)

@@ -1,6 +1,8 @@
 """`shuffledp device`: answers of many people, as their devices would send them."""
 
 import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +68,13 @@ def device_group() -> None:
     "are taken from the top of the file.",
 )
 @click.option(
+    "--receipts",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Keep the shuffler's receipts in a new file, a line for each upload, for "
+    "`shuffledp device check`.",
+)
+@click.option(
     "--singly", is_flag=True, help="One upload per person, as real devices do."
 )
 @click.option(
@@ -88,9 +97,10 @@ def send_command(file: Path, **given: Any) -> None:
       shuffledp device send visits.csv --person visitor --item page --level epsilon \\
         --shuffler https://shuffler.example --task pages/task.json --tokens tokens.txt
     """
-    from shuffledp.service.device import SimulatedPeople, send  # Needs the extra.
+    from shuffledp.service.device import send  # Needs the extra.
     from shuffledp.service.encode import choice_places
     from shuffledp.service.secrets import load_task
+    from shuffledp.service.uploads import SimulatedPeople
     from shuffledp.service.wire.refusal import Reason, Refusal
 
     task = load_task(given["path"])
@@ -104,7 +114,7 @@ def send_command(file: Path, **given: Any) -> None:
     people = SimulatedPeople(
         values, levels, _tokens(given["tokens"], levels.size, task)
     )
-    with share_bar("send") as bar:
+    with share_bar("send") as bar, _receipts(given["receipts"]) as keep:
         sending = send(
             people,
             shuffler=given["shuffler"],
@@ -114,6 +124,7 @@ def send_command(file: Path, **given: Any) -> None:
             reports_per_upload=1 if given["singly"] else 2000,
             dummy=given["dummy"],
             progress=lambda done, total: bar(done / total),
+            keep=keep,
         )
         try:
             delivery = asyncio.run(sending)
@@ -125,7 +136,7 @@ def send_command(file: Path, **given: Any) -> None:
 
 
 @device_group.command("check")
-@click.argument("receipt", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("receipts", type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
     "--task",
     "path",
@@ -135,12 +146,13 @@ def send_command(file: Path, **given: Any) -> None:
     help="The public file of the task, from whoever asks the question.",
 )
 @click.option("--analyst", required=True, metavar="URL", help="Where results are.")
-def check_command(receipt: Path, path: Path, analyst: str) -> None:
-    """Check a RECEIPT that the participant's page saved, and that its message counted.
+def check_command(receipts: Path, path: Path, analyst: str) -> None:
+    """Check RECEIPTS, and that their messages counted.
 
-    The shuffler signed it; the result is signed by the analyst, and names the list of the
-    messages that it was computed from. The whole list is downloaded: nobody is asked about
-    one message.
+    They are a file that the participant's page saved, or `shuffledp device send`. The
+    shuffler signed what it took in; the result is signed by the analyst, and names the list
+    of the messages that it was computed from. The whole list is downloaded: nobody is asked
+    about one message.
     """
     from shuffledp.service.checking import missing_messages  # Needs the extra.
     from shuffledp.service.secrets import load_task
@@ -149,22 +161,54 @@ def check_command(receipt: Path, path: Path, analyst: str) -> None:
 
     task = load_task(path)
     try:
-        content = receipt.read_bytes()
+        lines = receipts.read_bytes().splitlines()
     except OSError as error:
-        raise DataError(f"Could not read {receipt}.") from error
-    kept = KeptReceipt.read(content, task)
-    click.echo("The task's shuffler signed this receipt.")
-    if kept.receipt.stage != EpochStage.ANSWER:
-        click.echo("It is for a choice: messages are listed for answers alone.")
-        return
-    missing = asyncio.run(missing_messages(kept, task, analyst))
-    if missing:
-        raise DataError(
-            f"{missing:,} of {len(kept.messages):,} messages are missing in the batch that "
-            f"the result of epoch {kept.receipt.epoch:,} was computed from, though the "
-            "shuffler signed that it keeps them."
+        raise DataError(f"Could not read {receipts}.") from error
+    kept = [KeptReceipt.read(line, task) for line in lines]
+    if not kept:
+        raise DataError(f"Expected receipts in {receipts}, got none.")
+    many = "this receipt" if len(kept) == 1 else f"all {len(kept):,} receipts"
+    click.echo(f"The task's shuffler signed {many}.")
+    answers = [each for each in kept if each.receipt.stage == EpochStage.ANSWER]
+    if len(answers) < len(kept):
+        click.echo("Choices are in no list: messages are listed for answers alone.")
+    for epoch in sorted({each.receipt.epoch for each in answers}):
+        concerned = [each for each in answers if each.receipt.epoch == epoch]
+        messages = sum(len(each.messages) for each in concerned)
+        missing = asyncio.run(missing_messages(concerned, task, analyst))
+        if missing:
+            raise DataError(
+                f"{missing:,} of {messages:,} messages are missing in the batch that "
+                f"the result of epoch {epoch:,} was computed from, though the shuffler "
+                "signed that it keeps them."
+            )
+        click.echo(
+            f"The signed result of epoch {epoch:,} counts "
+            + ("its message." if messages == 1 else f"all {messages:,} messages.")
         )
-    click.echo(f"The signed result of epoch {kept.receipt.epoch:,} counts its message.")
+
+
+@contextmanager
+def _receipts(path: Path | None) -> Iterator[Callable[[bytes], object]]:
+    """Gives what keeps receipts; their file is there before anything is sent.
+
+    Raises:
+        DataError: If there is a file already, or nothing can be written.
+    """
+    if path is None:
+        yield lambda _: None
+        return
+    try:
+        file = path.open("xb", buffering=0)
+    except OSError as error:
+        raise DataError(f"Expected to write receipts to a new file {path}.") from error
+    try:
+        with file:
+            yield file.write
+    finally:
+        # Nothing was taken in: there is nothing to keep.
+        if not path.stat().st_size:
+            path.unlink()
 
 
 def _show(delivery: "Delivery", people: int) -> None:

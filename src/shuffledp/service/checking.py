@@ -1,4 +1,6 @@
-"""Is what a receipt is for among what a result was computed from?"""
+"""Is what receipts are for among what a result was computed from?"""
+
+from collections.abc import Sequence
 
 from shuffledp.extras import require
 from shuffledp.service.calls import TIMEOUT, UnreachableError, ask, service_url
@@ -17,18 +19,18 @@ import httpx  # noqa: E402
 
 
 async def missing_messages(
-    kept: KeptReceipt,
+    kept: Sequence[KeptReceipt],
     task: Task,
     analyst: str,
     *,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> int:
-    """Returns how many of a receipt's messages the published batch lacks.
+    """Returns how many messages of receipts the published batch lacks.
 
     The whole list is downloaded: nobody is asked about one message.
 
     Args:
-        kept: A receipt for answers, not for choices: of these alone a list is published.
+        kept: Receipts for answers of one epoch: no list of choices is published.
         task: Whose shuffler signed it.
         analyst: Address of her service.
         transport: How to reach it; the network if None.
@@ -37,13 +39,14 @@ async def missing_messages(
         Refusal: If nothing is published, or the analyst did not sign what is.
         UnreachableError: If she does not answer.
     """
-    assert kept.receipt.stage == EpochStage.ANSWER
-    url = f"{service_url(analyst)}/tasks/{task.identity}/epochs/{kept.receipt.epoch}"
+    ((epoch, stage),) = {(each.receipt.epoch, each.receipt.stage) for each in kept}
+    assert stage == EpochStage.ANSWER
+    url = f"{service_url(analyst)}/tasks/{task.identity}/epochs/{epoch}"
     async with httpx.AsyncClient(
         timeout=TIMEOUT, transport=transport, trust_env=False
     ) as client:
         reply = await ask(client, "GET", url)
-        digest = check_result(reply.document, task, kept.receipt.epoch)
+        digest = check_result(reply.document, task, epoch)
         try:
             response = await client.get(f"{url}/messages")
             response.raise_for_status()
@@ -52,4 +55,5 @@ async def missing_messages(
                 f"Expected a list of messages at {url}/messages."
             ) from error
     check_list(response.content, digest)
-    return sum(not includes(response.content, message) for message in kept.messages)
+    messages = (message for each in kept for message in each.messages)
+    return sum(not includes(response.content, message) for message in messages)

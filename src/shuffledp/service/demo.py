@@ -27,10 +27,11 @@ from shuffledp.service.agreement import (
 )
 from shuffledp.service.calls import UnreachableError
 from shuffledp.service.creation import create_task
-from shuffledp.service.device import Delivery, SimulatedPeople, nothing, send
+from shuffledp.service.device import Delivery, nothing, send
 from shuffledp.service.enrolment import write_enrolment
 from shuffledp.service.operate import operate_with
 from shuffledp.service.secrets import SHUFFLER_FILE, TASK_FILE, ShufflerSecrets
+from shuffledp.service.uploads import SimulatedPeople
 from shuffledp.service.wire.canonical import from_text, to_text
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.notice import Notice

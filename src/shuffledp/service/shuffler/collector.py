@@ -122,6 +122,7 @@ class Collector:
                 state.epoch,
                 state.stage,
                 sha256(body),
+                upload.digest,
                 int((outcomes == Outcome.ACCEPTED).sum()),
                 refused,
             ).signed(secrets.signing_key)

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.shuffler.marks import Marks, numbered
 from shuffledp.service.shuffler.store import Arrivals
+from shuffledp.service.wire.canonical import sha256
+from shuffledp.service.wire.receipt import messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import (
     HEADER_SIZE,
@@ -61,6 +63,7 @@ class Upload:
         choices: Positions of their choices, shape (n,).
         sealed: Their messages, bytes, shape (n, messages_per_report, sealed_size).
         refused: (position in the upload, reason) of the latter.
+        digest: Of all its sealed messages, as receipts name them, 32 bytes.
     """
 
     state: ShufflerState
@@ -69,6 +72,7 @@ class Upload:
     choices: NDArray[np.int64]
     sealed: NDArray[np.uint8]
     refused: tuple[tuple[int, Reason], ...]
+    digest: bytes
 
 
 def admit(state: ShufflerState, begin: bytes, listed: Callable[[bytes], bool]) -> None:
@@ -127,6 +131,7 @@ def read_upload(
         tuple(
             (p, Reason.UNKNOWN_LEVEL if issued[p] else Reason.TOKEN_FORGED) for p in bad
         ),
+        messages_digest(map(sha256, columns.messages())),
     )
 
 

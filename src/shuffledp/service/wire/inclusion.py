@@ -12,8 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.service.wire.canonical import from_text, read_object, sha256
-from shuffledp.service.wire.receipt import Receipt
+from shuffledp.service.wire.canonical import (
+    canonical,
+    from_text,
+    read_object,
+    sha256,
+    to_text,
+)
+from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import check_signed
 from shuffledp.service.wire.task import Task
@@ -82,11 +88,15 @@ def check_list(listed: bytes, digest: bytes) -> None:
 
 @dataclass(frozen=True)
 class KeptReceipt:
-    """What a participant saves: a receipt, and which messages it was given for.
+    """What a participant saves: a receipt, and which sealed messages it was given for.
+
+    The shuffler signed a digest of their hashes, so that this alone proves to anybody what
+    it took in. Neither the token, by which the enroller knows people, is part of it, nor
+    anything that the analyst could open.
 
     Attributes:
         receipt: As the shuffler signed it.
-        messages: SHA-256 of each sealed message.
+        messages: SHA-256 of each sealed message of the reports that it keeps.
     """
 
     receipt: Receipt
@@ -94,21 +104,49 @@ class KeptReceipt:
 
     @classmethod
     def read(cls, content: bytes, task: Task) -> "KeptReceipt":
-        """Reads what the participant's page saved.
+        """Reads what `keep_receipt` wrote, or the participant's page.
 
         Raises:
-            Refusal: Unless the task's shuffler signed it, for messages that were kept.
+            Refusal: Unless the task's shuffler signed it, for these very messages, and
+                keeps some of them.
         """
         value = read_object(content, "a receipt")
-        messages, signed = value.get("messages"), value.get("receipt")
-        if set(value) != _KEPT or not isinstance(messages, list) or not messages:
+        texts, signed = value.get("messages"), value.get("receipt")
+        if set(value) != _KEPT or not isinstance(texts, list) or not texts:
             raise Refusal(Reason.MALFORMED, f"Expected a receipt of {sorted(_KEPT)}.")
         if not isinstance(signed, dict):
             raise Refusal(Reason.MALFORMED, "Expected a signed receipt.")
         receipt = Receipt.read(signed, task.shuffler_signing_key)
         if value["task"] != task.fingerprint or receipt.task != task.digest:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a receipt of this very task.")
-        if receipt.accepted != 1 or receipt.refused:
-            raise Refusal(Reason.MALFORMED, "Expected a receipt of one kept report.")
-        hashes = (from_text(text, HASH_SIZE, "a SHA-256") for text in messages)
-        return cls(receipt, tuple(hashes))
+        hashes = [from_text(text, HASH_SIZE, "a SHA-256") for text in texts]
+        if messages_digest(hashes) != receipt.messages:
+            raise Refusal(
+                Reason.SIGNATURE_FORGED, "Expected the messages that were signed for."
+            )
+        reports = receipt.accepted + len(receipt.refused)
+        refused = {place for place, _ in receipt.refused}
+        if not receipt.accepted or len(hashes) % reports:
+            raise Refusal(
+                Reason.MALFORMED, "Expected a receipt of reports, and one kept."
+            )
+        each = len(hashes) // reports
+        kept = (
+            digest
+            for place, digest in enumerate(hashes)
+            if place // each not in refused
+        )
+        return cls(receipt, tuple(kept))
+
+
+def keep_receipt(task: Task, hashes: list[bytes], receipt: dict[str, Any]) -> bytes:
+    """Returns a line to save, which `KeptReceipt.read` reads.
+
+    Args:
+        task: The task.
+        hashes: SHA-256 of all sealed messages of an upload, in its order.
+        receipt: The signed answer to it.
+    """
+    texts = list(map(to_text, hashes))
+    value = {"task": task.fingerprint, "messages": texts, "receipt": receipt}
+    return canonical(value) + b"\n"

@@ -1,14 +1,17 @@
 """What the shuffler answers to an upload: what it keeps, and what it does not."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from shuffledp.service.wire.canonical import from_text, to_text
+from shuffledp.service.wire.canonical import from_text, sha256, to_text
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import check_signed, signed
 
 _PURPOSE = "receipt"
-_NAMES = frozenset({"task", "epoch", "stage", "upload", "accepted", "refused"})
+_NAMES = frozenset(
+    {"task", "epoch", "stage", "upload", "messages", "accepted", "refused"}
+)
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Receipt:
         epoch: Of the upload.
         stage: Of the upload.
         upload: SHA-256 of the whole upload.
+        messages: SHA-256 of the SHA-256 of all its sealed messages, one after the other:
+            whoever was given a receipt can show for which messages, by their hashes alone.
         accepted: How many of its reports are kept.
         refused: (position in the upload, reason) of each other one.
     """
@@ -28,6 +33,7 @@ class Receipt:
     epoch: int
     stage: int
     upload: bytes
+    messages: bytes
     accepted: int
     refused: tuple[tuple[int, Reason], ...]
 
@@ -38,6 +44,7 @@ class Receipt:
             "epoch": self.epoch,
             "stage": self.stage,
             "upload": to_text(self.upload),
+            "messages": to_text(self.messages),
             "accepted": self.accepted,
             "refused": [[place, reason.value] for place, reason in self.refused],
         }
@@ -61,9 +68,19 @@ class Receipt:
             rest["epoch"],
             rest["stage"],
             from_text(rest["upload"], 32, "a digest"),
+            from_text(rest["messages"], 32, "a digest"),
             rest["accepted"],
             _refused(rest["refused"]),
         )
+
+
+def messages_digest(hashes: Iterable[bytes]) -> bytes:
+    """Returns what a receipt says of the messages of an upload, 32 bytes.
+
+    Args:
+        hashes: SHA-256 of each sealed message, in the order of the upload.
+    """
+    return sha256(b"".join(hashes))
 
 
 def _refused(value: object) -> tuple[tuple[int, Reason], ...]:

@@ -10,6 +10,7 @@ Numbers are big-endian. A dummy looks like a message to everybody but the analys
 drops it: somebody who does not want to be seen not answering can send it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,11 @@ class ReportColumns:
     tokens: NDArray[np.uint8]
     choices: NDArray[np.int64]
     sealed: NDArray[np.uint8]
+
+    def messages(self) -> Iterator[bytes]:
+        """Gives all sealed messages, in the order of the upload."""
+        content, size = self.sealed.tobytes(), self.sealed.shape[-1]
+        return (content[at : at + size] for at in range(0, len(content), size))
 
 
 def report_size(step: Step) -> int:

@@ -191,8 +191,9 @@ function showMessage(survey, level, numbers, body) {
     say(t("sending"));
     tries += 1;
     try {
-      const { checked, receipt } = await send("reports", survey, body);
-      showDone(survey, checked, await keptReceipt(receipt, survey, body, numbers.length));
+      const count = numbers.length;
+      const { checked, receipt } = await send("reports", survey, body, count);
+      showDone(survey, checked, await keptReceipt(receipt, survey, body, count));
     } catch (error) {
       const spent = error.problem?.type === "urn:shuffledp:problem:token-spent";
       if (spent && tries > 1) {

@@ -127,12 +127,12 @@ export async function read(text) {
 }
 
 /**
- * Uploads a message.
+ * Uploads a report of so many messages.
  *
  * @returns {Promise<{checked: boolean, receipt: object}>} Whether the receipt's signature
  *   was checked (a browser may not know how to), and the receipt.
  */
-export async function send(url, survey, body) {
+export async function send(url, survey, body, count) {
   const response = await request(url, {
     method: "POST",
     headers: { "Content-Type": wire.MEDIA_TYPE },
@@ -143,18 +143,18 @@ export async function send(url, survey, body) {
     const problem = readProblem(text);
     throw new Trouble("", { problem, retry: response.status >= 500 });
   }
-  return { checked: await checkReceipt(text, survey, body), receipt: wire.parse(text) };
+  const checked = await checkReceipt(text, survey, body, count);
+  return { checked, receipt: wire.parse(text) };
 }
 
 /** Returns what is worth keeping of a receipt: JSON that `shuffledp device check` reads. */
 export async function keptReceipt(receipt, survey, body, count) {
-  const messages = wire.sealedIn(body, count).map(wire.sha256);
-  const digests = (await Promise.all(messages)).map(wire.toText);
-  return `${wire.canonical({ task: survey.fingerprint, messages: digests, receipt })}\n`;
+  const messages = (await wire.hashesIn(body, count)).map(wire.toText);
+  return `${wire.canonical({ task: survey.fingerprint, messages, receipt })}\n`;
 }
 
 /** Checks a receipt; throws Trouble unless the shuffler signed it for this message. */
-export async function checkReceipt(text, survey, body) {
+export async function checkReceipt(text, survey, body, count) {
   const wrong = new Trouble(t("wrong-receipt"));
   let raw;
   try {
@@ -164,9 +164,11 @@ export async function checkReceipt(text, survey, body) {
   }
   const { signature, ...rest } = raw;
   const value = wire.plain(rest);
+  const hashes = await wire.hashesIn(body, count);
   const fits =
     value.task === wire.toText(survey.step.taskDigest) &&
     value.upload === wire.toText(await wire.sha256(body)) &&
+    value.messages === wire.toText(await wire.sha256(wire.concat(...hashes))) &&
     value.epoch === survey.step.epoch &&
     value.stage === survey.step.stage &&
     value.accepted === 1;

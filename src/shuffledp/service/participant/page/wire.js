@@ -170,12 +170,11 @@ export function upload(step, taskId, token, level, sealed) {
   return concat(header, token, bigEndian(level, 2), ...sealed);
 }
 
-/** Returns the sealed messages of an upload of one report. */
-export function sealedIn(body, count) {
+/** Returns the SHA-256 of each sealed message of an upload of one report. */
+export function hashesIn(body, count) {
   const start = HEADER_SIZE + TOKEN_SIZE + 2;
   const size = (body.length - start) / count;
   if (!Number.isInteger(size)) throw new RangeError("Expected messages of one size.");
-  return Array.from({ length: count }, (_, place) =>
-    body.slice(start + place * size, start + (place + 1) * size),
-  );
+  const places = Array.from({ length: count }, (_, place) => start + place * size);
+  return Promise.all(places.map((place) => sha256(body.slice(place, place + size))));
 }

@@ -1,0 +1,179 @@
+"""Uploads of simulated people: randomized, sealed, sent, and their receipts checked.
+
+Each person's answer is randomized with coins of its own and sealed alone, as on a device;
+only the upload is shared. A real device does the same with one report per upload.
+"""
+
+import asyncio
+import multiprocessing
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.extras import require
+from shuffledp.randomness import Rng
+from shuffledp.service.calls import Refused, ask
+from shuffledp.service.encode import seal_reports
+from shuffledp.service.wire.canonical import sha256
+from shuffledp.service.wire.inclusion import keep_receipt
+from shuffledp.service.wire.receipt import Receipt, messages_digest
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.reports import (
+    MEDIA_TYPE,
+    max_reports,
+    read_reports,
+    write_reports,
+)
+from shuffledp.service.wire.step import Step
+from shuffledp.types import Floats
+
+require("httpx", extra="service", what="A simulated device")
+
+import httpx  # noqa: E402
+
+# More messages than this are sealed by several processes: starting them takes a while.
+_MANY_MESSAGES = 50_000
+_AT_A_TIME = 4
+_HEADERS = {"Content-Type": MEDIA_TYPE}
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedPeople:
+    """People whose devices are simulated.
+
+    Attributes:
+        values: What they hold, as the task's protocol takes it: n of it.
+        choices: What they choose of what the task offers, shape (n,).
+        tokens: One for each person.
+    """
+
+    values: NDArray[Any]
+    choices: Floats
+    tokens: Sequence[bytes] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        sizes = {len(self.values), self.choices.size, len(self.tokens)}
+        if len(sizes) != 1 or 0 in sizes:
+            raise InvalidInputError("Expected one value, choice and token per person.")
+
+
+class Sender:
+    """Uploads the reports of some people."""
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        url: str,
+        reports_per_upload: int,
+        rng: Rng,
+        dummy: bool,
+        progress: Callable[[int, int], None],
+        keep: Callable[[bytes], object],
+        total: int,
+    ) -> None:
+        self._client, self._url = client, f"{url}/reports"
+        self._largest, self._rng, self._dummy = reports_per_upload, rng, dummy
+        self._progress, self._keep = progress, keep
+        self._total, self._done = total, 0
+        self.accepted = 0
+        self.refused: Counter[Reason] = Counter()
+
+    async def answer(self, people: SimulatedPeople, step: Step) -> None:
+        """Uploads one report for each person, in a step that is open.
+
+        Raises:
+            Refusal: If the shuffler refuses, or its answers are not the task's shuffler's.
+            UnreachableError: If it does not answer.
+        """
+        self.accepted = 0
+        count = len(people.tokens)
+        size = min(self._largest, max_reports(step))
+        places = asyncio.Semaphore(_AT_A_TIME)
+        many = count * step.messages_per_report > _MANY_MESSAGES
+        pool = _processes() if many else None
+        try:
+            async with asyncio.TaskGroup() as group:
+                for start in range(0, count, size):
+                    # Before randomizing, so that only a few uploads are in memory.
+                    await places.acquire()
+                    part = slice(start, start + size)
+                    body = self._sealed(pool, people, step, part)
+                    upload = self._upload(body, step, len(people.tokens[part]))
+                    group.create_task(upload).add_done_callback(
+                        lambda _: places.release()
+                    )
+        except BaseExceptionGroup as errors:
+            # One reason is enough: it stopped the others.
+            raise errors.exceptions[0] from None
+        finally:
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
+
+    def _sealed(
+        self, pool: Executor | None, people: SimulatedPeople, step: Step, part: slice
+    ) -> "asyncio.Future[bytes]":
+        """Returns an upload, which some process or thread is making."""
+        choices, tokens = people.choices[part], people.tokens[part]
+        messages = step.run.randomize(people.values[part], choices, rng=self._rng)
+        loop = asyncio.get_running_loop()
+        return loop.run_in_executor(
+            pool, _upload_of, step, messages, choices, tokens, self._dummy
+        )
+
+    async def _upload(
+        self, sealed: "asyncio.Future[bytes]", step: Step, count: int
+    ) -> None:
+        body = await sealed
+        try:
+            reply = await ask(
+                self._client, "POST", self._url, content=body, headers=_HEADERS
+            )
+        except Refused as refusal:
+            # Of one report alone. Sent before without being heard, it was accepted then.
+            if refusal.reason is not Reason.TOKEN_SPENT or count > 1:
+                raise
+            self._count(count, {Reason.TOKEN_SPENT: 1}, refusal.attempts)
+            return
+        receipt = Receipt.read(reply.document, step.task.shuffler_signing_key)
+        reports = read_reports(step, body)
+        hashes = [sha256(part) for each in reports for part in each.sealed]
+        stated = (receipt.task, receipt.epoch, receipt.stage, receipt.upload)
+        sent = (step.task.digest, step.epoch, int(step.stage), sha256(body))
+        whole = receipt.accepted + len(receipt.refused) == count
+        if stated != sent or receipt.messages != messages_digest(hashes) or not whole:
+            raise Refusal(Reason.SIGNATURE_FORGED, "Expected a receipt of this upload.")
+        self._keep(keep_receipt(step.task, hashes, reply.document))
+        reasons = Counter(reason for _, reason in receipt.refused)
+        self._count(count, reasons, reply.attempts)
+
+    def _count(self, count: int, refused: dict[Reason, int], attempts: int) -> None:
+        lost = Counter(refused)
+        if attempts > 1:
+            del lost[Reason.TOKEN_SPENT]
+        self.refused += lost
+        self.accepted += count - lost.total()
+        self._done += count
+        self._progress(self._done, self._total)
+
+
+def _processes() -> ProcessPoolExecutor:
+    # Copies of a process with threads may stand still: fresh ones are started instead.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(os.cpu_count(), mp_context=context)
+
+
+def _upload_of(
+    step: Step,
+    messages: NDArray[Any],
+    choices: Floats,
+    tokens: Sequence[bytes],
+    dummy: bool,
+) -> bytes:
+    reports = seal_reports(step, messages, choices, tokens, dummy=dummy)
+    return write_reports(step, reports)
