@@ -66,6 +66,7 @@ def test_bias_of_dependent_levels_is_the_one_that_was_predicted(
     assert agnostic[-1] < stratified[-1]
 
 
+@pytest.mark.slow
 def test_certificates_of_some_statistics_hold(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -260,6 +260,7 @@ exponents = st.floats(-30.0, -3.0)
 modes = st.sampled_from(["agnostic", "stratified"])
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(populations, categories, st.tuples(exponents, exponents), modes)
 def test_epsilon_decreases_in_delta_and_is_never_above_the_local_budget(
@@ -307,6 +308,7 @@ def test_delta_decreases_in_epsilon_and_is_zero_from_the_local_budget_on(
         assert other.delta_central <= one.delta_central * 1.01 + 1e-280
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(populations, categories, exponents, st.floats(0.01, 6.0), st.integers(1, 2_500))
 @example({6.0: 656}, 40, -8.0, 2.0, 288)

@@ -143,6 +143,7 @@ def test_a_promise_needs_a_delta(delta: float) -> None:
         Promise(sdp.Frequency(17), delta)
 
 
+@pytest.mark.slow
 def test_impossible_promises_are_refused() -> None:
     with pytest.raises(CertificationError, match="one round"):
         most_rounds(TWO, PEOPLE, [1e-6, 1e-6, 1e-6])

@@ -70,6 +70,7 @@ def test_ten_levels_take_few_evaluations_each(looks: list[float]) -> None:
     assert len(looks) <= 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protocol", "delta", "absent", "targets"),
     [

@@ -150,6 +150,7 @@ def test_what_it_assumes_is_said() -> None:
     assert "40 messages, each shuffled apart, in each of 3 rounds" in assumed
 
 
+@pytest.mark.slow
 def test_deltas_at_an_epsilon_are_those_of_the_device() -> None:
     protocol = round_of("one-bit-apes", coordinates=10)
 
@@ -238,6 +239,7 @@ def test_a_device_whose_densities_break_its_level_gets_no_certificate() -> None:
         local_guarantee(protocol, FEW, delta=DELTA)
 
 
+@pytest.mark.slow
 def test_a_framework_with_a_cover_gets_its_certificate() -> None:
     protocol = TrainingRound(Signs(), 40)
 

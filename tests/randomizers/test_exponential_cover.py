@@ -239,6 +239,7 @@ def test_blanket_ends_where_steeper_densities_fall_below_it(
 values = st.integers(-1000, 1000).map(lambda number: number / 1000.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clipped", [True, False])
 @pytest.mark.parametrize("messages", [1, 2, 3, 6])
 @settings(max_examples=25, deadline=None)

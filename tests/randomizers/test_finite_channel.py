@@ -416,6 +416,7 @@ def test_numbers_out_of_range_are_refused(value: float) -> None:
         Geometric().randomize([value], [1.0], rng=np.random.default_rng(1))
 
 
+@pytest.mark.slow
 def test_one_pair_in_place_of_many_costs_next_to_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -130,6 +130,7 @@ def exact_local_delta(level: float, epsilon: float) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 def test_local_delta_is_a_little_above_the_integral(share: float) -> None:
     level = 0.8

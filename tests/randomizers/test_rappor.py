@@ -119,6 +119,7 @@ def test_exact_divergence_lies_between_attack_and_certificate(
             assert answer.delta_central_lower <= worst + 1e-14
 
 
+@pytest.mark.slow
 def test_one_hash_and_no_later_noise_is_unary_encoding() -> None:
     people = Population.from_counts({0.5: 300, 2.0: 700})
 

@@ -160,6 +160,7 @@ def test_exact_divergence_is_between_attack_and_certificate(
         assert exact <= answer.delta_central * (1.0 + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.9, 0.99, 1.0])
 def test_speaking_less_is_never_certified_for_more(share: float) -> None:
     people = Population.from_counts({0.1: 500, 0.5: 400, 1.0: 100})

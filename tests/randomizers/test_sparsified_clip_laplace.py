@@ -183,6 +183,7 @@ def test_messages_of_few_people_never_exceed_the_certificate(
                 assert exact <= answer.delta_central * (1.0 + 1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @given(
     level=st.floats(0.1, 5.0),

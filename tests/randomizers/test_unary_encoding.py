@@ -84,6 +84,7 @@ def test_exact_divergence_with_levels_beside_messages(variant: str) -> None:
 SLOW_OPTIMIZED = ["symmetric", pytest.param("optimized", marks=pytest.mark.slow)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", SLOW_OPTIMIZED)
 def test_certificates_never_exceed_the_budgets_of_the_reports(variant: str) -> None:
     device = SingleMessage(UnaryEncoding(4, variant))

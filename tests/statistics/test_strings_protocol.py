@@ -114,6 +114,7 @@ def test_reports_say_how_they_are_shuffled(mode: Mode) -> None:
     assert reports.linked == (mode == "stratified")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 def test_certificates_are_those_of_the_smallest_cohort(mode: Mode) -> None:
     people = Population.from_counts({1.0: 8_010, 2.0: 4_007})
@@ -276,6 +277,7 @@ def test_only_memories_are_reported(wrong: Any) -> None:
         SMALL.report(wrong, rng=np.random.default_rng(1))
 
 
+@pytest.mark.slow
 def test_cohorts_are_never_taken_for_one_crowd() -> None:
     protocol = Strings(num_cohorts=4)
     people = Population.from_counts({1.0: 400})

@@ -167,6 +167,7 @@ def test_deltas_at_an_epsilon_and_epsilons_at_a_delta_agree() -> None:
     assert below.level(1.0).delta_central_lower <= below.level(1.0).delta_central
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 3.0, 50.0, 1e6])
 def test_a_larger_epsilon_never_costs_more_delta(epsilon: float) -> None:
     small = account(PARAMETERS, PEOPLE, epsilon=epsilon)
@@ -238,6 +239,7 @@ def test_no_finite_epsilon_is_an_error() -> None:
         certified(blanket=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("set_size", [65, 127, 128])
 def test_sets_of_more_than_half_of_all_items(set_size: int) -> None:
     level = certified(set_size=set_size, blanket=20.0, report_size=set_size + 60)

@@ -162,6 +162,7 @@ def test_plan_of_one_target_sends_everything() -> None:
     )
 
 
+@pytest.mark.slow
 def test_plan_of_a_million_people_takes_seconds() -> None:
     started = time.process_time()
 

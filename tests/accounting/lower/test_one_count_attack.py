@@ -118,6 +118,7 @@ def test_attack_stays_below_far_out_in_the_tail(share: float, *, keeps: bool) ->
     assert lower <= exact_divergence(attack, others, share * budget)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 3.0, 3.5, 4.0])
 def test_attack_stays_below_where_the_tilted_count_is_wide(epsilon: float) -> None:
     # Flips of 0.004: tilting makes the count up to eight times as wide.

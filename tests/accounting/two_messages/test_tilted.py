@@ -99,6 +99,7 @@ def test_nothing_is_said_beyond_the_victims_own_budget() -> None:
         TiltedCrowd(wider(crowd.bits, crowd.counts), log_budget(crowd) + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zeros", [0.05, 0.49, 0.5, 0.6, 0.8])
 @pytest.mark.parametrize("holders", [0.0, 1.0])
 def test_many_people_of_any_chance_are_rounded_outward(

@@ -166,6 +166,7 @@ def test_rows_of_table_3_are_the_frameworks_in_its_order() -> None:
     assert {row["distribution"] for row in columns(result)} == {"uniform2"}
 
 
+@pytest.mark.slow
 def test_certified_is_at_most_local_and_published_is_beside_it(
     certified_rows: dict[str, dict[str, Cell]],
 ) -> None:

@@ -98,6 +98,7 @@ SILENT_AT = {
 SILENT_WITH = {("hypothesis-testing", sdp.KRandomizedResponse): {1e-250}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", PUBLISHED, ids=lambda bound: bound.name)
 @pytest.mark.parametrize("mechanism", ALL, ids=str)
 def test_epsilon_is_a_number_that_falls_with_delta_wherever_the_theorem_speaks(

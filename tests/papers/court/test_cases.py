@@ -104,6 +104,7 @@ def agrees(number: float, printed: str, *, halves: int = 1) -> bool:
     return abs(number - float(printed)) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_EPSILON)
 def test_epsilons_are_those_of_the_table(name: str) -> None:
     epsilon, printed = ruling_on(name).epsilon, CASES[name].printed.epsilon
