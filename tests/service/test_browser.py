@@ -139,6 +139,7 @@ class OneTask:
                 "stage": state.stage.name.lower(),
                 "phase": state.phase,
                 "plan": state.plan and state.plan.record,
+                "enrolment": state.enrolment and state.enrolment.to_dict(),
             }
             return JSONResponse(value)
 
@@ -415,7 +416,7 @@ def test_items_are_asked_in_two_parts_with_one_link(page: Any) -> None:
 def test_at_most_as_many_items_as_asked_for_are_taken(page: Any) -> None:
     server = one_task("items", set_size=1)
     plan = Items(3, 1, LEVELS, (0.1, 0.2, 0.3), 1.0, 9).identity
-    server.state = ShufflerState(server.task, 1, EpochStage.ANSWER, plan=plan)
+    server.state = replace(server.state, stage=EpochStage.ANSWER, plan=plan)
 
     with served(server) as url:
         visit(page, url, server.token())
@@ -689,9 +690,10 @@ def test_after_a_lost_answer_the_same_message_is_sent_and_counts_once(
     [
         ({"suite": Suite.X_WING}, "X-Wing"),
         ({"closed": True}, "closed"),
+        ({"begun": False}, "has not begun yet"),
         ({"forged": True}, "does not belong to this round"),
     ],
-    ids=["x-wing", "closed", "forged token"],
+    ids=["x-wing", "closed", "not begun", "forged token"],
 )
 def test_who_cannot_take_part_is_told_why(
     page: Any, change: dict[str, Any], words: str
@@ -699,6 +701,8 @@ def test_who_cannot_take_part_is_told_why(
     server = one_task(suite=change.get("suite", Suite.X25519))
     if "closed" in change:
         server.state = server.state.close((100, 100, 100), bytes(16))
+    if "begun" in change:
+        server.state = replace(server.state, enrolment=None)
     token = to_text(bytes(32)) if "forged" in change else server.token()
 
     with served(server) as url:

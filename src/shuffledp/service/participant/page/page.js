@@ -43,6 +43,7 @@ async function begin() {
       throw new Trouble(t("other-survey"));
     }
     if (survey.phase !== "open") throw new Trouble("", { problem: { type: "not-open" } });
+    if (!survey.begun) throw new Trouble(t("not-begun"));
     if (!(await canSeal(survey.analystKey))) {
       throw new Trouble(t("old-browser"));
     }

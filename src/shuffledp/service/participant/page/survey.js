@@ -84,11 +84,12 @@ export async function load(url) {
  * Reads the shuffler's description of a survey.
  *
  * @returns A survey: `task` with plain numbers, `step` as messages are bound to it, and
- *   `plan`, the parameters of what then runs (null where nothing is planned).
+ *   `plan`, the parameters of what then runs (null where nothing is planned); `phase` and
+ *   `begun` say whether messages are taken.
  */
 export async function read(text) {
   const raw = wire.parse(text);
-  const { task, plan, epoch, stage, phase } = wire.plain(raw);
+  const { task, plan, epoch, stage, phase, enrolment } = wire.plain(raw);
   const taskId = wire.fromText(task?.task_id, 16);
   const analystKey = wire.fromText(task?.analyst_key, 32);
   const { statistic, terms } = task?.question ?? {};
@@ -115,6 +116,8 @@ export async function read(text) {
     taskId,
     analystKey,
     phase,
+    // Before it is settled who may answer, nobody's message is taken.
+    begun: (enrolment ?? null) !== null,
     plan: planned ? plan.parameters : null,
     fingerprint: wire.hex(taskDigest),
     step: {

@@ -198,6 +198,9 @@ export const GERMAN = Object.freeze({
     "Dieser Link gehört nicht zu dieser Runde der Umfrage. Öffnen Sie den neuesten Link, den " +
     "Sie bekommen haben, oder bitten Sie um einen neuen, wer Sie eingeladen hat.",
   "not-open": "Diese Runde der Umfrage ist geschlossen und nimmt keine Nachrichten mehr an.",
+  "not-begun":
+    "Diese Runde der Umfrage hat noch nicht begonnen. Behalten Sie Ihren Link und öffnen Sie " +
+    "ihn später noch einmal.",
   "wrong-epoch":
     "Eine andere Runde der Umfrage hat begonnen, seit Sie diese Seite geöffnet haben. Öffnen " +
     "Sie Ihren neuesten Link noch einmal.",

@@ -179,6 +179,8 @@ export const ENGLISH = Object.freeze({
     "This link does not belong to this round of the survey. Open the newest link you were " +
     "given, or ask whoever invited you for a new one.",
   "not-open": "This round of the survey is closed, and takes no more messages.",
+  "not-begun":
+    "This round of the survey has not begun yet. Keep your link, and open it again later.",
   "wrong-epoch":
     "Another round of the survey has begun since you opened this page. Open your newest " +
     "link again.",
