@@ -28,9 +28,9 @@ import {
   checkReceipt,
   read,
 } from "../../src/shuffledp/service/participant/page/survey.js";
-import { CATALOGS, inLanguage, offered, preferred } from "../../src/shuffledp/service/participant/page/texts.js";
+import { CATALOGS, inLanguage, offered, preferred, speak } from "../../src/shuffledp/service/participant/page/texts.js";
 import * as wire from "../../src/shuffledp/service/participant/page/wire.js";
-import { refusalText, sureness } from "../../src/shuffledp/service/participant/page/words.js";
+import { asText, refusalText, sureness } from "../../src/shuffledp/service/participant/page/words.js";
 
 const FOLDER = new URL("../../src/shuffledp/service/participant/page/", import.meta.url);
 const FILE = new URL("vectors/messages.json", import.meta.url);
@@ -442,6 +442,16 @@ test("each question's message is said in words", async () => {
   assert.match(said.get("mean")[0], /the high end$/);
   assert.deepEqual(said.get("items, targets"), ["At most 100% sure"]);
   assert.deepEqual(said.get("items, answers"), ["b", "d", "2 empty parts"]);
+});
+
+test("small numbers are written in full, as the language writes them", () => {
+  const numbers = [1e-8, 0.07599421, 1500.5, -10];
+
+  assert.deepEqual(numbers.map(asText), ["0.00000001", "0.07599421", "1,500.5", "-10"]);
+  speak("de");
+  assert.deepEqual(numbers.map(asText), ["0,00000001", "0,07599421", "1.500,5", "-10"]);
+  assert.equal(sureness(1), "74\u00a0%");
+  speak("en");
 });
 
 test("certainty is rounded up, to digits that say something", () => {

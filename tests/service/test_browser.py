@@ -482,7 +482,7 @@ def test_a_person_answers_in_german_and_the_message_is_the_same(
         assert "Alles wird gezählt." in page.locator("#notice").inner_text()
         # What was filled in is still there.
         page.get_by_role("button", name="Meine Nachricht erstellen").click()
-        page.get_by_role("heading", name="Das würde gesendet").wait_for()
+        page.get_by_role("heading", name="Das würden Sie senden").wait_for()
         assert page.locator("#message").inner_text() == "Grün"
         page.get_by_role("button", name="Diese Nachricht senden").click()
         page.get_by_role("heading", name="Ihre Nachricht ist angekommen").wait_for()

@@ -90,7 +90,7 @@ function levelTable(task, central) {
         ),
       ),
     ),
-    el("p", { class: "hint" }, t("numbers-hint", { delta: task.delta })),
+    el("p", { class: "hint" }, t("numbers-hint", { delta: asText(task.delta) })),
   );
 }
 

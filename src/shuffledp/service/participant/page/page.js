@@ -247,7 +247,7 @@ function messageTexts(survey, level) {
   if (survey.step.stage === Stage.choice) return [t("about-choice")];
   if (question.statistic === "items") return [t("about-items", { sure })];
   const drawn = namesSeveral(survey) ? t("about-several", { sure }) : t("about-one", { sure });
-  return question.statistic === "mean" ? [drawn, t("about-end")] : [drawn];
+  return question.statistic === "mean" ? [t("about-end"), drawn] : [drawn];
 }
 
 function whoSees(survey, level) {
@@ -301,6 +301,7 @@ function receiptPart(survey, kept) {
 
 function showTrouble(title, error) {
   removeEventListener("beforeunload", keepOpen);
+  document.title = title;
   show(el("h1", {}, title), el("p", { class: "lead", id: "trouble" }, whatWentWrong(error)));
 }
 

@@ -2,18 +2,18 @@
 
 export const GERMAN = Object.freeze({
   language: "Sprache",
-  percent: "{number} %",
+  percent: "{number}\u00a0%",
   footer:
-    "Keine Cookies, keine Beobachtung, auf diesem Gerät bleibt nur, was Sie speichern. Was " +
-    "es verlässt, ist die eine versiegelte Nachricht, die Sie vorher sehen.",
+    "Keine Cookies, kein Tracking. Auf diesem Gerät bleibt nur, was Sie speichern; was es " +
+    "verlässt, ist die eine versiegelte Nachricht, die Sie vorher sehen.",
 
-  asking: "Die Frage wird geholt …",
-  drawing: "Ihre Nachricht wird gezogen und versiegelt …",
+  asking: "Die Frage wird geladen …",
+  drawing: "Ihre Nachricht wird ausgelost und versiegelt …",
   sending: "Wird gesendet …",
 
   "who-asks": "Wer fragt",
-  contact: "So erreichen Sie sie",
-  consent: "Womit Sie beim Absenden einverstanden sind",
+  contact: "Kontakt",
+  consent: "Worin Sie mit dem Absenden einwilligen",
 
   "part-1": "Teil 1 · {step}",
   "part-2": "Teil 2 · {step}",
@@ -22,9 +22,9 @@ export const GERMAN = Object.freeze({
   done: "Fertig",
 
   "lead-choice":
-    "Diese Umfrage hat zwei Teile. Zuerst sagen alle, wie privat sie bleiben möchten. " +
-    "Später stellt derselbe Link die Frage von oben. Merken Sie sich Ihre Stufe: Hier wird " +
-    "nichts gespeichert.",
+    "Diese Umfrage hat zwei Teile. Zuerst geben alle an, wie gut sie geschützt sein " +
+    "möchten. Später führt derselbe Link zur Frage von oben. Merken Sie sich Ihre Stufe: " +
+    "Hier wird nichts gespeichert.",
   "lead-items":
     "Der Zufall entscheidet auf diesem Gerät, welche Ihrer Antworten gesendet werden, und " +
     "fügt andere hinzu. Wählen Sie dieselbe Stufe wie im ersten Teil.",
@@ -41,32 +41,34 @@ export const GERMAN = Object.freeze({
 
   "level-question": "Wie viel darf man über Sie erfahren?",
   "level-hint":
-    "Jemand liest Ihre Nachricht und überlegt, ob etwas über Ihre Antwort stimmt. Vorher " +
-    "schien es so wahrscheinlich wie sein Gegenteil: 50 %. Nachher ist die Person",
+    "Stellen Sie sich vor, jemand liest Ihre Nachricht und überlegt, ob eine Vermutung über " +
+    "Ihre Antwort stimmt. Vorher schien sie so wahrscheinlich wie ihr Gegenteil: " +
+    "50\u00a0%. Nachher ist sich die Person",
   "level-hint-central":
-    "Jemand untersucht die Nachrichten von allen, nachdem sie gemischt wurden, und " +
-    "überlegt, ob etwas über Ihre Antwort stimmt. Vorher schien es so wahrscheinlich wie " +
-    "sein Gegenteil: 50 %. Nachher ist die Person, von seltenen Fällen abgesehen,",
+    "Stellen Sie sich vor, jemand untersucht die Nachrichten aller, nachdem sie gemischt " +
+    "wurden, und überlegt, ob eine Vermutung über Ihre Antwort stimmt. Vorher schien sie so " +
+    "wahrscheinlich wie ihr Gegenteil: 50\u00a0%. Nachher ist sich die Person, von seltenen " +
+    "Fällen abgesehen,",
   "sure-before": "höchstens zu ",
   "sure-after": " sicher",
-  "scale-low": "50 %, geraten",
-  "scale-high": "100 %, gewiss",
+  "scale-low": "50\u00a0%, geraten",
+  "scale-high": "100\u00a0%, sicher",
   "in-numbers": "Dasselbe in Zahlen",
   "column-level": "Stufe",
   "column-local": "Epsilon Ihrer Nachricht",
   "column-central": "Epsilon nach dem Mischen",
   "numbers-hint":
     "Nach dem Mischen, bei delta = {delta}: ein Versprechen über das, was weitergegeben " +
-    "wird. Es zählt darauf, dass genug Menschen teilnehmen. Bis es genug sind, wird nichts " +
+    "wird. Es setzt voraus, dass genug Menschen teilnehmen. Bis es genug sind, wird nichts " +
     "weitergegeben.",
   "level-only": "Die Stufe dieser Umfrage",
-  "level-first": "Am privatesten",
+  "level-first": "Am besten geschützt",
   "level-last": "Am hilfreichsten",
   "level-middle": "Dazwischen",
   "level-step": "Stufe {place} von {count}",
 
   answer: "Ihre Antwort",
-  answers: "Ihre Antworten, bis zu {most}",
+  answers: "Ihre Antworten, höchstens {most}",
   yes: "Ja",
   no: "Nein",
   "number-label": "Eine Zahl von {low} bis {high}",
@@ -78,9 +80,9 @@ export const GERMAN = Object.freeze({
     "Sie haben einen Link bekommen, der mit einem Code endet, oder nur den Code: 43 Zeichen.",
   "missing-level": "Wählen Sie zuerst eine Stufe.",
   "missing-answer": "Wählen Sie zuerst eine Antwort.",
-  "missing-code": "Das ist kein Code: Er hat 43 Buchstaben, Ziffern, - und _.",
+  "missing-code": "Das ist kein Code: Ein Code besteht aus 43 Buchstaben, Ziffern, - und _.",
   "missing-number": "Schreiben Sie eine Zahl von {low} bis {high}.",
-  "missing-separator": "Schreiben Sie die Zahl ohne Zeichen zwischen den Tausendern.",
+  "missing-separator": "Schreiben Sie die Zahl ohne Trennzeichen nach den Tausendern.",
   "missing-items": "Wählen Sie höchstens {most} Antworten.",
   make: "Meine Nachricht erstellen",
   "make-hint": "Sie sehen die Nachricht, bevor sie gesendet wird.",
@@ -88,7 +90,7 @@ export const GERMAN = Object.freeze({
     "Sie sehen die Nachricht, bevor sie gesendet wird. Der Zufall wird einmal gezogen: " +
     "Danach lässt sich die Antwort nicht mehr ändern.",
 
-  "message-title": "Das würde gesendet",
+  "message-title": "Das würden Sie senden",
   "at-most-sure": "Höchstens zu {sure} sicher",
   "high-end": "{number}, das obere Ende",
   "low-end": "{number}, das untere Ende",
@@ -101,22 +103,23 @@ export const GERMAN = Object.freeze({
     "Das ist die Stufe, die Sie gewählt haben, so wie sie ist. Sie wird ohne Namen gezählt.",
   "about-items":
     "Ihre Nachricht kann einige Ihrer Antworten enthalten, keine oder andere: Der Zufall " +
-    "hat sie zusammengestellt. Mit denen aller anderen gemischt, macht sie niemanden zu " +
-    "mehr als {sure} sicher, dass etwas über Ihre Antworten stimmt, das vorher so " +
-    "wahrscheinlich schien wie sein Gegenteil. Das zählt darauf, dass die beiden unten " +
-    "nicht zusammenarbeiten.",
+    "hat sie zusammengestellt. Leere Teile machen alle Nachrichten gleich lang. Ist sie mit " +
+    "denen aller anderen gemischt, kann sich, von seltenen Fällen abgesehen, niemand zu mehr " +
+    "als {sure} sicher sein, dass eine Vermutung über Ihre Antworten stimmt, die vorher so " +
+    "wahrscheinlich schien wie ihr Gegenteil. Das setzt voraus, dass die beiden unten nicht " +
+    "zusammenarbeiten.",
   "about-one":
     "Ihre Nachricht kann von Ihrer Antwort abweichen: Der Zufall hat entschieden. Wer sie " +
-    "sieht, kann höchstens zu {sure} sicher sein, dass etwas über Ihre Antwort stimmt, das " +
-    "vorher so wahrscheinlich schien wie sein Gegenteil, selbst wenn alle anderen " +
+    "sieht, kann sich höchstens zu {sure} sicher sein, dass eine Vermutung über Ihre Antwort " +
+    "stimmt, die vorher so wahrscheinlich schien wie ihr Gegenteil, selbst wenn alle anderen " +
     "zusammenarbeiten.",
   "about-several":
     "Ihre Nachricht nennt mehrere Antworten und lässt vielleicht Ihre weg: Der Zufall hat " +
-    "entschieden. Wer sie sieht, kann höchstens zu {sure} sicher sein, dass etwas über Ihre " +
-    "Antwort stimmt, das vorher so wahrscheinlich schien wie sein Gegenteil, selbst wenn " +
-    "alle anderen zusammenarbeiten.",
+    "entschieden. Wer sie sieht, kann sich höchstens zu {sure} sicher sein, dass eine " +
+    "Vermutung über Ihre Antwort stimmt, die vorher so wahrscheinlich schien wie ihr " +
+    "Gegenteil, selbst wenn alle anderen zusammenarbeiten.",
   "about-end":
-    "Sie ist immer ein Ende des Bereichs. Aus vielen solchen Nachrichten lässt sich der " +
+    "Jede Nachricht nennt eines der beiden Enden des Bereichs. Aus vielen lässt sich der " +
     "Durchschnitt der Antworten berechnen.",
   "who-sees": "Wer sieht was",
   collector: "Der Server, der sammelt",
@@ -132,8 +135,8 @@ export const GERMAN = Object.freeze({
   "send-again": "Noch einmal senden",
   "same-again": "{trouble} Senden Sie dieselbe Nachricht noch einmal.",
   "send-hint":
-    "Senden Sie sie, was auch immer sie sagt. Auch wegzugehen, weil sie etwas sagt, würde " +
-    "etwas verraten.",
+    "Senden Sie die Nachricht, ganz gleich, was darin steht. Auch wer wegen ihres Inhalts " +
+    "abbricht, verrät etwas.",
   bytes: "Die Bytes, die dieses Gerät verlassen",
   "bytes-hint":
     "{count} Bytes: wofür sie sind, Ihr Code und die versiegelte Nachricht. SHA-256 der " +
@@ -169,10 +172,10 @@ export const GERMAN = Object.freeze({
   "trouble-refused": "Ihre Nachricht wurde nicht angenommen",
   "not-sealed":
     "Es wurde nichts gesendet. Öffnen Sie Ihren Link noch einmal oder in einem anderen Browser.",
-  insecure: "Diese Seite braucht eine sichere Verbindung: Ihre Adresse beginnt mit https.",
+  insecure: "Diese Seite braucht eine sichere Verbindung, also eine Adresse mit https am Anfang.",
   "other-survey":
     "Dieser Server zeigt eine andere Umfrage als die, zu der Ihr Link einlädt. Es wurde " +
-    "nichts gesendet.",
+    "nichts gesendet. Sagen Sie es denen, die Sie eingeladen haben.",
   "old-browser":
     "Dieser Browser ist zu alt, um Nachrichten zu versiegeln. Öffnen Sie Ihren Link in einem " +
     "anderen.",
@@ -191,12 +194,12 @@ export const GERMAN = Object.freeze({
   refused: "Der Server der Umfrage hat die Nachricht nicht angenommen.",
   "refused-because": "Der Server der Umfrage hat die Nachricht nicht angenommen. ({title}.)",
   "token-spent":
-    "Dieser Link wurde schon benutzt. Jeder Link zählt einmal, deshalb wurde nichts noch " +
-    "einmal gesendet. Wenn Sie es waren, ist Ihre Nachricht schon angekommen: Es ist nichts " +
-    "mehr zu tun.",
+    "Dieser Link wurde schon benutzt. Jeder Link zählt nur einmal, deshalb wurde diese " +
+    "Nachricht nicht angenommen. Wenn Sie es waren, ist Ihre Nachricht schon da: Sie müssen " +
+    "nichts mehr tun.",
   "token-forged":
     "Dieser Link gehört nicht zu dieser Runde der Umfrage. Öffnen Sie den neuesten Link, den " +
-    "Sie bekommen haben, oder bitten Sie um einen neuen, wer Sie eingeladen hat.",
+    "Sie bekommen haben, oder bitten Sie die, die Sie eingeladen haben, um einen neuen.",
   "not-open": "Diese Runde der Umfrage ist geschlossen und nimmt keine Nachrichten mehr an.",
   "not-begun":
     "Diese Runde der Umfrage hat noch nicht begonnen. Behalten Sie Ihren Link und öffnen Sie " +
@@ -205,10 +208,10 @@ export const GERMAN = Object.freeze({
     "Eine andere Runde der Umfrage hat begonnen, seit Sie diese Seite geöffnet haben. Öffnen " +
     "Sie Ihren neuesten Link noch einmal.",
   "wrong-stage":
-    "Die Umfrage ist beim nächsten Schritt, seit Sie diese Seite geöffnet haben. Öffnen Sie " +
-    "Ihren Link noch einmal.",
+    "Die Umfrage ist zum nächsten Schritt übergegangen, seit Sie diese Seite geöffnet haben. " +
+    "Öffnen Sie Ihren Link noch einmal.",
   "storage-full":
-    "Der Server der Umfrage hat im Moment keinen Platz. Versuchen Sie es später noch einmal.",
+    "Der Server der Umfrage hat im Moment keinen Platz mehr. Versuchen Sie es später noch einmal.",
   "unknown-task":
     "Diese Umfrage ist hier nicht bekannt. Prüfen Sie, ob der Link vollständig ist.",
 });

@@ -75,7 +75,7 @@ export const ENGLISH = Object.freeze({
     "You were given a link that ends with a code, or the code alone: 43 letters.",
   "missing-level": "Choose a level first.",
   "missing-answer": "Choose an answer first.",
-  "missing-code": "This is no code: it has 43 letters, digits, - and _.",
+  "missing-code": "This is no code: a code has 43 letters, digits, - and _.",
   "missing-number": "Write a number from {low} to {high}.",
   "missing-separator": "Write the number without a sign between thousands.",
   "missing-items": "Choose at most {most} answers.",
@@ -97,9 +97,9 @@ export const ENGLISH = Object.freeze({
   "about-choice": "This is the level that you chose, as it is. It is counted without a name.",
   "about-items":
     "Your message may hold some of your answers, none or others: chance put it together. " +
-    "Mixed with everybody's, it makes nobody more than {sure} sure of a yes-or-no fact " +
-    "about your answers that she found as likely as not before. This counts on the two " +
-    "below not working together.",
+    "Empty parts make all messages equally long. Mixed with everybody's, and rare cases " +
+    "aside, it makes nobody more than {sure} sure of a yes-or-no fact about your answers that " +
+    "she found as likely as not before. This counts on the two below not working together.",
   "about-one":
     "Your message may differ from your answer: chance decided. Whoever sees it can be at " +
     "most {sure} sure of a yes-or-no fact about your answer that she found as likely as " +
@@ -109,8 +109,8 @@ export const ENGLISH = Object.freeze({
     "sees it can be at most {sure} sure of a yes-or-no fact about your answer that she " +
     "found as likely as not before, even if all others work together.",
   "about-end":
-    "It is always one end of the range. From many such messages, the average of the " +
-    "answers can be worked out.",
+    "Every message says one of the two ends of the range. From many of them, the average " +
+    "of the answers can be worked out.",
   "who-sees": "Who sees what",
   collector: "The server that collects",
   "collector-sees": "your code, your network address; the message only sealed",
@@ -158,7 +158,8 @@ export const ENGLISH = Object.freeze({
   "not-sealed": "Nothing was sent. Open your link again, or in another browser.",
   insecure: "This page needs a secure connection: its address begins with https.",
   "other-survey":
-    "This server shows another survey than your link invites you to. Nothing was sent.",
+    "This server shows another survey than your link invites you to. Nothing was sent. Tell " +
+    "whoever invited you.",
   "old-browser": "This browser is too old to seal messages. Open your link in another.",
   "unknown-survey": "This page does not know this kind of survey.",
   "unknown-suite":
@@ -173,7 +174,7 @@ export const ENGLISH = Object.freeze({
   refused: "The survey's server did not take the message.",
   "refused-because": "The survey's server did not take the message. ({title}.)",
   "token-spent":
-    "This link was used before. Every link counts once, so nothing was sent again. If it " +
+    "This link was used before. Every link counts once, so this message was not taken. If it " +
     "was you who used it, your message has already arrived: there is nothing left to do.",
   "token-forged":
     "This link does not belong to this round of the survey. Open the newest link you were " +

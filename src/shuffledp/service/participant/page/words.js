@@ -29,9 +29,9 @@ export function levelName(place, count) {
   return count === 3 ? t("level-middle") : t("level-step", { place: place + 1, count });
 }
 
-/** Returns a number as people of the page's language write it. */
+/** Returns a number in full, as people of the page's language write it. */
 export function asText(number) {
-  return number.toLocaleString(language(), { maximumFractionDigits: 6 });
+  return number.toLocaleString(language(), { maximumSignificantDigits: 17 });
 }
 
 const REFUSED = [
