@@ -4,7 +4,8 @@ Somebody without a token holds so many connections to the shuffler (2,000 if no 
 given): each until the service ends it, and then another one. Honest devices send one report
 each, every one on a connection of its own, 200 at a time. Undisturbed and attacked spells
 take turns, so that whatever else the machine does meets both alike; the share is that of
-reports taken per second under attack to those taken undisturbed. On a machine that does
+reports taken per second under attack to those taken undisturbed just before and after:
+the median of all turns, and the least. On a machine that does
 other things too, the share per second of the service's own processor time tells more than
 that by the clock; and most, how much of the first core an attack takes alone.
 
@@ -25,6 +26,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -41,7 +43,7 @@ from shuffler_parties import Analyst, Parties, parties, upload
 from shuffledp.service.run import run
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 
-TURNS = 2
+TURNS = 5
 SPELL_SECONDS = 5.0
 WARM_UP_SECONDS = 10.0
 MOST_PER_SECOND = 2_500
@@ -71,18 +73,26 @@ def main() -> None:
     connections = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
     print(describe())
     print(f"{connections:,} hostile connections; {AT_ONCE} devices at a time")
-    titles = ("undisturbed", "attacked", "share", "per CPU s", "alone", "ended/s", "MB")
+    titles = ("undisturbed", "attacked", "share", "least", "per CPU s", "alone")
+    titles += ("ended/s", "MB")
     print(f"{'attack':<18}" + "".join(f"{title:>13}" for title in titles))
     middle = statistics.median
     for name in (*attacks(parties().step()), "mixed"):
         quiet, alone, loud, peak = measure(name, connections)
-        pairs = list(zip(quiet, loud, strict=True))
-        by_clock = middle(b.taken / a.taken for a, b in pairs)
-        by_processor = middle((b.taken / b.busy) / (a.taken / a.busy) for a, b in pairs)
+        around = [
+            (before.taken + after.taken, before.busy + after.busy)
+            for before, after in pairwise(quiet)
+        ]
+        by_clock = [2.0 * b.taken / a for (a, _), b in zip(around, loud, strict=True)]
+        by_processor = [
+            (b.taken / b.busy) / (a / busy)
+            for (a, busy), b in zip(around, loud, strict=True)
+        ]
         print(
             f"{name:<18}{middle(a.taken for a in quiet):>11,.0f}/s"
             f"{middle(b.taken for b in loud):>11,.0f}/s"
-            f"{by_clock:>13.3f}{by_processor:>13.3f}"
+            f"{middle(by_clock):>13.3f}{min(by_clock):>13.3f}"
+            f"{middle(by_processor):>13.3f}"
             f"{middle(a.busy for a in alone):>13.3f}"
             f"{middle(b.ended for b in loud):>13,.0f}{peak:>13.0f}",
             flush=True,
@@ -96,20 +106,23 @@ def measure(
 
     It is the largest, in MB.
     """
-    who = parties(tokens=round(MOST_PER_SECOND * (1.0 + 2 * TURNS * SPELL_SECONDS)))
+    who = parties(
+        tokens=round(MOST_PER_SECOND * (1.0 + (2 * TURNS + 1) * SPELL_SECONDS))
+    )
     known = attacks(who.step())
     kinds = list(known.values()) if name == "mixed" else [known[name]]
     chosen = [kinds[place % len(kinds)] for place in range(connections)]
     quiet, alone, loud = [], [], []
     with tempfile.TemporaryDirectory() as folder, serving(who, folder) as (pid, port):
         devices(who, port, pid, seconds=1.0)
+        quiet.append(devices(who, port, pid))
         for _ in range(TURNS):
-            quiet.append(devices(who, port, pid))
             with attacked(port, chosen) as attacker:
                 alone.append(nobody(pid, attacker))
                 loud.append(devices(who, port, pid, attacker))
             # What is left of it ends by itself.
             time.sleep(2.0)
+            quiet.append(devices(who, port, pid))
         return quiet, alone, loud, peak_memory(pid)
 
 
