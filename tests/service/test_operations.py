@@ -8,8 +8,8 @@ import signal
 import socket
 import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -22,6 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from shuffler_parties import Analyst, Client, Parties, parties, upload
 
 from shuffledp.errors import DataError
+from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.events import Event, log_crash, logged, say
 from shuffledp.service.metrics import Shown, Standing, served_metrics
 from shuffledp.service.run import run
@@ -94,6 +95,31 @@ def _broken(error: type[Exception]) -> Callable[[SqliteStore], None]:
             raise error("disk I/O error")
 
     return check
+
+
+def test_an_analyst_is_ready_while_her_database_can_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.service.analyst.app._LOOK_SECONDS", 0.01)
+    transaction = SqliteAnalystStore._transaction
+
+    @contextmanager
+    def broken(_store: SqliteAnalystStore) -> Iterator[sqlite3.Connection]:
+        raise sqlite3.OperationalError("disk I/O error")
+        yield
+
+    async def scenario(service: Service) -> list[httpx.Response]:
+        answers = []
+        for each in (transaction, broken, transaction):
+            monkeypatch.setattr(SqliteAnalystStore, "_transaction", each)
+            await asyncio.sleep(0.2)
+            answers.append(await service.client.get("/ready"))
+        return answers
+
+    answers = serve(tmp_path, analyst_parties(), scenario)
+
+    assert [answer.status_code for answer in answers] == [200, 503, 200]
+    assert answers[1].json()["reason"] == "the database cannot be used"
 
 
 def test_services_are_not_ready_before_they_are_opened_nor_afterwards(

@@ -1,9 +1,11 @@
 """Whether a service may be sent requests, which is more than that it lives."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 
 from shuffledp.extras import require
+from shuffledp.service.events import log_crash
+from shuffledp.service.wire.refusal import Refusal
 
 require("starlette", extra="service", what="A service")
 
@@ -35,6 +37,22 @@ class Readiness:
         """Learns whether the database can be used now."""
         if self.reason != STOPPING:
             self.reason = None if usable else NO_STORAGE
+
+    async def look(self, check: Callable[[], Awaitable[None]]) -> None:
+        """Learns whether the database can be used now, by using it.
+
+        Args:
+            check: Raises whatever it likes if it cannot.
+        """
+        usable = False
+        try:
+            await check()
+            usable = True
+        except Refusal:
+            pass
+        except Exception as error:
+            log_crash(error)
+        self.storage(usable=usable)
 
     async def get_ready(self, _request: Request) -> Response:
         """Says whether it is ready."""

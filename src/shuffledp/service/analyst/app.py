@@ -40,6 +40,8 @@ from starlette.responses import (  # noqa: E402
 )
 from starlette.routing import Route  # noqa: E402
 
+_LOOK_SECONDS = 5.0
+
 
 def create_analyst(
     tasks: Mapping[str, AnalystHost],
@@ -111,10 +113,12 @@ class _Analyst:
         for hosted in self._tasks.values():
             self._worker.submit(hosted)
         self.readiness.storage(usable=True)
+        looking = asyncio.create_task(self._look())
         try:
             yield
         finally:
             self.readiness.reason = STOPPING
+            looking.cancel()
             await run_in_threadpool(self._worker.stop)
             self._store.close()
 
@@ -241,6 +245,11 @@ class _Analyst:
         if self._worker is None:
             raise RuntimeError("Expected the service to run.")
         return self._worker
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            await self.readiness.look(lambda: run_in_threadpool(self._store.check))
 
     def _hosted(self, request: Request) -> AnalystHost:
         hosted = self._tasks.get(request.path_params["identity"])

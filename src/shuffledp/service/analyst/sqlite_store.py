@@ -82,6 +82,14 @@ class SqliteAnalystStore:
             self._file.close()
             self._file = None
 
+    def check(self) -> None:
+        """Raises Refusal unless it can be used now."""
+        try:
+            with self._lock, self._transaction():
+                pass
+        except sqlite3.Error as error:
+            raise Refusal(Reason.STORAGE, "Expected a usable database.") from error
+
     def state(self, task: Task) -> AnalystState:
         """Returns where a task stands."""
         with self._lock:

@@ -78,6 +78,9 @@ class AnalystStore(Protocol):
     def close(self) -> None:
         """Ends it."""
 
+    def check(self) -> None:
+        """Raises Refusal unless it can be used now."""
+
     def state(self, task: Task) -> AnalystState:
         """Returns where a task stands."""
 

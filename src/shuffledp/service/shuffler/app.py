@@ -204,7 +204,7 @@ class _Shuffler:
         """Looks for rosters, saves counters, keeps deadlines and what was due before."""
         while True:
             await asyncio.sleep(_TEND_SECONDS)
-            await self._look()
+            await self.readiness.look(self._store.check)
             for collector in self._collectors.values():
                 try:
                     await collector.steps.enroll()
@@ -215,17 +215,6 @@ class _Shuffler:
                     await collector.save_refused()
                 except Exception as error:
                     log_crash(error)
-
-    async def _look(self) -> None:
-        usable = False
-        try:
-            await self._store.check()
-            usable = True
-        except Refusal:
-            pass
-        except Exception as error:
-            log_crash(error)
-        self.readiness.storage(usable=usable)
 
     async def _show(self) -> None:
         """Lets numbers of people be known, at times that nobody outside can choose."""
