@@ -1,6 +1,7 @@
 """Both state machines: nothing is released early, counted twice or left unpaid."""
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.service_parties import LEVELS, parties, plan_for
+from rotated_parties import successor
 
 from shuffledp.identity import Identity
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.wire.batch import BatchHeader
+from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import Header
@@ -36,8 +39,14 @@ def reason_of(call: Any, *arguments: Any, **named: Any) -> Reason:
     return refusal.value.reason
 
 
+@lru_cache
+def after_task(task: Task) -> Task:
+    """The task with other keys that takes its place."""
+    return successor(task, *Role)
+
+
 def enrolment_of(task: Task, epoch: int) -> Enrolment:
-    return (WHO if task is TASK else ITEMS_WHO).enroller.enrolment(epoch)
+    return (WHO if task.names_choices else ITEMS_WHO).enroller.enrolment(epoch)
 
 
 def enrolled(task: Task, epoch: int = 1) -> ShufflerState:
@@ -410,6 +419,32 @@ def test_a_level_that_cannot_pay_as_promised_stops_the_next_batch() -> None:
     assert rich.receive(header(rich, OTHER)).epoch == 2
 
 
+def test_answers_to_a_plan_of_a_former_task_are_skipped_and_choices_come_once() -> None:
+    waiting = AnalystState.begin(ITEMS)
+    planned = waiting.receive(header(waiting)).publish_plan(PLAN, CHOSEN)
+
+    after = planned.succeed(after_task(ITEMS))
+    once_more = header(after, OTHER, epoch=1, stage=EpochStage.CHOICE)
+
+    assert (after.epoch, after.over, after.phase) == (2, 1, AnalystPhase.WAITING)
+    assert (after.plan, after.chosen, after.enrolment) == (None, None, None)
+    assert reason_of(after.receive, once_more) is Reason.ALREADY_DELIVERED
+    assert waiting.succeed(after_task(ITEMS)).epoch == 1
+
+
+def test_a_deadline_and_an_enrolment_end_with_the_keys_they_were_made_for() -> None:
+    open_epoch = enrolled(TASK, 3).until(1000)
+
+    after = open_epoch.succeed(after_task(TASK), (0, 0, 0))
+    plan_follows = replace(enrolled(ITEMS), stage=EpochStage.ANSWER, plan=PLAN)
+
+    assert after == ShufflerState.begin(after_task(TASK), 3, after=2)
+    for state, people in ((open_epoch, (0, 1, 0)), (plan_follows, (0,))):
+        task = after_task(state.task)
+        assert reason_of(state.succeed, task, people) is Reason.NOT_OPEN
+    assert reason_of(open_epoch.succeed, TASK, (0, 0, 0)) is Reason.UNKNOWN_TASK
+
+
 COUNT = st.integers(0, 200)
 SHUFFLER_CALLS = st.lists(
     st.one_of(
@@ -417,6 +452,7 @@ SHUFFLER_CALLS = st.lists(
         st.tuples(st.just("deliver"), st.sampled_from(["right", "old", "other"])),
         st.tuples(st.just("next"), st.none()),
         st.tuples(st.just("skip"), st.booleans()),
+        st.tuples(st.just("succeed"), st.booleans()),
     ),
     max_size=40,
 )
@@ -435,21 +471,27 @@ def test_no_sequence_of_calls_releases_too_few_people_or_a_batch_twice(
         before = state
         try:
             if call == "close":
-                people = what if task is TASK else (sum(what),)
+                people = what if task.names_choices else (sum(what),)
                 state = state.close(people, number.to_bytes(16, "big"))
-                needed = task.minimum[: len(people)]
+                needed = state.task.minimum[: len(people)]
                 assert all(np.array(people) >= np.array(needed))
                 released.append((state.epoch, state.stage))
                 closed.append(number.to_bytes(16, "big"))
             elif call == "deliver":
                 names = {"right": closed[-1:], "old": closed[:-1], "other": [OTHER]}
                 batch_id = (names[what] or [bytes(16)])[-1]
-                said = Acknowledgement(task.digest, batch_id, PLAN)
+                said = Acknowledgement(state.task.digest, batch_id, PLAN)
                 state = state.deliver(said)
                 assert batch_id == before.batch_id
             elif call == "skip":
                 state = state.skip(refused=what)
                 assert what or before.phase is ShufflerPhase.OPEN
+            elif call == "succeed":
+                state = state.succeed(after_task(state.task), (int(what),))
+                # What is open has been answered by nobody, and is not known to her.
+                assert before.phase is not ShufflerPhase.CLOSED
+                assert before.phase is not ShufflerPhase.OPEN or not what
+                assert (state.epoch, state.after) == (before.epoch, before.after)
             else:
                 state = state.next_epoch()
                 ended = before.phase
@@ -475,6 +517,7 @@ ANALYST_CALLS = st.lists(
         ),
         st.tuples(st.just("finish"), st.booleans()),
         st.tuples(st.just("plan"), st.none()),
+        st.tuples(st.just("succeed"), st.none()),
     ),
     max_size=60,
 )
@@ -507,6 +550,12 @@ def test_no_sequence_of_calls_counts_a_batch_twice_or_exceeds_an_allowance(
             elif call == "plan":
                 state = state.publish_plan(PLAN, CHOSEN)
                 assert before.phase is AnalystPhase.RECEIVED
+            elif call == "succeed":
+                state = state.succeed(after_task(state.task))
+                assert before.phase is not AnalystPhase.RECEIVED
+                assert state.spent == before.spent
+                assert state.over >= before.over
+                assert state.awaited >= before.awaited
             else:
                 state = state.finish(task.promise, published=what)
                 assert state.epoch not in finished

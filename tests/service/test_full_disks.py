@@ -165,11 +165,11 @@ class Forgetful(SqliteStore):
         super().__init__(path)
         self._what, self._silent, self.lies = what, 0, 0
 
-    async def begin(self, state: Any) -> Any:
+    async def begin(self, state: Any, former: Any = None) -> Any:
         if self._silent:
             self._silent -= 1
             raise full()
-        return await super().begin(state)
+        return await super().begin(state, former)
 
     async def add(self, *arguments: Any) -> Any:
         return self._said("add", await super().add(*arguments))

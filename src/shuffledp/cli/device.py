@@ -152,9 +152,13 @@ def check_command(receipts: Path, path: Path, analyst: str) -> None:
     They are a file that the participant's page saved, or `shuffledp device send`. The
     shuffler signed what it took in; the result is signed by the analyst, and names the list
     of the messages that it was computed from. The whole list is downloaded: nobody is asked
-    about one message.
+    about one message. Should the task's keys have been replaced since, the present task.json
+    will do as well.
     """
-    from shuffledp.service.checking import missing_messages  # Needs the extra.
+    from shuffledp.service.checking import (  # Needs the extra.
+        former_task,
+        missing_messages,
+    )
     from shuffledp.service.secrets import load_task
     from shuffledp.service.wire.inclusion import KeptReceipt
     from shuffledp.statistics.survey import EpochStage
@@ -164,9 +168,16 @@ def check_command(receipts: Path, path: Path, analyst: str) -> None:
         lines = receipts.read_bytes().splitlines()
     except OSError as error:
         raise DataError(f"Could not read {receipts}.") from error
-    kept = [KeptReceipt.read(line, task) for line in lines]
-    if not kept:
+    if not lines:
         raise DataError(f"Expected receipts in {receipts}, got none.")
+    named = [KeptReceipt.task_of(line) for line in lines]
+    tasks = {
+        digest: asyncio.run(former_task(digest, task, analyst)) for digest in set(named)
+    }
+    kept = [
+        KeptReceipt.read(line, tasks[digest])
+        for digest, line in zip(named, lines, strict=True)
+    ]
     many = "this receipt" if len(kept) == 1 else f"all {len(kept):,} receipts"
     click.echo(f"The task's shuffler signed {many}.")
     answers = [each for each in kept if each.receipt.stage == EpochStage.ANSWER]
@@ -175,7 +186,11 @@ def check_command(receipts: Path, path: Path, analyst: str) -> None:
     for epoch in sorted({each.receipt.epoch for each in answers}):
         concerned = [each for each in answers if each.receipt.epoch == epoch]
         messages = sum(len(each.messages) for each in concerned)
-        missing = asyncio.run(missing_messages(concerned, task, analyst))
+        missing = 0
+        for digest, of in tasks.items():
+            own = [each for each in concerned if each.receipt.task == digest]
+            if own:
+                missing += asyncio.run(missing_messages(own, of, analyst))
         if missing:
             raise DataError(
                 f"{missing:,} of {messages:,} messages are missing in the batch that "

@@ -11,6 +11,7 @@ from shuffledp.cli.task_agreement import (
     FOLDER,
     create_command,
     init_command,
+    rotate_command,
     sign_command,
 )
 from shuffledp.errors import DataError, InvalidInputError
@@ -38,13 +39,14 @@ def task_group() -> None:
     7. Once more, a month later:     shuffledp task next survey --shuffler URL
 
     A month in which too few people answer: shuffledp task skip. A database of the shuffler
-    that was lost: shuffledp task resume.
+    that was lost: shuffledp task resume. Keys that were stolen, lost, or are old: shuffledp
+    task rotate.
 
     No secret file ever leaves the machine it was drawn on.
     """
 
 
-for command in (init_command, create_command, sign_command):
+for command in (init_command, create_command, sign_command, rotate_command):
     task_group.add_command(command)
 
 

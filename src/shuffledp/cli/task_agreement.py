@@ -1,4 +1,4 @@
-"""`shuffledp task init`, `create` and `sign`: how three parties agree on a task."""
+"""`shuffledp task init`, `create`, `sign`, `rotate`: how three parties agree on a task."""
 
 import math
 from pathlib import Path
@@ -23,6 +23,7 @@ from shuffledp.statistics.catalog import SURVEYS
 from shuffledp.types import Mode
 
 if TYPE_CHECKING:
+    from shuffledp.service.wire.parties import Role
     from shuffledp.service.wire.task import Task
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
@@ -249,21 +250,28 @@ def sign_command(folder: Path) -> None:
     """Show the task in FOLDER, and sign it with the keys that are there.
 
     Compare the sha256 with what the other parties see. FOLDER needs task.json and the
-    party's own keys; the signature, task.ROLE.sig, is for the other two.
+    party's own keys; the signature, task.ROLE.sig, is for the other two. A task that
+    replaces keys needs former.task.json, too, and may differ from it in nothing else.
     """
     from shuffledp.service.agreement import (  # Needs the extra.
+        load_former,
         roles_in,
         sign,
         signature_file,
         unsigned,
     )
     from shuffledp.service.secrets import load_task
+    from shuffledp.service.wire.succession import check_succession
 
     task, roles = load_task(folder), roles_in(folder)
+    former = load_former(folder, task)
     if not roles:
-        raise DataError(f"Expected keys in {folder}: shuffledp task init.")
+        kept = "" if former is None else ", or a copy of yours if the task keeps them"
+        raise DataError(f"Expected keys in {folder}: shuffledp task init{kept}.")
     # Somebody else's false signature is found before one's own is given.
     missing = unsigned(folder, task)
+    if former is not None:
+        click.echo(_replaced(former, check_succession(task, former)))
     click.echo(f"{task.notice.asker} ({task.notice.contact}) asks:")
     click.echo(task.question.text)
     click.echo(task.notice.consent)
@@ -275,3 +283,42 @@ def sign_command(folder: Path) -> None:
             click.echo(f"{sign(folder, role)} is for the other parties.")
     for role in unsigned(folder, task):
         click.echo(f"{signature_file(role)} is still missing.")
+
+
+@click.command("rotate")
+@click.argument("former", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("new", type=click.Path(path_type=Path, file_okay=False))
+def rotate_command(former: Path, new: Path) -> None:
+    """Replace keys of the task in the analyst's folder FORMER; its ledger goes on.
+
+    Whose keys were stolen, lost or are old draws new ones: shuffledp task init ROLE NEW.
+    Shuffler and enroller send ROLE.public.json to the analyst, into NEW. Everybody else
+    keeps the present keys. Nothing but keys changes: people agreed to the rest.
+
+    Writes task.json and former.task.json into NEW, for everybody, and signs; then both
+    others sign, as they did before. Services are started with the new folder between two
+    epochs, on the databases that they have.
+    """
+    from shuffledp.service.rotation import rotate_task  # Needs the extra.
+    from shuffledp.service.secrets import load_task
+    from shuffledp.service.wire.parties import Role
+
+    task, roles = rotate_task(former, new)
+    click.echo(_replaced(load_task(former), roles))
+    if Role.ANALYST not in roles:
+        click.echo(f"{new / 'analyst.json'} is a copy: the analyst's keys stay.")
+    click.echo(f"sha256 of task.json: {task.fingerprint}")
+    click.echo(
+        f"{new / 'task.json'} and {new / 'former.task.json'} are for everybody; shuffler "
+        "and enroller sign: shuffledp task sign."
+    )
+
+
+def _replaced(former: "Task", roles: "tuple[Role, ...]") -> str:
+    """Says whose keys are replaced, and that nothing else is."""
+    from shuffledp.service.wire.succession import names_of
+
+    return (
+        f"This task takes the place of the one with sha256 {former.fingerprint}: keys of "
+        f"{names_of(roles)} are new, and all else is the same."
+    )

@@ -3,6 +3,7 @@
     shuffler.public.json, enroller.public.json    to the analyst, who makes the task
     task.json, task.analyst.sig                   back to both, who read and sign it
     task.shuffler.sig, task.enroller.sig          to the others
+    former.task.json                              with a task whose keys were replaced
 
 A service runs a task only once all three have signed it.
 """
@@ -15,6 +16,7 @@ from shuffledp.service.secrets import (
     ANALYST_FILE,
     ENROLLER_FILE,
     SHUFFLER_FILE,
+    TASK_FILE,
     AnalystSecrets,
     EnrollerSecrets,
     ShufflerSecrets,
@@ -34,7 +36,10 @@ from shuffledp.service.wire.parties import (
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import verify_key_of
+from shuffledp.service.wire.succession import check_succession
 from shuffledp.service.wire.task import Task
+
+FORMER_FILE = "former.task.json"
 
 _FILES = {
     Role.ANALYST: ANALYST_FILE,
@@ -46,6 +51,11 @@ _FILES = {
 def signature_file(role: Role) -> str:
     """Returns the name of the file with a party's signature under a task."""
     return f"task.{role.value}.sig"
+
+
+def public_part_file(role: Role) -> str:
+    """Returns the name of the file with a party's public part."""
+    return f"{role.value}.public.json"
 
 
 def draw_keys(folder: Path, role: Role, suite: Suite) -> tuple[Path, Path]:
@@ -63,7 +73,7 @@ def draw_keys(folder: Path, role: Role, suite: Suite) -> tuple[Path, Path]:
         DataError: If there are keys already, or nothing can be written.
     """
     make_folder(folder)
-    secret, public = folder / _FILES[role], folder / f"{role.value}.public.json"
+    secret, public = folder / _FILES[role], folder / public_part_file(role)
     if public.exists():
         raise DataError(f"Expected no file {public} yet: it is kept as it is.")
     drawn: AnalystSecrets | ShufflerSecrets | EnrollerSecrets
@@ -95,10 +105,12 @@ def sign(folder: Path, role: Role) -> Path:
     """Writes a party's signature under the task in a folder.
 
     Raises:
-        DataError: If a file is missing or damaged, or it is signed already.
+        DataError: If a file is missing or damaged, it is signed already, or it succeeds
+            another task and differs from it in more than keys.
         InvalidInputError: If the task names other keys.
     """
     task, key = load_task(folder), _signing_key(folder, role)
+    load_former(folder, task)
     if verify_key_of(key) != role.verify_key(task):
         raise InvalidInputError(
             f"Expected a task that names the {role}'s key of this folder."
@@ -132,13 +144,35 @@ def unsigned(folder: Path, task: Task) -> list[Role]:
     return missing
 
 
+def load_former(folder: Path, task: Task) -> Task | None:
+    """Reads the task whose place the one in a folder takes; None if it takes none.
+
+    Raises:
+        DataError: If its file is missing, damaged or another one's, or the two differ in
+            more than keys.
+    """
+    path = folder / FORMER_FILE
+    if task.succeeds is None:
+        if path.exists():
+            raise DataError(f"Expected a task that succeeds the one in {path}.")
+        return None
+    former = load_task(path)
+    try:
+        check_succession(task, former)
+    except Refusal as error:
+        raise DataError(f"{folder / TASK_FILE} and {path}: {error}") from None
+    return former
+
+
 def load_agreed(folder: Path) -> Task:
     """Reads the task in a folder, which all three parties have signed.
 
     Raises:
-        DataError: If a file is missing or damaged, or somebody has not signed.
+        DataError: If a file is missing or damaged, somebody has not signed, or it
+            succeeds another task and differs from it in more than keys.
     """
     task = load_task(folder)
+    load_former(folder, task)
     if missing := unsigned(folder, task):
         files = ", ".join(signature_file(role) for role in missing)
         raise DataError(

@@ -4,18 +4,60 @@ from collections.abc import Sequence
 
 from shuffledp.extras import require
 from shuffledp.service.calls import TIMEOUT, UnreachableError, ask, service_url
+from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.inclusion import (
     KeptReceipt,
     check_list,
     check_result,
     includes,
 )
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.succession import check_succession
 from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import EpochStage
 
 require("httpx", extra="service", what="A client of a service")
 
 import httpx  # noqa: E402
+
+
+async def former_task(
+    digest: bytes,
+    task: Task,
+    analyst: str,
+    *,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> Task:
+    """Returns the task of this digest: the one that is given, or one before it.
+
+    Every task names the digest of the one before, so that it does not matter who sends
+    their texts.
+
+    Args:
+        digest: Of the task that is looked for, 32 bytes.
+        task: From whoever asks the question.
+        analyst: Address of her service.
+        transport: How to reach it; the network if None.
+
+    Raises:
+        Refusal: If there is none, or she sends another one.
+        UnreachableError: If she does not answer.
+    """
+    url = f"{service_url(analyst)}/tasks/{task.identity}/former"
+    async with httpx.AsyncClient(
+        timeout=TIMEOUT, transport=transport, trust_env=False
+    ) as client:
+        while task.digest != digest:
+            if task.succeeds is None:
+                raise Refusal(
+                    Reason.UNKNOWN_TASK,
+                    "Expected a receipt of this task, or of one whose keys it replaced.",
+                )
+            reply = await ask(client, "GET", f"{url}/{task.succeeds.hex()}")
+            former = Task.from_json(canonical(reply.document))
+            check_succession(task, former)
+            task = former
+    return task
 
 
 async def missing_messages(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shuffledp.errors import DataError
+from shuffledp.service.wire.task import Task
 
 
 class DatabaseTakenError(DataError):
@@ -125,6 +126,26 @@ class OwnFile:
             layout.check(row)
         else:
             layout.check(None)
+
+
+def the_kept(digest: bytes, tasks: tuple[Task, ...]) -> Task:
+    """Returns the task that a database keeps.
+
+    Args:
+        digest: That it names.
+        tasks: The one that is hosted, and the one before, if there is one.
+
+    Raises:
+        DataError: If it is neither: another task, or an earlier or later one of its line.
+    """
+    for task in tasks:
+        if task.digest == digest:
+            return task
+    raise DataError(
+        f"Expected task {tasks[0].identity} as it was when it began, or a task that "
+        f"succeeds the one in the database, {digest.hex()}: replaced keys are not taken "
+        "back, and where they were replaced more than once, each task is served in turn."
+    )
 
 
 def _locked(path: Path, layout: Layout) -> int:

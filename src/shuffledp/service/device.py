@@ -80,7 +80,13 @@ class Now:
         task = Task.from_json(canonical(value))
         if expected is not None and task.digest != expected:
             # Its key might be the shuffler's own.
-            raise Refusal(Reason.UNKNOWN_TASK, "Expected the task that was agreed to.")
+            why = "Expected the task that was agreed to."
+            if task.succeeds == expected:
+                why = (
+                    "Expected the task that was agreed to, got one that replaces its "
+                    "keys: get task.json from whoever asks, and a new token."
+                )
+            raise Refusal(Reason.UNKNOWN_TASK, why)
         # Before it is settled who may answer, nobody's report is taken.
         enrolled = document.get("enrolment") is not None
         is_open = document.get("phase") == "open" and enrolled

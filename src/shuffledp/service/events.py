@@ -36,6 +36,7 @@ class Event(StrEnum):
     ABANDONED = "abandoned"
     SKIPPED = "skipped"
     EPOCH_BEGUN = "epoch-begun"
+    KEYS_REPLACED = "keys-replaced"
     RECEIVED = "received"
     PLANNED = "planned"
     PUBLISHED = "published"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
-from shuffledp.service.agreement import load_agreed
+from shuffledp.service.agreement import load_agreed, load_former
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
@@ -37,4 +37,5 @@ def analyst_app(
 
 def _load(folder: Path) -> tuple[Task, AnalystHost]:
     task = load_agreed(folder)
-    return task, AnalystHost(task, AnalystSecrets.load(folder / ANALYST_FILE))
+    secrets = AnalystSecrets.load(folder / ANALYST_FILE)
+    return task, AnalystHost(task, secrets, load_former(folder, task))

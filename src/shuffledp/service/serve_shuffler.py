@@ -5,7 +5,7 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
-from shuffledp.service.agreement import load_agreed
+from shuffledp.service.agreement import load_agreed, load_former
 from shuffledp.service.calls import service_url
 from shuffledp.service.run import hosted_tasks, store_at
 from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
@@ -42,7 +42,8 @@ def shuffler_app(
 def _load(folder: Path) -> tuple[Task, ShufflerHost]:
     task = load_agreed(folder)
     secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
-    return task, ShufflerHost(task, secrets, rosters_in(folder, task))
+    rosters, former = rosters_in(folder, task), load_former(folder, task)
+    return task, ShufflerHost(task, secrets, rosters, former)
 
 
 def _in_file(path: Path) -> ShufflerStore:

@@ -9,7 +9,7 @@ from shuffledp.extras import require
 from shuffledp.service.analyst.headers import SecurityHeaders
 from shuffledp.service.analyst.hosted import AnalystHost, nothing
 from shuffledp.service.analyst.intake import BatchIntake
-from shuffledp.service.analyst.ledger import ledger_of
+from shuffledp.service.analyst.ledger import ledger_of, replacements
 from shuffledp.service.analyst.pages import Pages
 from shuffledp.service.analyst.progress import ask_shuffler
 from shuffledp.service.analyst.store import AnalystStore, EpochRecord
@@ -70,6 +70,7 @@ def create_analyst(
             Route(f"{one}/batches", analyst.post_batch, methods=["POST"]),
             Route(f"{one}/epochs/{{epoch:int}}", analyst.get_result),
             Route(f"{one}/epochs/{{epoch:int}}/messages", analyst.get_messages),
+            Route(f"{one}/former/{{digest}}", analyst.get_former),
             Route(f"{one}/dashboard", analyst.show_task),
             Route(f"{one}/dashboard/{{epoch:int}}", analyst.show_task),
         ],
@@ -108,7 +109,13 @@ class _Analyst:
     @asynccontextmanager
     async def live(self, _app: Starlette) -> AsyncIterator[None]:
         """Goes on with what was interrupted, and stops without losing anything."""
-        self._store.open(hosted.task for hosted in self._tasks.values())
+        hosted_tasks = self._tasks.values()
+        replaced = self._store.open(
+            [hosted.task for hosted in hosted_tasks],
+            [hosted.former for hosted in hosted_tasks if hosted.former is not None],
+        )
+        for task in replaced:
+            say(Event.KEYS_REPLACED, self._store.state(task))
         self._worker = Worker(self._store, self._reached)
         for hosted in self._tasks.values():
             self._worker.submit(hosted)
@@ -162,6 +169,7 @@ class _Analyst:
         """Says where a task stands."""
         task = self._hosted(request).task
         state, records = await self._read(task)
+        formers = await run_in_threadpool(self._store.formers, task)
         last = records[-1] if records and records[-1].epoch == state.epoch else None
         ledger = ledger_of(state, records)
         answer: dict[str, Any] = {
@@ -179,6 +187,10 @@ class _Analyst:
             "allowance": list(task.allowance),
             "delta_spent": ledger.delta,
             "exhausted": list(state.exhausted),
+            "replaced": [
+                {"after": after, "former": former.fingerprint, "keys": list(roles)}
+                for former, after, roles in replacements(task, formers)
+            ],
             "epochs": [
                 {
                     "epoch": record.epoch,
@@ -212,6 +224,14 @@ class _Analyst:
         path = self._store.messages(task, epoch)
         return FileResponse(path, media_type="application/octet-stream")
 
+    async def get_former(self, request: Request) -> Response:
+        """Returns a task whose keys were replaced, as it was: receipts of it name it."""
+        task, wanted = self._hosted(request).task, request.path_params["digest"]
+        for former in await run_in_threadpool(self._store.formers, task):
+            if former.task.fingerprint == wanted:
+                return Response(former.task.to_json(), media_type="application/json")
+        raise Refusal(Reason.NOT_FOUND, "Expected a former task's digest.")
+
     async def show_tasks(self, _request: Request) -> Response:
         """Shows all tasks."""
         tasks = [hosted.task for hosted in self._tasks.values()]
@@ -225,6 +245,7 @@ class _Analyst:
         shown = [record for record in records if epoch in (None, record.epoch)]
         if epoch is not None and not shown:
             raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is over.")
+        formers = await run_in_threadpool(self._store.formers, task)
         progress = await ask_shuffler(self._shuffler_url, task)
         page = await run_in_threadpool(
             self._pages.task,
@@ -233,6 +254,7 @@ class _Analyst:
             shown[-1] if shown else None,
             progress,
             shuffler_named=self._shuffler_url is not None,
+            formers=formers,
         )
         return HTMLResponse(page)
 

@@ -14,10 +14,12 @@ class AnalystHost:
     Attributes:
         task: The task.
         secrets: Hers: the task names their public halves.
+        former: The task whose place it takes; None if it takes none.
     """
 
     task: Task
     secrets: AnalystSecrets
+    former: Task | None = None
 
     def __post_init__(self) -> None:
         task = self.task

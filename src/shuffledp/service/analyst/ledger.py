@@ -8,8 +8,11 @@ of what her choices cost in the epochs she took part in.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shuffledp.service.analyst.store import EpochRecord
+from shuffledp.service.analyst.store import EpochRecord, Former
 from shuffledp.service.collection.analyst_state import AnalystState
+from shuffledp.service.wire.parties import Role
+from shuffledp.service.wire.succession import check_succession
+from shuffledp.service.wire.task import Task
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,22 @@ def ledger_of(state: AnalystState, epochs: Sequence[EpochRecord]) -> Ledger:
     )
     delta = task.delta * sum(record.opened for record in epochs)
     return Ledger(tuple(record.epoch for record in epochs), accounts, delta)
+
+
+def replacements(
+    task: Task, formers: Sequence[Former]
+) -> list[tuple[Task, int, tuple[Role, ...]]]:
+    """Returns each former task, after which epoch its keys were replaced, and whose.
+
+    Args:
+        task: That is served.
+        formers: Those before, in order.
+    """
+    later = [*(former.task for former in formers[1:]), task]
+    return [
+        (former.task, former.after, check_succession(successor, former.task))
+        for former, successor in zip(formers, later, strict=False)
+    ]
 
 
 def _percent(part: float, whole: float) -> float:

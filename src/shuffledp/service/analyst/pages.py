@@ -9,10 +9,11 @@ from shuffledp.accounting.certificate import read_certificate
 from shuffledp.extras import require
 from shuffledp.report.words import plain, shown
 from shuffledp.service.analyst.figures import figure_of
-from shuffledp.service.analyst.ledger import ledger_of
+from shuffledp.service.analyst.ledger import ledger_of, replacements
 from shuffledp.service.analyst.progress import Progress
-from shuffledp.service.analyst.store import EpochRecord
+from shuffledp.service.analyst.store import EpochRecord, Former
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
+from shuffledp.service.wire.succession import names_of
 from shuffledp.service.wire.task import Task
 from shuffledp.version import __version__
 
@@ -71,6 +72,7 @@ class Pages:
         progress: Progress | None,
         *,
         shuffler_named: bool,
+        formers: Sequence[Former],
     ) -> str:
         """Returns the page of one task.
 
@@ -80,6 +82,7 @@ class Pages:
             record: The one that is shown; None before the first.
             progress: What the shuffler says; None if it is not reachable.
             shuffler_named: Whether it is known where the shuffler is.
+            formers: The tasks whose keys were replaced, in order.
         """
         task = state.task
         result = None if record is None else record.result
@@ -106,6 +109,10 @@ class Pages:
             result=result,
             choices=None if result is None else choices_of(task, result),
             ledger=ledger_of(state, records),
+            replaced=[
+                {"after": after, "whose": names_of(roles), "digest": former.fingerprint}
+                for former, after, roles in replacements(task, formers)
+            ],
         )
 
     def _render(self, template: str, **values: object) -> str:

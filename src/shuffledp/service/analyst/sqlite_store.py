@@ -16,6 +16,7 @@ from pathlib import Path
 from shuffledp.errors import DataError
 from shuffledp.service.analyst.store import (
     EpochRecord,
+    Former,
     read_record,
     read_state,
     waiting_batch,
@@ -23,7 +24,7 @@ from shuffledp.service.analyst.store import (
     write_state,
 )
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
-from shuffledp.service.database import Layout, OwnFile
+from shuffledp.service.database import Layout, OwnFile, the_kept
 from shuffledp.service.metrics import STORAGE_ERRORS
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import to_text
@@ -32,13 +33,15 @@ from shuffledp.service.wire.task import Task
 
 _LAYOUT = Layout(
     "analyst",
-    version=2,
+    version=3,
     tables=(
         "states (task TEXT PRIMARY KEY, digest BLOB NOT NULL, value TEXT NOT NULL)",
         "batches (task TEXT, batch_id BLOB, people TEXT NOT NULL, acknowledgement BLOB,"
         " PRIMARY KEY (task, batch_id))",
         "epochs (task TEXT, epoch INTEGER, value TEXT NOT NULL,"
         " PRIMARY KEY (task, epoch))",
+        "formers (place INTEGER PRIMARY KEY, task TEXT NOT NULL, after INTEGER NOT NULL,"
+        " value BLOB NOT NULL)",
     ),
 )
 
@@ -56,25 +59,26 @@ class SqliteAnalystStore:
         self._lock = threading.Lock()
         self._file: OwnFile | None = None
 
-    def open(self, tasks: Iterable[Task]) -> None:
+    def open(self, tasks: Iterable[Task], formers: Iterable[Task] = ()) -> list[Task]:
         """Opens the database, and begins tasks that are new.
 
         Raises:
-            DataError: If it is no such database, another analyst has it, or one of tasks
-                was changed.
+            DataError: If it is no such database, another analyst has it, or it keeps
+                another task, or one whose place cannot be taken at this point.
         """
+        before = {former.digest: former for former in formers}
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"Could not open the database {self.path}.") from error
         self._file = OwnFile(self.path, _LAYOUT)
         try:
-            for task in tasks:
-                self._begin(task)
+            begun = [t for t in tasks if self._begins(t, before.get(t.succeeds or b""))]
             self._delete_unnamed()
         except BaseException:
             self.close()
             raise
+        return begun
 
     def close(self) -> None:
         """Ends it."""
@@ -190,6 +194,15 @@ class SqliteAnalystStore:
             ).fetchall()
         return [read_record(*row) for row in rows]
 
+    def formers(self, task: Task) -> list[Former]:
+        """Returns the tasks before this one, in order."""
+        with self._lock:
+            rows = self._open_database.execute(
+                "SELECT value, after FROM formers WHERE task = ? ORDER BY place",
+                (task.identity,),
+            ).fetchall()
+        return [Former(Task.from_json(value), after) for value, after in rows]
+
     @property
     def _open_database(self) -> sqlite3.Connection:
         if self._file is None:
@@ -210,14 +223,32 @@ class SqliteAnalystStore:
                 database.execute("ROLLBACK")
             raise
 
-    def _begin(self, task: Task) -> None:
+    def _begins(self, task: Task, former: Task | None) -> bool:
+        """Begins a task that is new; tells whether it took the place of another one."""
         row = self._open_database.execute(
             "SELECT digest FROM states WHERE task = ?", (task.identity,)
         ).fetchone()
         if row is None:
             self._write_state(AnalystState.begin(task))
-        elif row[0] != task.digest:
-            raise DataError(f"Expected the task {task.identity} as it was before.")
+            return False
+        kept = the_kept(row[0], (task,) if former is None else (task, former))
+        if kept is task:
+            return False
+        before = self._state(kept)
+        try:
+            after = before.succeed(task)
+        except Refusal as error:
+            raise DataError(str(error)) from error
+        with self._transaction() as database:
+            self._write_state(after)
+            database.execute(
+                "INSERT INTO formers (task, after, value) VALUES (?, ?, ?)",
+                (task.identity, after.over, kept.to_json()),
+            )
+            for epoch in range(before.over + 1, after.over + 1):
+                skipped = EpochRecord.skipped(task, epoch, "Keys were replaced in it")
+                self._write_record(task, skipped)
+        return True
 
     def _state(self, task: Task) -> AnalystState:
         row = self._open_database.execute(

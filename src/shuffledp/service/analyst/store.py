@@ -57,10 +57,12 @@ class EpochRecord:
         return "skipped" if self.reason is Reason.SKIPPED else "withheld"
 
     @classmethod
-    def skipped(cls, task: Task, epoch: int) -> "EpochRecord":
+    def skipped(
+        cls, task: Task, epoch: int, why: str = "The shuffler skipped this epoch"
+    ) -> "EpochRecord":
         """Returns that of an epoch of which nothing was counted."""
         nobody, nothing = (0,) * len(task.counted), (0.0,) * len(task.choices)
-        said = ("The shuffler skipped this epoch",)
+        said = (why,)
         return cls(epoch, nobody, nothing, False, said, Reason.SKIPPED)
 
     @property
@@ -69,11 +71,32 @@ class EpochRecord:
         return Refusal(self.reason or Reason.NOT_FOUND, "; ".join(self.failures) + ".")
 
 
+@dataclass(frozen=True)
+class Former:
+    """A task whose keys were replaced.
+
+    Attributes:
+        task: As it was.
+        after: The last epoch that was over by then; 0 if none was.
+    """
+
+    task: Task
+    after: int
+
+
 class AnalystStore(Protocol):
     """Keeps everything, durably: what a method wrote is there after a power cut."""
 
-    def open(self, tasks: Iterable[Task]) -> None:
-        """Begins tasks that are new, and deletes what nobody needs any more."""
+    def open(self, tasks: Iterable[Task], formers: Iterable[Task] = ()) -> list[Task]:
+        """Begins tasks that are new, and deletes what nobody needs any more.
+
+        Args:
+            tasks: All that are served.
+            formers: Those whose place some of them take.
+
+        Returns:
+            The tasks that have just taken the place of another one.
+        """
 
     def close(self) -> None:
         """Ends it."""
@@ -122,6 +145,9 @@ class AnalystStore(Protocol):
 
     def epochs(self, task: Task) -> list[EpochRecord]:
         """Returns all epochs that are over, in order."""
+
+    def formers(self, task: Task) -> list[Former]:
+        """Returns the tasks before this one, in order."""
 
 
 def write_state(state: AnalystState) -> str:

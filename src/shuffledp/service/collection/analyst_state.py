@@ -4,6 +4,7 @@
                                   --publish--> PUBLISHED --receive the next epoch--> ...
                                   --withhold--> WITHHELD --receive the next epoch--> ...
     WAITING --receive a later epoch--> RECEIVED (those between are skipped)
+    all but RECEIVED --succeed--> the same, with other keys
 
 Epochs never go backwards. One may be skipped only if the shuffler signed that it was: what
 it delivered, and is not remembered here, was forgotten with what it cost.
@@ -20,6 +21,7 @@ from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.step import Step
+from shuffledp.service.wire.succession import check_succession
 from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.tally import Tally
@@ -191,6 +193,37 @@ class AnalystState:
         total = tuple(a + b for a, b in zip(self.spent, spent, strict=True))
         phase = AnalystPhase.PUBLISHED if published else AnalystPhase.WITHHELD
         return replace(self, phase=phase, spent=total)
+
+    def succeed(self, task: Task) -> "AnalystState":
+        """Returns the state in which a task with other keys goes on where this stands.
+
+        What was spent stays spent. Answers to a plan of the former task cannot come any
+        more: their epoch is skipped.
+
+        Args:
+            task: Which succeeds this one.
+
+        Raises:
+            Refusal: If it does not succeed this one, or a batch waits to be counted.
+        """
+        check_succession(task, self.task)
+        if self.phase is AnalystPhase.RECEIVED:
+            raise Refusal(
+                Reason.NOT_OPEN,
+                "Expected keys to be replaced between epochs: go on with the former "
+                f"task until epoch {self.epoch} is counted.",
+            )
+        begun = AnalystState.begin(task)
+        if self.phase is not AnalystPhase.WAITING:
+            return replace(
+                begun,
+                epoch=self.epoch,
+                stage=self.stage,
+                phase=self.phase,
+                spent=self.spent,
+            )
+        epoch = self.epoch + (self.plan is not None)
+        return replace(begun, epoch=epoch, spent=self.spent)
 
     def _expect(self, stage: EpochStage) -> None:
         if self.phase is not AnalystPhase.RECEIVED or self.stage is not stage:

@@ -9,6 +9,8 @@
          --skip----> SKIPPED --next_epoch--> OPEN
          --resume--> OPEN (a later epoch, as this party's database was lost)
 
+    OPEN before anybody reported, DELIVERED, SKIPPED --succeed--> the same, with other keys
+
 A batch is dropped only once the analyst has refused it: one that she may have is handed
 over until she signs for it, or she would count what is said to be dropped.
 
@@ -31,6 +33,7 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import Header
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.step import MAX_EPOCH, Step
+from shuffledp.service.wire.succession import check_succession
 from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import EpochStage
 
@@ -245,6 +248,32 @@ class ShufflerState:
         if awaited >= self.task.last_epoch:
             raise Refusal(Reason.NOT_OPEN, "Expected an epoch after this one.")
         return ShufflerState.begin(self.task, awaited + 1, after=awaited - 1)
+
+    def succeed(self, task: Task, people: tuple[int, ...]) -> "ShufflerState":
+        """Returns the state in which a task with other keys goes on where this stands.
+
+        Who was enrolled in an open epoch has to be enrolled again: with other keys
+        nobody's token is good any more.
+
+        Args:
+            task: Which succeeds this one.
+            people: Who reported in this step so far.
+
+        Raises:
+            Refusal: If it does not succeed this one, or something was collected that
+                nobody could open any more.
+        """
+        check_succession(task, self.task)
+        if self.phase in (ShufflerPhase.DELIVERED, ShufflerPhase.SKIPPED):
+            return replace(self, task=task, enrolment=None)
+        first = self.phase is ShufflerPhase.OPEN and self.stage is task.stages[0]
+        if not first or any(people):
+            raise Refusal(
+                Reason.NOT_OPEN,
+                "Expected keys to be replaced between epochs: go on with the former "
+                f"task until epoch {self.epoch} is delivered or skipped.",
+            )
+        return ShufflerState.begin(task, self.epoch, after=self.after)
 
     def next_epoch(self) -> "ShufflerState":
         """Returns the state in which the next epoch begins.

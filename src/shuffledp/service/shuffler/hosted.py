@@ -19,11 +19,13 @@ class ShufflerHost:
         task: The task.
         secrets: Its own: the task names the public half of the signing key.
         rosters: Returns the roster of an epoch; None while there is none.
+        former: The task whose place it takes; None if it takes none.
     """
 
     task: Task
     secrets: ShufflerSecrets
     rosters: Callable[[int], Roster | None]
+    former: Task | None = None
 
     def __post_init__(self) -> None:
         if self.secrets.verify_key != self.task.shuffler_signing_key:

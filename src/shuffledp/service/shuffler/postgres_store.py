@@ -119,8 +119,9 @@ class PostgresStore:
         async with self._transaction() as connection:
             await connection.execute("SELECT 1")
 
-    async def begin(self, state: ShufflerState) -> Record:
+    async def begin(self, state: ShufflerState, former: Task | None = None) -> Record:
         """As `ShufflerStore`."""
+        tasks = (state.task,) if former is None else (state.task, former)
         name = table_name(state.task)
         async with self._transaction() as connection:
             select = "SELECT state, people, refused FROM task WHERE name = $1"
@@ -132,7 +133,7 @@ class PostgresStore:
                 await _make_tables(connection, state)
         kept, people, refused = row
         return Record(
-            read_state(kept, state.task), tuple(json.loads(people)), json.loads(refused)
+            read_state(kept, *tasks), tuple(json.loads(people)), json.loads(refused)
         )
 
     async def add(

@@ -85,9 +85,10 @@ class SqliteStore:
         """As `ShufflerStore`."""
         await self._run(self._check)
 
-    async def begin(self, state: ShufflerState) -> Record:
+    async def begin(self, state: ShufflerState, former: Task | None = None) -> Record:
         """As `ShufflerStore`."""
-        return await self._run(lambda: self._begin(state))
+        tasks = (state.task,) if former is None else (state.task, former)
+        return await self._run(lambda: self._begin(state, tasks))
 
     async def add(
         self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
@@ -137,7 +138,7 @@ class SqliteStore:
             self._file.close()
             self._file = None
 
-    def _begin(self, state: ShufflerState) -> Record:
+    def _begin(self, state: ShufflerState, tasks: tuple[Task, ...]) -> Record:
         name = table_name(state.task)
         with self._transaction() as database:
             select = "SELECT state, people, refused FROM task WHERE name = ?"
@@ -148,7 +149,7 @@ class SqliteStore:
                 self._make_tables(state)
         kept, people, refused = row
         return Record(
-            read_state(kept, state.task), tuple(json.loads(people)), json.loads(refused)
+            read_state(kept, *tasks), tuple(json.loads(people)), json.loads(refused)
         )
 
     def _add(

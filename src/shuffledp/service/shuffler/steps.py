@@ -53,9 +53,22 @@ class Steps:
         self._changing = asyncio.Lock()
 
     async def restore(self) -> Record:
-        """Goes on where the store stands, and returns what it keeps."""
-        record = await self._store.begin(ShufflerState.begin(self.hosted.task))
+        """Goes on where the store stands, and returns what it keeps.
+
+        Raises:
+            DataError: If it keeps another task, or one whose place this one cannot take
+                at this point.
+        """
+        task, former = self.hosted.task, self.hosted.former
+        record = await self._store.begin(ShufflerState.begin(task), former)
         self._stand(record.state, record.people)
+        if self.state.task != task:
+            try:
+                after = self.state.succeed(task, self.people)
+            except Refusal as error:
+                raise DataError(str(error)) from error
+            await self._move(after, self.people)
+            say(Event.KEYS_REPLACED, after)
         await self.enroll()
         self.show()
         return record

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import DataError
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.database import Layout
+from shuffledp.service.database import Layout, the_kept
 from shuffledp.service.metrics import STORAGE_ERRORS
 from shuffledp.service.wire.canonical import (
     canonical,
@@ -32,7 +32,7 @@ from shuffledp.service.wire.canonical import (
 from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Enrolment
-from shuffledp.service.wire.task import ID_SIZE, Task
+from shuffledp.service.wire.task import DIGEST_SIZE, ID_SIZE, Task
 from shuffledp.statistics.survey import EpochStage
 
 STEP_TABLES = ("marks", "messages", "batch")
@@ -97,11 +97,15 @@ class ShufflerStore(Protocol):
     async def check(self) -> None:
         """Connects again if that is needed; refused as STORAGE if it cannot be used."""
 
-    async def begin(self, state: ShufflerState) -> Record:
+    async def begin(self, state: ShufflerState, former: Task | None = None) -> Record:
         """Returns what is kept of a task; begins with `state` if that is nothing.
 
+        Args:
+            state: Of the task, at its beginning.
+            former: The task before; a state of it is returned as it is.
+
         Raises:
-            DataError: If the task changed since.
+            DataError: If another task is kept.
         """
 
     async def add(
@@ -189,16 +193,20 @@ def write_state(state: ShufflerState) -> str:
     return canonical(value).decode()
 
 
-def read_state(text: str, task: Task) -> ShufflerState:
+def read_state(text: str, *tasks: Task) -> ShufflerState:
     """Reads what `write_state` gave.
 
+    Args:
+        text: A state of one of the tasks.
+        tasks: The one that is hosted, and the one before, if there is one.
+
     Raises:
-        DataError: If it is of another version of the task, or damaged.
+        DataError: If it is another one's, or damaged.
     """
     try:
         value: dict[str, Any] = read_object(text, "a state")
-        if value["task"] != to_text(task.digest):
-            raise DataError(f"Expected task {task.identity} as it was when it began.")
+        kept = from_text(value["task"], DIGEST_SIZE, "a digest")
+        task = the_kept(kept, tasks)
         plan, batch_id = value["plan"], value["batch_id"]
         enrolment = value["enrolment"]
         return ShufflerState(
@@ -213,4 +221,5 @@ def read_state(text: str, task: Task) -> ShufflerState:
             value["deadline"],
         )
     except (KeyError, ValueError, Refusal) as error:
-        raise DataError(f"Expected the state of task {task.identity}.") from error
+        identity = tasks[0].identity
+        raise DataError(f"Expected the state of task {identity}.") from error

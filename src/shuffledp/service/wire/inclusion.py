@@ -6,6 +6,7 @@ nobody: the whole list is read.
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,18 @@ class KeptReceipt:
 
     receipt: Receipt
     messages: tuple[bytes, ...]
+
+    @staticmethod
+    def task_of(content: bytes) -> bytes:
+        """Returns the digest of the task that a receipt says it is of.
+
+        Raises:
+            Refusal: If it says none.
+        """
+        text = read_object(content, "a receipt").get("task")
+        if not isinstance(text, str) or not re.fullmatch("[0-9a-f]{64}", text):
+            raise Refusal(Reason.MALFORMED, "Expected a receipt that names its task.")
+        return bytes.fromhex(text)
 
     @classmethod
     def read(cls, content: bytes, task: Task) -> "KeptReceipt":

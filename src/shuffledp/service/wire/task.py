@@ -24,9 +24,9 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.statistics.survey import EpochStage, Offer
 
-VERSION = 3
+VERSION = 4
 ID_SIZE = 16
-KEY_SIZE = 32
+KEY_SIZE = DIGEST_SIZE = 32
 MAX_CHOICES = 64
 MAX_PEOPLE = 10**9
 
@@ -42,7 +42,7 @@ _KEYS = (
 )
 _NAMES = frozenset(
     {"version", "task_id", "name", "notice", "question", "protocol"}
-    | {"delta", "absent", "suite"}
+    | {"delta", "absent", "suite", "succeeds"}
     | {*_LISTS, *_KEYS}
 )
 
@@ -69,6 +69,8 @@ class Task:
         analyst_signing_key: Ed25519, for plans and acknowledgements, 32 bytes.
         shuffler_signing_key: Ed25519, for receipts and batches, 32 bytes.
         enroller_signing_key: Ed25519, for rosters, 32 bytes.
+        succeeds: Digest of the task whose place it takes, as keys were replaced
+            (`wire.succession`), 32 bytes; None for a task that begins.
     """
 
     task_id: bytes
@@ -86,6 +88,7 @@ class Task:
     analyst_signing_key: bytes
     shuffler_signing_key: bytes
     enroller_signing_key: bytes
+    succeeds: bytes | None = None
 
     def __post_init__(self) -> None:
         choices = float_array(self.choices, "choices")
@@ -113,13 +116,15 @@ class Task:
             raise InvalidInputError("Expected a name of 1 to 100 characters.")
         self.notice.check_answers(self.question.texts[1:])
         sizes = _sizes(self.suite)
-        if [len(getattr(self, name)) for name in _KEYS] != list(sizes):
+        if [len(key) for key in self.keys.values()] != list(sizes):
             raise InvalidInputError("Expected public keys of the suite's sizes.")
         # One party that does two others' work would see what neither may.
-        if len({getattr(self, name) for name in _KEYS}) != len(_KEYS):
+        if len(set(self.keys.values())) != len(_KEYS):
             raise InvalidInputError("Expected every key to be another one.")
         if len(self.task_id) != ID_SIZE:
             raise InvalidInputError(f"Expected a task id of {ID_SIZE} bytes.")
+        if len(self.succeeds or bytes(DIGEST_SIZE)) != DIGEST_SIZE:
+            raise InvalidInputError("Expected the digest of a former task, or none.")
         # Checks what is left: a question that these choices cannot be offered with.
         _ = self.protocol
 
@@ -142,6 +147,11 @@ class Task:
     def fingerprint(self) -> str:
         """The digest as people compare it: 64 hex digits, `sha256sum task.json`."""
         return self.digest.hex()
+
+    @property
+    def keys(self) -> dict[str, bytes]:
+        """The public keys, by the names of these attributes."""
+        return {name: getattr(self, name) for name in _KEYS}
 
     @property
     def identity(self) -> str:
@@ -202,7 +212,8 @@ class Task:
             "minimum": list(self.minimum),
             # One text for 1 and 1.0, or whoever reads it would have another digest.
             **{name: list(map(float, getattr(self, name))) for name in _NUMBERS},
-            **{name: to_text(getattr(self, name)) for name in _KEYS},
+            **{name: to_text(key) for name, key in self.keys.items()},
+            "succeeds": self.succeeds and to_text(self.succeeds),
         }
 
     def to_json(self) -> bytes:
@@ -238,6 +249,7 @@ class Task:
             name: from_text(value[name], size, name)
             for name, size in zip(_KEYS, _sizes(suite), strict=True)
         }
+        succeeds = value["succeeds"]
         task = cls(
             task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
             name=value["name"],
@@ -251,6 +263,9 @@ class Task:
             absent=value["absent"],
             suite=suite,
             **keys,
+            succeeds=None
+            if succeeds is None
+            else from_text(succeeds, DIGEST_SIZE, "a digest"),
         )
         if value["protocol"] != task.protocol.record:
             raise Refusal(

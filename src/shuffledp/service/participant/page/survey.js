@@ -93,7 +93,7 @@ export async function read(text) {
   const taskId = wire.fromText(task?.task_id, 16);
   const analystKey = wire.fromText(task?.analyst_key, 32);
   const { statistic, terms } = task?.question ?? {};
-  const known = task?.version === 3 && isKnown(task.protocol, statistic);
+  const known = task?.version === 4 && isKnown(task.protocol, statistic);
   if (!known || !agrees(task.protocol, statistic, terms) || !isTranslated(task) || !taskId) {
     throw new Trouble(t("unknown-survey"));
   }

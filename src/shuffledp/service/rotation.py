@@ -1,0 +1,72 @@
+"""A task with other keys: what an analyst makes of it, for everybody to sign."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.service.agreement import (
+    FORMER_FILE,
+    load_agreed,
+    load_public_part,
+    public_part_file,
+    sign,
+)
+from shuffledp.service.secrets import (
+    ANALYST_FILE,
+    TASK_FILE,
+    AnalystSecrets,
+    write_new,
+)
+from shuffledp.service.wire.parties import Role
+from shuffledp.service.wire.refusal import Refusal
+from shuffledp.service.wire.succession import check_succession
+from shuffledp.service.wire.task import Task
+
+
+def rotate_task(former_folder: Path, folder: Path) -> tuple[Task, tuple[Role, ...]]:
+    """Writes a task with other keys, the former one, and the analyst's signature.
+
+    Args:
+        former_folder: The analyst's, of the task that all have signed.
+        folder: With the public parts of those whose keys are new, and the analyst's own
+            keys if hers are; otherwise she keeps hers, and gets a copy of them here.
+
+    Returns:
+        The task, and whose keys are new in it.
+
+    Raises:
+        InvalidInputError: If nobody's key is new, or one was somebody's before.
+        DataError: If a file is missing or damaged, there is a task already, or nothing
+            can be written.
+    """
+    for name in (TASK_FILE, FORMER_FILE):
+        if (folder / name).exists():
+            raise DataError(f"Expected no {folder / name} yet: it is kept as it is.")
+    former = load_agreed(former_folder)
+    keeps = not (folder / ANALYST_FILE).exists()
+    analyst = AnalystSecrets.load((former_folder if keeps else folder) / ANALYST_FILE)
+    analyst_key, analyst_signing_key = analyst.public_keys()
+    task = replace(
+        former,
+        suite=analyst.suite,
+        analyst_key=analyst_key,
+        analyst_signing_key=analyst_signing_key,
+        shuffler_signing_key=_key(folder, Role.SHUFFLER, former),
+        enroller_signing_key=_key(folder, Role.ENROLLER, former),
+        succeeds=former.digest,
+    )
+    try:
+        roles = check_succession(task, former)
+    except Refusal as error:
+        raise InvalidInputError(f"Expected new keys in {folder}: {error}") from error
+    if keeps:
+        analyst.save(folder / ANALYST_FILE)
+    write_new(folder / FORMER_FILE, former.to_json().decode())
+    write_new(folder / TASK_FILE, task.to_json().decode())
+    sign(folder, Role.ANALYST)
+    return task, roles
+
+
+def _key(folder: Path, role: Role, former: Task) -> bytes:
+    path = folder / public_part_file(role)
+    return load_public_part(path, role) if path.exists() else role.verify_key(former)
