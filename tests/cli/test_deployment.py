@@ -40,65 +40,136 @@ def commands(begin: str, first: str = "shuffledp") -> list[list[str]]:
     return [words[1:] for words in split if words[:1] == [first]]
 
 
-def test_the_documented_commands_lead_three_machines_to_two_services(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machines = {party: tmp_path / f"of-the-{party}" for party in PARTIES}
-    for machine in machines.values():
-        machine.mkdir()
+class Machines:
+    """Three of them, between which files alone are sent."""
 
-    def on(party: str, words: list[str]) -> str:
-        monkeypatch.chdir(machines[party])
-        outcome = command(*words)
+    def __init__(
+        self, command: Command, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self._command, self._monkeypatch = command, monkeypatch
+        self.of = {party: root / f"of-the-{party}" for party in PARTIES}
+        for machine in self.of.values():
+            machine.mkdir()
+
+    def on(self, party: str, words: list[str]) -> str:
+        """What a command says on one of them."""
+        self._monkeypatch.chdir(self.of[party])
+        outcome = self._command(*words)
         assert outcome.code == 0, (party, words, outcome.err)
         return outcome.out
 
-    def send(name: str, source: str, *targets: str, beside: bool = False) -> None:
+    def send(self, name: str, source: str, *targets: str, to: str = "") -> None:
+        """Copies a file, which names its folder, to the same place or another one."""
         for target in targets:
-            folder = machines[target] if beside else machines[target] / "commuting"
-            shutil.copy(machines[source] / "commuting" / name, folder)
+            place = self.of[target] / (to or name)
+            place.parent.mkdir(exist_ok=True)
+            shutil.copy(self.of[source] / name, place)
 
-    draw = commands("1. Each party draws its own keys")
-    assert [words[2] for words in draw] == list(PARTIES)
-    for words in draw:
-        on(words[2], words)
-    for party in ("shuffler", "enroller"):
-        send(f"{party}.public.json", party, "analyst", beside=True)
-    create, sign = commands("2. They agree on a task")
-    [translation] = re.findall(r"```json\n(.*?)```", section("2. They"), re.S)
-    (machines["analyst"] / "de.json").write_text(translation)
-    created = on("analyst", create)
-    for name in ("task.json", "task.analyst.sig"):
-        send(name, "analyst", "shuffler", "enroller")
-    signed = [on(party, sign) for party in ("shuffler", "enroller")]
-    send("task.shuffler.sig", "shuffler", "analyst", "enroller")
-    send("task.enroller.sig", "enroller", "analyst", "shuffler")
-    [enrol] = commands("4. Tokens")
-    enrolled = on("enroller", enrol)
-    send("roster-1.bin", "enroller", "shuffler")
+    def agree(self) -> list[str]:
+        """Does what the first two steps say, and returns what was said of the task."""
+        draw = commands("1. Each party draws its own keys")
+        assert [words[2] for words in draw] == list(PARTIES)
+        for words in draw:
+            self.on(words[2], words)
+        for party in ("shuffler", "enroller"):
+            part = f"{party}.public.json"
+            self.send(f"commuting/{part}", party, "analyst", to=part)
+        create, sign = commands("2. They agree on a task")
+        [translation] = re.findall(r"```json\n(.*?)```", section("2. They"), re.S)
+        (self.of["analyst"] / "de.json").write_text(translation)
+        said = [self.on("analyst", create)]
+        for name in ("task.json", "task.analyst.sig"):
+            self.send(f"commuting/{name}", "analyst", "shuffler", "enroller")
+        said += [self.on(party, sign) for party in ("shuffler", "enroller")]
+        self.exchange_signatures("commuting")
+        return said
 
-    # They would run for ever: what they need has been found by then.
-    begun: list[dict[str, Any]] = []
+    def exchange_signatures(self, folder: str) -> None:
+        """Everybody gets the three signatures."""
+        for party in ("shuffler", "enroller"):
+            others = [other for other in PARTIES if other != party]
+            self.send(f"{folder}/task.{party}.sig", party, *others)
+
+
+@pytest.fixture
+def machines(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Machines:
+    return Machines(command, tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Services that were started: they would run for ever."""
+    found: list[dict[str, Any]] = []
 
     def run(_app: object, **more: Any) -> None:
-        begun.append(more)
+        found.append(more)
 
     monkeypatch.setattr("shuffledp.service.run.run", run)
+    return found
+
+
+def digests_in(said: list[str]) -> set[str]:
+    """What the parties compare."""
+    form = r"sha256 of task.json: ([0-9a-f]{64})\n"
+    return {re.findall(form, text)[0] for text in said}
+
+
+def test_the_documented_commands_lead_three_machines_to_two_services(
+    machines: Machines, begun: list[dict[str, Any]]
+) -> None:
+    said = machines.agree()
+    [enrol] = commands("4. Tokens")
+    said.append(machines.on("enroller", enrol))
+    machines.send("commuting/roster-1.bin", "enroller", "shuffler")
+
     services = commands("3. Two start their service")
     for words in services:
-        on(words[1], words)
+        machines.on(words[1], words)
 
-    digests = {
-        re.findall(r"sha256 of task.json: ([0-9a-f]{64})\n", said)[0]
-        for said in (created, *signed, enrolled)
-    }
-    assert len(digests) == 1
+    [digest] = digests_in(said)
     assert [words[1] for words in services] == ["shuffler", "analyst"]
     assert [more["port"] for more in begun] == [8000, 8001]
-    links = (machines["enroller"] / "tokens.txt").read_text().splitlines()
+    links = (machines.of["enroller"] / "tokens.txt").read_text().splitlines()
     assert len(links) == 5000
     assert links[0].startswith("https://shuffler.example/tasks/")
-    assert links[0].endswith(f"&task={digests.pop()}")
+    assert links[0].endswith(f"&task={digest}")
+
+
+def test_the_documented_commands_replace_a_key(
+    machines: Machines, begun: list[dict[str, Any]]
+) -> None:
+    [former] = digests_in(machines.agree())
+    init, rotate, sign = commands("Replacing keys")
+    new = "commuting-2"
+
+    machines.on("shuffler", init)
+    machines.send(f"{new}/shuffler.public.json", "shuffler", "analyst")
+    said = [machines.on("analyst", rotate)]
+    for name in ("task.json", "former.task.json", "task.analyst.sig"):
+        machines.send(f"{new}/{name}", "analyst", "shuffler", "enroller")
+    [copied] = re.findall(r"`cp (\S+) (\S+)/`", section("Replacing keys"))
+    assert copied == ("commuting/enroller.json", new)
+    machines.send(copied[0], "enroller", "enroller", to=f"{new}/enroller.json")
+    said += [machines.on(party, sign) for party in ("shuffler", "enroller")]
+    machines.exchange_signatures(new)
+    for words in commands("3. Two start their service"):
+        renamed = [new if word == "commuting" else word for word in words]
+        machines.on(renamed[1], renamed)
+
+    [digest] = digests_in(said)
+    assert digest != former
+    for text in said:
+        assert f"takes the place of the one with sha256 {former}" in text
+        assert "keys of the shuffler are new, and all else is the same" in text
+    assert len(begun) == 2
+    analyst, shuffler = machines.of["analyst"], machines.of["shuffler"]
+    secret = [(analyst / f / "analyst.json") for f in ("commuting", new)]
+    assert secret[0].read_bytes() == secret[1].read_bytes()
+    assert secret[1].stat().st_mode & 0o077 == 0
+    files = [shuffler / f / "shuffler.json" for f in ("commuting", new)]
+    assert files[0].read_bytes() != files[1].read_bytes()
 
 
 def test_every_command_of_an_operator_has_the_options_that_are_documented(

@@ -269,7 +269,7 @@ OTHER_VERSION = (
 )
 
 
-VERSIONS = {"shuffler": 3, "analyst": 2}
+VERSIONS = {"shuffler": 3, "analyst": 3}
 
 
 @pytest.mark.parametrize("owner", ["shuffler", "analyst"])
@@ -300,7 +300,7 @@ def test_a_database_of_the_other_party_is_refused(tmp_path: Path) -> None:
     store.open([])
     store.close()
 
-    with pytest.raises(DataError, match="got the analyst's of version 2"):
+    with pytest.raises(DataError, match="got the analyst's of version 3"):
         asyncio.run(SqliteStore(tmp_path / "db").open())
 
 

@@ -124,6 +124,7 @@ def test_a_group_decides_as_if_reports_came_one_by_one(
             np.zeros(count, dtype=np.int64),
             np.zeros((count, 2, 7), dtype=np.uint8),
             (),
+            bytes(32),
         )
 
     def expected() -> list[list[Outcome]]:

@@ -152,8 +152,8 @@ def check_command(receipts: Path, path: Path, analyst: str) -> None:
     They are a file that the participant's page saved, or `shuffledp device send`. The
     shuffler signed what it took in; the result is signed by the analyst, and names the list
     of the messages that it was computed from. The whole list is downloaded: nobody is asked
-    about one message. Should the task's keys have been replaced since, the present task.json
-    will do as well.
+    about one message. Should the task's keys have been replaced since, the present
+    task.json will do as well.
     """
     from shuffledp.service.checking import (  # Needs the extra.
         former_task,
