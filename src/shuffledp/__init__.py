@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from shuffledp.randomizers.rappor import Rappor
     from shuffledp.randomizers.subset_selection import SubsetSelection
     from shuffledp.randomizers.unary_encoding import UnaryEncoding
-    from shuffledp.randomness import SystemRandom
+    from shuffledp.randomness import KeyedRandom, SystemRandom
     from shuffledp.reports import Reports, ShuffledReports
     from shuffledp.shuffler.shuffle import shuffle
     from shuffledp.statistics.frequency.protocol import Frequency
@@ -88,6 +88,7 @@ __all__ = [
     "ItemsEstimate",
     "ItemsFramework",
     "KRandomizedResponse",
+    "KeyedRandom",
     "Laplace",
     "LevelGuarantee",
     "LocalHashing",
@@ -176,6 +177,7 @@ _MODULES = {
     "Strings": "statistics.strings.protocol",
     "SubsetSelection": "randomizers.subset_selection",
     "SumEstimate": "statistics.sum.protocol",
+    "KeyedRandom": "randomness",
     "SystemRandom": "randomness",
     "Tally": "tally",
     "UnaryEncoding": "randomizers.unary_encoding",

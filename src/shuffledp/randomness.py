@@ -3,25 +3,31 @@
 Simulations pass `numpy.random.default_rng(seed)` and can be repeated. Whoever handles
 real people's data - a device, a shuffler - passes `SystemRandom()`: NumPy's generators
 are fast but predictable from their output, and a predictable coin protects nobody.
+Whoever does the devices' work for them on many machines, where work may be done again,
+passes `KeyedRandom`.
 """
 
 import os
-from typing import TypeAlias
+from copy import copy
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.extras import require
 from shuffledp.types import Floats
 
+_FOR_DEVICES = (
+    "Expected a shuffle to draw from SystemRandom() or a seeded generator: KeyedRandom is "
+    "for devices."
+)
+_SECRET_SIZE, _KEY_SIZE, _BLOCK = 16, 32, 16
+_PURPOSE = b"shuffledp randomness of people 1"
 
-class SystemRandom:
-    """The part of `numpy.random.Generator` that shuffledp uses, fed by `os.urandom`.
 
-    >>> throws = SystemRandom().integers(1, 7, size=1_000)
-    >>> sorted(set(throws.tolist()))
-    [1, 2, 3, 4, 5, 6]
-    """
+class _Words:
+    """The part of `numpy.random.Generator` that randomizers use, from words of 64 bits."""
 
     def random(self, size: int) -> Floats:
         """Draws `size` multiples of 2**-53, uniform on [0, 1)."""
@@ -35,8 +41,24 @@ class SystemRandom:
         limit = np.uint64(2**64 - 1 - 2**64 % span)
         words = self._words(size)
         while (bad := np.flatnonzero(words > limit)).size:
-            words[bad] = self._words(bad.size)
+            words[bad] = self._redrawn(bad, size)
         return (words % np.uint64(span)).astype(np.int64) + low
+
+    def _words(self, size: int) -> NDArray[np.uint64]:
+        raise NotImplementedError
+
+    def _redrawn(self, bad: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
+        """Returns other words for some places of `size` that were drawn together."""
+        raise NotImplementedError
+
+
+class SystemRandom(_Words):
+    """The part of `numpy.random.Generator` that shuffledp uses, fed by `os.urandom`.
+
+    >>> throws = SystemRandom().integers(1, 7, size=1_000)
+    >>> sorted(set(throws.tolist()))
+    [1, 2, 3, 4, 5, 6]
+    """
 
     def permutation(self, x: int) -> NDArray[np.int64]:
         """Draws one of the x! orders of 0, ..., x - 1, each equally likely.
@@ -54,8 +76,101 @@ class SystemRandom:
     def _words(self, size: int) -> NDArray[np.uint64]:
         return np.frombuffer(bytearray(os.urandom(8 * size)), dtype=np.uint64)
 
+    def _redrawn(self, bad: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
+        return self._words(bad.size)
 
-Rng: TypeAlias = np.random.Generator | SystemRandom
+
+class KeyedRandom(_Words):
+    """A stream of random numbers for each person, of her own and always the same.
+
+    What somebody draws depends on the key and on her digest alone, not on who else is
+    there, in which order, or how the work was divided: work that is done again gives the
+    same messages. Word j of a stream is the first half of AES-256 of (seed xor j), and a
+    seed is AES-256 of the digest under another key; both keys come from the secret by
+    HKDF. Whoever lacks it cannot tell streams from throws of a coin (AES is a
+    pseudorandom permutation). Numbers drawn in one call stand person by person, and are as
+    many for each.
+
+    >>> people = np.arange(32, dtype=np.uint8).reshape(2, 16)
+    >>> both = KeyedRandom(bytes(32), people)
+    >>> second = KeyedRandom(bytes(32), people[1:])
+    >>> bool(both.random(2)[1] == second.random(1)[0])
+    True
+    """
+
+    def __init__(self, secret: bytes, people: NDArray[np.uint8]) -> None:
+        """Derives the streams.
+
+        Args:
+            secret: At least 16 bytes that nobody else knows, or can guess.
+            people: A digest for each person, shape (n, 16). Equal ones have one stream:
+                nobody may be there twice, and somebody's digest must be another one for
+                every value and level that she may randomize, or for every collection.
+
+        Raises:
+            InvalidInputError: If the secret is short, or these are no digests.
+            MissingExtraError: If the package cryptography is missing.
+        """
+        if len(secret) < _SECRET_SIZE:
+            raise InvalidInputError(
+                f"Expected a secret of at least {_SECRET_SIZE} bytes, got {len(secret)}."
+            )
+        if people.dtype != np.uint8 or people.shape[1:] != (_BLOCK,):
+            raise InvalidInputError(f"Expected {_BLOCK} bytes for each person.")
+        keys = _derived(secret)
+        seeds = _encrypted(keys[:_KEY_SIZE], np.ascontiguousarray(people))
+        self._key = keys[_KEY_SIZE:]
+        self._seeds = seeds.view(np.uint64).reshape(-1, 2)
+        self._used = np.zeros(len(seeds), dtype=np.uint64)
+        self._people = np.arange(len(seeds))
+
+    def of(self, people: slice | NDArray[np.int64]) -> "KeyedRandom":
+        """Returns the streams of some people, which go on where they are.
+
+        Args:
+            people: Their places in increasing order, or a slice; the same place again
+                stands for what this person draws next.
+        """
+        some = copy(self)
+        some._people = self._people[people]
+        return some
+
+    def permutation(self, x: int) -> NDArray[np.int64]:
+        """Raises InvalidInputError: an order of many people is in nobody's stream."""
+        raise InvalidInputError(_FOR_DEVICES)
+
+    def _words(self, size: int) -> NDArray[np.uint64]:
+        people = self._people
+        each, rest = divmod(size, people.size) if people.size else (0, size)
+        if rest:
+            raise InvalidInputError("Expected as many numbers for each person.")
+        first = self._used[people]
+        if people.size > 1 and not np.all(people[1:] > people[:-1]):
+            again = np.arange(people.size) - np.searchsorted(people, people)
+            first += again.astype(np.uint64) * np.uint64(each)
+        blocks = np.empty((people.size, each, 2), dtype=np.uint64)
+        blocks[...] = self._seeds[people, None]
+        places: NDArray[np.uint64] = np.arange(each).astype(np.uint64)
+        blocks[..., 1] ^= first[:, None] + places
+        np.add.at(self._used, people, np.uint64(each))
+        drawn = _encrypted(self._key, blocks).view(np.uint64)
+        return drawn.reshape(-1, 2)[:, 0].copy()
+
+    def _redrawn(self, bad: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
+        return self.of(bad // (size // self._people.size))._words(bad.size)
+
+
+Rng: TypeAlias = np.random.Generator | SystemRandom | KeyedRandom
+
+
+def stream_of(rng: Rng, people: slice | NDArray[np.int64]) -> Rng:
+    """Returns what some people draw from: the same for all, or each one's own stream.
+
+    Args:
+        rng: What everybody draws from.
+        people: Their places in increasing order, or a slice.
+    """
+    return rng.of(people) if isinstance(rng, KeyedRandom) else rng
 
 
 def coins(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
@@ -73,14 +188,17 @@ def coins(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
     """
     flat = probabilities.ravel()
     hits = np.zeros(flat.size, dtype=np.bool_)
+    people = probabilities.shape[0] if probabilities.ndim else 1
     undecided, rest = None, flat
     while rest.size:
         scaled = rest * 2.0**53
         whole = np.floor(scaled)
-        drawn = rng.random(rest.size) * 2.0**53
         if undecided is None:
+            drawn = rng.random(rest.size) * 2.0**53
             hits = drawn < whole
         else:
+            own = stream_of(rng, undecided // max(1, flat.size // people))
+            drawn = own.random(rest.size) * 2.0**53
             hits[undecided] = drawn < whole
         # The next 53 bits decide among equals, if the chance has any left.
         equal = np.flatnonzero((drawn == whole) & (scaled > whole))
@@ -91,8 +209,34 @@ def coins(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
 
 def check_rng(rng: Rng) -> None:
     """Raises InvalidInputError unless `rng` is a source of randomness we know."""
-    if not isinstance(rng, np.random.Generator | SystemRandom):
+    if not isinstance(rng, np.random.Generator | SystemRandom | KeyedRandom):
         raise InvalidInputError(
             "Expected rng to be numpy.random.default_rng(seed) or SystemRandom(), "
             f"got {type(rng).__name__}."
         )
+
+
+def check_order_rng(rng: Rng) -> None:
+    """Raises InvalidInputError unless an order of many people may be drawn from `rng`."""
+    check_rng(rng)
+    if isinstance(rng, KeyedRandom):
+        raise InvalidInputError(_FOR_DEVICES)
+
+
+def _derived(secret: bytes) -> bytes:
+    """Returns two keys."""
+    require("cryptography", extra="service", what="Randomness from a key")
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    return HKDF(SHA256(), 2 * _KEY_SIZE, None, _PURPOSE).derive(secret)
+
+
+def _encrypted(key: bytes, blocks: NDArray[Any]) -> NDArray[np.uint8]:
+    """Returns AES-256 of every block of 16 bytes, shape (blocks, 16)."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    # Every block is another number, and only ever one way: nothing is hidden by it.
+    encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
+    content = encryptor.update(blocks.data.cast("B") if blocks.size else b"")
+    return np.frombuffer(bytearray(content), dtype=np.uint8).reshape(-1, _BLOCK)

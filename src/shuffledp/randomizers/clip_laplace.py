@@ -36,7 +36,7 @@ from shuffledp.randomizers.grid import (
 )
 from shuffledp.randomizers.noise import pure_local_delta
 from shuffledp.randomizers.noise_attack import inner_edges
-from shuffledp.randomness import Rng
+from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 
 _SMALLEST = 1e-12
@@ -112,11 +112,12 @@ class ClipLaplace(ClippedNoise):
         cells, size = np.empty(points.size, dtype=np.int64), int(self.cells)
         left = np.arange(points.size)
         while left.size:
-            right = signs(left.size, rng=rng)
+            own = stream_of(rng, left)
+            right = signs(left.size, rng=own)
             # No cell of the range is farther away than its digits say; at least every
             # fourth try ends within the range.
             distance = geometric_digits(
-                epsilons[left], self._num_digits, parts=size, rng=rng
+                epsilons[left], self._num_digits, parts=size, rng=own
             )
             cells[left] = tried = cell_beside(points[left], right, distance)
             left = left[(tried < 0) | (tried >= size)]

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.randomness import Rng
+from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats
 
 # Bits of U -> numbers between which the chance lies, in the decimals of the context. The
@@ -66,7 +66,8 @@ def settled_coins(
     # Chances that underflowed to 0 are not 0.
     most = np.maximum(chances * (1.0 + _DOUBT), 1e-300)
     for place in np.flatnonzero(~hits & (drawn < most)).tolist():
-        hits[place] = _settle(int(drawn[place] * 2.0**_WORD), bounds(place), rng=rng)
+        own = stream_of(rng, np.array([place]))
+        hits[place] = _settle(int(drawn[place] * 2.0**_WORD), bounds(place), rng=own)
     return hits
 
 

@@ -35,7 +35,7 @@ from shuffledp.randomizers.finite_cover import (
     covers_of_table,
 )
 from shuffledp.randomizers.tally import batches
-from shuffledp.randomness import Rng, coins
+from shuffledp.randomness import Rng, coins, stream_of
 from shuffledp.types import Floats, Ints
 
 MOST_VALUES, MOST_MESSAGES = 32, 256
@@ -157,7 +157,8 @@ class FiniteChannel(ABC):
         for people in batches(values.size, width=self.num_values * self.num_messages):
             levels, places = np.unique(epsilons[people], return_inverse=True)
             table = self.drawn(levels)
-            messages[people] = _drawn_messages(table, places, values[people], rng=rng)
+            own = stream_of(rng, people)
+            messages[people] = _drawn_messages(table, places, values[people], rng=own)
         return messages
 
     def check_messages(self, messages: Ints) -> None:
@@ -267,7 +268,7 @@ def _drawn_messages(table: Floats, levels: Ints, values: Ints, *, rng: Rng) -> I
     waiting = np.arange(values.size)
     for step in range(last):
         chance = heads[levels[waiting], values[waiting], step]
-        hits = coins(chance, rng=rng)
+        hits = coins(chance, rng=stream_of(rng, waiting))
         here = waiting[hits]
         found[here] = order[levels[here], values[here], step]
         waiting = waiting[~hits]

@@ -33,7 +33,7 @@ from shuffledp.arrays import int_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import value_range, whole_number
 from shuffledp.randomizers.exponential_coins import exponential_coins, logistic_coins
-from shuffledp.randomness import Rng, coins
+from shuffledp.randomness import Rng, coins, stream_of
 from shuffledp.types import Floats, Ints
 
 # Cells across the range of values, where nobody asks for another number: a public fact.
@@ -102,7 +102,8 @@ def geometric_numbers(exponents: Floats, *, parts: int = 1, rng: Rng) -> Ints:
     left = np.arange(exponents.size)
     while left.size:
         further = exponents[left] * 2.0**num_digits
-        left = left[exponential_coins(further, parts=parts, rng=rng)]
+        own = stream_of(rng, left)
+        left = left[exponential_coins(further, parts=parts, rng=own)]
         numbers[left] += 2**num_digits
     return numbers
 

@@ -19,7 +19,7 @@ from shuffledp.arrays import check_integers_below
 from shuffledp.randomizers.checks import categories_and_budgets, whole_number
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.tally import batches, tally
-from shuffledp.randomness import Rng
+from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 
 _MOST = 2**31
@@ -83,8 +83,9 @@ class HadamardResponse(SetResponse):
         messages = np.empty(values.size, dtype=self.message_type)
         for people in batches(values.size):
             rows = values[people].astype(np.int64) + 1
-            columns = rng.integers(0, self.order, size=rows.size)
-            moved = ~self.ignores_value(epsilons[people], rng=rng)
+            own = stream_of(rng, people)
+            columns = own.integers(0, self.order, size=rows.size)
+            moved = ~self.ignores_value(epsilons[people], rng=own)
             moved &= _has_odd_ones(columns & rows)
             columns[moved] ^= (rows & -rows)[moved]
             messages[people] = columns

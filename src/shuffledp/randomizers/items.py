@@ -36,7 +36,7 @@ from shuffledp.arrays import as_number, float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.tally import batches
-from shuffledp.randomness import Rng, check_rng, coins
+from shuffledp.randomness import Rng, check_rng, coins, stream_of
 from shuffledp.types import Floats, Ints
 
 Noise: TypeAlias = Literal["poisson", "bernoulli"]
@@ -133,16 +133,19 @@ class ItemsRandomizer:
         reports = np.full((held.shape[0], self.report_size), d, dtype=np.int32)
         stop, go = self._stop_and_go()
         for people in batches(held.shape[0], width=s):
-            rows, own = reports[people], chances[people, None]
-            sent = coins(np.broadcast_to(own, (rows.shape[0], s)), rng=rng)
+            rows, own = reports[people], stream_of(rng, people)
+            rate = np.broadcast_to(chances[people, None], (rows.shape[0], s))
+            sent = coins(rate, rng=own)
             rows[:, :s] = np.where(sent, held[people], d)
             more = np.arange(rows.shape[0])
             for place in range(self.cap):
-                goes = _coins_of(stop[place], go[place], more.size, rng=rng)
+                theirs = stream_of(own, more)
+                goes = _coins_of(stop[place], go[place], more.size, rng=theirs)
                 more = more[goes]
                 if not more.size:
                     break
-                rows[more, s + place] = rng.integers(0, d, size=more.size)
+                drawn = stream_of(own, more).integers(0, d, size=more.size)
+                rows[more, s + place] = drawn
         return reports
 
     def _stop_and_go(self) -> tuple[Floats, Floats]:

@@ -24,7 +24,7 @@ from shuffledp.randomizers.checks import categories_and_budgets
 from shuffledp.randomizers.drawn_counts import scattered
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.tally import batches, tally
-from shuffledp.randomness import Rng
+from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 
 MAX_CATEGORIES = 2**31
@@ -99,8 +99,9 @@ class KRandomizedResponse(SetResponse):
         messages = values.astype(self.message_type)
         for people in batches(messages.size):
             batch = messages[people]
-            ignores_value = self.ignores_value(epsilons[people], rng=rng)
-            uniform = rng.integers(0, k, size=batch.size).astype(self.message_type)
+            own = stream_of(rng, people)
+            ignores_value = self.ignores_value(epsilons[people], rng=own)
+            uniform = own.integers(0, k, size=batch.size).astype(self.message_type)
             np.copyto(batch, uniform, where=ignores_value)
         return messages
 

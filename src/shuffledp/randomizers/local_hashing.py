@@ -26,7 +26,7 @@ from shuffledp.randomizers.drawn_counts import scattered
 from shuffledp.randomizers.drawn_hashes import functions_of, supported
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.tally import batches
-from shuffledp.randomness import Rng
+from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 
 _MOST_CATEGORIES = 2**31
@@ -113,15 +113,15 @@ class LocalHashing(SetResponse):
         width = self.num_digits + 2
         messages = np.empty((values.size, width), dtype=self.message_type)
         for people in batches(values.size):
-            left = values[people].astype(np.int64)
+            own, left = stream_of(rng, people), values[people].astype(np.int64)
             hashes = np.zeros_like(left)
             for place in range(width - 1):
-                drawn = rng.integers(0, g, size=left.size)
+                drawn = own.integers(0, g, size=left.size)
                 messages[people, place] = drawn
                 hashes += drawn * (left % g) if place < width - 2 else drawn
                 left //= g
-            uniform = rng.integers(0, g, size=left.size)
-            ignores_value = self.ignores_value(epsilons[people], rng=rng)
+            uniform = own.integers(0, g, size=left.size)
+            ignores_value = self.ignores_value(epsilons[people], rng=own)
             messages[people, -1] = np.where(ignores_value, uniform, hashes % g)
         return messages
 

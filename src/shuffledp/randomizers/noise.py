@@ -23,7 +23,7 @@ from shuffledp.randomizers.grid import (
 )
 from shuffledp.randomizers.noise_attack import noise_attacks
 from shuffledp.randomizers.tally import batches
-from shuffledp.randomness import Rng, check_rng
+from shuffledp.randomness import Rng, check_rng, stream_of
 from shuffledp.types import Floats, Ints
 
 _SMALLEST = 1e-306
@@ -124,8 +124,9 @@ class AddedNoise(ABC):
         places = positions(numbers, self.low, self.high, self.cells)
         messages: Ints = np.empty(numbers.size, dtype=kind)
         for people in batches(numbers.size):
-            points = grid_points(places[people], rng=rng)
-            messages[people] = self.draw_cells(points, budgets[people], rng=rng)
+            own = stream_of(rng, people)
+            points = grid_points(places[people], rng=own)
+            messages[people] = self.draw_cells(points, budgets[people], rng=own)
         return messages
 
     def draw_sums(

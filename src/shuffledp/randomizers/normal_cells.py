@@ -19,7 +19,7 @@ from scipy.special import ndtr
 
 from shuffledp.randomizers.exponential_coins import Bounds, around, settled_coins, word
 from shuffledp.randomizers.grid import cell_beside, geometric_numbers, signs
-from shuffledp.randomness import Rng
+from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 
 # Cells of this many deviations, or longer.
@@ -38,8 +38,9 @@ def normal_cells(points: Ints, lengths: Floats, *, parts: int = 1, rng: Rng) -> 
     distance = np.empty(points.size, dtype=np.int64)
     left = np.arange(points.size)
     while left.size:
-        distance[left] = tried = geometric_numbers(lengths[left], parts=parts, rng=rng)
-        left = left[~accepted_cells(tried, lengths[left], parts=parts, rng=rng)]
+        own, h = stream_of(rng, left), lengths[left]
+        distance[left] = tried = geometric_numbers(h, parts=parts, rng=own)
+        left = left[~accepted_cells(tried, h, parts=parts, rng=own)]
     return cell_beside(points, signs(points.size, rng=rng), distance)
 
 
@@ -59,13 +60,14 @@ def accepted_cells(
     chances = np.exp(-(away**2) / 2.0 - lengths / parts * offsets)
 
     def bounds(place: int) -> Bounds:
+        own = stream_of(rng, np.array([place]))
         offset, known = int(offsets[place] * 2.0**53), 53
         cell, whole = int(cells[place]), Decimal(float(lengths[place]))
 
         def between(bits: int) -> tuple[Decimal, Decimal]:
             nonlocal offset, known
             while known < bits:
-                offset, known = (offset << 53) + word(rng), known + 53
+                offset, known = (offset << 53) + word(own), known + 53
             ends = (Decimal(end) * Decimal(2) ** -known for end in (offset + 1, offset))
             length = whole / parts
             least, most = (_chance(cell, length, end) for end in ends)

@@ -27,7 +27,7 @@ from shuffledp.randomizers.set_response import (
     drawn_blanket_probability,
 )
 from shuffledp.randomizers.tally import batches
-from shuffledp.randomness import Rng, check_rng, coins
+from shuffledp.randomness import Rng, check_rng, coins, stream_of
 from shuffledp.types import Floats, Ints
 
 
@@ -91,9 +91,9 @@ class OneBit(SetResponse):
         check_budgets(budgets)
         messages = np.empty(numbers.size, dtype=np.uint8)
         for people in batches(numbers.size):
-            chances = self._shares(numbers[people])
-            chances[self.ignores_value(budgets[people], rng=rng)] = 0.5
-            messages[people] = coins(chances, rng=rng)
+            chances, own = self._shares(numbers[people]), stream_of(rng, people)
+            chances[self.ignores_value(budgets[people], rng=own)] = 0.5
+            messages[people] = coins(chances, rng=own)
         return messages
 
     def draw_sums(

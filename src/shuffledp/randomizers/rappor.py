@@ -40,7 +40,7 @@ from shuffledp.randomizers.bit_channel import (
     symmetric_flips,
 )
 from shuffledp.randomizers.checks import whole_number
-from shuffledp.randomness import Rng, check_rng, coins
+from shuffledp.randomness import Rng, check_rng, coins, stream_of
 from shuffledp.types import Floats
 
 MAX_HASHES = 64
@@ -187,7 +187,7 @@ class Rappor(BitChannel):
         for part in self._batches(bits.shape[0]):
             # The chance of a flip, not of a one: 1 - 1e-20 is not a number of its own.
             flips = np.broadcast_to(self._flip(levels[part])[:, None], bits[part].shape)
-            kept[part] ^= coins(flips, rng=rng)
+            kept[part] ^= coins(flips, rng=stream_of(rng, part))
         return kept
 
     def instantaneous_response(
@@ -207,7 +207,7 @@ class Rappor(BitChannel):
         reports = np.empty_like(bits)
         for part in self._batches(bits.shape[0]):
             ones = np.where(bits[part], self.one_given_one, self.one_given_zero)
-            reports[part] = coins(ones, rng=rng)
+            reports[part] = coins(ones, rng=stream_of(rng, part))
         return reports
 
     def _flip(self, epsilons: Floats) -> Floats:

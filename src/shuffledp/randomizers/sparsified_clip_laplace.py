@@ -35,7 +35,7 @@ from shuffledp.randomizers.drawn_cells import Sent
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.noise_attack import inner_edges
 from shuffledp.randomizers.sparsified_cover import noise_chances, sparsified_cover
-from shuffledp.randomness import Rng
+from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 
 _HALF = STEPS // 2
@@ -141,9 +141,9 @@ class SparsifiedClipLaplace(ClippedNoise):
         """Draws Clip-Laplace cells, and once more around 0 for those not kept."""
         device = ClipLaplace()
         cells = device.draw_cells(points, epsilons, rng=rng)
-        rest = ~self.keeps(cells)
-        middle = np.full(int(rest.sum()), _HALF, dtype=np.int64)
-        cells[rest] = device.draw_cells(middle, epsilons[rest], rng=rng)
+        rest = np.flatnonzero(~self.keeps(cells))
+        middle, own = np.full(rest.size, _HALF, dtype=np.int64), stream_of(rng, rest)
+        cells[rest] = device.draw_cells(middle, epsilons[rest], rng=own)
         return cells
 
     def draw_crowd(

@@ -33,7 +33,7 @@ from shuffledp.population import MAX_BUDGET
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.items import ItemsRandomizer
 from shuffledp.randomizers.subsets import uniform_subsets
-from shuffledp.randomness import Rng, check_rng, coins
+from shuffledp.randomness import Rng, check_rng, coins, stream_of
 from shuffledp.types import Floats, Ints
 
 MAX_ITEMS = 2**20
@@ -117,18 +117,20 @@ class SubsetExponential:
         hits = coins(np.full(n, self.hit), rng=rng)
         most = min(s, k)
         ways = np.cumsum(_overlap_law(d, s, k))
-        drawn = np.searchsorted(ways / ways[-1], rng.random(int(hits.sum())), "right")
-        common[hits] = 1 + np.minimum(drawn, most - 1)
+        hit = np.flatnonzero(hits)
+        parts = stream_of(rng, hit).random(hit.size)
+        drawn = np.searchsorted(ways / ways[-1], parts, "right")
+        common[hit] = 1 + np.minimum(drawn, most - 1)
         messages = np.empty((n, k), dtype=np.int64)
         for shared in range(most + 1):
             who = np.flatnonzero(common == shared)
             if not who.size:
                 continue
-            own = ordered[who]
-            inside = uniform_subsets(who.size, shared, s, rng=rng)
+            own, theirs = ordered[who], stream_of(rng, who)
+            inside = uniform_subsets(who.size, shared, s, rng=theirs)
             messages[who, :shared] = np.take_along_axis(own, inside, axis=1)
             # The r-th item that is not held: every smaller one that is held shifts it.
-            ranks = uniform_subsets(who.size, k - shared, d - s, rng=rng)
+            ranks = uniform_subsets(who.size, k - shared, d - s, rng=theirs)
             shifts = own - np.arange(s)
             for place in range(k - shared):
                 rank = ranks[:, place]

@@ -19,7 +19,7 @@ from shuffledp.randomizers.checks import categories_and_budgets, whole_number
 from shuffledp.randomizers.set_response import Overlaps, SetResponse
 from shuffledp.randomizers.subsets import contained, looked_at, uniform_subsets
 from shuffledp.randomizers.tally import batches, tally
-from shuffledp.randomness import Rng
+from shuffledp.randomness import Rng, stream_of
 from shuffledp.types import Floats, Ints
 
 _MOST = 2**31
@@ -95,13 +95,15 @@ class SubsetSelection(SetResponse):
         )
         messages = np.empty((values.size, w), dtype=self.message_type)
         for people in batches(values.size, width=looked_at(w, k)):
-            ignores_value = self.ignores_value(epsilons[people], rng=rng)
-            rows = messages[people]
+            own = stream_of(rng, people)
+            ignores_value = self.ignores_value(epsilons[people], rng=own)
+            rows, anything = messages[people], np.flatnonzero(ignores_value)
             rows[ignores_value] = uniform_subsets(
-                int(ignores_value.sum()), w, k, rng=rng
+                anything.size, w, k, rng=stream_of(own, anything)
             )
             held = values[people][~ignores_value, None].astype(np.int64)
-            others = uniform_subsets(held.size, w - 1, k - 1, rng=rng)
+            kept = stream_of(own, np.flatnonzero(~ignores_value))
+            others = uniform_subsets(held.size, w - 1, k - 1, rng=kept)
             # The k - 1 others are numbered without a gap where the value was.
             rows[~ignores_value] = np.hstack([held, others + (others >= held)])
             rows.sort(axis=1)

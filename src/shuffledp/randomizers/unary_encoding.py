@@ -32,7 +32,7 @@ from shuffledp.randomizers.bit_channel import (
 )
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.drawn_counts import check_crowd
-from shuffledp.randomness import Rng, check_rng, coins
+from shuffledp.randomness import Rng, check_rng, coins, stream_of
 from shuffledp.types import Floats, Ints
 
 VARIANTS = ("symmetric", "optimized")
@@ -143,13 +143,13 @@ class UnaryEncoding(BitChannel):
         check_budgets(epsilons)
         reports = np.zeros((values.size, k), dtype=np.bool_)
         reports[np.arange(values.size), values] = True
-        people = _BATCH // k
-        for start in range(0, values.size, people):
-            batch = reports[start : start + people]
-            chances = self.drawn(epsilons[start : start + people])
+        size = _BATCH // k
+        for start in range(0, values.size, size):
+            people = slice(start, min(start + size, values.size))
+            batch, chances = reports[people], self.drawn(epsilons[people])
             # The chance of a flip, not of a one: 1 - 1e-20 is not a number of its own.
             flips = np.where(batch, chances.lost[:, None], chances.stray[:, None])
-            batch ^= coins(flips, rng=rng)
+            batch ^= coins(flips, rng=stream_of(rng, people))
         return reports
 
     def support_counts(

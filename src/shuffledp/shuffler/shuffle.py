@@ -7,7 +7,7 @@ message.
 """
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomness import Rng, check_rng
+from shuffledp.randomness import Rng, check_order_rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.shuffler.columns import shuffled_columns
 from shuffledp.shuffler.pool import shuffled_pool
@@ -31,7 +31,7 @@ def shuffle(reports: Reports, *, rng: Rng) -> ShuffledReports:
     Raises:
         InvalidInputError: If these are no reports, or `rng` is no source of randomness.
     """
-    check_rng(rng)
+    check_order_rng(rng)
     if not isinstance(reports, Reports):
         raise InvalidInputError(f"Expected Reports, got {type(reports).__name__}.")
     if reports.arrangement == "columns":

@@ -33,7 +33,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers import bloom
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.rappor import Rappor
-from shuffledp.randomness import Rng, check_rng
+from shuffledp.randomness import Rng, check_rng, stream_of
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.strings.cohorts import (
     cohorts_of,
@@ -170,7 +170,8 @@ class Strings:
         for part in self._batches(epsilons.size):
             batch = bits[part]
             np.put_along_axis(batch, positions[part], True, axis=1)
-            batch[:] = randomizer.permanent_response(batch, epsilons[part], rng=rng)
+            own = stream_of(rng, part)
+            batch[:] = randomizer.permanent_response(batch, epsilons[part], rng=own)
         return MemoizedStrings(bits, cohorts, epsilons, self.identity)
 
     def report(self, memoized: MemoizedStrings, *, rng: Rng) -> Reports:
@@ -188,7 +189,8 @@ class Strings:
         randomizer = self.randomizer
         bits = np.empty_like(memoized.bits)
         for part in self._batches(memoized.levels.size):
-            bits[part] = randomizer.instantaneous_response(memoized.bits[part], rng=rng)
+            own, kept = stream_of(rng, part), memoized.bits[part]
+            bits[part] = randomizer.instantaneous_response(kept, rng=own)
         return Reports(
             self.identity, bits, memoized.levels, "columns", memoized.cohorts
         )
