@@ -1,7 +1,7 @@
 """HTTP of the analyst: batches in, results and the dashboard out."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -73,6 +73,8 @@ def create_analyst(
             Route(f"{one}/former/{{digest}}", analyst.get_former),
             Route(f"{one}/dashboard", analyst.show_task),
             Route(f"{one}/dashboard/{{epoch:int}}", analyst.show_task),
+            Route(f"{one}/results/{{epoch:int}}", analyst.show_result),
+            Route(f"{one}/results/{{epoch:int}}.svg", analyst.get_picture),
         ],
         middleware=[
             Middleware(CountRequests),
@@ -205,15 +207,7 @@ class _Analyst:
 
     async def get_result(self, request: Request) -> Response:
         """Returns what was published of an epoch."""
-        task, epoch = self._hosted(request).task, request.path_params["epoch"]
-        _, records = await self._read(task)
-        for record in records:
-            if record.epoch != epoch:
-                continue
-            if record.result is None:
-                raise record.refusal
-            return JSONResponse(record.result)
-        raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is over.")
+        return JSONResponse((await self._published(request))[1])
 
     async def get_messages(self, request: Request) -> Response:
         """Returns the SHA-256 of all messages of a published epoch, 32 bytes each."""
@@ -242,21 +236,36 @@ class _Analyst:
         """Shows one task, and its last epoch or the one that is asked for."""
         task, epoch = self._hosted(request).task, request.path_params.get("epoch")
         state, records = await self._read(task)
-        shown = [record for record in records if epoch in (None, record.epoch)]
-        if epoch is not None and not shown:
-            raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is over.")
+        last = records[-1] if records else None
+        shown = last if epoch is None else _over(records, epoch)
         formers = await run_in_threadpool(self._store.formers, task)
         progress = await ask_shuffler(self._shuffler_url, task)
         page = await run_in_threadpool(
             self._pages.task,
             state,
             records,
-            shown[-1] if shown else None,
+            shown,
             progress,
             shuffler_named=self._shuffler_url is not None,
             formers=formers,
         )
         return HTMLResponse(page)
+
+    async def show_result(self, request: Request) -> Response:
+        """Shows one epoch that is over, to whoever has its address."""
+        task, epoch = self._hosted(request).task, request.path_params["epoch"]
+        _, records = await self._read(task)
+        record = _over(records, epoch)
+        page = await run_in_threadpool(self._pages.result, task, records, record)
+        return HTMLResponse(page)
+
+    async def get_picture(self, request: Request) -> Response:
+        """Returns the picture of what was published of an epoch, as a file to keep."""
+        task, result = await self._published(request)
+        picture = await run_in_threadpool(self._pages.picture, task, result)
+        name = f"{task.identity}-{result['epoch']}.svg"
+        kept = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(picture, media_type="image/svg+xml", headers=kept)
 
     async def show_style(self, _request: Request) -> Response:
         """Returns the style sheet."""
@@ -272,6 +281,14 @@ class _Analyst:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             await self.readiness.look(lambda: run_in_threadpool(self._store.check))
+
+    async def _published(self, request: Request) -> tuple[Task, dict[str, Any]]:
+        task, epoch = self._hosted(request).task, request.path_params["epoch"]
+        _, records = await self._read(task)
+        record = _over(records, epoch)
+        if record.result is None:
+            raise record.refusal
+        return task, record.result
 
     def _hosted(self, request: Request) -> AnalystHost:
         hosted = self._tasks.get(request.path_params["identity"])
@@ -299,3 +316,10 @@ class _Analyst:
     async def _read(self, task: Task) -> tuple[AnalystState, list[EpochRecord]]:
         state = await run_in_threadpool(self._store.state, task)
         return state, await run_in_threadpool(self._store.epochs, task)
+
+
+def _over(records: Sequence[EpochRecord], epoch: int) -> EpochRecord:
+    for record in records:
+        if record.epoch == epoch:
+            return record
+    raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is over.")

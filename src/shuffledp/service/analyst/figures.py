@@ -56,7 +56,7 @@ class Figure:
     """All of it.
 
     Attributes:
-        bars: One for each number, the largest `MAX_ROWS` in their order.
+        bars: One for each number, the largest of too many in their order.
         ticks: Of the axis.
         left_out: How many numbers are not shown.
         has_bars: Whether lengths mean something.
@@ -68,10 +68,12 @@ class Figure:
     has_bars: bool
 
 
-def figure_of(result: dict[str, Any], question: Question) -> Figure:
-    """Returns the figure of a published result."""
+def figure_of(
+    result: dict[str, Any], question: Question, *, most: int = MAX_ROWS
+) -> Figure:
+    """Returns the figure of a published result, with so many numbers at most."""
     rows: list[dict[str, Any]] = result["estimate"]["rows"]
-    shown = _largest(rows)
+    shown = _largest(rows, most)
     scale = question.survey.scale(result["estimate"]["num_users"])
     digits = decimals(scale.factor * row["standard_error"] for row in shown)
     ends = [scale.factor * end for row in shown for end in row["interval"]]
@@ -106,9 +108,9 @@ def figure_of(result: dict[str, Any], question: Question) -> Figure:
     )
 
 
-def _largest(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _largest(rows: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
     order = sorted(range(len(rows)), key=lambda place: -rows[place]["value"])
-    return [rows[place] for place in sorted(order[:MAX_ROWS])]
+    return [rows[place] for place in sorted(order[:most])]
 
 
 @dataclass(frozen=True)

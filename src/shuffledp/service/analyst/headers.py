@@ -9,8 +9,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send  # noqa: E402
 
 HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'"
+        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",

@@ -10,6 +10,7 @@ from shuffledp.extras import require
 from shuffledp.report.words import plain, shown
 from shuffledp.service.analyst.figures import figure_of
 from shuffledp.service.analyst.ledger import ledger_of, replacements
+from shuffledp.service.analyst.picture import WIDTH, picture_of
 from shuffledp.service.analyst.progress import Progress
 from shuffledp.service.analyst.store import EpochRecord, Former
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
@@ -85,7 +86,6 @@ class Pages:
             formers: The tasks whose keys were replaced, in order.
         """
         task = state.task
-        result = None if record is None else record.result
         collecting = progress is not None and progress.phase in ("open", "closed")
         return self._render(
             "task.html.j2",
@@ -105,9 +105,8 @@ class Pages:
             people=None if progress is None else people_of(task, progress),
             record=record,
             records=records,
-            figure=None if result is None else figure_of(result, task.question),
-            result=result,
-            choices=None if result is None else choices_of(task, result),
+            path="dashboard",
+            **_result_part(task, record),
             ledger=ledger_of(state, records),
             replaced=[
                 {"after": after, "whose": names_of(roles), "digest": former.fingerprint}
@@ -115,9 +114,45 @@ class Pages:
             ],
         )
 
+    def result(
+        self, task: Task, records: Sequence[EpochRecord], record: EpochRecord
+    ) -> str:
+        """Returns the page of one epoch that is over, for whoever is sent a link to it.
+
+        Args:
+            task: The task.
+            records: All its epochs that are over, in order.
+            record: The one that is shown.
+        """
+        return self._render(
+            "published.html.j2",
+            task=task,
+            asked=task.question.survey.words.asked,
+            refresh=None,
+            record=record,
+            records=records,
+            path="results",
+            **_result_part(task, record),
+        )
+
+    def picture(self, task: Task, result: dict[str, Any]) -> str:
+        """Returns a published result as SVG."""
+        picture = picture_of(task, result)
+        return self._render("picture.svg.j2", picture=picture, wide=WIDTH)
+
     def _render(self, template: str, **values: object) -> str:
         page: str = self._environment.get_template(template).render(values)
         return page
+
+
+def _result_part(task: Task, record: EpochRecord | None) -> dict[str, Any]:
+    """Returns what templates need to know of an epoch that is over."""
+    result = None if record is None else record.result
+    return {
+        "result": result,
+        "figure": None if result is None else figure_of(result, task.question),
+        "choices": None if result is None else choices_of(task, result),
+    }
 
 
 def status_of(state: AnalystState) -> dict[str, str]:

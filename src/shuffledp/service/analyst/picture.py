@@ -1,0 +1,275 @@
+"""A published result as a picture that people can pass on: one SVG file.
+
+It names no date, runs nothing, loads nothing and brings its background along: it reads the
+same in a message, on a slide and on a dark page. Text is text, in a font of whoever looks
+at it, so that lines are broken by how wide letters usually are.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from shuffledp.report.words import plain, shown
+from shuffledp.service.analyst.figures import Bar, Figure, Tick, figure_of
+from shuffledp.service.wire.task import Task
+from shuffledp.version import __version__
+
+WIDTH = 800
+MOST_BARS = 12
+_LEFT, _RIGHT = 40, 760
+# Between these are bars; names are on their left, numbers on their right.
+_BARS = (250, 600)
+_ROW = 46
+# More choices than this are summed up by the largest promise.
+_LISTED = 6
+# How wide a letter is, as a part of its size: more than the usual fonts need on average.
+_LETTER = 0.57
+# What joins letters of some scripts is unseen, too, and stays.
+_UNSEEN = frozenset({"Cc", "Cs", "Cn", "Co"})
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text.
+
+    Attributes:
+        x: Where it begins; ends or has its middle, by `anchor`.
+        y: Where it stands.
+        size: Of its letters.
+        words: What it says.
+        kind: What it looks like: "title", "strong", "ink" or "soft".
+        anchor: "start", "middle" or "end".
+    """
+
+    x: float
+    y: float
+    size: int
+    words: str
+    kind: str = "soft"
+    anchor: str = "start"
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One number on its axis: `y` is its middle, all else stands along the axis."""
+
+    y: float
+    start: float
+    width: float
+    dot: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Picture:
+    """All of it, in units of which it is `WIDTH` wide.
+
+    Attributes:
+        title: What it is about.
+        description: All its numbers, in words.
+        height: Its height.
+        lines: Of text.
+        strips: One for each number.
+        marks: Where the axis has its marks.
+        top: Where their lines begin.
+        bottom: Where they end.
+        has_bars: Whether lengths mean something.
+    """
+
+    title: str
+    description: str
+    height: float
+    lines: tuple[Line, ...]
+    strips: tuple[Strip, ...]
+    marks: tuple[float, ...]
+    top: float
+    bottom: float
+    has_bars: bool
+
+
+def picture_of(task: Task, result: dict[str, Any]) -> Picture:
+    """Returns the picture of what was published of an epoch."""
+    figure, sheet = figure_of(result, task.question, most=MOST_BARS), _Sheet()
+    title = visible(task.question.text)
+    words = task.question.survey.words
+    confidence = f"{plain(100 * result['estimate']['confidence'])}% interval"
+    sheet.write(visible(task.name), 15)
+    sheet.write(title, 26, kind="title", above=6)
+    sheet.write(f"{words.asked}.{_left_out(figure)}", 15, above=4)
+    sheet.y += 18
+    # Where some are left out, the others are a ranking.
+    ranked = sorted(figure.bars, key=lambda bar: -bar.dot)
+    bars = ranked if figure.left_out else figure.bars
+    alone = len(bars) == 1
+    span = (_LEFT, _RIGHT) if alone else _BARS
+    if alone:
+        sheet.number(bars[0], confidence)
+    top = sheet.y
+    strips = [_strip(bar, sheet.row(bar, named=not alone), span) for bar in bars]
+    marks = tuple(_along(tick.place, span) for tick in figure.ticks)
+    bottom = sheet.y
+    sheet.axis(figure.ticks, marks)
+    for note in (*_people(result, confidence), _privacy(task)):
+        sheet.write(note, 15, kind="ink", above=6)
+    made = f"made by shuffledp {__version__}"
+    where = f"epoch {result['epoch']:,} · SHA-256 of the task {result['digest'][:16]}…"
+    sheet.write(f"{where} · {made}", 13, above=12)
+    said = (
+        f"{shown(b.name)}: {b.value}, {confidence} {b.interval}" for b in figure.bars
+    )
+    return Picture(
+        title,
+        f"{words.asked}. {'; '.join(said)}. {' '.join(_people(result, confidence))}",
+        sheet.y + 28,
+        tuple(sheet.lines),
+        tuple(strips),
+        marks,
+        top,
+        bottom,
+        figure.has_bars,
+    )
+
+
+def _left_out(figure: Figure) -> str:
+    if not figure.left_out:
+        return ""
+    return f" The {len(figure.bars)} largest of {len(figure.bars) + figure.left_out:,}."
+
+
+def _people(result: dict[str, Any], confidence: str) -> tuple[str, str]:
+    people, tokens = result["estimate"]["num_users"], result["enrolment"]["tokens"]
+    return (
+        f"{people:,} people took part, of {tokens:,} who were given a token. Lines with "
+        f"ends are {confidence}s about those who took part.",
+        "Chance decided on every device what was sent, and messages were mixed before "
+        "anybody could read them.",
+    )
+
+
+def _privacy(task: Task) -> str:
+    """Returns what was promised, in a line: nothing is published that does not keep it."""
+    promises = list(zip(task.choices, task.promise, strict=True))
+    if len(promises) <= _LISTED:
+        each = [f"{plain(most)} at {task.named(choice)}" for choice, most in promises]
+        listed = ", ".join(each)
+    else:
+        listed = (
+            f"{plain(max(task.promise))} at all {len(promises)} {task.choice_word}s"
+        )
+    return (
+        f"Promised, and proven: central epsilon of at most {listed}, with delta "
+        f"{plain(task.delta)}, as long as shuffler and analyst do not work together."
+    )
+
+
+def _along(percent: float, span: tuple[float, float]) -> float:
+    return round(span[0] + percent * (span[1] - span[0]) / 100.0, 2)
+
+
+def _strip(bar: Bar, y: float, span: tuple[float, float]) -> Strip:
+    start, end = (_along(at, span) for at in (bar.start, bar.start + bar.width))
+    dot, low, high = (_along(at, span) for at in (bar.dot, bar.low, bar.high))
+    return Strip(y, start, round(end - start, 2), dot, low, high)
+
+
+@dataclass
+class _Sheet:
+    """What was written so far; `y` is where it ends."""
+
+    y: float = 30.0
+    lines: list[Line] = field(default_factory=list)
+
+    def write(
+        self, text: str, size: int, *, kind: str = "soft", above: int = 0
+    ) -> None:
+        """Writes a paragraph as wide as the picture."""
+        self.y += above
+        for words in wrapped(text, (_RIGHT - _LEFT) / (_LETTER * size)):
+            self.y += round(1.3 * size)
+            self.lines.append(Line(_LEFT, self.y, size, words, kind))
+
+    def number(self, bar: Bar, confidence: str) -> None:
+        """Writes the only number there is."""
+        self.y += 54
+        self.lines.append(Line(_LEFT, self.y, 64, bar.value, "title"))
+        self.write(f"{confidence}: {bar.interval}", 18, kind="ink", above=4)
+        self.y += 10
+
+    def row(self, bar: Bar, *, named: bool) -> float:
+        """Writes what stands beside a bar; returns where its middle is."""
+        middle = self.y + _ROW / 2
+        self.y += _ROW
+        if named:
+            names = list(
+                wrapped(shown(bar.name), (_BARS[0] - _LEFT - 14) / (_LETTER * 15))
+            )
+            first = middle + 5 - 9 * (len(names) - 1)
+            for place, words in enumerate(names):
+                self.lines.append(Line(_LEFT, first + 18 * place, 15, words, "ink"))
+            right = (_RIGHT, "end")
+            for y, size, words, kind in (
+                (middle - 2, 17, bar.value, "strong"),
+                (middle + 15, 13, bar.interval, "soft"),
+            ):
+                self.lines.append(Line(right[0], y, size, words, kind, right[1]))
+        return middle
+
+    def axis(self, ticks: tuple[Tick, ...], marks: tuple[float, ...]) -> None:
+        """Writes the numbers of the axis."""
+        self.y += 18
+        for tick, x in zip(ticks, marks, strict=True):
+            self.lines.append(Line(x, self.y, 13, tick.text, anchor=tick.anchor))
+        self.y += 10
+
+
+def visible(text: str) -> str:
+    """Returns a text on one line, with nothing in it that SVG cannot hold.
+
+    >>> visible("a\\tb\\x07")
+    'a b\\ufffd'
+    """
+    return "".join(
+        "\ufffd" if unicodedata.category(letter) in _UNSEEN else letter
+        for letter in " ".join(text.split())
+    )
+
+
+def wrapped(text: str, width: float) -> Iterator[str]:
+    """Breaks a text into lines of so many letters, in words that are longer, too.
+
+    >>> list(wrapped("one two three", 8)), list(wrapped("abcdef", 4))
+    (['one two', 'three'], ['abcd', 'ef'])
+    """
+    line = ""
+    for word in text.split(" "):
+        joined = f"{line} {word}" if line else word
+        if letters(joined) <= width:
+            line = joined
+            continue
+        if line:
+            yield line
+        line = ""
+        for letter in word:
+            if letters(line + letter) > width:
+                yield line
+                line = ""
+            line += letter
+    yield line
+
+
+def letters(text: str) -> float:
+    """Returns how many usual letters are as wide as a text.
+
+    >>> letters("abc"), letters("漢字")
+    (3.0, 3.6)
+    """
+    wide = {"W": 1.8, "F": 1.8}
+    return float(
+        sum(
+            wide.get(unicodedata.east_asian_width(letter), 1.0)
+            for letter in text
+            if not unicodedata.combining(letter)
+        )
+    )
