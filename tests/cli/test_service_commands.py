@@ -30,7 +30,7 @@ from shuffledp.service import operate, participant
 from shuffledp.service import run as service_run
 from shuffledp.service.agreement import draw_keys
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.calls import Reply
+from shuffledp.service.calls import Refused, Reply
 from shuffledp.service.creation import rounded_up
 from shuffledp.service.device import Delivery
 from shuffledp.service.participant import NOT_BUILT
@@ -45,7 +45,7 @@ from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.inclusion import keep_receipt
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.receipt import Receipt, messages_digest
-from shuffledp.service.wire.refusal import Reason
+from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import read_roster
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.statistics.frequency.protocol import Frequency
@@ -568,6 +568,56 @@ def test_close_says_what_became_of_the_batch(
 
     assert outcome.code == code
     assert said in outcome.out + outcome.err
+
+
+def test_a_close_that_was_heard_before_it_was_answered_is_done(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service is killed between its disk and its answer: it is asked again."""
+    refusal = Refusal(Reason.NOT_OPEN, "Expected an open step.")
+    state = {"epoch": 2, "stage": "answer", "phase": "open"}
+    attempts, heard = [2], ["delivered"]
+
+    async def ask(_client: object, method: str, _url: str, **_named: object) -> Reply:
+        await asyncio.sleep(0)
+        if method == "GET":
+            return Reply(dict(state), 1)
+        state["phase"] = heard[0]
+        raise Refused(refusal, attempts[0])
+
+    monkeypatch.setattr(operate, "ask", ask)
+    create(command)
+    close = ("task", "close", "folder", "--shuffler", "http://127.0.0.1:9")
+
+    done = command(*close)
+    # Asked once, somebody else did it; and where nothing changed, nothing was done.
+    state["phase"], attempts[0] = "open", 1
+    by_somebody_else = command(*close)
+    state["phase"], heard[0], attempts[0] = "open", "open", 2
+    refused = command(*close)
+
+    assert done.code == 0
+    assert "delivered" in done.out
+    assert by_somebody_else.is_refusal
+    assert refused.is_refusal
+
+
+def test_an_operator_s_folder_is_of_the_task_that_is_served(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ask(_client: object, method: str, _url: str, **_named: object) -> Reply:
+        await asyncio.sleep(0)
+        assert method == "GET"
+        return Reply({"epoch": 1, "stage": "answer", "digest": "12" * 32}, 1)
+
+    monkeypatch.setattr(operate, "ask", ask)
+    create(command)
+
+    outcome = command("task", "close", "folder", "--shuffler", "http://127.0.0.1:9")
+
+    assert outcome.is_refusal
+    assert "were keys replaced?" in outcome.err
+    assert "12" * 32 in outcome.err
 
 
 @pytest.mark.parametrize("at", ["tomorrow", "2027-01-31T18:00", "1800000000", ""])

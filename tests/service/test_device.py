@@ -194,10 +194,15 @@ def test_an_upload_whose_answer_was_lost_is_sent_again_and_counted_once(
             raise httpx.ReadTimeout("The answer is lost.")
         return httpx.Response(503) if calls_so_far[request.content] == 2 else answer
 
-    delivery = sent(people, made, lossy, reports_per_upload=size)
+    receipts: list[bytes] = []
+
+    delivery = sent(people, made, lossy, reports_per_upload=size, keep=receipts.append)
 
     assert delivery == Delivery(21, {})
     assert len(shuffler.kept) == 21
+    # None is kept that confirms nothing: who checks them would be told it is false.
+    for line in receipts:
+        assert KeptReceipt.read(line, made.task).messages
 
 
 @pytest.mark.parametrize("size", [1, 10])

@@ -415,6 +415,17 @@ def test_the_analyst_keeps_the_line_of_tasks_and_goes_no_way_back(
     assert first.task.fingerprint in shown
 
 
+def test_no_ledger_begins_anew_with_other_keys(tmp_path: Path) -> None:
+    old = analyst_parties.parties()
+    new = of_analyst(old, Role.ANALYST)
+
+    with pytest.raises(DataError, match="would be forgotten"):
+        looked(tmp_path, new)
+    looked(tmp_path, old)
+
+    assert looked(tmp_path, new)["epoch"] == 1
+
+
 def saved(who: analyst_parties.Parties, epoch: int, message: bytes) -> bytes:
     """What the page of an epoch saved."""
     hashes = [sha256(message)]

@@ -8,7 +8,7 @@ from typing import Any
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.service.agreement import load_agreed
-from shuffledp.service.calls import TIMEOUT, ask, service_url
+from shuffledp.service.calls import TIMEOUT, Refused, ask, service_url
 from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.command import Action, Command
@@ -92,10 +92,27 @@ async def operate_with(
         epoch, stage = now.get("epoch"), now.get("stage")
         if type(epoch) is not int or not isinstance(stage, str):
             raise Refusal(Reason.MALFORMED, "Expected where the task stands.")
+        if (digest := now.get("digest", task.fingerprint)) != task.fingerprint:
+            raise Refusal(
+                Reason.UNKNOWN_TASK,
+                f"Expected the shuffler to serve the task of {task.fingerprint}, got "
+                f"{str(digest)[:64]!r}: were keys replaced?",
+            )
         # Should an answer be lost, asking again must not close what follows.
         command = Command(what, epoch, stage, at).signed(task, secrets.signing_key)
         content = canonical(command)
-        reply = await ask(client, "POST", f"{url}/commands", content=content)
+        try:
+            reply = await ask(client, "POST", f"{url}/commands", content=content)
+        except Refused as refusal:
+            after = (await ask(client, "GET", url)).document
+            # Heard before without being answered, it was done then.
+            if refusal.attempts == 1 or _place(after) == _place(now):
+                raise
+            return after
         if what is Action.STATUS:
             return reply.document
         return (await ask(client, "GET", url)).document
+
+
+def _place(now: dict[str, Any]) -> tuple[object, ...]:
+    return tuple(now.get(name) for name in ("epoch", "stage", "phase"))

@@ -148,7 +148,9 @@ class Sender:
         whole = receipt.accepted + len(receipt.refused) == count
         if stated != sent or receipt.messages != messages_digest(hashes) or not whole:
             raise Refusal(Reason.SIGNATURE_FORGED, "Expected a receipt of this upload.")
-        self._keep(keep_receipt(step.task, hashes, reply.document))
+        # Sent before without being heard, all of it may be refused: nothing is confirmed.
+        if receipt.accepted:
+            self._keep(keep_receipt(step.task, hashes, reply.document))
         reasons = Counter(reason for _, reason in receipt.refused)
         self._count(count, reasons, reply.attempts)
 

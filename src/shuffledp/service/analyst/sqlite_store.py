@@ -229,6 +229,11 @@ class SqliteAnalystStore:
             "SELECT digest FROM states WHERE task = ?", (task.identity,)
         ).fetchone()
         if row is None:
+            if task.succeeds is not None:
+                raise DataError(
+                    f"Expected the database that keeps the former task {task.identity}: "
+                    "what was spent is in it, and would be forgotten."
+                )
             self._write_state(AnalystState.begin(task))
             return False
         kept = the_kept(row[0], (task,) if former is None else (task, former))
