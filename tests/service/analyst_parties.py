@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -146,6 +146,26 @@ def usual_batch(
     """A batch of answers to a question about one value."""
     step, levels = Step(who.task, epoch), crowd_levels(per_level)
     return who.batch(step, answers(step, levels, seed=epoch), levels, **more)
+
+
+def some_result(
+    names: Sequence[str], values: Sequence[float], *, spread: float = 0.01
+) -> dict[str, Any]:
+    """As much of a published result as a picture needs."""
+    rows = [
+        {
+            "name": name,
+            "value": value,
+            "standard_error": spread / 2,
+            "interval": [value - spread, value + spread],
+            "population_interval": [value - spread, value + spread],
+        }
+        for name, value in zip(names, values, strict=True)
+    ]
+    estimate = {"rows": rows, "num_users": 1234, "confidence": 0.95}
+    enrolment = {"tokens": 5000}
+    digest = "0123456789abcdef" * 4
+    return {"digest": digest, "epoch": 3, "estimate": estimate, "enrolment": enrolment}
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,8 @@ Tests of answers at the highest level fail by chance less than once in 10^10 run
 """
 
 import os
-import socket
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +13,23 @@ import numpy as np
 import pytest
 from oracles.service_parties import NOTICE, Enroller
 
-from shuffledp.service.participant import PAGE_HEADERS, page_folder
-
-playwright = pytest.importorskip("playwright.sync_api", reason="Needs the extra dev.")
 httpx = pytest.importorskip("httpx", reason="Needs the extra service.")
-uvicorn = pytest.importorskip("uvicorn", reason="Needs the extra service.")
+pytest.importorskip("uvicorn", reason="Needs the extra service.")
 
-from starlette.applications import Starlette  # noqa: E402
-from starlette.requests import Request  # noqa: E402
-from starlette.responses import FileResponse, JSONResponse, Response  # noqa: E402
-from starlette.routing import Mount, Route  # noqa: E402
-from starlette.staticfiles import StaticFiles  # noqa: E402
+from page_server import (  # noqa: E402
+    COLORS,
+    LEVELS,
+    one_task,
+    pick,
+    running,
+    served,
+    visit,
+)
 
 from shuffledp.randomness import SystemRandom  # noqa: E402
 from shuffledp.service.analyst.app import create_analyst  # noqa: E402
 from shuffledp.service.analyst.hosted import AnalystHost  # noqa: E402
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore  # noqa: E402
-from shuffledp.service.collection.shuffler_state import ShufflerState  # noqa: E402
 from shuffledp.service.encode import seal_reports  # noqa: E402
 from shuffledp.service.secrets import AnalystSecrets, ShufflerSecrets  # noqa: E402
 from shuffledp.service.shuffler.app import create_shuffler  # noqa: E402
@@ -45,236 +41,16 @@ from shuffledp.service.wire.command import Action, Command  # noqa: E402
 from shuffledp.service.wire.inclusion import KeptReceipt  # noqa: E402
 from shuffledp.service.wire.notice import Translation  # noqa: E402
 from shuffledp.service.wire.question import Question  # noqa: E402
-from shuffledp.service.wire.receipt import Receipt, messages_digest  # noqa: E402
-from shuffledp.service.wire.refusal import Reason, Refusal  # noqa: E402
-from shuffledp.service.wire.reports import (  # noqa: E402
-    Report,
-    choices_offered,
-    read_header,
-    read_messages,
-    read_reports,
-    write_reports,
-)
-from shuffledp.service.wire.sealing import (  # noqa: E402
-    Opener,
-    Suite,
-    new_private_key,
-    public_key_of,
-)
+from shuffledp.service.wire.reports import write_reports  # noqa: E402
+from shuffledp.service.wire.sealing import Suite  # noqa: E402
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of  # noqa: E402
 from shuffledp.service.wire.step import Step  # noqa: E402
 from shuffledp.service.wire.task import Task  # noqa: E402
-from shuffledp.statistics.catalog import survey_named  # noqa: E402
 from shuffledp.statistics.frequency.survey import FrequencySurvey  # noqa: E402
 from shuffledp.statistics.items.protocol import Items  # noqa: E402
-from shuffledp.statistics.survey import EpochStage, survey_in  # noqa: E402
+from shuffledp.statistics.survey import EpochStage  # noqa: E402
 
-CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
-FOLDER = page_folder()
-
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="No Chromium here."),
-    pytest.mark.skipif(FOLDER is None, reason="scripts/build-page was not run."),
-]
-
-# At the last one, a message says what was answered, but for a chance of 1e-12.
-LEVELS = (0.5, 1.0, 30.0)
-COLORS = ("Red", "Green, or <b>nearly</b>", "Blue")
-
-
-@dataclass(eq=False)
-class OneTask:
-    """The routes of a shuffler that the page needs, for one task, in memory."""
-
-    task: Task
-    enroller: Enroller
-    signing_key: bytes
-    private_key: bytes
-    state: ShufflerState
-    reports: list[Report] = field(default_factory=list)
-    lose_answers: int = 0
-
-    def token(self) -> str:
-        return to_text(self.enroller.tokens(1, epoch=self.state.epoch)[0])
-
-    def opened(self) -> list[list[Any]]:
-        """Opens all messages of all reports: numbers, or sets."""
-        step = self.state.step
-        code = step.run.code
-        found = []
-        for report in self.reports:
-            group = report.choice if step.linked else 0
-            opener = Opener(self.task.suite, self.private_key, step.info(group))
-            plain = [opener.open(sealed) for sealed in report.sealed]
-            assert all(message is not None for message in plain)
-            content = b"".join(message for message in plain if message)
-            messages, dummies, spoiled = read_messages(content, code.entry)
-            assert dummies == spoiled == 0
-            assert code.known(messages).all()
-            found.append(code.unpack(messages).tolist())
-        return found
-
-    def receive(self, body: bytes) -> dict[str, Any]:
-        step = self.state.step
-        self.state.check_upload(read_header(body))
-        (report,) = read_reports(step, body)
-        assert choices_offered(step, np.array([report.choice])).all()
-        if not self.enroller.roster(self.state.epoch).valid(report.token):
-            raise Refusal(Reason.TOKEN_FORGED, "Expected a token of this task.")
-        if any(report.token == known.token for known in self.reports):
-            raise Refusal(Reason.TOKEN_SPENT, "Expected a token that is not spent.")
-        self.reports.append(report)
-        digests = sha256(body), messages_digest(map(sha256, report.sealed))
-        receipt = Receipt(self.task.digest, step.epoch, step.stage, *digests, 1, ())
-        return receipt.signed(self.signing_key)
-
-    def app(self) -> Starlette:
-        assert FOLDER is not None
-
-        async def describe(_request: Request) -> Response:
-            state = self.state
-            value = {
-                "task": self.task.to_dict(),
-                "epoch": state.epoch,
-                "stage": state.stage.name.lower(),
-                "phase": state.phase,
-                "plan": state.plan and state.plan.record,
-                "enrolment": state.enrolment and state.enrolment.to_dict(),
-            }
-            return JSONResponse(value)
-
-        async def upload(request: Request) -> Response:
-            try:
-                receipt = self.receive(await request.body())
-            except Refusal as error:
-                problem = error.problem
-                return JSONResponse(problem.to_dict(), status_code=problem.status)
-            if self.lose_answers:
-                self.lose_answers -= 1
-                return Response(status_code=503)
-            return JSONResponse(receipt)
-
-        async def page(_request: Request) -> Response:
-            return FileResponse(FOLDER / "index.html", headers=PAGE_HEADERS)
-
-        files = StaticFiles(directory=FOLDER)
-        path = f"/tasks/{self.task.identity}"
-        return Starlette(
-            routes=[
-                Route(path, describe),
-                Route(f"{path}/reports", upload, methods=["POST"]),
-                Route(f"{path}/take-part", page),
-                Mount("/take-part", files),
-            ]
-        )
-
-
-def one_task(
-    statistic: str = "frequency", *, suite: Suite = Suite.X25519, **terms: Any
-) -> OneTask:
-    private, analyst = new_private_key(suite), new_signing_key()
-    shuffler, enrolling = new_signing_key(), new_signing_key()
-    mode, notice = terms.pop("mode", "agnostic"), terms.pop("notice", NOTICE)
-    if statistic in ("frequency", "items"):
-        terms.setdefault("categories", COLORS)
-    if statistic == "frequency":
-        terms.setdefault("mechanism", "kary-response")
-    asked = Question(
-        "Which color do you like best?",
-        survey_in(survey_named(statistic), terms, mode),
-    )
-    task = Task(
-        os.urandom(16),
-        "Colors & shapes",
-        notice,
-        asked,
-        LEVELS,
-        (100, 100, 100),
-        (0.05, 0.1, 0.3),
-        (5.0, 5.0, 5.0),
-        1e-06,
-        0,
-        suite,
-        public_key_of(suite, private),
-        verify_key_of(analyst),
-        verify_key_of(shuffler),
-        verify_key_of(enrolling),
-    )
-    enroller = Enroller(task, enrolling)
-    state = ShufflerState.begin(task).enroll(enroller.enrolment(1))
-    return OneTask(task, enroller, shuffler, private, state)
-
-
-@contextmanager
-def running(app: Starlette) -> Iterator[str]:
-    """Serves on a free port; gives the address."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        # As the services run it; with web sockets it would import their libraries.
-        config = uvicorn.Config(app, log_level="critical", access_log=False, ws="none")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(
-            target=server.run, kwargs={"sockets": [listener]}, daemon=True
-        )
-        thread.start()
-        while not server.started:
-            assert thread.is_alive(), "The server ended before it began."
-            time.sleep(0.01)
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-            assert thread.is_alive(), "The server ended before the test did."
-        finally:
-            server.should_exit = True
-            thread.join(10)
-
-
-@contextmanager
-def served(server: OneTask) -> Iterator[str]:
-    """Serves a task; gives the address of its page."""
-    with running(server.app()) as root:
-        yield f"{root}/tasks/{server.task.identity}/take-part"
-
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as running:
-        started = running.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    context = browser.new_context(viewport={"width": 360, "height": 740})
-    context.set_default_timeout(10_000)
-    opened = context.new_page()
-    said: list[str] = []
-    opened.on("console", lambda message: said.append(message.text))
-    opened.on("pageerror", lambda error: said.append(str(error)))
-    yield opened
-    context.close()
-    # Refused uploads are reported by the browser itself.
-    assert [text for text in said if "Failed to load resource" not in text] == []
-
-
-def visit(page: Any, url: str, token: str | None) -> None:
-    page.goto(url if token is None else f"{url}#token={token}")
-    page.locator("h1").wait_for()
-
-
-def pick(page: Any, name: str, place: int) -> None:
-    """Clicks where a person clicks: on the card, not on the hidden control."""
-    page.locator(f"label:has(input[name={name}][value='{place}'])").click()
+pytest_plugins = ["browser_fixtures"]
 
 
 def make_message(page: Any) -> list[str]:
@@ -559,7 +335,7 @@ def test_a_keyboard_is_enough(page: Any) -> None:
         press("Tab")
         press("Enter")
         page.get_by_role("heading", name="This is what would be sent").wait_for()
-        assert page.evaluate("document.activeElement.tagName") == "H2"
+        assert page.evaluate("document.activeElement.tagName") == "H1"
         press("Tab")
         press("Enter")
         page.get_by_role("heading", name="Your message has arrived").wait_for()

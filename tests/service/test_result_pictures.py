@@ -1,7 +1,6 @@
 """Pages and pictures of one result: what people are sent, and pass on."""
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,7 +11,15 @@ pytest.importorskip("starlette", reason="Needs the extra service.")
 pytest.importorskip("jinja2", reason="Needs the extra service.")
 
 import httpx
-from analyst_parties import NAMES, Parties, Service, parties, serve, usual_batch
+from analyst_parties import (
+    NAMES,
+    Parties,
+    Service,
+    parties,
+    serve,
+    some_result,
+    usual_batch,
+)
 from contrast import contrast
 
 from shuffledp.service.analyst.pages import Pages
@@ -23,26 +30,6 @@ from shuffledp.version import __version__
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</text><script>alert(1)</script> \"'&{{7*7}}\x07"
-
-
-def result(
-    names: Sequence[str], values: Sequence[float], *, spread: float = 0.01
-) -> dict[str, Any]:
-    """As much of a published result as a picture needs."""
-    rows = [
-        {
-            "name": name,
-            "value": value,
-            "standard_error": spread / 2,
-            "interval": [value - spread, value + spread],
-            "population_interval": [value - spread, value + spread],
-        }
-        for name, value in zip(names, values, strict=True)
-    ]
-    estimate = {"rows": rows, "num_users": 1234, "confidence": 0.95}
-    enrolment = {"tokens": 5000}
-    digest = "0123456789abcdef" * 4
-    return {"digest": digest, "epoch": 3, "estimate": estimate, "enrolment": enrolment}
 
 
 def drawn(who: Parties, published: dict[str, Any]) -> ElementTree.Element:
@@ -110,7 +97,7 @@ def test_a_picture_says_what_was_asked_found_and_promised(tmp_path: Path) -> Non
 def test_a_picture_of_sets_names_targets() -> None:
     who = parties("items")
 
-    said = words(drawn(who, result(NAMES, (0.4, 0.3, 0.2, 0.1))))
+    said = words(drawn(who, some_result(NAMES, (0.4, 0.3, 0.2, 0.1))))
 
     assert all(name in said for name in NAMES)
     assert "at most 0.5 at target 0.5, 1 at target 1, 2 at target 2" in said
@@ -120,7 +107,7 @@ def test_the_largest_of_many_are_a_ranking() -> None:
     names = tuple(f"number {n}" for n in range(30))
     who = parties(question=Question("?", FrequencySurvey(names)))
 
-    picture = drawn(who, result(names, [(n * 7 % 30) / 435 for n in range(30)]))
+    picture = drawn(who, some_result(names, [(n * 7 % 30) / 435 for n in range(30)]))
 
     said = words(picture)
     assert f"The {MOST_BARS} largest of 30." in said
@@ -136,7 +123,7 @@ def test_many_promises_are_summed_up_by_the_largest() -> None:
         choices=levels, promise=levels, allowance=(9.0,) * 7, minimum=(40,) * 7
     )
 
-    said = words(drawn(who, result(NAMES, (0.4, 0.3, 0.2, 0.1))))
+    said = words(drawn(who, some_result(NAMES, (0.4, 0.3, 0.2, 0.1))))
 
     assert "central epsilon of at most 2 at all 7 levels" in said
 
@@ -146,7 +133,7 @@ def test_hostile_words_are_text() -> None:
     question = Question(HOSTILE, FrequencySurvey(names))
     who = parties(question=question, name=HOSTILE[:60])
 
-    picture = drawn(who, result(names, (0.5, 0.3, 0.2)))
+    picture = drawn(who, some_result(names, (0.5, 0.3, 0.2)))
 
     assert picture.findtext(f"{SVG}title") == HOSTILE.replace("\x07", "\ufffd")
     assert "{{7*7}}" in words(picture)
@@ -160,7 +147,7 @@ def every_number(picture: Picture) -> list[float]:
 @pytest.mark.parametrize("size", [1e-300, 1e300])
 def test_nothing_is_drawn_beside_the_picture(size: float) -> None:
     who = parties()
-    published = result(NAMES, (size, 0.0, -size, size), spread=size)
+    published = some_result(NAMES, (size, 0.0, -size, size), spread=size)
 
     picture = picture_of(who.task, published)
 
@@ -195,7 +182,7 @@ def test_what_is_withheld_has_a_page_and_no_picture(tmp_path: Path) -> None:
 
 
 def test_words_of_a_picture_have_enough_contrast() -> None:
-    text = Pages().picture(parties().task, result(NAMES, (0.4, 0.3, 0.2, 0.1)))
+    text = Pages().picture(parties().task, some_result(NAMES, (0.4, 0.3, 0.2, 0.1)))
 
     inks = set(re.findall(r'<text[^>]* fill="(#[0-9a-f]{6})"', text))
     assert len(inks) == 2

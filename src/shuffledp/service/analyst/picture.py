@@ -23,8 +23,9 @@ _BARS = (250, 600)
 _ROW = 46
 # More choices than this are summed up by the largest promise.
 _LISTED = 6
-# How wide a letter is, as a part of its size: more than the usual fonts need on average.
-_LETTER = 0.57
+# How wide letters are in the widest of the usual fonts, as parts of their size.
+_WIDTHS = dict.fromkeys(" .,:;'|!()[]ijlftrI-", 0.42) | dict.fromkeys("mwMW@%…", 1.0)
+_BOLD = 1.12
 # What joins letters of some scripts is unseen, too, and stays.
 _UNSEEN = frozenset({"Cc", "Cs", "Cn", "Co"})
 
@@ -186,7 +187,8 @@ class _Sheet:
     ) -> None:
         """Writes a paragraph as wide as the picture."""
         self.y += above
-        for words in wrapped(text, (_RIGHT - _LEFT) / (_LETTER * size)):
+        wide = size * (_BOLD if kind == "title" else 1.0)
+        for words in wrapped(text, (_RIGHT - _LEFT) / wide):
             self.y += round(1.3 * size)
             self.lines.append(Line(_LEFT, self.y, size, words, kind))
 
@@ -202,9 +204,7 @@ class _Sheet:
         middle = self.y + _ROW / 2
         self.y += _ROW
         if named:
-            names = list(
-                wrapped(shown(bar.name), (_BARS[0] - _LEFT - 14) / (_LETTER * 15))
-            )
+            names = list(wrapped(shown(bar.name), (_BARS[0] - _LEFT - 14) / 15))
             first = middle + 5 - 9 * (len(names) - 1)
             for place, words in enumerate(names):
                 self.lines.append(Line(_LEFT, first + 18 * place, 15, words, "ink"))
@@ -237,39 +237,44 @@ def visible(text: str) -> str:
 
 
 def wrapped(text: str, width: float) -> Iterator[str]:
-    """Breaks a text into lines of so many letters, in words that are longer, too.
+    """Breaks a text into lines that are so wide at most, in words that are wider, too.
 
-    >>> list(wrapped("one two three", 8)), list(wrapped("abcdef", 4))
+    Args:
+        text: Words with single spaces between them.
+        width: As a multiple of the size of letters.
+
+    >>> list(wrapped("one two three", 5.0)), list(wrapped("abcdef", 2.7))
     (['one two', 'three'], ['abcd', 'ef'])
     """
     line = ""
     for word in text.split(" "):
         joined = f"{line} {word}" if line else word
-        if letters(joined) <= width:
+        if text_width(joined) <= width:
             line = joined
             continue
         if line:
             yield line
         line = ""
         for letter in word:
-            if letters(line + letter) > width:
+            if text_width(line + letter) > width:
                 yield line
                 line = ""
             line += letter
     yield line
 
 
-def letters(text: str) -> float:
-    """Returns how many usual letters are as wide as a text.
+def text_width(text: str) -> float:
+    """Returns how wide a text may be, as a multiple of the size of its letters.
 
-    >>> letters("abc"), letters("漢字")
-    (3.0, 3.6)
+    >>> text_width("mill"), text_width("漢字")
+    (2.26, 2.0)
     """
-    wide = {"W": 1.8, "F": 1.8}
-    return float(
-        sum(
-            wide.get(unicodedata.east_asian_width(letter), 1.0)
-            for letter in text
-            if not unicodedata.combining(letter)
-        )
-    )
+    return round(sum(map(_letter_width, text)), 3)
+
+
+def _letter_width(letter: str) -> float:
+    if unicodedata.combining(letter):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.0
+    return _WIDTHS.get(letter, 0.78 if letter.isupper() else 0.65)

@@ -212,7 +212,7 @@ function showMessage(survey, level, numbers, body) {
   });
   show(
     kicker(survey, t("step-2")),
-    el("h2", {}, t("message-title")),
+    el("h1", {}, t("message-title")),
     el(
       "div",
       { class: "message", id: "message" },
@@ -221,7 +221,7 @@ function showMessage(survey, level, numbers, body) {
         : el("ul", {}, ...lines.map((line) => el("li", {}, line))),
     ),
     ...messageTexts(survey, level).map((text) => el("p", {}, text)),
-    el("h3", {}, t("who-sees")),
+    el("h2", {}, t("who-sees")),
     whoSees(survey, level),
     trouble,
     button,
@@ -276,7 +276,7 @@ function showDone(survey, checked, kept) {
       : null;
   show(
     kicker(survey, t("done")),
-    el("h2", { class: "done" }, checked === null ? t("arrived-perhaps") : t("arrived")),
+    el("h1", { class: "done" }, checked === null ? t("arrived-perhaps") : t("arrived")),
     el("p", { id: "receipt" }, receipts[checked]),
     later,
     kept && receiptPart(survey, kept),
@@ -292,7 +292,7 @@ function receiptPart(survey, kept) {
   return el(
     "section",
     { id: "keep" },
-    el("h3", {}, t("keep-title")),
+    el("h2", {}, t("keep-title")),
     el("p", {}, t("keep-why")),
     el("p", {}, el("a", link, t("keep"))),
     el("p", { class: "hint" }, t("keep-hint")),

@@ -16,7 +16,7 @@ export function el(name, attributes = {}, ...children) {
 export function show(...children) {
   const view = document.getElementById("view");
   view.replaceChildren(...children.filter((child) => child !== null));
-  const heading = view.querySelector("h1, h2");
+  const heading = view.querySelector("h1");
   heading.setAttribute("tabindex", "-1");
   heading.focus({ preventScroll: true });
   scrollTo(0, 0);
