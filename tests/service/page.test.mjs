@@ -185,7 +185,7 @@ test("surveys that the page cannot answer are refused in words", async () => {
   }
   const larger = served.replace(plan, (text) => text.replace('"items":4', '"items":5'));
   await assert.rejects(read(larger), Trouble);
-  await assert.rejects(read(served.replace('"version":3', '"version":4')), Trouble);
+  await assert.rejects(read(served.replace(/"version":\d+/, '"version":99')), Trouble);
 });
 
 test("a survey that certifies something else than it asks for is refused", async () => {
