@@ -23,6 +23,7 @@ from shuffler_parties import Analyst, Client, StoreMaker, reason, upload
 from shuffledp.errors import DataError
 from shuffledp.service.checking import former_task, missing_messages
 from shuffledp.service.device import Now
+from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.batch import read_batch_header
 from shuffledp.service.wire.canonical import canonical, sha256, to_text
 from shuffledp.service.wire.inclusion import KeptReceipt, check_result, keep_receipt
@@ -277,6 +278,56 @@ def test_keys_are_replaced_in_their_order_and_never_back(
     assert "each task is served in turn" in too_soon
     assert first.task.fingerprint in too_soon
     assert all("not taken back" in said for said in back)
+
+
+def test_a_batch_that_she_refuses_as_she_went_on_first_is_skipped(
+    make_store: StoreMaker,
+) -> None:
+    old = shuffler_parties.parties()
+    new = of_shuffler(old, Role.ANALYST)
+    refusal = Refusal(Reason.UNKNOWN_TASK, "Expected a batch of this task.").problem
+    gone_on = Analyst(
+        old, [lambda: httpx.Response(refusal.status, json=refusal.to_dict())] * 1000
+    )
+
+    with Client(old.app(make_store(), gone_on)) as client:
+        post(client, old, epoch=1)
+        assert old.order(client, "close").is_success
+        while client.get(old.path()).json()["hand_over"]["refused"] is None:
+            pass
+        stuck = client.get(old.path()).json()
+        assert old.order(client, "skip").is_success
+    analyst = Analyst(new)
+    with Client(new.app(make_store(), analyst)) as client:
+        assert new.order(client, "next").is_success
+        collect(client, new, epoch=2)
+
+    assert stuck["hand_over"]["refused"] == "unknown-task"
+    [(header, _)] = analyst.received
+    assert (header.epoch, header.after) == (2, 0)
+
+
+def test_a_lost_key_is_replaced_with_a_new_database(
+    make_store: StoreMaker, tmp_path: Path
+) -> None:
+    old = shuffler_parties.parties()
+    new = of_shuffler(old, Role.SHUFFLER)
+    with Client(old.app(make_store(), Analyst(old))) as client:
+        post(client, old, epoch=1)
+
+    class Waiting(Analyst):
+        async def answer(self, request: httpx.Request) -> httpx.Response:
+            if request.method == "GET":
+                return httpx.Response(200, json={"awaited": 3})
+            return await super().answer(request)
+
+    analyst = Waiting(new)
+    with Client(new.app(SqliteStore(tmp_path / "new.db"), analyst)) as client:
+        assert new.order(client, "resume").json()["epoch"] == 4
+        collect(client, new, epoch=4)
+
+    [(header, _)] = analyst.received
+    assert (header.epoch, header.after) == (4, 2)
 
 
 def counted(folder: Path, who: analyst_parties.Parties, batch: bytes) -> dict[str, Any]:
