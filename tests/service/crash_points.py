@@ -1,6 +1,6 @@
 """Every durable boundary of both services, and what a crash there leaves of a collection.
 
-    python tests/service/crash_points.py [text...]     all points, or those that name a text
+    scripts/faults [text...]     all points, or those that name a text
 
 prints one line per point: where a service was killed with SIGKILL, and what became of the
 collection. The default tests take some of the points.
@@ -17,8 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-
-sys.path.append(str(Path(__file__).parents[1]))
 
 import postgres_server
 import pytest
@@ -41,7 +39,13 @@ _UPLOAD = ("before upload", "in upload", "after upload")
 _CLOSE = ("before close", "in close", "after close")
 _HAND_OVER = ("before hand-over", "after hand-over", "after forgetting")
 _BATCH = ("before batch", "after batch", "opened")
+_PLAN = ("before plan", "after plan")
 _RESULT = ("before result", "after result")
+# What an operator asks for, other than that a step is closed.
+NEXT, SKIP, RESUME = "after next epoch", "after skipping", "after resuming"
+ABANDON, DEADLINE = "after abandoning", "after deadline"
+SHUFFLER_BOUNDARIES = _UPLOAD + _CLOSE + _HAND_OVER
+ANALYST_BOUNDARIES = _BATCH + _PLAN + _RESULT
 
 
 @dataclass(frozen=True)
@@ -65,13 +69,11 @@ class Point:
 def _kills(case: Case) -> list[Kill]:
     """First and second time at every boundary that this collection reaches."""
     twice: list[tuple[Party, tuple[str, ...]]] = [
-        ("shuffler", _UPLOAD + _CLOSE + _HAND_OVER),
+        ("shuffler", SHUFFLER_BOUNDARIES),
         ("analyst", _BATCH if case == "items" else _BATCH + _RESULT),
     ]
     once: list[tuple[Party, tuple[str, ...]]] = [
-        ("analyst", ("before plan", "after plan", *_RESULT))
-        if case == "items"
-        else ("shuffler", ("after next epoch",))
+        ("analyst", _PLAN + _RESULT) if case == "items" else ("shuffler", (NEXT,))
     ]
     return [
         Kill(party, boundary, occurrence)
@@ -199,7 +201,3 @@ def main() -> None:
             outcomes[said.startswith("FAILED")] += 1
     print(f"{outcomes.total()} points, {outcomes[True]} failed")
     sys.exit(1 if outcomes[True] or not outcomes else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -2,13 +2,15 @@
 
 import multiprocessing
 import os
+import random
 import resource
 import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -21,7 +23,7 @@ from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.run import run
-from shuffledp.service.shuffler.app import create_shuffler
+from shuffledp.service.shuffler import app as shuffler_app
 from shuffledp.service.shuffler.handover import AnalystClient
 from shuffledp.service.shuffler.hosted import ShufflerHost
 from shuffledp.service.shuffler.postgres_store import PostgresStore
@@ -38,6 +40,11 @@ PROCESSES.set_forkserver_preload(
         "uvicorn.lifespan.on",
         "shuffledp.service.serve_shuffler",
         "shuffledp.service.serve_analyst",
+        "jinja2",
+        "uvicorn.lifespan.off",
+        "uvicorn.loops.asyncio",
+        # Every process imports what this one was started with.
+        "pytest",
     ]
 )
 # Every start asks all processes how they ended, which only one thread hears.
@@ -68,6 +75,8 @@ class Setup:
         peer: URL of the other one.
         database: Path of a file, or a postgresql:// address.
         close_at: How many people close a step by themselves.
+        tend: Seconds between two looks at deadlines; None for those of a real service.
+        hosts: Whether it has the task; an analyst without it refuses all batches.
     """
 
     party: Party
@@ -76,6 +85,8 @@ class Setup:
     peer: str
     database: str
     close_at: int | None = None
+    tend: float | None = None
+    hosts: bool = True
 
 
 def _serve(setup: Setup, kill: Kill | None) -> None:
@@ -90,14 +101,17 @@ def _serve(setup: Setup, kill: Kill | None) -> None:
 
     task = setup.who.task
     if setup.party == "analyst":
+        hosted = AnalystHost(task, setup.who.analyst)
         app = create_analyst(
-            {task.identity: AnalystHost(task, setup.who.analyst)},
+            {task.identity: hosted} if setup.hosts else {},
             SqliteAnalystStore(Path(setup.database)),
             shuffler_url=setup.peer,
             reached=reached,
         )
     else:
-        app = create_shuffler(
+        if setup.tend is not None:
+            shuffler_app._TEND_SECONDS = setup.tend
+        app = shuffler_app.create_shuffler(
             {
                 task.identity: ShufflerHost(
                     task, setup.who.shuffler, setup.who.enroller.roster
@@ -120,18 +134,33 @@ def store_at(database: str) -> ShufflerStore:
 
 
 class Running:
-    """A service that is started again whenever it was killed."""
+    """A service that is started again whenever it was killed.
 
-    def __init__(self, setup: Setup, kill: Kill | None = None) -> None:
-        self.setup, self.deaths = setup, 0
+    Attributes:
+        setup: What it is started with, the next time that it is.
+        url: Where it listens.
+        killed: How often it died, by the boundary where it did; "" for any moment.
+    """
+
+    def __init__(self, setup: Setup, kills: Iterable[Kill] = ()) -> None:
+        self.setup, self.killed = setup, Counter[str]()
         self.url = f"http://127.0.0.1:{setup.port}"
-        self._kill: Kill | None = kill
-        self._wanted = threading.Event()
+        # One for each of its lives, as long as there are any.
+        self._kills = iter(kills)
+        self._wanted, self._awake = threading.Event(), threading.Event()
+        self._asleep = threading.Event()
         self._process: BaseProcess | None = None
+        self._struck = False
         self._supervisor = threading.Thread(target=self._supervise, daemon=True)
+
+    @property
+    def deaths(self) -> int:
+        """How often it died."""
+        return self.killed.total()
 
     def __enter__(self) -> Self:
         self._wanted.set()
+        self._awake.set()
         self._supervisor.start()
         self.wait()
         return self
@@ -142,9 +171,24 @@ class Running:
     def stop(self) -> None:
         """It does not come back."""
         self._wanted.clear()
+        self._awake.set()
         if self._process is not None:
             self._process.kill()
         self._supervisor.join()
+
+    @contextmanager
+    def down(self) -> Iterator[None]:
+        """It does not run inside of this; what ended it is not counted as a death."""
+        self._asleep.clear()
+        self._awake.clear()
+        if self._process is not None:
+            self._process.kill()
+        self._asleep.wait()
+        try:
+            yield
+        finally:
+            self._awake.set()
+            self.wait()
 
     @property
     def path(self) -> str:
@@ -155,16 +199,17 @@ class Running:
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             with suppress(httpx.TransportError):
-                httpx.get(f"{self.url}/health", trust_env=False)
+                # Certificates that nobody asks for take 17 ms to load.
+                httpx.get(f"{self.url}/health", trust_env=False, verify=False)
                 return
             time.sleep(0.01)
         raise TimeoutError(f"The {self.setup.party} did not start.")
 
     def kill(self) -> None:
         """At whatever it does now; it comes back by itself."""
-        # Not between a process that is made and one that runs.
         with _ONE_AT_A_TIME:
             if self._process is not None:
+                self._struck = True
                 self._process.kill()
 
     def limit(self, what: int, to: int | None) -> None:
@@ -184,22 +229,29 @@ class Running:
 
     def _supervise(self) -> None:
         while self._wanted.is_set():
+            if not self._awake.is_set():
+                self._asleep.set()
+                self._awake.wait()
+                continue
+            kill = next(self._kills, None)
+            process = PROCESSES.Process(
+                target=_serve, args=(self.setup, kill), daemon=True
+            )
             with _ONE_AT_A_TIME:
-                self._process = PROCESSES.Process(
-                    target=_serve, args=(self.setup, self._kill), daemon=True
-                )
-                self._process.start()
-            if not self._wanted.is_set():
-                self._process.kill()
+                process.start()
+                self._process, self._struck = process, False
+            if not (self._wanted.is_set() and self._awake.is_set()):
+                process.kill()
             ended = None
             while ended is None:
                 time.sleep(0.01)
                 with _ONE_AT_A_TIME:
-                    ended = self._process.exitcode
-            if self._wanted.is_set():
+                    ended = process.exitcode
+            if self._wanted.is_set() and self._awake.is_set():
                 # Anything else was not asked for, and shows as a service that is silent.
                 assert ended == -signal.SIGKILL, f"It ended with {ended}."
-                self.deaths, self._kill = self.deaths + 1, None
+                fate = None if self._struck else kill
+                self.killed[fate.boundary if fate else ""] += 1
 
 
 def peak_memory(pid: int | None) -> float:
@@ -210,13 +262,17 @@ def peak_memory(pid: int | None) -> float:
 
 
 def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
+    """Ports that no connection is given by itself while their service is dead."""
+    found = dict[int, socket.socket]()
     try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        while len(found) < count:
+            port, one = random.SystemRandom().randrange(10_000, 32_000), socket.socket()
+            with suppress(OSError):
+                one.bind(("127.0.0.1", port))
+                found[port] = one
+        return list(found)
     finally:
-        for one in sockets:
+        for one in found.values():
             one.close()
 
 
@@ -236,7 +292,7 @@ def pair(
         who: All keys.
         folder: For files of both.
         database: Of the shuffler; None for a file.
-        kills: At most one for each.
+        kills: One for each life of the service that it names, in order.
         between: Takes the analyst's port, and returns that of what stands before it.
         shuffler: Changes of its setup.
         analyst: Changes of hers.
@@ -244,7 +300,6 @@ def pair(
     ports = free_ports(2)
     front = ports[1] if between is None else between(ports[1])
     urls = [f"http://127.0.0.1:{port}" for port in (ports[0], front)]
-    points = {kill.party: kill for kill in kills}
     setups = (
         Setup(
             "shuffler",
@@ -263,5 +318,8 @@ def pair(
             **(analyst or {}),
         ),
     )
-    first, second = (Running(setup, points.get(setup.party)) for setup in setups)
+    first, second = (
+        Running(setup, [kill for kill in kills if kill.party == setup.party])
+        for setup in setups
+    )
     return first, second

@@ -36,6 +36,17 @@ class Server:
         subprocess.run(command, check=True, timeout=60)
         return self.address.replace("/postgres?", f"/{name}?")
 
+    @contextmanager
+    def lent(self) -> Iterator[str]:
+        """The same, dropped afterwards."""
+        address = self.new_database()
+        try:
+            yield address
+        finally:
+            name = address.removeprefix("postgresql://tests@/").partition("?")[0]
+            command = ["dropdb", "-f", "-h", str(self.folder), "-U", "tests", name]
+            subprocess.run(command, check=True, timeout=60)
+
     def create(self) -> None:
         data = self.folder / "data"
         command = ["initdb", "-D", str(data), "-U", "tests", "-A", "trust", "--no-sync"]

@@ -1,89 +1,83 @@
 """Services that are killed at random times: reports that are lost, or counted twice.
 
-    python tests/service/random_faults.py NUMBER
+    scripts/faults --random NUMBER [FILE]
 
-draws so many collections (agnostic, stratified, items; SQLite, PostgreSQL), kills their
-services with SIGKILL again and again while they run, and prints what was counted.
+draws so many collections (`random_collections`; agnostic, stratified, targets; SQLite,
+PostgreSQL), kills their services with SIGKILL again and again while they run, at any moment
+and at drawn boundaries of their disks, and prints what was counted. What became of each is
+added to the file; those that stand in it are counted from there, and not tried again.
 """
 
 import asyncio
-import os
+import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    contextmanager,
+    nullcontext,
+)
 from pathlib import Path
 from typing import Any
-
-sys.path.append(str(Path(__file__).parents[1]))
+from unittest import mock
 
 import numpy as np
 import postgres_server
 import pytest
-from live_collection import (
-    Case,
-    People,
-    estimate_of_items,
-    estimate_of_one_value,
-    items_epoch,
-    one_value_epoch,
-    people_of,
-    published_values,
-    task_for,
+from crash_points import (
+    ABANDON,
+    ANALYST_BOUNDARIES,
+    DEADLINE,
+    NEXT,
+    RESUME,
+    SHUFFLER_BOUNDARIES,
+    SKIP,
 )
-from live_services import Running, pair
+from live_collection import Case, task_for
+from live_services import Kill, Party, Running, pair
 from oracles.service_parties import LEVELS
+from random_collections import PLOTS, Account, Collection, Plot
+from random_table import Outcome, Trial, read_outcomes, tables, write_outcome
+from witness import Witness
+
+from shuffledp.service import calls
 
 # A step can be closed without a quarter of the people: what is lost shows in the result.
-_MINIMUM, _PER_LEVEL = 15, 20
-_MOST_KILLS, _MEAN_SECONDS = 8, 0.4
+_MINIMUM = 15
+_MOST_KILLS, _MEAN_SECONDS, _UP = 6, 0.6, 0.8
+# Lives of a service that end at a boundary, should it get there.
+_FATED, _MOST_OFTEN = 5, 3
+_AT_A_TIME = 4
 _CASES: tuple[Case, ...] = ("frequency", "stratified", "items")
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A collection, and the coins of whoever kills."""
-
-    case: Case
-    store: str
-    seed: int
-
-
-@dataclass(frozen=True)
-class Found:
-    """What became of it.
-
-    Attributes:
-        kills: How often a service died.
-        lost: Confirmed reports that are not in the result.
-        doubled: Reports that count more than once.
-        wrong: What else is wrong; empty if the published numbers are those of the
-            protocol in one process.
-        seconds: That it took.
-    """
-
-    kills: int
-    lost: int
-    doubled: int
-    wrong: str
-    seconds: float
-
-    @property
-    def failed(self) -> bool:
-        return bool(self.lost or self.doubled or self.wrong)
+_BOUNDARIES: dict[Party, tuple[str, ...]] = {
+    "shuffler": SHUFFLER_BOUNDARIES,
+    "analyst": ANALYST_BOUNDARIES,
+}
+# Behind what only some operators ask for.
+_SPECIAL: dict[Plot, str] = {
+    "finished": NEXT,
+    "skipped": SKIP,
+    "deadline": DEADLINE,
+    "lost": RESUME,
+    "refused": ABANDON,
+    "unpaid": ABANDON,
+}
 
 
 def drawn(number: int, stores: tuple[str, ...]) -> list[Trial]:
     """Trials of all kinds, in turn."""
-    kinds = [(case, store) for store in stores for case in _CASES]
+    kinds = [
+        (case, store, plot) for plot in PLOTS for store in stores for case in _CASES
+    ]
     return [Trial(*kinds[seed % len(kinds)], seed) for seed in range(number)]
 
 
-def attempt(trial: Trial, folder: Path, database: str | None = None) -> Found:
+def attempt(trial: Trial, folder: Path, database: str | None = None) -> Outcome:
     """Runs one collection.
 
     Args:
@@ -91,91 +85,117 @@ def attempt(trial: Trial, folder: Path, database: str | None = None) -> Found:
         folder: For both services' files.
         database: Address of a PostgreSQL server, if that is its store.
     """
-    who, start = task_for(trial.case, _MINIMUM), time.monotonic()
-    people = people_of(who, 1, _PER_LEVEL)
-    shuffler, analyst = pair(who, folder, database=database)
-    over = threading.Event()
-    with shuffler, analyst:
-        killing = threading.Thread(
-            target=_kill, args=(trial.seed, over, shuffler, analyst)
+    start, rng = time.monotonic(), np.random.default_rng(trial.seed)
+    # What is promised to everybody pays for one epoch, and for no second one.
+    allowance = LEVELS if trial.plot == "unpaid" else (50.0,) * 3
+    who = task_for(trial.case, _MINIMUM, allowance=allowance)
+    services = pair(
+        who,
+        folder,
+        database=database,
+        kills=tuple(_fates(trial.plot, rng)),
+        shuffler={"tend": 0.2},
+    )
+    killers, players = rng.spawn(2)
+
+    async def play() -> Account:
+        collection = Collection(
+            who,
+            *services,
+            witness=Witness(who),
+            lose=lambda: _lose(folder, database),
+            rng=players,
         )
-        killing.start()
+        with _killing(killers, *services):
+            await collection.play(trial.plot)
+        return await collection.account()
+
+    with services[0], services[1]:
         try:
-            lost, doubled, wrong = asyncio.run(
-                _collect(trial.case, shuffler, analyst, people)
-            )
+            account = asyncio.run(play())
         except (Exception, pytest.fail.Exception) as error:
-            lost, doubled, wrong = 0, 0, f"{type(error).__name__}: {error}"
-        finally:
-            over.set()
-            killing.join()
-    kills = shuffler.deaths + analyst.deaths
-    return Found(kills, lost, doubled, wrong, time.monotonic() - start)
+            said = f"{type(error).__name__}: {error}"
+            account = Account(0, 0, 0, 0, 0, said)
+    killed = {service.setup.party: dict(service.killed) for service in services}
+    return Outcome(trial, killed, account, time.monotonic() - start)
 
 
-def _kill(seed: int, over: threading.Event, *services: Running) -> None:
-    rng = np.random.default_rng(seed)
-    for _ in range(_MOST_KILLS):
-        if over.wait(rng.exponential(_MEAN_SECONDS)):
-            return
-        services[rng.integers(len(services))].kill()
+def _fates(plot: Plot, rng: np.random.Generator) -> Iterator[Kill]:
+    """Where the first lives of both services end, if they get there."""
+    for _ in range(_FATED):
+        for party, boundaries in _BOUNDARIES.items():
+            boundary = str(rng.choice(boundaries))
+            yield Kill(party, boundary, int(rng.integers(1, _MOST_OFTEN + 1)))
+        yield Kill("shuffler", _SPECIAL[plot])
 
 
-async def _collect(
-    case: Case, shuffler: Running, analyst: Running, people: People
-) -> tuple[int, int, str]:
-    who = shuffler.setup.who
-    if case == "items":
-        plan, result = await items_epoch(shuffler, analyst, people)
-        expected: Any = estimate_of_items(who, people, plan)
-        sent = [people.levels.size]
-    else:
-        result = await one_value_epoch(shuffler, analyst, people, 1)
-        expected = estimate_of_one_value(who, people, 1)
-        sent = [_PER_LEVEL] * len(LEVELS)
-    more = np.subtract(result["people"], sent)
-    lost, doubled = int(-more[more < 0].sum()), int(more[more > 0].sum())
-    same = published_values(result) == expected
-    return lost, doubled, "" if same else "other numbers than in one process"
+@contextmanager
+def _killing(rng: np.random.Generator, *services: Running) -> Iterator[None]:
+    """Kills at any moment inside of this."""
+    over = threading.Event()
+
+    def kill() -> None:
+        for _ in range(_MOST_KILLS):
+            if over.wait(rng.exponential(_MEAN_SECONDS)):
+                return
+            victim = services[rng.integers(len(services))]
+            if rng.random() < _UP:
+                # One that never gets to anything would show little.
+                victim.wait()
+            victim.kill()
+
+    killing = threading.Thread(target=kill)
+    killing.start()
+    try:
+        yield
+    finally:
+        over.set()
+        killing.join()
+
+
+def _lose(folder: Path, database: str | None) -> None:
+    """Takes away all that the shuffler kept."""
+    for path in folder.glob("shuffler.db*"):
+        path.unlink()
+    if database is not None:
+        quiet = "SET client_min_messages = warning"
+        command = f"{quiet}; DROP SCHEMA public CASCADE; CREATE SCHEMA public"
+        subprocess.run(["psql", "-q", database, "-c", command], check=True, timeout=60)
 
 
 def main() -> None:
-    """Prints the table; the exit status is 1 if anything was lost, doubled or wrong."""
-    number, rows, totals = int(sys.argv[1]), Counter[str](), Counter[str]()
+    """Prints the tables; the exit status is 1 if anything was lost, doubled or wrong."""
+    number, file = int(sys.argv[1]), Path(sys.argv[2]) if sys.argv[2:] else None
+    outcomes = read_outcomes(file)
     with ExitStack() as stack:
         missing = postgres_server.missing()
         if missing is None:
-            running = stack.enter_context(postgres_server.server())
+            server = stack.enter_context(postgres_server.server())
         else:
             print(f"PostgreSQL is left out: {missing}.")
-        stores = ("sqlite",) if missing else ("sqlite", "postgres")
+        trials = drawn(number, ("sqlite",) if missing else ("sqlite", "postgres"))
+        stack.enter_context(patient_devices())
 
-        def one(trial: Trial) -> Found:
-            address = running.new_database() if trial.store == "postgres" else None
-            with tempfile.TemporaryDirectory() as folder:
-                return attempt(trial, Path(folder), address)
+        def one(trial: Trial) -> Outcome:
+            lent = server.lent() if trial.store == "postgres" else nullcontext()
+            with tempfile.TemporaryDirectory() as folder, lent as database:
+                return attempt(trial, Path(folder), database)
 
-        trials = drawn(number, stores)
-        pool = stack.enter_context(ThreadPoolExecutor(os.cpu_count()))
-        for trial, found in zip(trials, pool.map(one, trials), strict=True):
-            kind = f"{trial.case}, {trial.store}"
-            rows[kind] += 1
-            for name in ("kills", "lost", "doubled", "failed"):
-                totals[f"{kind} {name}"] += int(getattr(found, name))
-            if found.failed:
-                print(f"{trial}: {found}", flush=True)
-    print(
-        f"{'collection':<24}{'times':>7}{'kills':>7}{'lost':>7}{'twice':>7}{'failed':>8}"
-    )
-    for kind, times in rows.items():
-        kills, lost, doubled, failed = (
-            totals[f"{kind} {name}"] for name in ("kills", "lost", "doubled", "failed")
-        )
-        print(f"{kind:<24}{times:>7}{kills:>7}{lost:>7}{doubled:>7}{failed:>8}")
-    bad = sum(totals[f"{kind} failed"] for kind in rows)
-    print(f"{sum(rows.values())} collections, {bad} failed")
-    sys.exit(1 if bad or not rows else 0)
+        pool = stack.enter_context(ThreadPoolExecutor(_AT_A_TIME))
+        left = [trial for trial in trials if trial.seed not in outcomes]
+        for done in as_completed([pool.submit(one, trial) for trial in left]):
+            outcome = done.result()
+            outcomes[outcome.trial.seed] = outcome
+            if outcome.failed:
+                print(outcome, flush=True)
+            if file is not None:
+                with file.open("a") as lines:
+                    lines.write(f"{write_outcome(outcome)}\n")
+    found = [outcomes[trial.seed] for trial in trials]
+    print(tables(found))
+    sys.exit(1 if any(one.failed for one in found) or not found else 0)
 
 
-if __name__ == "__main__":
-    main()
+def patient_devices() -> AbstractContextManager[Any]:
+    """Lets devices ask often, and for a long time."""
+    return mock.patch.multiple(calls, _LONGEST_PAUSE=0.2, ATTEMPTS=200)

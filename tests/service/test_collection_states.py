@@ -392,6 +392,19 @@ def test_another_batch_of_the_same_step_is_refused() -> None:
         assert reason_of(state.receive, other) is Reason.ALREADY_DELIVERED
 
 
+def test_choices_that_were_counted_are_not_asked_for_again() -> None:
+    begun = AnalystState.begin(ITEMS)
+    planned = begun.receive(header(begun)).publish_plan(PLAN, CHOSEN)
+    again = header(begun, OTHER)
+
+    reason = reason_of(planned.receive, again)
+    abandoned = enrolled(ITEMS).close((300,), OTHER).abandon(reason)
+
+    # With another reason the step would open again, and never be accepted.
+    assert reason is Reason.ALREADY_DELIVERED
+    assert abandoned.phase is ShufflerPhase.SKIPPED
+
+
 def test_steps_of_the_analyst_in_another_order_are_refused() -> None:
     waiting, items = AnalystState.begin(TASK), AnalystState.begin(ITEMS)
     received = items.receive(header(items))

@@ -120,7 +120,12 @@ class AnalystState:
                 Reason.ALREADY_DELIVERED, "Expected no other batch of this step."
             )
         if header.stage is not ready.stage:
-            raise Refusal(Reason.WRONG_STAGE, "Expected a batch of another step.")
+            # Choices are counted once, even if the shuffler heard otherwise.
+            over = ready.plan is not None
+            raise Refusal(
+                Reason.ALREADY_DELIVERED if over else Reason.WRONG_STAGE,
+                "Expected a batch of another step.",
+            )
         step = ready.step
         counted = len(self.task.counted)
         sizes = (len(header.people), header.sealed_size, header.messages_per_report)

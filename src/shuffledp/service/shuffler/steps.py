@@ -233,6 +233,7 @@ class Steps:
         async with self._changing:
             self.check_place(epoch, stage)
             await self._move(self.state.until(deadline), self.people)
+            self._reached("after deadline")
 
     async def skip(self, epoch: int, stage: str, *, refused: bool) -> None:
         """Ends an epoch that cannot be finished, and forgets what was collected in it.
