@@ -405,6 +405,28 @@ def test_choices_that_were_counted_are_not_asked_for_again() -> None:
     assert abandoned.phase is ShufflerPhase.SKIPPED
 
 
+def test_a_kept_copy_of_a_dropped_batch_is_paid_for_or_refused() -> None:
+    # She refused it once, as her service ran without the task; the epoch was skipped.
+    waiting = AnalystState.begin(TASK)
+    kept, again = header(waiting), header(waiting, OTHER)
+    second = header(
+        waiting, bytes([2]) * 16, epoch=2, after=0, enrolment=enrolment_of(TASK, 2)
+    )
+
+    # Nobody told her yet: it is counted once, paid for, and nothing after it is lost.
+    counted = waiting.receive(kept).finish((0.1, 0.2, 0.3), published=True)
+    later = counted.receive(second)
+    # From the next batch on she knows.
+    told = waiting.receive(second).finish((0.1, 0.2, 0.3), published=True)
+
+    assert (later.epoch, later.spent) == (2, (0.1, 0.2, 0.3))
+    assert reason_of(told.receive, kept) is Reason.ALREADY_DELIVERED
+    # Of a batch and of that of people who were asked again, she takes one.
+    for first, other in ((kept, again), (again, kept)):
+        received = waiting.receive(first)
+        assert reason_of(received.receive, other) is Reason.ALREADY_DELIVERED
+
+
 def test_steps_of_the_analyst_in_another_order_are_refused() -> None:
     waiting, items = AnalystState.begin(TASK), AnalystState.begin(ITEMS)
     received = items.receive(header(items))

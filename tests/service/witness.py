@@ -7,6 +7,7 @@ is made of the hashes of sealed messages, which every published result lists.
 import hashlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import httpx
@@ -29,7 +30,7 @@ from shuffledp.service.wire.reports import (
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.framework import ItemsFramework, ItemsPlan
 from shuffledp.statistics.survey import EpochStage
 
 Place = tuple[int, EpochStage]
@@ -53,12 +54,19 @@ class Told:
 class Witness(httpx.AsyncBaseTransport):
     """Stands between devices and the network, and writes down what passes.
 
+    Args:
+        who: All keys.
+        network: What it passes on to; None for the real one.
+
     Attributes:
         steps: As the shuffler named them last, with their plans.
     """
 
-    def __init__(self, who: Parties) -> None:
-        self._who, self._network = who, httpx.AsyncHTTPTransport(verify=False)
+    def __init__(
+        self, who: Parties, network: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        self._who = who
+        self._network = network or httpx.AsyncHTTPTransport(verify=False)
         self.steps = dict[Place, Step]()
         self._sent: dict[Place, list[Report]] = defaultdict(list)
         self._confirmed: dict[Place, dict[bytes, Report]] = defaultdict(dict)
@@ -139,10 +147,10 @@ class Witness(httpx.AsyncBaseTransport):
         return read_reports(self.steps[_place(body)], body)
 
     def _people(self, reports: list[Report]) -> list[int]:
-        choices = [report.choice for report in reports]
-        if UNLINKED in choices:
-            return [len(choices)]
-        return np.bincount(choices, minlength=len(self._who.task.choices)).tolist()
+        found = Counter(report.choice for report in reports)
+        if UNLINKED in found:
+            return [found.total()]
+        return [found[place] for place in range(len(self._who.task.choices))]
 
     def _equal(self, result: dict[str, Any], kept: list[Report]) -> bool:
         """Tells whether the protocol finds the same of these reports, in one process."""
@@ -160,10 +168,9 @@ class Witness(httpx.AsyncBaseTransport):
             choosing = self.steps[epoch, EpochStage.CHOICE]
             chosen = list(self._confirmed[epoch, EpochStage.CHOICE].values())
             framework = ItemsFramework(4, 2, task.choices, task.delta, absent=0)
-            named = Reports(
-                framework.choices.identity, self._opened(choosing, chosen), None, "pool"
+            plan = _plan(
+                framework, np.sort(self._opened(choosing, chosen), axis=0).tobytes()
             )
-            plan = framework.plan(framework.count_choices(shuffle(named, rng=order)))
             if plan.protocol.identity != step.plan:
                 return False
             found = framework.estimate(
@@ -185,6 +192,15 @@ class Witness(httpx.AsyncBaseTransport):
         ]
         messages, _, _ = read_messages(b"".join(plain), step.run.code.entry)
         return messages.reshape(len(reports), -1)
+
+
+@cache
+def _plan(framework: ItemsFramework, chosen: bytes) -> ItemsPlan:
+    """What is planned for these choices; it takes a second."""
+    messages = np.frombuffer(chosen, np.int64)[:, None]
+    named = Reports(framework.choices.identity, messages, None, "pool")
+    seen = shuffle(named, rng=np.random.default_rng(5))
+    return framework.plan(framework.count_choices(seen))
 
 
 def _place(body: bytes) -> Place:

@@ -100,7 +100,8 @@ class Work:
             return
         counting = self._open(state, people, path)
         spoiled = counting.spoiled_people
-        verdict = self._judge(state, people, spoiled)
+        if spoiled:
+            verdict = self._judge(state, people, spoiled)
         spent = verdict.spent or _cost_without_proof(state)
         if verdict.failures or verdict.certificate is None:
             self._withhold(state, people, verdict.failures, verdict, spent=spent)
