@@ -23,10 +23,10 @@ ROTATE = ("task", "rotate", "old", "new")
 SECRETS = ("shuffler.json", "enroller.json")
 
 
-@pytest.fixture(autouse=True)
-def old(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def agreed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A task that three parties in one folder have signed."""
-    folder = tmp_path / "old"
+    folder = tmp_path_factory.mktemp("agreed")
     public = {role: draw_keys(folder, role, Suite.X25519)[1] for role in Role}
     create_task(
         folder,
@@ -45,6 +45,12 @@ def old(tmp_path: Path) -> Path:
     for role in (Role.SHUFFLER, Role.ENROLLER):
         sign(folder, role)
     return folder
+
+
+@pytest.fixture
+def old(agreed: Path, tmp_path: Path) -> Path:
+    """The same, to be changed."""
+    return shutil.copytree(agreed, tmp_path / "old")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette", reason="Needs the extra service.")
@@ -44,6 +45,7 @@ from shuffledp.service.wire.signing import new_signing_key, verify_key_of
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.succession import check_succession
 from shuffledp.service.wire.task import Task
+from shuffledp.statistics.survey import EpochStage
 
 pytest_plugins = ["store_fixtures"]
 
@@ -464,6 +466,36 @@ def test_the_analyst_keeps_the_line_of_tasks_and_goes_no_way_back(
     assert shown.count("Keys were replaced after epoch 1") == 2
     assert "Those of the shuffler." in shown
     assert first.task.fingerprint in shown
+
+
+@pytest.mark.slow
+def test_answers_that_a_former_plan_waited_for_are_skipped(tmp_path: Path) -> None:
+    old = analyst_parties.parties("items")
+    new = of_analyst(old, Role.ANALYST)
+    levels = analyst_parties.crowd_levels()
+    named = np.searchsorted(analyst_parties.LEVELS, levels)[:, None]
+
+    def choices(who: analyst_parties.Parties, epoch: int) -> bytes:
+        step = Step(who.task, epoch, EpochStage.CHOICE)
+        return who.batch(step, named, levels, after=0)
+
+    planned = counted(tmp_path, old, choices(old, 1))
+    after = looked(tmp_path, new)
+    later = counted(tmp_path, new, choices(new, 2))
+
+    async def again(service: Service) -> str:
+        return reason(await service.post(choices(new, 1)))
+
+    assert (planned["stage"], planned["phase"]) == ("answer", "waiting")
+    assert (after["stage"], after["phase"], after["awaited"]) == (
+        "choice",
+        "waiting",
+        2,
+    )
+    [skipped] = after["epochs"]
+    assert (skipped["phase"], skipped["spent"]) == ("skipped", [0.0] * 3)
+    assert (later["epoch"], later["stage"], later["awaited"]) == (2, "answer", 2)
+    assert serve(tmp_path, new, again) == "already-delivered"
 
 
 def test_no_ledger_begins_anew_with_other_keys(tmp_path: Path) -> None:
