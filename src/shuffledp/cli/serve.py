@@ -38,9 +38,21 @@ _DATABASE = click.option(
     help="sqlite:///FILE; for the shuffler also postgresql://USER@HOST/NAME, with the "
     "password in PGPASSWORD or ~/.pgpass.",
 )
-_HOST = click.option("--host", default="127.0.0.1", show_default=True)
+_HOST = click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on: this machine's own, where a proxy stands before it.",
+)
 _RANGE = click.IntRange(0, 65535)
-_SHUFFLER_PORT = click.option("--port", type=_RANGE, default=8000, show_default=True)
+
+_PORT_HELP = "Of this address."
+_SHUFFLER_PORT = click.option(
+    "--port", type=_RANGE, default=8000, show_default=True, help=_PORT_HELP
+)
+_ANALYST_PORT = click.option(
+    "--port", type=_RANGE, default=8001, show_default=True, help=_PORT_HELP
+)
 _LOG_FORMAT = click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
@@ -54,7 +66,6 @@ _METRICS_PORT = click.option(
     metavar="PORT",
     help="Of 127.0.0.1, for Prometheus on this machine [none].",
 )
-_ANALYST_PORT = click.option("--port", type=_RANGE, default=8001, show_default=True)
 
 
 @click.group("serve")
@@ -172,7 +183,11 @@ def analyst_command(
 
 @serve_group.command("demo")
 @click.option(
-    "--people", type=click.IntRange(min=100), default=10_000, show_default=True
+    "--people",
+    type=click.IntRange(min=100),
+    default=10_000,
+    show_default=True,
+    help="How many answer.",
 )
 @click.option(
     "--folder",

@@ -124,7 +124,13 @@ def init_command(role: str, folder: Path, suite: str | None) -> None:
     metavar="EPSILON,...",
     help="Central epsilon that each level is promised per epoch [what the minimum keeps].",
 )
-@click.option("--delta", type=float, default=1e-6, show_default=True)
+@click.option(
+    "--delta",
+    type=float,
+    default=1e-6,
+    show_default=True,
+    help="At which promises are stated: far below one in the number of people.",
+)
 @click.option(
     "--absent",
     type=int,

@@ -131,7 +131,13 @@ round_options = _together(
 )
 
 sgd_options = _together(
-    click.option("--epochs", type=click.IntRange(1), default=50, show_default=True),
+    click.option(
+        "--epochs",
+        type=click.IntRange(1),
+        default=50,
+        show_default=True,
+        help="How often everybody takes a step. Each epoch costs privacy.",
+    ),
     click.option(
         "--clip",
         type=float,
@@ -139,7 +145,13 @@ sgd_options = _together(
         show_default=True,
         help="The largest norm of one example's gradient.",
     ),
-    click.option("--learning-rate", type=float, default=0.05, show_default=True),
+    click.option(
+        "--learning-rate",
+        type=float,
+        default=0.05,
+        show_default=True,
+        help="The model moves by this times each noisy gradient.",
+    ),
     click.option(
         "--delta",
         type=float,

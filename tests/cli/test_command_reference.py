@@ -1,0 +1,82 @@
+"""What docs say of the command line is what the command line says of itself."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from command_reference import document
+
+from shuffledp.cli.main import app
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def every_command(
+    command: click.Command, context: click.Context
+) -> Iterator[tuple[str, click.Command]]:
+    if not isinstance(command, click.Group):
+        yield context.command_path, command
+        return
+    for name in command.list_commands(context):
+        found = command.get_command(context, name)
+        assert found is not None
+        below = click.Context(found, parent=context, info_name=name)
+        yield from every_command(found, below)
+
+
+COMMANDS = dict(every_command(app, click.Context(app, info_name="shuffledp")))
+
+
+def test_the_reference_is_what_help_says() -> None:
+    written = (DOCS / "commands.md").read_text(encoding="utf-8")
+
+    assert written == document(), "Run scripts/document-commands."
+
+
+def examples() -> list[tuple[str, list[str]]]:
+    """The commands of docs/command-line.md, and the words that follow them."""
+    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+    lines = blocks.replace("\\\n", " ").splitlines()
+    found = []
+    for line in lines:
+        words = shlex.split(line.partition(" | ")[0], comments=True)
+        if words:
+            # Names of commands have one word after "shuffledp", or two.
+            name = next(n for k in (3, 2) if (n := " ".join(words[:k])) in COMMANDS)
+            found.append((name, words[len(name.split()) :]))
+    return found
+
+
+def test_every_command_has_an_example() -> None:
+    assert len(COMMANDS) > 30
+    assert set(COMMANDS) == {name for name, _ in examples()}
+
+
+@pytest.mark.parametrize(("name", "words"), examples())
+def test_examples_are_what_commands_take(name: str, words: list[str]) -> None:
+    options = {
+        spelled: option
+        for option in COMMANDS[name].params
+        if isinstance(option, click.Option)
+        for spelled in option.opts
+    }
+    given = {word for word in words if word.startswith("--")}
+
+    assert given <= set(options)
+    needed = {option.opts[0] for option in options.values() if option.required}
+    assert needed <= given
+
+
+def test_every_option_says_what_it_is_for() -> None:
+    options = [
+        (name, option.opts[0], option.help)
+        for name, command in COMMANDS.items()
+        for option in command.params
+        if isinstance(option, click.Option)
+    ]
+
+    assert [(name, what) for name, what, said in options if not said] == []
