@@ -267,6 +267,16 @@ def test_a_person_answers_in_german_and_the_message_is_the_same(
     assert server.reports[0].choice == 2
 
 
+def test_a_link_to_another_survey_is_told_by_its_digest(page: Any) -> None:
+    server = one_task()
+
+    with served(server) as url:
+        visit(page, f"{url}#token={server.token()}&task={'0' * 64}", None)
+
+        assert "another survey" in page.locator("#trouble").inner_text()
+        assert page.locator("#notice, form").count() == 0
+
+
 def test_the_browser_says_which_language_is_shown_first(browser: Any) -> None:
     translated = one_task(notice=replace(NOTICE, translations=(GERMAN,)))
     alone = one_task()
@@ -491,6 +501,9 @@ def test_who_cannot_take_part_is_told_why(
 
         page.locator("#trouble").wait_for()
         assert words in page.locator("#trouble").inner_text()
+        # Whom to ask, where the page knows the survey at all.
+        asked = page.locator("#notice dd").all_inner_texts()
+        assert asked == ([] if "suite" in change else [NOTICE.asker, NOTICE.contact])
     assert server.reports == []
 
 

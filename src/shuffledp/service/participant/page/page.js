@@ -32,6 +32,7 @@ begin();
 
 async function begin() {
   say(t("asking"));
+  let known = null;
   try {
     if (!globalThis.isSecureContext || !crypto.subtle) {
       throw new Trouble(t("insecure"));
@@ -42,6 +43,8 @@ async function begin() {
     if (invited !== null && invited !== survey.fingerprint) {
       throw new Trouble(t("other-survey"));
     }
+    // Whom to ask is known from here on.
+    known = inLanguage(survey, wanted);
     if (survey.phase !== "open") throw new Trouble("", { problem: { type: "not-open" } });
     if (!survey.begun) throw new Trouble(t("not-begun"));
     if (!(await canSeal(survey.analystKey))) {
@@ -51,7 +54,7 @@ async function begin() {
     if (token) history.replaceState(null, "", location.pathname);
     showForm(survey, wanted);
   } catch (error) {
-    showTrouble(t("trouble-title"), error);
+    showTrouble(t("trouble-title"), error, known);
   }
   say("");
 }
@@ -126,7 +129,16 @@ function leadText(survey) {
 }
 
 /** Returns who asks, and what for: to be read before the form. */
-function noticePart({ task: { notice }, textLanguage: lang }) {
+function noticePart(survey) {
+  const { task, textLanguage: lang } = survey;
+  const consent = el("dd", { lang, dir: "auto" }, task.notice.consent);
+  const part = askerPart(survey);
+  part.append(el("dt", {}, t("consent")), consent);
+  return part;
+}
+
+/** Returns who asks, and how to reach them. */
+function askerPart({ task: { notice }, textLanguage: lang }) {
   const text = { lang, dir: "auto" };
   return el(
     "dl",
@@ -135,8 +147,6 @@ function noticePart({ task: { notice }, textLanguage: lang }) {
     el("dd", text, notice.asker),
     el("dt", {}, t("contact")),
     el("dd", text, notice.contact),
-    el("dt", {}, t("consent")),
-    el("dd", text, notice.consent),
   );
 }
 
@@ -175,7 +185,7 @@ async function makeMessage(survey, { level, answer, token: code }) {
     showMessage(survey, level, numbers, body);
   } catch {
     // No second draw is offered here either.
-    showTrouble(t("trouble-sealed"), new Trouble(t("not-sealed")));
+    showTrouble(t("trouble-sealed"), new Trouble(t("not-sealed")), survey);
   }
   say("");
 }
@@ -205,7 +215,7 @@ function showMessage(survey, level, numbers, body) {
         button.disabled = false;
         button.focus();
       } else {
-        showTrouble(t("trouble-refused"), error);
+        showTrouble(t("trouble-refused"), error, survey);
       }
     }
     say("");
@@ -299,10 +309,15 @@ function receiptPart(survey, kept) {
   );
 }
 
-function showTrouble(title, error) {
+/** Says what is wrong; and whom to ask, where the survey is the one of the link. */
+function showTrouble(title, error, survey) {
   removeEventListener("beforeunload", keepOpen);
   document.title = title;
-  show(el("h1", {}, title), el("p", { class: "lead", id: "trouble" }, whatWentWrong(error)));
+  show(
+    el("h1", {}, title),
+    el("p", { class: "lead", id: "trouble" }, whatWentWrong(error)),
+    survey && askerPart(survey),
+  );
 }
 
 function whatWentWrong(error) {
