@@ -283,8 +283,7 @@ def live(year: Year) -> None:
     year.operate("next")
     month = year.begin("a deadline closes it")
     year.answer(month, 0.95)
-    moment = datetime.fromtimestamp(int(time.time()) + 4, UTC)
-    year.operate("deadline", "--at", moment.isoformat())
+    year.operate("deadline", "--at", soon())
     year.wait_until_counted()
 
     year.operate("next")
@@ -318,8 +317,7 @@ def live(year: Year) -> None:
     year.operate("next")
     month = year.begin("a deadline passes, and too few are there", "skipped")
     year.answer(month, 0.4)
-    moment = datetime.fromtimestamp(int(time.time()) + 4, UTC)
-    year.operate("deadline", "--at", moment.isoformat())
+    year.operate("deadline", "--at", soon())
     year.wait_until_over()
 
     backup, newest = (year.machines.path("analyst", n) for n in ("backup", "newest"))
@@ -361,6 +359,11 @@ def live(year: Year) -> None:
         service.start(year.folder)
     year.machines.end(process, words)
     year.wait_until_counted()
+
+
+def soon() -> str:
+    """A moment that is still ahead once a command on a busy machine has come through."""
+    return datetime.fromtimestamp(int(time.time()) + 10, UTC).isoformat()
 
 
 def restart(
