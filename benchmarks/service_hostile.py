@@ -73,8 +73,10 @@ def main() -> None:
     connections = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
     print(describe())
     print(f"{connections:,} hostile connections; {AT_ONCE} devices at a time")
-    titles = ("undisturbed", "attacked", "share", "least", "per CPU s", "alone")
-    titles += ("ended/s", "MB")
+    titles = (
+        *("undisturbed", "attacked", "share", "least"),
+        *("per CPU s", "alone", "ended/s", "MB"),
+    )
     print(f"{'attack':<18}" + "".join(f"{title:>13}" for title in titles))
     middle = statistics.median
     for name in (*attacks(parties().step()), "mixed"):

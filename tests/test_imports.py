@@ -36,6 +36,7 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "datasets": BASE | {"datasets"},
     "federated": BASE | MIDDLE | {"statistics", "randomizers", "federated"},
     "service": BASE | MIDDLE | {"statistics", "randomizers", "report", "service"},
+    "scale": BASE | MIDDLE | {"statistics", "randomizers", "scale"},
     "papers": BASE
     | MIDDLE
     | {"statistics", "randomizers", "planning", "datasets", "report", "papers"}

@@ -35,15 +35,17 @@ def block(key: bytes, content: bytes) -> bytes:
     return Cipher(algorithms.AES(key), modes.ECB()).encryptor().update(content)
 
 
-def test_words_are_what_the_description_says() -> None:
-    people = digests(3)
-    purpose = b"shuffledp randomness of people 1"
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_words_are_what_the_description_says(blocks: int) -> None:
+    people = digests(3 * blocks).reshape(3, -1)
+    purpose = b"shuffledp randomness of people 1" + (16 * blocks).to_bytes(4, "big")
     keys = HKDF(SHA256(), 64, None, purpose).derive(SECRET)
 
     drawn = KeyedRandom(SECRET, people).random(6).reshape(3, 2)
 
     for person, numbers in zip(people, drawn, strict=True):
-        seed = int.from_bytes(block(keys[:32], person.tobytes()), "little")
+        chained = Cipher(algorithms.AES(keys[:32]), modes.CBC(bytes(16))).encryptor()
+        seed = int.from_bytes(chained.update(person.tobytes())[-16:], "little")
         for place, number in enumerate(numbers):
             # The counter is in the second half.
             plain = (seed ^ (place << 64)).to_bytes(16, "little")
@@ -188,7 +190,8 @@ def test_coins_of_tiny_chances_are_settled_in_her_own_stream() -> None:
 def test_what_is_no_secret_or_no_digest_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="at least 16 bytes"):
         KeyedRandom(bytes(15), digests(1))
-    for people in (digests(2)[:, :8], digests(2).astype(np.int64), digests(2)[0]):
+    wrong: list[Any] = [digests(2)[:, :8], digests(2).astype(int), digests(2)[0]]
+    for people in wrong:
         with pytest.raises(InvalidInputError, match="16 bytes for each person"):
             KeyedRandom(SECRET, people)
     with pytest.raises(InvalidInputError, match="as many numbers"):

@@ -86,10 +86,10 @@ class KeyedRandom(_Words):
     What somebody draws depends on the key and on her digest alone, not on who else is
     there, in which order, or how the work was divided: work that is done again gives the
     same messages. Word j of a stream is the first half of AES-256 of (seed xor j), and a
-    seed is AES-256 of the digest under another key; both keys come from the secret by
-    HKDF. Whoever lacks it cannot tell streams from throws of a coin (AES is a
-    pseudorandom permutation). Numbers drawn in one call stand person by person, and are as
-    many for each.
+    seed is the CBC-MAC of the digest with AES-256 under another key; both keys come from
+    the secret by HKDF. Whoever lacks it cannot tell streams from throws of a coin (AES is
+    a pseudorandom permutation; all digests are of one length). Numbers drawn in one call
+    stand person by person, and are as many for each.
 
     >>> people = np.arange(32, dtype=np.uint8).reshape(2, 16)
     >>> both = KeyedRandom(bytes(32), people)
@@ -103,7 +103,8 @@ class KeyedRandom(_Words):
 
         Args:
             secret: At least 16 bytes that nobody else knows, or can guess.
-            people: A digest for each person, shape (n, 16). Equal ones have one stream:
+            people: A digest for each person, of one or more blocks of 16 bytes, shape
+                (n, 16 m). Equal ones have one stream:
                 nobody may be there twice, and somebody's digest must be another one for
                 every value and level that she may randomize, or for every collection.
 
@@ -115,10 +116,16 @@ class KeyedRandom(_Words):
             raise InvalidInputError(
                 f"Expected a secret of at least {_SECRET_SIZE} bytes, got {len(secret)}."
             )
-        if people.dtype != np.uint8 or people.shape[1:] != (_BLOCK,):
-            raise InvalidInputError(f"Expected {_BLOCK} bytes for each person.")
-        keys = _derived(secret)
-        seeds = _encrypted(keys[:_KEY_SIZE], np.ascontiguousarray(people))
+        width = people.shape[1] if people.ndim == 2 else 0
+        if people.dtype != np.uint8 or width == 0 or width % _BLOCK:
+            raise InvalidInputError(
+                f"Expected {_BLOCK} bytes for each person, or more."
+            )
+        keys = _derived(secret, width)
+        seeds = np.zeros((len(people), _BLOCK), dtype=np.uint8)
+        for begin in range(0, width, _BLOCK):
+            seeds ^= people[:, begin : begin + _BLOCK]
+            seeds = _encrypted(keys[:_KEY_SIZE], seeds)
         self._key = keys[_KEY_SIZE:]
         self._seeds = seeds.view(np.uint64).reshape(-1, 2)
         self._used = np.zeros(len(seeds), dtype=np.uint64)
@@ -145,14 +152,18 @@ class KeyedRandom(_Words):
         if rest:
             raise InvalidInputError("Expected as many numbers for each person.")
         first = self._used[people]
-        if people.size > 1 and not np.all(people[1:] > people[:-1]):
+        in_order = bool(np.all(people[1:] > people[:-1]))
+        if not in_order:
             again = np.arange(people.size) - np.searchsorted(people, people)
             first += again.astype(np.uint64) * np.uint64(each)
         blocks = np.empty((people.size, each, 2), dtype=np.uint64)
         blocks[...] = self._seeds[people, None]
         places: NDArray[np.uint64] = np.arange(each).astype(np.uint64)
         blocks[..., 1] ^= first[:, None] + places
-        np.add.at(self._used, people, np.uint64(each))
+        if in_order:
+            self._used[people] += np.uint64(each)
+        else:
+            np.add.at(self._used, people, np.uint64(each))
         drawn = _encrypted(self._key, blocks).view(np.uint64)
         return drawn.reshape(-1, 2)[:, 0].copy()
 
@@ -223,13 +234,14 @@ def check_order_rng(rng: Rng) -> None:
         raise InvalidInputError(_FOR_DEVICES)
 
 
-def _derived(secret: bytes) -> bytes:
-    """Returns two keys."""
+def _derived(secret: bytes, width: int) -> bytes:
+    """Returns two keys for digests of so many bytes."""
     require("cryptography", extra="service", what="Randomness from a key")
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-    return HKDF(SHA256(), 2 * _KEY_SIZE, None, _PURPOSE).derive(secret)
+    purpose = _PURPOSE + width.to_bytes(4, "big")
+    return HKDF(SHA256(), 2 * _KEY_SIZE, None, purpose).derive(secret)
 
 
 def _encrypted(key: bytes, blocks: NDArray[Any]) -> NDArray[np.uint8]:

@@ -1,0 +1,11 @@
+"""Collections of any size as data frames of Apache Spark, or of what speaks its protocol.
+
+Nothing here needs one machine to see people: executors randomize and count, and what comes
+back are counts, which add up exactly (`shuffledp.Tally`).
+"""
+
+from shuffledp.scale.devices import randomize
+from shuffledp.scale.people import population
+from shuffledp.scale.tallies import tally
+
+__all__ = ["population", "randomize", "tally"]
