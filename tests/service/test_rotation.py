@@ -25,6 +25,7 @@ from shuffledp.errors import DataError
 from shuffledp.service.checking import former_task, missing_messages
 from shuffledp.service.device import Now
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp.service.shuffler.store import full
 from shuffledp.service.wire.batch import read_batch_header
 from shuffledp.service.wire.canonical import canonical, sha256, to_text
 from shuffledp.service.wire.inclusion import KeptReceipt, check_result, keep_receipt
@@ -280,6 +281,35 @@ def test_keys_are_replaced_in_their_order_and_never_back(
     assert "each task is served in turn" in too_soon
     assert first.task.fingerprint in too_soon
     assert all("not taken back" in said for said in back)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_full_disk_or_a_crash_replaces_keys_as_a_whole_or_not_at_all(
+    make_store: StoreMaker, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    old = shuffler_parties.parties()
+    new = of_shuffler(old, *Role)
+    with Client(old.app(make_store(), Analyst(old))) as client:
+        collect(client, old, epoch=1)
+    store = make_store()
+    move = store.move
+
+    async def silent(*arguments: Any) -> None:
+        if kept:
+            await move(*arguments)
+        raise full()
+
+    monkeypatch.setattr(store, "move", silent)
+    with (
+        pytest.raises(Refusal, match="room and a working disk"),
+        Client(new.app(store, Analyst(new))),
+    ):
+        pass
+    if not kept:
+        with Client(old.app(make_store(), Analyst(old))) as client:
+            assert client.get(old.path()).json()["phase"] == "delivered"
+    with Client(new.app(make_store(), Analyst(new))) as client:
+        assert client.get(new.path()).json()["phase"] == "delivered"
 
 
 def test_a_batch_that_she_refuses_as_she_went_on_first_is_skipped(

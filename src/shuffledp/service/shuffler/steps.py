@@ -297,7 +297,8 @@ class Steps:
         # A commit whose answer was lost may have been made.
         if refusal is None or refusal.reason in (Reason.STORAGE, Reason.NOT_OPEN):
             with suppress(Refusal):
-                record = await self._store.begin(ShufflerState.begin(self.hosted.task))
+                begun = ShufflerState.begin(self.hosted.task)
+                record = await self._store.begin(begun, self.hosted.former)
                 self._stand(record.state, record.people)
 
     def _stand(self, state: ShufflerState, people: tuple[int, ...]) -> None:
