@@ -20,11 +20,12 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from unittest import mock
 
+import httpx
 import live_collection
 import numpy as np
 import postgres_server
 import pytest
-import random_collections
+import random_operator
 from crash_points import (
     ABANDON,
     ANALYST_BOUNDARIES,
@@ -38,6 +39,7 @@ from live_collection import Case, task_for
 from live_services import Kill, Party, Running, pair
 from oracles.service_parties import LEVELS
 from random_collections import PLOTS, Account, Collection, Plot
+from random_operator import Operator
 from random_table import Outcome, Trial, read_outcomes, tables, write_outcome
 from witness import Witness
 
@@ -45,7 +47,7 @@ from shuffledp.service import calls
 
 # A step can be closed without a quarter of the people: what is lost shows in the result.
 _MINIMUM = 15
-_MOST_KILLS, _MEAN_SECONDS, _UP = 12, 0.3, 0.8
+_MOST_KILLS, _MEAN_SECONDS, _UP = 8, 0.6, 0.8
 # Lives of a service that end at a boundary, should it get there.
 _FATED, _MOST_OFTEN = 5, 3
 _AT_A_TIME, _PATIENCE = 4, 600.0
@@ -98,16 +100,16 @@ def attempt(trial: Trial, folder: Path, database: str | None = None) -> Outcome:
     killers, players = rng.spawn(2)
 
     async def play() -> Account:
-        collection = Collection(
-            who,
-            *services,
-            witness=Witness(who),
-            lose=lambda: _lose(folder, database),
-            rng=players,
-        )
-        with _killing(killers, *services):
-            await collection.play(trial.plot)
-        return await collection.account()
+        witness = Witness(who)
+        async with httpx.AsyncClient(transport=witness, timeout=10) as devices:
+            collection = Collection(
+                Operator(who, *services, witness=witness, devices=devices),
+                lose=lambda: _lose(folder, database),
+                rng=players,
+            )
+            with _killing(killers, *services):
+                await collection.play(trial.plot)
+            return await collection.account()
 
     with services[0], services[1]:
         try:
@@ -201,6 +203,6 @@ def patience() -> Iterator[None]:
     with (
         mock.patch.multiple(calls, _LONGEST_PAUSE=0.2, ATTEMPTS=200),
         mock.patch.object(live_collection, "_PATIENCE", _PATIENCE),
-        mock.patch.object(random_collections, "_PATIENCE", _PATIENCE),
+        mock.patch.object(random_operator, "_PATIENCE", _PATIENCE),
     ):
         yield

@@ -2,6 +2,7 @@
 
 import json
 import re
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -182,6 +183,28 @@ def test_a_shuffler_that_is_away_is_not_reachable(tmp_path: Path) -> None:
         pages = [look_at(tmp_path, who, where) for where in (url, broken)]
 
     assert all("The shuffler is not reachable" in page for page in pages)
+
+
+def test_many_who_look_do_not_make_it_read_certificates_of_authorities(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who, read = parties(), list[bool]()
+    create = ssl.create_default_context
+
+    def counted(**named: Any) -> ssl.SSLContext:
+        read.append(True)
+        return create(**named)
+
+    monkeypatch.setattr(ssl, "create_default_context", counted)
+
+    async def look(service: Service) -> None:
+        # 17 ms each, for anybody who asks.
+        for _ in range(3):
+            await service.page()
+
+    serve(tmp_path, who, look, shuffler_url="http://127.0.0.1:9")
+
+    assert len(read) <= 1
 
 
 def test_a_shuffler_that_was_not_named_is_said_to_be_so(tmp_path: Path) -> None:

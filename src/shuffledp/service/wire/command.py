@@ -1,7 +1,7 @@
 """What the shuffler's operator tells her service to do, signed with its own key.
 
 A command names the task, and the epoch and step it is meant for: heard twice, or later, it
-does nothing else.
+does nothing else. Only a step whose batch was abandoned is open again, and hears it again.
 """
 
 from dataclasses import dataclass
