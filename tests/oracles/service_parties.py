@@ -153,3 +153,10 @@ def answers(statistic: str, num_users: int, rng: np.random.Generator) -> NDArray
     if statistic == "sum":
         return (rng.random(num_users) < 0.3).astype(np.int64)
     return np.argsort(rng.random((num_users, len(CATEGORIES))), axis=1)[:, :2]
+
+
+def published_values(result: dict[str, Any]) -> dict[str, list[Any]]:
+    """The estimates of a published result, as arrays of an estimate."""
+    rows = result["estimate"]["rows"]
+    names = ("value", "standard_error", "interval", "population_error")
+    return {name: [row[name] for row in rows] for name in names}

@@ -28,10 +28,10 @@ from live_collection import (
     one_value_epoch,
     operate,
     people_of,
-    published_values,
     task_for,
 )
 from live_services import Kill, Party, Running, pair
+from oracles.service_parties import published_values
 
 from shuffledp.service.wire.command import Action
 

@@ -232,12 +232,6 @@ async def published(analyst: Running, epoch: int) -> dict[str, Any]:
     return document
 
 
-def published_values(result: dict[str, Any]) -> dict[str, list[Any]]:
-    rows = result["estimate"]["rows"]
-    names = ("value", "standard_error", "interval", "population_error")
-    return {name: [row[name] for row in rows] for name in names}
-
-
 def _sent(step: Step, people: People, rng: np.random.Generator) -> NDArray[np.int64]:
     """What devices sent, upload by upload, from the same coins."""
     parts = [

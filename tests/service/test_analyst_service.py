@@ -24,7 +24,7 @@ from analyst_parties import (
     serve,
     usual_batch,
 )
-from oracles.service_parties import NOTICE, Enroller
+from oracles.service_parties import NOTICE, Enroller, published_values
 
 from shuffledp.accounting.account import account
 from shuffledp.errors import DataError
@@ -57,12 +57,6 @@ from shuffledp.tally import Tally
 from shuffledp.types import Mode
 
 NUM_PEOPLE = 180
-
-
-def published_values(result: dict[str, Any]) -> dict[str, list[Any]]:
-    rows = result["estimate"]["rows"]
-    names = ("value", "standard_error", "interval", "population_error")
-    return {name: [row[name] for row in rows] for name in names}
 
 
 def problem(answer: Any) -> tuple[int, str]:

@@ -17,10 +17,10 @@ from live_collection import (
     one_value_epoch,
     people_of,
     published,
-    published_values,
     task_for,
 )
 from live_services import pair
+from oracles.service_parties import published_values
 
 from shuffledp.service import calls
 

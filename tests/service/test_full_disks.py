@@ -24,12 +24,12 @@ from live_collection import (
     operate,
     people_of,
     published,
-    published_values,
     status_of,
     task_for,
     until,
 )
 from live_services import Running, pair
+from oracles.service_parties import published_values
 
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.operate import operate_with

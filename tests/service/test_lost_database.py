@@ -14,11 +14,11 @@ from live_collection import (
     one_value_epoch,
     operate,
     people_of,
-    published_values,
     status_of,
     task_for,
 )
 from live_services import pair
+from oracles.service_parties import published_values
 
 from shuffledp.service.wire.command import Action
 

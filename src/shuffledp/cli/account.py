@@ -18,6 +18,7 @@ from shuffledp.cli.mechanism import (
     read_people,
 )
 from shuffledp.cli.s_apes import stated_of_selection
+from shuffledp.cli.shared_options import json_option
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.papers.bounds.claims_table import claims_table
@@ -65,7 +66,7 @@ from shuffledp.statistics.single_message import SingleMessage
     help="Draw the privacy profile of every reported level, with the band between attack "
     "and certificate.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+@json_option
 def account_command(
     protocol: SingleMessage,
     levels: str | None,

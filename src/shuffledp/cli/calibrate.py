@@ -20,6 +20,7 @@ from shuffledp.cli.mechanism import (
     mechanism_options,
     num_absent,
 )
+from shuffledp.cli.shared_options import json_option
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.report.terminal import guarantee_table
@@ -27,7 +28,6 @@ from shuffledp.report.words import plain
 from shuffledp.statistics.single_message import SingleMessage
 
 Command = Callable[..., Any]
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 _DELTA = click.option("--delta", type=float, required=True, help="Of every target.")
 _TARGETS = click.option(
     "--targets",
@@ -44,7 +44,7 @@ _LEVELS = click.option(
 
 
 def _shared(command: Command) -> Command:
-    for option in (_JSON, circumstance_options, _DELTA):
+    for option in (json_option, circumstance_options, _DELTA):
         command = option(command)
     return mechanism_options(command)
 

@@ -21,6 +21,7 @@ from shuffledp.cli.console import (
     working,
 )
 from shuffledp.cli.court_table import court_table, search_table
+from shuffledp.cli.shared_options import json_option
 from shuffledp.papers.court.cases import all_cases, case_named, judge_all
 from shuffledp.papers.court.document import document
 from shuffledp.papers.court.search import Finding, Search, search
@@ -80,7 +81,7 @@ _NOTE = (
     metavar="FILE",
     help="Write all cases as a page in Markdown.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+@json_option
 def court_command(
     name: str | None,
     as_python: bool,

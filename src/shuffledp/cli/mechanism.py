@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from shuffledp.cli import parse
+from shuffledp.cli.shared_options import absent_options
 from shuffledp.datasets.budgets import read_budgets
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
@@ -32,18 +33,7 @@ _MODE = click.option(
 _TYPES: dict[Kind, type] = {"whole": int, "number": float, "text": str}
 
 _CIRCUMSTANCES = (
-    click.option(
-        "--absent",
-        type=int,
-        default=0,
-        show_default=True,
-        help="How many of the others may be absent or collude, whoever they are.",
-    ),
-    click.option(
-        "--honest-fraction",
-        type=float,
-        help="Instead of --absent: the share of all people who can be relied on.",
-    ),
+    *absent_options,
     click.option(
         "--rounds",
         type=int,

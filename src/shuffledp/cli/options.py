@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from shuffledp.cli.shared_options import json_option
 from shuffledp.errors import InvalidInputError
 from shuffledp.statistics.catalog import STATISTICS, statistic_named
 from shuffledp.statistics.statistic import Option, Statistic
@@ -60,7 +61,7 @@ _SHARED = (
         help="Where the report, its pictures, JSON and CSV go "
         "[default: shuffledp-report; with --json: nowhere].",
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON for machines."),
+    json_option,
 )
 
 

@@ -10,6 +10,7 @@ from shuffledp.accounting.items.plan import optimize_items
 from shuffledp.cli import parse
 from shuffledp.cli.console import naming, show, show_json
 from shuffledp.cli.mechanism import num_absent
+from shuffledp.cli.shared_options import absent_options, json_option
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.segmented.plan import published_plan, published_plan_table
 from shuffledp.planning.frequency import plan_frequency
@@ -39,19 +40,8 @@ _SHARED = (
         show_default=True,
         help="At which central guarantees are stated.",
     ),
-    click.option(
-        "--absent",
-        type=int,
-        default=0,
-        show_default=True,
-        help="How many of the others may be absent or collude, whoever they are.",
-    ),
-    click.option(
-        "--honest-fraction",
-        type=float,
-        help="Instead of --absent: the share of all people who can be relied on.",
-    ),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON for machines."),
+    *absent_options,
+    json_option,
 )
 
 
@@ -207,7 +197,7 @@ def frequency_command(
     metavar="M",
     help="With --published: blanket messages per person in the mean [the best].",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+@json_option
 def items_command(
     items: int,
     set_size: int,

@@ -9,6 +9,7 @@ import click
 
 from shuffledp.budget_distributions import BUDGET_DISTRIBUTIONS
 from shuffledp.cli import parse
+from shuffledp.cli.shared_options import json_option
 from shuffledp.federated.settings import PAPER_SETTINGS
 
 Command = Callable[..., Any]
@@ -74,7 +75,7 @@ result_options = _together(
         metavar="FOLDER",
         help="Where accuracy.svg and training.json go; by default nowhere.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON for machines."),
+    json_option,
 )
 
 round_options = _together(

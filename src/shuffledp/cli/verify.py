@@ -7,6 +7,7 @@ import click
 
 from shuffledp.accounting.verify import Verification
 from shuffledp.cli.console import show, show_json, working
+from shuffledp.cli.shared_options import json_option
 from shuffledp.datasets.budgets import read_budgets
 from shuffledp.population import Population
 from shuffledp.report.terminal import guarantee_table
@@ -22,7 +23,7 @@ from shuffledp.statistics.verify import read, verify
     help="Everybody's epsilon, if there are too many levels to list in the certificate.",
 )
 @click.option("--column", metavar="NAME", help="The column of a table.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+@json_option
 def verify_command(
     certificate: Path, budgets: Path | None, column: str | None, as_json: bool
 ) -> None:
