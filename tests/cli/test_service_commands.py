@@ -351,6 +351,22 @@ def test_links_hold_a_token_and_the_digest_of_the_task(
         assert line.endswith(f"&task={task.fingerprint}")
 
 
+@pytest.mark.parametrize(
+    "page",
+    ["https://a\nb", "https://a.example/\u2028", "https://a b", "https://a:99999"],
+)
+def test_links_that_would_not_stay_on_their_lines_are_refused(
+    page: str, command: Command, tmp_path: Path
+) -> None:
+    create(command)
+
+    outcome = command("enrol", "folder", "--count", "1500", "--page", page)
+
+    assert outcome.is_refusal
+    assert not (tmp_path / "tokens.txt").exists()
+    assert not (tmp_path / "folder" / "roster-1.bin").exists()
+
+
 def test_a_task_that_somebody_has_not_signed_does_not_run(
     command: Command, tmp_path: Path
 ) -> None:
@@ -385,6 +401,17 @@ def test_a_task_that_somebody_has_not_signed_does_not_run(
         ("task", "close", "nowhere", "--shuffler", "http://127.0.0.1:9"),
         ("task", "close", "folder", "--shuffler", "http://shuffler.example"),
         ("task", "next", "folder", "--shuffler", "nonsense"),
+        ("task", "status", "folder", "--shuffler", "http://127.0.0.1:99999"),
+        ("task", "close", "folder", "--shuffler", "http://127.0.0.1:65536"),
+        (
+            "task",
+            "deadline",
+            "folder",
+            "--shuffler",
+            "http://127.0.0.1:99999",
+            "--at",
+            "2099-01-31T17:00Z",
+        ),
         ("serve", "analyst", "nowhere", "--database", "sqlite:///a.db"),
         ("serve", "analyst", "folder", "folder", "--database", "sqlite:///a.db"),
         ("serve", "analyst", "folder", "--database", "mysql://secret@host/name"),
@@ -425,6 +452,16 @@ def test_a_task_that_somebody_has_not_signed_does_not_run(
             "--analyst",
             "a",
         ),
+        (
+            "serve",
+            "shuffler",
+            "folder",
+            "--database",
+            "sqlite:///a.db",
+            "--analyst",
+            "http://127.0.0.1:99999",
+        ),
+        ("serve", "analyst", "folder", "--database", "sqlite:///a\n.db"),
         ("serve", "demo", "--people", "5"),
         ("serve", "demo", "--people", "many"),
     ],

@@ -653,6 +653,26 @@ def test_a_killed_analyst_counts_every_message_once(
     assert left == [f"{who.task.identity}.1.messages"]
 
 
+def test_a_list_of_messages_that_was_lost_is_said_to_be_missing(
+    tmp_path: Path,
+) -> None:
+    who = parties()
+
+    async def scenario(service: Service) -> Any:
+        await service.post(usual_batch(who))
+        await service.counted()
+        for kept in (tmp_path / "analyst.db.batches").glob("*.messages"):
+            kept.unlink()
+        path = f"/tasks/{who.task.identity}/epochs/1/messages"
+        return await service.client.get(path)
+
+    answer = serve(tmp_path, who, scenario)
+
+    assert answer.status_code == 404
+    assert answer.json()["type"] == "urn:shuffledp:problem:not-found"
+    assert "list of messages of epoch 1" in answer.json()["detail"]
+
+
 def test_a_service_that_is_stopped_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

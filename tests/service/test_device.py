@@ -346,11 +346,26 @@ def test_a_problem_document_is_shown_without_control_characters() -> None:
         "https://",
         "http://[::1",
         "//h",
+        "http://127.0.0.1:99999",
+        "http://127.0.0.1:65536",
+        "http://127.0.0.1:0",
+        "http://127.0.0.1:1:2",
+        "https://a\nb",
+        "https://a.example/\r\n",
+        "https://a.example/x y",
+        "https://a.example/x\u00a0y",
+        "https://a.exam\u200bple",
+        " https://a.example",
+        "https://a.example\x1b[2J",
+        "https://a.example?x",
+        "https://a.example#x",
     ],
 )
 def test_tokens_do_not_travel_in_clear_or_to_nowhere(url: str) -> None:
-    with pytest.raises(InvalidInputError):
+    with pytest.raises(InvalidInputError) as refusal:
         service_url(url)
+
+    assert str(refusal.value).isprintable()
 
 
 def test_addresses_of_services_are_read() -> None:

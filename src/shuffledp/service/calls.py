@@ -49,15 +49,26 @@ def service_url(text: str) -> str:
     """Returns the address of a service, without a slash at its end.
 
     Raises:
-        InvalidInputError: If it is none, or would send tokens and keys in clear.
+        InvalidInputError: If it is none, holds white space or characters that cannot be
+            seen, or would send tokens and keys in clear.
     """
+    # Read first: what splits addresses leaves line ends out, and they would break links.
+    if not text.isprintable() or " " in text:
+        raise InvalidInputError(
+            f"Expected a URL without white space and control characters, got {text!r}."
+        )
     try:
         parts = urlsplit(text)
-        host = parts.hostname
+        host, port = parts.hostname, parts.port
     except ValueError:
-        host = None
-    if not host or parts.scheme not in ("http", "https") or parts.query:
-        raise InvalidInputError(f"Expected a URL such as https://host, got {text!r}.")
+        host = port = None
+    if not host or parts.scheme not in ("http", "https") or port == 0:
+        raise InvalidInputError(
+            "Expected a URL such as https://host, with a port from 1 to 65535 if it names "
+            f"one, got {text!r}."
+        )
+    if "?" in text or "#" in text:
+        raise InvalidInputError(f"Expected a URL that ends in a path, got {text!r}.")
     if parts.scheme == "http" and host not in _LOCAL:
         raise InvalidInputError(
             f"Expected https://, except on this machine, got {text!r}: tokens and keys "

@@ -185,6 +185,8 @@ def store_at(
         InvalidInputError: If the text is no such address; it is not repeated, as it may
             hold a password.
     """
+    if not database.isprintable():
+        raise InvalidInputError("Expected --database without control characters.")
     scheme, _, rest = database.partition(":///")
     if scheme == "sqlite" and rest == ":memory:":
         raise InvalidInputError(

@@ -216,6 +216,13 @@ class _Analyst:
         if not any(record.epoch == epoch and record.published for record in records):
             raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is published.")
         path = self._store.messages(task, epoch)
+        if not path.is_file():
+            # Whoever restores the database alone has results without their lists.
+            raise Refusal(
+                Reason.NOT_FOUND,
+                f"Expected the list of messages of epoch {epoch}: its file is missing "
+                "here, and its SHA-256 is in the result.",
+            )
         return FileResponse(path, media_type="application/octet-stream")
 
     async def get_former(self, request: Request) -> Response:
