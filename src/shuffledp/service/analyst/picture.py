@@ -24,7 +24,11 @@ _ROW = 46
 # More choices than this are summed up by the largest promise.
 _LISTED = 6
 # How wide letters are in the widest of the usual fonts, as parts of their size.
-_WIDTHS = dict.fromkeys(" .,:;'|!()[]ijlftrI-", 0.42) | dict.fromkeys("mwMW@%…", 1.0)
+_WIDTHS = {
+    **dict.fromkeys(" .,:;'|!ijlI", 0.35),
+    **dict.fromkeys("()[]ftr-", 0.42),
+    **dict.fromkeys("mwMW@%…", 1.0),
+}
 _BOLD = 1.12
 # What joins letters of some scripts is unseen, too, and stays.
 _UNSEEN = frozenset({"Cc", "Cs", "Cn", "Co"})
@@ -267,7 +271,7 @@ def text_width(text: str) -> float:
     """Returns how wide a text may be, as a multiple of the size of its letters.
 
     >>> text_width("mill"), text_width("漢字")
-    (2.26, 2.0)
+    (2.05, 2.0)
     """
     return round(sum(map(_letter_width, text)), 3)
 
@@ -277,4 +281,4 @@ def _letter_width(letter: str) -> float:
         return 0.0
     if unicodedata.east_asian_width(letter) in "WF":
         return 1.0
-    return _WIDTHS.get(letter, 0.78 if letter.isupper() else 0.65)
+    return _WIDTHS.get(letter, 0.75 if letter.isupper() else 0.63)
