@@ -11,9 +11,9 @@ from shuffledp.cli.task_agreement import (
     FOLDER,
     create_command,
     init_command,
-    rotate_command,
     sign_command,
 )
+from shuffledp.cli.task_rotation import rotate_command
 from shuffledp.errors import DataError, InvalidInputError
 
 SHUFFLER = click.option(

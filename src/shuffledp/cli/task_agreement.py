@@ -1,4 +1,4 @@
-"""`shuffledp task init`, `create`, `sign`, `rotate`: how three parties agree on a task."""
+"""`shuffledp task init`, `create` and `sign`: how three parties agree on a task."""
 
 import math
 from pathlib import Path
@@ -10,6 +10,7 @@ from rich.table import Table
 
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, working
+from shuffledp.cli.task_rotation import replaced
 from shuffledp.cli.task_terms import (
     KINDS,
     choices_of,
@@ -23,7 +24,6 @@ from shuffledp.statistics.catalog import SURVEYS
 from shuffledp.types import Mode
 
 if TYPE_CHECKING:
-    from shuffledp.service.wire.parties import Role
     from shuffledp.service.wire.task import Task
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
@@ -277,7 +277,7 @@ def sign_command(folder: Path) -> None:
     # Somebody else's false signature is found before one's own is given.
     missing = unsigned(folder, task)
     if former is not None:
-        click.echo(_replaced(former, check_succession(task, former)))
+        click.echo(replaced(former, check_succession(task, former)))
     click.echo(f"{task.notice.asker} ({task.notice.contact}) asks:")
     click.echo(task.question.text)
     click.echo(task.notice.consent)
@@ -289,42 +289,3 @@ def sign_command(folder: Path) -> None:
             click.echo(f"{sign(folder, role)} is for the other parties.")
     for role in unsigned(folder, task):
         click.echo(f"{signature_file(role)} is still missing.")
-
-
-@click.command("rotate")
-@click.argument("former", type=click.Path(path_type=Path, file_okay=False))
-@click.argument("new", type=click.Path(path_type=Path, file_okay=False))
-def rotate_command(former: Path, new: Path) -> None:
-    """Replace keys of the task in the analyst's folder FORMER; its ledger goes on.
-
-    Whose keys were stolen, lost or are old draws new ones: shuffledp task init ROLE NEW.
-    Shuffler and enroller send ROLE.public.json to the analyst, into NEW. Everybody else
-    keeps the present keys. Nothing but keys changes: people agreed to the rest.
-
-    Writes task.json and former.task.json into NEW, for everybody, and signs; then both
-    others sign, as they did before. Services are started with the new folder between two
-    epochs, on the databases that they have.
-    """
-    from shuffledp.service.rotation import rotate_task  # Needs the extra.
-    from shuffledp.service.secrets import load_task
-    from shuffledp.service.wire.parties import Role
-
-    task, roles = rotate_task(former, new)
-    click.echo(_replaced(load_task(former), roles))
-    if Role.ANALYST not in roles:
-        click.echo(f"{new / 'analyst.json'} is a copy: the analyst's keys stay.")
-    click.echo(f"sha256 of task.json: {task.fingerprint}")
-    click.echo(
-        f"{new / 'task.json'} and {new / 'former.task.json'} are for everybody; shuffler "
-        "and enroller sign: shuffledp task sign."
-    )
-
-
-def _replaced(former: "Task", roles: "tuple[Role, ...]") -> str:
-    """Says whose keys are replaced, and that nothing else is."""
-    from shuffledp.service.wire.succession import names_of
-
-    return (
-        f"This task takes the place of the one with sha256 {former.fingerprint}: keys of "
-        f"{names_of(roles)} are new, and all else is the same."
-    )
