@@ -135,6 +135,106 @@ def test_create_writes_a_task_that_names_the_parties_keys(
     assert f"sha256 of task.json: {task.fingerprint}\n" in outcome.out
 
 
+def leaves(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [leaf for entry in value.values() for leaf in leaves(entry)]
+    if isinstance(value, list):
+        return [leaf for entry in value for leaf in leaves(entry)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("mode", ["agnostic", "stratified"])
+def test_whoever_signs_is_shown_everything_on_a_narrow_terminal(
+    mode: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    long = " ".join(f"word{number}" for number in range(60)) + " " + "x" * 90
+    german = GERMAN | {
+        "answers": ["gut", ":heart: [b]geht[/b] so", long],
+        "name": long[:99],
+    }
+    (tmp_path / "de.json").write_text(json.dumps(german))
+    mechanism = ("--mechanism", "subset-selection", "--subset-size", "2")
+    create(
+        command, "--translation", "de.json", "--mode", mode, *mechanism,
+        "--promise", "0.4123456,1.5", "--absent", "7",
+    )  # fmt: skip
+
+    outcome = command("task", "sign", "folder")
+
+    task, said = load_task(tmp_path / "folder"), "".join(outcome.out.split())
+    value = task.to_dict()
+    # Keys are compared by their signatures; all else can be read.
+    shown = {name: value[name] for name in ("name", "notice", "question", "suite")}
+    for text in leaves(shown):
+        assert "".join(text.split()) in said
+    numbers = [*value["choices"], *value["promise"], *value["allowance"], 2, 7]
+    for number in numbers:
+        assert repr(number).removesuffix(".0") in outcome.out
+    assert ("seesthelevelofevery" in said) == (mode == "stratified")
+    assert ("thelevelofnomessage" in said) == (mode == "agnostic")
+    rows = outcome.out[outcome.out.index("de ") :].splitlines()
+    numbered = [row.split()[1] for row in rows if row.startswith("answer ")]
+    assert numbered == ["1", "2", "3"]
+    digest = f"sha256 of task.json: {task.fingerprint}"
+    lines = outcome.out.splitlines()
+    assert digest in lines
+    assert max(len(line) for line in lines if line != digest) <= 80
+
+
+def test_a_task_that_would_play_tricks_on_terminals_is_not_shown(
+    command: Command, tmp_path: Path
+) -> None:
+    create(command)
+    path = tmp_path / "folder" / "task.json"
+    text = path.read_text()
+
+    for name, honest in (("name", "Test"), ("text", "How is it?")):
+        changed = f'"{name}":"{honest}\\u001b[2J"'
+        path.write_text(text.replace(f'"{name}":"{honest}"', changed))
+        outcome = command("task", "sign", "folder")
+        assert outcome.is_refusal
+        assert "control characters" in outcome.err
+
+
+@pytest.mark.parametrize("added", ["\n", " ", "\r\n"], ids=ascii)
+def test_a_task_of_other_bytes_than_were_signed_is_refused(
+    added: str, command: Command, tmp_path: Path
+) -> None:
+    create(command)
+    path = tmp_path / "folder" / "task.json"
+    path.write_bytes(path.read_bytes() + added.encode())
+
+    for words in (
+        ("task", "sign", "folder"),
+        (*SERVE_ANALYST, "--port", "0"),
+        ("enrol", "folder", "--count", "1500"),
+    ):
+        outcome = command(*words)
+        assert outcome.is_refusal
+        assert "sha256sum" in outcome.err
+
+
+ALIKE = ("bad ", " bad", "bad\u200b", "\u2060bad", "b\u200dad", "Bad", "b\u00adad")
+
+
+@pytest.mark.parametrize("text", [*ALIKE, "a  b"], ids=ascii)
+def test_answers_that_look_alike_are_refused(
+    text: str, command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "de.json").write_text(
+        json.dumps(GERMAN | {"answers": ["bad", "a b", text]})
+    )
+
+    own = command(*CREATE, "--category", "bad", "--category", "a b", "--category", text)
+    translated = create(command, "--translation", "de.json")
+
+    for outcome in (own, translated):
+        assert outcome.is_refusal
+        assert "alike" in outcome.err or "at their ends" in outcome.err
+    assert not (tmp_path / "folder" / "task.json").exists()
+
+
 def test_promises_are_what_the_smallest_crowd_keeps_and_hardly_more(
     command: Command, tmp_path: Path
 ) -> None:

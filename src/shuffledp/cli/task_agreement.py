@@ -1,16 +1,14 @@
 """`shuffledp task init`, `create` and `sign`: how three parties agree on a task."""
 
-import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import click
-from rich.markup import escape
-from rich.table import Table
 
 from shuffledp.cli import parse
-from shuffledp.cli.console import show, working
+from shuffledp.cli.console import working
 from shuffledp.cli.task_rotation import replaced
+from shuffledp.cli.task_shown import bears, show_promises, show_task
 from shuffledp.cli.task_terms import (
     KINDS,
     choices_of,
@@ -22,9 +20,6 @@ from shuffledp.cli.task_terms import (
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.statistics.catalog import SURVEYS
 from shuffledp.types import Mode
-
-if TYPE_CHECKING:
-    from shuffledp.service.wire.task import Task
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 
@@ -203,57 +198,18 @@ def create_command(folder: Path, **given: Any) -> None:
             shuffler_key=load_public_part(given["shuffler_part"], Role.SHUFFLER),
             enroller_key=load_public_part(given["enroller_part"], Role.ENROLLER),
         )
-    _show_task(task)
-    click.echo(_bears(task))
+    show_promises(task)
+    click.echo(bears(task))
     click.echo(
         f"{folder / 'task.json'} is for everybody; shuffler and enroller sign it, too: "
         "shuffledp task sign."
     )
 
 
-def _show_task(task: "Task") -> None:
-    """Shows what a task promises, and what it is compared by."""
-    table = Table(title=escape(f"{task.name} ({task.identity})"))
-    wanted = "people needed" if task.names_choices else "people needed in all"
-    for title in (task.choice_word, wanted, "promised per epoch", "allowance"):
-        table.add_column(title, justify="right")
-    # Where choices are not named, one minimum counts for all together.
-    number = len(task.choices)
-    least = task.minimum if task.names_choices else task.minimum[:1] * number
-    for choice, people, epsilon, allowance in zip(
-        task.choices, least, task.promise, task.allowance, strict=True
-    ):
-        table.add_row(f"{choice:g}", f"{people:,}", f"{epsilon:g}", f"{allowance:g}")
-    show(
-        table,
-        f"Central epsilons, at delta {task.delta:g} per epoch.",
-    )
-    # Whole on one line: it is compared with what others see.
-    click.echo(f"sha256 of task.json: {task.fingerprint}")
-
-
-def _bears(task: "Task") -> str:
-    """Says what may go wrong in a month, and what it costs."""
-    from shuffledp.service.creation import STAY_AWAY, slack
-
-    away = (
-        ""
-        if task.names_choices
-        else f"After their targets, {STAY_AWAY:.0%} of the people may stay away: close "
-        f"that step with {math.ceil(task.minimum[0] / (1.0 - STAY_AWAY)):,}.\n"
-    )
-    return (
-        f"{away}Promises hold for the smallest crowd if {task.absent:,} of its people hide "
-        f"nobody and {slack(task.minimum):,} more reports turn out to be spoiled.\n"
-        "More are spoiled: the epoch is withheld, and what it cost is spent.\n"
-        "Too few people come: skip the epoch; nothing is spent."
-    )
-
-
 @click.command("sign")
 @FOLDER
 def sign_command(folder: Path) -> None:
-    """Show the task in FOLDER, and sign it with the keys that are there.
+    """Show all of the task in FOLDER, and sign it with the keys that are there.
 
     Compare the sha256 with what the other parties see. FOLDER needs task.json and the
     party's own keys; the signature, task.ROLE.sig, is for the other two. A task that
@@ -278,12 +234,7 @@ def sign_command(folder: Path) -> None:
     missing = unsigned(folder, task)
     if former is not None:
         click.echo(replaced(former, check_succession(task, former)))
-    click.echo(f"{task.notice.asker} ({task.notice.contact}) asks:")
-    click.echo(task.question.text)
-    click.echo(task.notice.consent)
-    for entry in task.notice.translations:
-        click.echo(f"{entry.language}: {entry.question} {entry.consent}")
-    _show_task(task)
+    show_task(task)
     for role in roles:
         if role in missing:
             click.echo(f"{sign(folder, role)} is for the other parties.")

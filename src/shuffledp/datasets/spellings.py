@@ -11,6 +11,8 @@ _LONGEST_NAME = 40
 def near_duplicates(names: Iterable[str]) -> list[tuple[str, ...]]:
     """Returns groups of names that differ in case, white space or Unicode form only.
 
+    Characters without a width, such as those that join letters, are no difference.
+
     >>> near_duplicates(["bike", "bus", "Bike", "b us"])
     [('Bike', 'bike')]
 
@@ -50,7 +52,7 @@ def spelling_warnings(names: Iterable[str], what: str) -> tuple[str, ...]:
 
 def _folded(name: str) -> str:
     # Folding may undo a normal form, and a form may need folding: once more is enough.
-    text = name
+    text = "".join(c for c in name if unicodedata.category(c) != "Cf")
     for _ in range(2):
         text = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(text.split())

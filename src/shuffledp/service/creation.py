@@ -21,7 +21,7 @@ from shuffledp.service.secrets import (
     AnalystSecrets,
     write_new,
 )
-from shuffledp.service.wire.notice import Notice, is_shown_as_written
+from shuffledp.service.wire.notice import Notice
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.step import Step
@@ -83,10 +83,6 @@ def create_task(
         raise InvalidInputError(
             f"Expected a minimum of at most {MAX_PEOPLE:,} people per choice."
         )
-    if not all(map(is_shown_as_written, (name, *question.texts))):
-        raise InvalidInputError(
-            "Expected no control characters in the name, the question and its answers."
-        )
     people_absent = slack(minimum) if absent is None else absent
     if (folder / TASK_FILE).exists():
         raise DataError(f"Expected no {folder / TASK_FILE} yet: it is kept as it is.")
@@ -124,6 +120,7 @@ def create_task(
                 f"{slack(task.minimum):,} spoiled reports among them; "
                 f"{'; '.join(failures)}."
             )
+    task.check_shown()
     write_new(folder / TASK_FILE, task.to_json().decode())
     sign(folder, Role.ANALYST)
     return task

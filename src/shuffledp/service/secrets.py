@@ -146,13 +146,23 @@ def load_task(path: Path) -> Task:
     """Reads the public file of a task: itself, or in the task's folder.
 
     Raises:
-        DataError: If it is missing or damaged.
+        DataError: If it is missing or damaged, was changed in ways that its digest does
+            not show, or has texts that terminals would not show.
     """
     file = path / TASK_FILE if path.is_dir() else path
+    content = read_file(file)
     try:
-        return Task.from_json(read_file(file))
+        task = Task.from_json(content)
+        task.check_shown()
     except (Refusal, InvalidInputError) as error:
         raise DataError(f"Expected a task in {file}: {error}") from error
+    # The same values in other bytes: people who run sha256sum would see another task.
+    if task.to_json() != content:
+        raise DataError(
+            f"Expected {file} byte by byte as it was made, without so much as a line end "
+            "added: sha256sum of this file is not the digest of the task."
+        )
+    return task
 
 
 def make_folder(folder: Path) -> None:

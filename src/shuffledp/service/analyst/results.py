@@ -12,16 +12,10 @@ from shuffledp.report.summary_parts import TWO_ERRORS
 from shuffledp.service.collection.analyst_state import AnalystState
 from shuffledp.service.wire.canonical import sha256, to_text
 from shuffledp.service.wire.roster import Enrolment
-from shuffledp.service.wire.sealing import Suite
 from shuffledp.statistics.survey import Estimate
 from shuffledp.tally import Tally
 
 CONFIDENCE = 0.95
-
-_SUITES = {
-    Suite.X25519: "X25519 (HPKE, RFC 9180)",
-    Suite.X_WING: "X25519 and ML-KEM-768 (HPKE, RFC 9180)",
-}
 
 
 def result_of(
@@ -120,7 +114,7 @@ def _assumptions(state: AnalystState, accepted: int, spoiled: int) -> list[str]:
         "nobody is trusted with it.",
         f"{enrolment.tokens:,} tokens were issued, one to each person, and the enroller "
         "does not remember to whom.",
-        f"Messages are sealed for the analyst with {_SUITES[task.suite]}, and nobody else "
+        f"Messages are sealed for the analyst with {task.suite.words}, and nobody else "
         "holds her private key.",
     ]
     if not task.names_choices:

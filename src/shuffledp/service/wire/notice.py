@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shuffledp.datasets.spellings import near_duplicates
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.canonical import is_text
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -16,6 +17,8 @@ LONGEST_CONSENT = 2000
 _NAMES = frozenset({"asker", "contact", "consent", "language", "translations"})
 _TRANSLATED = frozenset({"name", "question", "answers", "consent"})
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
+# Categories of white space, and of what takes no place at all.
+_UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cf", "Cc"})
 # They turn the order of letters around: an address could be shown as another one.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -25,6 +28,31 @@ def is_shown_as_written(text: str) -> bool:
     return not any(
         unicodedata.category(letter) == "Cc" or letter in _TURNING for letter in text
     )
+
+
+def check_answers(texts: Sequence[str], what: str) -> None:
+    """Checks that people can tell answers apart.
+
+    Args:
+        texts: All of them.
+        what: The word for them in errors.
+
+    Raises:
+        InvalidInputError: If one begins or ends with something that is not seen, or two
+            look alike.
+    """
+    for text in texts:
+        if any(unicodedata.category(end) in _UNSEEN for end in (text[:1], text[-1:])):
+            raise InvalidInputError(
+                f"Expected {what} without spaces or characters that are not seen at "
+                f"their ends, got {text[:40]!a}."
+            )
+    if alike := near_duplicates(texts):
+        first, second, *_ = alike[0]
+        raise InvalidInputError(
+            f"Expected {what} that do not look alike, got {first[:40]!a} and "
+            f"{second[:40]!a}."
+        )
 
 
 @dataclass(frozen=True)
@@ -50,8 +78,7 @@ class Translation:
         _check((self.name,), 100, "a translated name")
         _check((self.question, *self.answers), 500, "translated questions and answers")
         _check((self.consent,), LONGEST_CONSENT, "a translated consent")
-        if len(set(self.answers)) != len(self.answers):
-            raise InvalidInputError("Expected translated answers that differ.")
+        check_answers(self.answers, f"answers in {self.language}")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values, without the language."""

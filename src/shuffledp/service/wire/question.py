@@ -5,6 +5,7 @@ from typing import Any
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.canonical import is_text
+from shuffledp.service.wire.notice import check_answers
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.statistics.catalog import survey_named
 from shuffledp.statistics.survey import Survey, survey_in, terms_of
@@ -29,6 +30,7 @@ class Question:
             raise InvalidInputError(
                 "Expected the question and every answer as a text of 1 to 500 characters."
             )
+        check_answers(self.texts[1:], "answers")
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -46,6 +46,12 @@ class Suite(StrEnum):
     X_WING = "x-wing"
 
     @property
+    def words(self) -> str:
+        """What it is, for people."""
+        keys = "X25519" if self is Suite.X25519 else "X25519 and ML-KEM-768"
+        return f"{keys} (HPKE, RFC 9180)"
+
+    @property
     def overhead(self) -> int:
         """Bytes that sealing adds to a message."""
         return self._kem.enc_length() + _TAG

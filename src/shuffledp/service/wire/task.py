@@ -18,7 +18,7 @@ from shuffledp.service.wire.canonical import (
     to_number,
     to_text,
 )
-from shuffledp.service.wire.notice import Notice
+from shuffledp.service.wire.notice import Notice, is_shown_as_written
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.sealing import Suite
@@ -187,6 +187,17 @@ class Task:
     def choice_word(self) -> str:
         """What a choice is called."""
         return "level" if self.names_choices else "target"
+
+    def check_shown(self) -> None:
+        """Checks that screens and terminals show the name and the question as they are.
+
+        Raises:
+            InvalidInputError: If a text has control characters.
+        """
+        if not all(map(is_shown_as_written, (self.name, *self.question.texts))):
+            raise InvalidInputError(
+                "Expected no control characters in the name, the question and its answers."
+            )
 
     def named(self, choice: float | None) -> str:
         """Returns a choice in words; None stands for all together."""
