@@ -1,7 +1,7 @@
 """Both state machines: nothing is released early, counted twice or left unpaid."""
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ def reason_of(call: Any, *arguments: Any, **named: Any) -> Reason:
     return refusal.value.reason
 
 
-@lru_cache
+@cache
 def after_task(task: Task) -> Task:
     """The task with other keys that takes its place."""
     return successor(task, *Role)
@@ -494,7 +494,8 @@ SHUFFLER_CALLS = st.lists(
 
 
 @given(st.sampled_from([TASK, ITEMS]), SHUFFLER_CALLS)
-@settings(max_examples=300)
+# The first time, a line of successors takes as long as their keys take to be drawn.
+@settings(max_examples=300, deadline=None)
 def test_no_sequence_of_calls_releases_too_few_people_or_a_batch_twice(
     task: Any, calls: list[tuple[str, Any]]
 ) -> None:
@@ -559,7 +560,8 @@ ANALYST_CALLS = st.lists(
 
 
 @given(st.sampled_from([TASK, ITEMS]), ANALYST_CALLS)
-@settings(max_examples=300)
+# The first time, a line of successors takes as long as their keys take to be drawn.
+@settings(max_examples=300, deadline=None)
 def test_no_sequence_of_calls_counts_a_batch_twice_or_exceeds_an_allowance(
     task: Any, calls: list[tuple[str, Any]]
 ) -> None:
