@@ -128,8 +128,8 @@ def measure(database: str) -> tuple[float, float, float, float]:
         uploaded = time.perf_counter()
         here.send(True)
         busy, _ = here.recv()
-        path, close = f"{url}{who.path('/commands')}", who.command("close")
-        assert httpx.post(path, content=close, timeout=600).status_code == 200
+        with httpx.Client(base_url=url, timeout=600) as client:
+            assert who.order(client, "close").status_code == 200
         closed = time.perf_counter()
         here.send(True)
         _, peak = here.recv()

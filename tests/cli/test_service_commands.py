@@ -30,7 +30,7 @@ from shuffledp.service import operate, participant
 from shuffledp.service import run as service_run
 from shuffledp.service.agreement import draw_keys
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.calls import Refused, Reply
+from shuffledp.service.calls import Refused, Reply, UnreachableError
 from shuffledp.service.creation import rounded_up
 from shuffledp.service.device import Delivery
 from shuffledp.service.participant import NOT_BUILT
@@ -694,7 +694,7 @@ def test_close_says_what_became_of_the_batch(
 ) -> None:
     async def ask(_client: object, _method: str, _url: str, **_named: object) -> Reply:
         await asyncio.sleep(0)
-        return Reply({"epoch": 2, **now}, 1)
+        return Reply({"epoch": 2, "challenge": "A" * 22, **now}, 1)
 
     monkeypatch.setattr(operate, "ask", ask)
     monkeypatch.setattr(operate, "HAND_OVER_SECONDS", 0.1)
@@ -712,31 +712,37 @@ def test_a_close_that_was_heard_before_it_was_answered_is_done(
 ) -> None:
     """The service is killed between its disk and its answer: it is asked again."""
     refusal = Refusal(Reason.NOT_OPEN, "Expected an open step.")
-    state = {"epoch": 2, "stage": "answer", "phase": "open"}
-    attempts, heard = [2], ["delivered"]
+    state = {"epoch": 2, "stage": "answer", "phase": "open", "challenge": "A" * 22}
+    errors: list[Exception] = []
+    then = "delivered"
 
     async def ask(_client: object, method: str, _url: str, **_named: object) -> Reply:
         await asyncio.sleep(0)
         if method == "GET":
             return Reply(dict(state), 1)
-        state["phase"] = heard[0]
-        raise Refused(refusal, attempts[0])
+        state["phase"] = then
+        raise errors.pop(0)
 
     monkeypatch.setattr(operate, "ask", ask)
+    monkeypatch.setattr(operate, "_PAUSE", 0.0)
     create(command)
     close = ("task", "close", "folder", "--shuffler", "http://127.0.0.1:9")
 
+    errors += [UnreachableError("No answer.")]
     done = command(*close)
-    # Asked once, somebody else did it; and where nothing changed, nothing was done.
-    state["phase"], attempts[0] = "open", 1
+    # Refused at once, somebody else did it; and where nothing changed, nothing was done.
+    state["phase"] = "open"
+    errors += [Refused(refusal, 1)]
     by_somebody_else = command(*close)
-    state["phase"], heard[0], attempts[0] = "open", "open", 2
+    state["phase"] = then = "open"
+    errors += [UnreachableError("No answer."), Refused(refusal, 1)]
     refused = command(*close)
 
     assert done.code == 0
     assert "delivered" in done.out
     assert by_somebody_else.is_refusal
     assert refused.is_refusal
+    assert not errors
 
 
 def test_an_operator_s_folder_is_of_the_task_that_is_served(
@@ -777,6 +783,7 @@ def test_status_says_exactly_how_many_people_answered(
         "phase": "open",
         "people": [1412, 499],
         "refused": {"message-repeated": 3, "malformed": 0},
+        "challenge": "A" * 22,
     }
 
     async def ask(_client: object, method: str, url: str, **_named: object) -> Reply:
@@ -812,7 +819,9 @@ def test_a_batch_that_is_on_its_way_is_waited_for(
     async def ask(_client: object, method: str, _url: str, **_named: object) -> Reply:
         await asyncio.sleep(0)
         phase = phases.pop(0) if method == "GET" else ""
-        return Reply({"epoch": 1, "stage": "answer", "phase": phase}, 1)
+        return Reply(
+            {"epoch": 1, "stage": "answer", "phase": phase, "challenge": "A" * 22}, 1
+        )
 
     monkeypatch.setattr(operate, "ask", ask)
     monkeypatch.setattr(operate, "_POLL", 0.01)
@@ -1011,8 +1020,8 @@ def test_a_receipt_is_checked_against_what_was_published(
     task = load_task(tmp_path / "folder")
     key = ShufflerSecrets.load(tmp_path / "folder" / "shuffler.json").signing_key
     hashes = [sha256(b"sealed")]
-    digests = bytes(32), messages_digest(hashes)
-    receipt = Receipt(task.digest, 2, stage, *digests, 1, ()).signed(key)
+    digest = messages_digest(hashes)
+    receipt = Receipt(task.digest, 2, stage, digest, 1, ()).signed(key)
     line = keep_receipt(task, hashes, receipt)
     path = tmp_path / "receipt.json"
     path.write_bytes(line)

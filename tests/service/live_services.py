@@ -114,7 +114,7 @@ def _serve(setup: Setup, kill: Kill | None) -> None:
         app = shuffler_app.create_shuffler(
             {
                 task.identity: ShufflerHost(
-                    task, setup.who.shuffler, setup.who.enroller.roster
+                    task, setup.who.shuffler, setup.who.enroller.roster, lambda: 0
                 )
             },
             store_at(setup.database),

@@ -90,8 +90,8 @@ class OneTask:
         if any(report.token == known.token for known in self.reports):
             raise Refusal(Reason.TOKEN_SPENT, "Expected a token that is not spent.")
         self.reports.append(report)
-        digests = sha256(body), messages_digest(map(sha256, report.sealed))
-        receipt = Receipt(self.task.digest, step.epoch, step.stage, *digests, 1, ())
+        digest = messages_digest(map(sha256, report.sealed))
+        receipt = Receipt(self.task.digest, step.epoch, step.stage, digest, 1, ())
         return receipt.signed(self.signing_key)
 
     def app(self) -> Starlette:

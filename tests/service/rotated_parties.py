@@ -62,7 +62,7 @@ def of_shuffler(
         succeeds=who.task.digest,
     )
     enrolling = Enroller(task, enroller)
-    hosted = ShufflerHost(task, secrets, enrolling.roster, who.task)
+    hosted = ShufflerHost(task, secrets, enrolling.roster, no_rosters, who.task)
     return shuffler_parties.Parties(hosted, analyst, enrolling)
 
 

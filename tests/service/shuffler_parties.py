@@ -20,7 +20,7 @@ from shuffledp.service.shuffler.handover import AnalystClient
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.batch import BatchHeader, read_batch
-from shuffledp.service.wire.canonical import canonical
+from shuffledp.service.wire.canonical import canonical, from_text
 from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.reports import Report, write_reports
@@ -37,6 +37,11 @@ StoreMaker = Callable[[], ShufflerStore]
 LEVELS = (0.5, 1.0, 2.0)
 PLAN = Items(4, 2, LEVELS, (0.1, 0.2, 0.3), 0.5, 4).identity
 MARK = b"sealed-message!!"
+
+
+def no_rosters() -> int:
+    """The last roster that was there before a database was lost."""
+    return 0
 
 
 @dataclass
@@ -59,10 +64,11 @@ class Parties:
         stage: str | None = None,
         key: bytes | None = None,
         at: int | None = None,
+        challenge: bytes = bytes(16),
     ) -> bytes:
         """What the operator sends."""
         named = stage or self.task.stages[0].name.lower()
-        command = Command(Action(action), epoch, named, at)
+        command = Command(Action(action), epoch, named, challenge, at)
         signing_key = key or self.hosted.secrets.signing_key
         return canonical(command.signed(self.task, signing_key))
 
@@ -70,12 +76,20 @@ class Parties:
         return f"/tasks/{self.task.identity}{what}"
 
     def order(
-        self, client: "Client", action: str, *, at: int | None = None
+        self, client: "Client | httpx.Client", action: str, *, at: int | None = None
     ) -> httpx.Response:
         """An operator looks where the task stands, and commands what comes next."""
-        now = client.get(self.path()).json()
-        command = self.command(action, epoch=now["epoch"], stage=now["stage"], at=at)
+        command = self.next_command(client, action, at=at)
         return client.post(self.path("/commands"), content=command)
+
+    def next_command(
+        self, client: "Client | httpx.Client", action: str, *, at: int | None = None
+    ) -> bytes:
+        """What the operator sends where the task stands."""
+        now = client.get(self.path()).json()
+        challenge = from_text(now["challenge"], 16, "a challenge")
+        place = {"epoch": now["epoch"], "stage": now["stage"]}
+        return self.command(action, **place, at=at, challenge=challenge)
 
     def tokens(self, count: int, *, epoch: int = 1) -> list[bytes]:
         return self.enroller.tokens(count, epoch=epoch)
@@ -155,7 +169,8 @@ def parties(
     )
     task = replace(task, **changes)
     enroller = Enroller(task, enroller_secrets.signing_key, each=tokens)
-    return Parties(ShufflerHost(task, secrets, enroller.roster), analyst_key, enroller)
+    hosted = ShufflerHost(task, secrets, enroller.roster, no_rosters)
+    return Parties(hosted, analyst_key, enroller)
 
 
 def messages(step: Step, count: int) -> list[tuple[bytes, ...]]:

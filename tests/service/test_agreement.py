@@ -115,13 +115,13 @@ def makes_tokens(task: Task, key: bytes) -> bool:
 
 
 def closes_a_step(task: Task, key: bytes) -> bool:
-    command = Command(Action.CLOSE, 1, "answer").signed(task, key)
+    command = Command(Action.CLOSE, 1, "answer", bytes(16)).signed(task, key)
     Command.read(command, task)
     return True
 
 
 def confirms_a_report(task: Task, key: bytes) -> bool:
-    receipt = Receipt(task.digest, 1, 0, bytes(32), bytes(32), 1, ()).signed(key)
+    receipt = Receipt(task.digest, 1, 0, bytes(32), 1, ()).signed(key)
     Receipt.read(receipt, task.shuffler_signing_key)
     return True
 

@@ -36,7 +36,11 @@ from shuffledp.service.shuffler.app import create_shuffler  # noqa: E402
 from shuffledp.service.shuffler.handover import AnalystClient  # noqa: E402
 from shuffledp.service.shuffler.hosted import ShufflerHost  # noqa: E402
 from shuffledp.service.shuffler.sqlite_store import SqliteStore  # noqa: E402
-from shuffledp.service.wire.canonical import sha256, to_text  # noqa: E402
+from shuffledp.service.wire.canonical import (  # noqa: E402
+    from_text,
+    sha256,
+    to_text,
+)
 from shuffledp.service.wire.command import Action, Command  # noqa: E402
 from shuffledp.service.wire.inclusion import KeptReceipt  # noqa: E402
 from shuffledp.service.wire.notice import Translation  # noqa: E402
@@ -582,7 +586,7 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
 
     with running(analyst) as analyst_url:
         shuffler = create_shuffler(
-            {task.identity: ShufflerHost(task, mine, enroller.roster)},
+            {task.identity: ShufflerHost(task, mine, enroller.roster, lambda: 1)},
             SqliteStore(tmp_path / "shuffler.db"),
             analyst=AnalystClient(analyst_url, first_wait=0.05),
         )
@@ -598,7 +602,9 @@ def test_a_person_among_others_shows_in_what_the_services_publish(
             assert make_message(page) == ["Red"]
             send_message(page)
             assert "signature is right" in page.locator("#receipt").inner_text()
-            close = Command(Action.CLOSE, 1, "answer").signed(task, mine.signing_key)
+            asked = from_text(client.get(path).json()["challenge"], 16, "a challenge")
+            command = Command(Action.CLOSE, 1, "answer", asked)
+            close = command.signed(task, mine.signing_key)
             assert client.post(f"{path}/commands", json=close).status_code == 200
             result = {}
             for _ in range(200):

@@ -1,7 +1,7 @@
 """Both state machines: nothing is released early, counted twice or left unpaid."""
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -206,12 +206,15 @@ def test_after_a_lost_database_the_epoch_after_the_interrupted_one_begins() -> N
     lost = enrolled(TASK)
     last = TASK.last_epoch
 
-    assert lost.resume(3) == ShufflerState.begin(TASK, 4, after=2)
+    assert lost.resume(3, known=0) == ShufflerState.begin(TASK, 4, after=2)
+    # She never heard of two that were skipped, and of one that was open.
+    assert lost.resume(3, known=5) == ShufflerState.begin(TASK, 6, after=2)
+    assert reason_of(partial(lost.resume, known=last), 3) is Reason.NOT_OPEN
     for awaited in (-5, 0, 1, last, 10**30):
         # Who waits for this epoch lost nothing; nobody can be enrolled after the last.
-        assert reason_of(lost.resume, awaited) is Reason.NOT_OPEN
+        assert reason_of(partial(lost.resume, known=0), awaited) is Reason.NOT_OPEN
     for state in (lost.close(ENOUGH, BATCH), lost.skip()):
-        assert reason_of(state.resume, 3) is Reason.NOT_OPEN
+        assert reason_of(partial(state.resume, known=0), 3) is Reason.NOT_OPEN
 
 
 def test_uploads_for_anything_else_are_refused_with_the_reason() -> None:

@@ -316,7 +316,9 @@ def test_a_command_that_is_slow_or_long_is_given_up_whoever_sends_it(
     tmp_path: Path,
 ) -> None:
     with service(tmp_path, seconds=0.5) as one:
-        command = one.who.command("status")
+        root = f"http://127.0.0.1:{one.port}"
+        with httpx.Client(base_url=root, trust_env=False) as client:
+            command = one.who.next_command(client, "status")
         begin = (
             f"POST {one.who.path('/commands')} HTTP/1.1\r\nHost: x\r\n"
             f"Content-Length: {len(command)}\r\n\r\n"

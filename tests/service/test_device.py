@@ -73,19 +73,21 @@ class Shuffler:
         for place, report in enumerate(reports):
             assert choices_offered(self.step, np.array([report.choice])).all()
             assert self.check.valid(report.token)
+            if (self.step, report.choice, report.sealed) in self.kept:
+                refused.append((place, Reason.MESSAGE_REPEATED))
+                continue
             if (self.step.stage, report.token) in self.spent:
                 refused.append((place, Reason.TOKEN_SPENT))
                 continue
             self.spent.add((self.step.stage, report.token))
             self.kept.append((self.step, report.choice, report.sealed))
         if len(reports) == 1 and refused:
-            problem = Refusal(Reason.TOKEN_SPENT, "Used.").problem
+            problem = Refusal(refused[0][1], "Used.").problem
             return httpx.Response(problem.status, json=problem.to_dict())
         receipt = Receipt(
             self.task.digest,
             1,
             int(self.step.stage),
-            sha256(body),
             messages_digest(sha256(part) for each in reports for part in each.sealed),
             len(reports) - len(refused),
             tuple(refused),
@@ -254,7 +256,7 @@ def test_a_receipt_by_anybody_else_or_of_another_upload_is_not_believed() -> Non
     def replayed(request: httpx.Request) -> httpx.Response:
         if request.method == "GET":
             return shuffler(request)
-        old = Receipt(made.task.digest, 1, 0, bytes(32), bytes(32), 5, ())
+        old = Receipt(made.task.digest, 1, 0, bytes(32), 5, ())
         return httpx.Response(200, json=old.signed(made.shuffler.signing_key))
 
     def of_other_messages(request: httpx.Request) -> httpx.Response:

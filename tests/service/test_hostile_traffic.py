@@ -133,10 +133,9 @@ def test_a_close_that_is_repeated_does_not_close_the_next_step(
     who = parties("items")
     analyst, tokens = Analyst(who), who.tokens(6)
     answers = Step(who.task, 1, EpochStage.ANSWER, PLAN)
-    close = {"content": who.command("close", epoch=1, stage="choice")}
-
     with Client(who.app(sqlite_store, analyst)) as client:
         post(client, who, upload(who.step(), tokens))
+        close = {"content": who.next_command(client, "close")}
         first = client.post(who.path("/commands"), **close)
         while client.get(who.path()).json()["stage"] != "answer":
             time.sleep(0.01)

@@ -29,8 +29,8 @@ from shuffledp.types import Mode
 
 def signed(who: Parties, *messages: bytes, **changed: Any) -> dict[str, Any]:
     """A receipt as the shuffler signs it."""
-    digests = sha256(b"upload"), messages_digest(map(sha256, messages))
-    receipt = Receipt(who.task.digest, 1, 0, *digests, 1, ())
+    digest = messages_digest(map(sha256, messages))
+    receipt = Receipt(who.task.digest, 1, 0, digest, 1, ())
     return replace(receipt, **changed).signed(who.shuffler_key)
 
 

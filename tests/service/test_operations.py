@@ -327,8 +327,8 @@ def test_a_service_tells_its_operator_what_happened_and_nobody_who_came(
             time.sleep(0.02)
         body, path = upload(who.step(), tokens), f"{url}{who.path()}"
         taken = httpx.post(f"{path}/reports", content=body, trust_env=False)
-        command = who.command("close")
-        httpx.post(f"{path}/commands", content=command, trust_env=False)
+        with httpx.Client(base_url=url, trust_env=False) as client:
+            who.order(client, "close")
         while get(path).json()["phase"] != "delivered":
             time.sleep(0.02)
         scrape = get(f"http://127.0.0.1:{private}/metrics")

@@ -79,7 +79,7 @@ def test_a_message_that_comes_twice_in_one_report_is_refused(
     assert good["accepted"] == 1
 
 
-def test_an_upload_that_is_sent_again_is_told_that_its_tokens_are_spent(
+def test_an_upload_that_is_sent_again_is_told_that_its_messages_are_there(
     make_store: StoreMaker,
 ) -> None:
     who = parties()
@@ -89,7 +89,7 @@ def test_an_upload_that_is_sent_again_is_told_that_its_tokens_are_spent(
         post(client, who, body)
         again = post(client, who, body).json()
 
-    assert again["refused"] == [[place, "token-spent"] for place in range(3)]
+    assert again["refused"] == [[place, "message-repeated"] for place in range(3)]
 
 
 SMALL = st.integers(0, 5)
@@ -135,10 +135,10 @@ def test_a_group_decides_as_if_reports_came_one_by_one(
 
     def one(row: tuple[int, int, int], tokens: set[int], seen: set[int]) -> Outcome:
         token, *sent = row
-        if token in tokens:
-            return Outcome.SPENT
         if seen.intersection(sent) or len({*sent}) < len(sent):
             return Outcome.REPEATED
+        if token in tokens:
+            return Outcome.SPENT
         tokens.add(token)
         seen.update(sent)
         return Outcome.ACCEPTED

@@ -542,9 +542,7 @@ def test_no_ledger_begins_anew_with_other_keys(tmp_path: Path) -> None:
 def saved(who: analyst_parties.Parties, epoch: int, message: bytes) -> bytes:
     """What the page of an epoch saved."""
     hashes = [sha256(message)]
-    receipt = Receipt(
-        who.task.digest, epoch, 0, sha256(b"upload"), messages_digest(hashes), 1, ()
-    )
+    receipt = Receipt(who.task.digest, epoch, 0, messages_digest(hashes), 1, ())
     return keep_receipt(who.task, hashes, receipt.signed(who.shuffler_key))
 
 

@@ -129,11 +129,11 @@ def test_a_replayed_upload_and_a_replayed_token_are_refused(
         status = exact(client, who)
 
     assert again["accepted"] == 0
-    assert again["refused"] == [[place, "token-spent"] for place in range(4)]
+    assert again["refused"] == [[place, "message-repeated"] for place in range(4)]
     assert reason(single) == "token-spent"
     assert (mixed["accepted"], mixed["refused"]) == (1, [[0, "token-spent"]])
     assert sum(status["people"]) == 5
-    assert status["refused"] == {"token-spent": 6}
+    assert status["refused"] == {"message-repeated": 4, "token-spent": 2}
 
 
 def test_a_token_that_comes_twice_in_an_upload_counts_where_it_comes_first(

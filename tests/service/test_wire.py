@@ -445,7 +445,7 @@ def test_a_batch_signed_by_anybody_else_or_for_another_task_is_refused() -> None
 
 
 def test_signatures_are_good_for_one_purpose() -> None:
-    value = Receipt(bytes(32), 1, 0, bytes(32), bytes(32), 1, ()).signed(SIGNING_KEY)
+    value = Receipt(bytes(32), 1, 0, bytes(32), 1, ()).signed(SIGNING_KEY)
 
     del value["signature"]
     forged = signed("batch", value, SIGNING_KEY)
@@ -469,7 +469,7 @@ def test_signatures_are_good_for_one_purpose() -> None:
     ids=str,
 )
 def test_a_signed_receipt_with_a_mistake_is_refused(changes: dict[str, Any]) -> None:
-    value = Receipt(bytes(32), 1, 0, bytes(32), bytes(32), 1, ()).signed(SIGNING_KEY)
+    value = Receipt(bytes(32), 1, 0, bytes(32), 1, ()).signed(SIGNING_KEY)
     del value["signature"]
 
     wrong = signed("receipt", {**value, **changes}, SIGNING_KEY)

@@ -139,7 +139,8 @@ class Witness(httpx.AsyncBaseTransport):
         refused = dict(receipt.refused)
         for place, report in enumerate(self._reports(body)):
             # Sent before without being heard, it was accepted then: so a device says.
-            again = self._bodies[body] > 1 and refused.get(place) is Reason.TOKEN_SPENT
+            known = refused.get(place) is Reason.MESSAGE_REPEATED
+            again = self._bodies[body] > 1 and known
             if place not in refused or again:
                 self._confirmed[_place(body)][report.token] = report
 

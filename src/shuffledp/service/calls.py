@@ -84,6 +84,7 @@ async def ask(
     *,
     content: bytes | None = None,
     headers: Mapping[str, str] | None = None,
+    attempts: int = ATTEMPTS,
 ) -> Reply:
     """Returns what a service answers, asked again while it is out of reach or full.
 
@@ -92,7 +93,7 @@ async def ask(
         UnreachableError: If it does not answer.
     """
     pause = _FIRST_PAUSE
-    for attempt in range(1, ATTEMPTS + 1):
+    for attempt in range(1, attempts + 1):
         try:
             response = await client.request(
                 method, url, content=content, headers=headers
@@ -105,7 +106,7 @@ async def ask(
             refusal = _refusal(response)
             # A disk that is full, or a database that restarts, may have room later.
             if refusal is not None and (
-                refusal.reason is not Reason.STORAGE or attempt == ATTEMPTS
+                refusal.reason is not Reason.STORAGE or attempt == attempts
             ):
                 raise Refused(refusal, attempt)
             if response.is_success:
@@ -115,7 +116,7 @@ async def ask(
                     f"Expected a service of this package at {url}, got status "
                     f"{response.status_code}."
                 )
-        if attempt < ATTEMPTS:
+        if attempt < attempts:
             await asyncio.sleep(pause)
             pause = min(2.0 * pause, _LONGEST_PAUSE)
     raise UnreachableError(f"Expected an answer from {url}, got none.")

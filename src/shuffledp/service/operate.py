@@ -8,10 +8,17 @@ from typing import Any
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.service.agreement import load_agreed
-from shuffledp.service.calls import TIMEOUT, Refused, ask, service_url
+from shuffledp.service.calls import (
+    ATTEMPTS,
+    TIMEOUT,
+    Refused,
+    UnreachableError,
+    ask,
+    service_url,
+)
 from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
-from shuffledp.service.wire.canonical import canonical
-from shuffledp.service.wire.command import Action, Command
+from shuffledp.service.wire.canonical import canonical, from_text
+from shuffledp.service.wire.command import CHALLENGE_SIZE, Action, Command
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
 
@@ -21,6 +28,7 @@ import httpx  # noqa: E402
 
 HAND_OVER_SECONDS = 15.0
 _POLL = 0.25
+_PAUSE = 0.5
 
 
 async def operate(
@@ -87,32 +95,59 @@ async def operate_with(
 ) -> dict[str, Any]:
     """As `operate`, with what its files hold."""
     url = f"{service_url(shuffler)}/tasks/{task.identity}"
+    begun: dict[str, Any] | None = None
     async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
-        now = (await ask(client, "GET", url)).document
-        epoch, stage = now.get("epoch"), now.get("stage")
-        if type(epoch) is not int or not isinstance(stage, str):
-            raise Refusal(Reason.MALFORMED, "Expected where the task stands.")
-        if (digest := now.get("digest", task.fingerprint)) != task.fingerprint:
-            raise Refusal(
-                Reason.UNKNOWN_TASK,
-                f"Expected the shuffler to serve the task of {task.fingerprint}, got "
-                f"{str(digest)[:64]!r}: were keys replaced?",
-            )
-        # Should an answer be lost, asking again must not close what follows.
-        command = Command(what, epoch, stage, at).signed(task, secrets.signing_key)
-        content = canonical(command)
-        try:
-            reply = await ask(client, "POST", f"{url}/commands", content=content)
-        except Refused as refusal:
-            after = (await ask(client, "GET", url)).document
-            # Heard before without being answered, it was done then.
-            if refusal.attempts == 1 or _place(after) == _place(now):
-                raise
-            return after
-        if what is Action.STATUS:
-            return reply.document
+        for left in reversed(range(ATTEMPTS)):
+            now = (await ask(client, "GET", url)).document
+            begun = begun or now
+            if _place(now) != _place(begun):
+                # Heard before without being answered, it was done then.
+                return now
+            # Nothing is heard twice, so every attempt is signed anew; and it must not
+            # close what follows.
+            signed = _command(now, task, what, at).signed(task, secrets.signing_key)
+            try:
+                reply = await ask(
+                    client,
+                    "POST",
+                    f"{url}/commands",
+                    content=canonical(signed),
+                    attempts=1,
+                )
+            except UnreachableError:
+                if not left:
+                    raise
+                await asyncio.sleep(_PAUSE)
+                continue
+            except Refused as refusal:
+                if not left or refusal.reason is not Reason.STORAGE:
+                    raise
+                await asyncio.sleep(_PAUSE)
+                continue
+            if what is Action.STATUS:
+                return reply.document
+            break
         return (await ask(client, "GET", url)).document
 
 
+def _command(now: dict[str, Any], task: Task, what: Action, at: int | None) -> Command:
+    """Returns a command for where the task stands.
+
+    Raises:
+        Refusal: If that is not said, or it is another task.
+    """
+    epoch, stage = now.get("epoch"), now.get("stage")
+    if type(epoch) is not int or not isinstance(stage, str):
+        raise Refusal(Reason.MALFORMED, "Expected where the task stands.")
+    if (digest := now.get("digest", task.fingerprint)) != task.fingerprint:
+        raise Refusal(
+            Reason.UNKNOWN_TASK,
+            f"Expected the shuffler to serve the task of {task.fingerprint}, got "
+            f"{str(digest)[:64]!r}: were keys replaced?",
+        )
+    challenge = from_text(now.get("challenge"), CHALLENGE_SIZE, "a challenge")
+    return Command(what, epoch, stage, challenge, at)
+
+
 def _place(now: dict[str, Any]) -> tuple[object, ...]:
-    return tuple(now.get(name) for name in ("epoch", "stage", "phase"))
+    return tuple(now.get(name) for name in ("epoch", "stage", "phase", "deadline"))

@@ -11,7 +11,7 @@ from shuffledp.service.run import hosted_tasks, store_at
 from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
 from shuffledp.service.shuffler.app import create_shuffler
 from shuffledp.service.shuffler.handover import AnalystClient
-from shuffledp.service.shuffler.hosted import ShufflerHost, rosters_in
+from shuffledp.service.shuffler.hosted import ShufflerHost, last_roster_in, rosters_in
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
@@ -43,7 +43,8 @@ def _load(folder: Path) -> tuple[Task, ShufflerHost]:
     task = load_agreed(folder)
     secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
     rosters, former = rosters_in(folder, task), load_former(folder, task)
-    return task, ShufflerHost(task, secrets, rosters, former)
+    last = last_roster_in(folder)
+    return task, ShufflerHost(task, secrets, rosters, last, former)
 
 
 def _in_file(path: Path) -> ShufflerStore:

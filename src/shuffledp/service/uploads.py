@@ -41,6 +41,8 @@ import httpx  # noqa: E402
 _MANY_MESSAGES = 50_000
 _AT_A_TIME = 4
 _HEADERS = {"Content-Type": MEDIA_TYPE}
+# Of one report: somebody used the token, or this very message is there already.
+_KNOWN = (Reason.TOKEN_SPENT, Reason.MESSAGE_REPEATED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,17 +138,18 @@ class Sender:
             )
         except Refused as refusal:
             # Of one report alone. Sent before without being heard, it was accepted then.
-            if refusal.reason is not Reason.TOKEN_SPENT or count > 1:
+            if refusal.reason not in _KNOWN or count > 1:
                 raise
-            self._count(count, {Reason.TOKEN_SPENT: 1}, refusal.attempts)
+            self._count(count, {refusal.reason: 1}, refusal.attempts)
             return
         receipt = Receipt.read(reply.document, step.task.shuffler_signing_key)
         reports = read_reports(step, body)
         hashes = [sha256(part) for each in reports for part in each.sealed]
-        stated = (receipt.task, receipt.epoch, receipt.stage, receipt.upload)
-        sent = (step.task.digest, step.epoch, int(step.stage), sha256(body))
+        stated = (receipt.task, receipt.epoch, receipt.stage, receipt.messages)
+        digest = messages_digest(hashes)
+        sent = (step.task.digest, step.epoch, int(step.stage), digest)
         whole = receipt.accepted + len(receipt.refused) == count
-        if stated != sent or receipt.messages != messages_digest(hashes) or not whole:
+        if stated != sent or not whole:
             raise Refusal(Reason.SIGNATURE_FORGED, "Expected a receipt of this upload.")
         # Sent before without being heard, all of it may be refused: nothing is confirmed.
         if receipt.accepted:
@@ -157,7 +160,7 @@ class Sender:
     def _count(self, count: int, refused: dict[Reason, int], attempts: int) -> None:
         lost = Counter(refused)
         if attempts > 1:
-            del lost[Reason.TOKEN_SPENT]
+            del lost[Reason.MESSAGE_REPEATED]
         self.refused += lost
         self.accepted += count - lost.total()
         self._done += count

@@ -227,14 +227,16 @@ class ShufflerState:
             )
         return replace(self, phase=ShufflerPhase.SKIPPED, batch_id=None)
 
-    def resume(self, awaited: int) -> "ShufflerState":
+    def resume(self, awaited: int, *, known: int) -> "ShufflerState":
         """Returns the state in which an epoch begins after one that was interrupted.
 
-        A database that was lost forgot which tokens were used: the epoch that was under
-        way is not collected again, and the one after it has tokens of its own.
+        A database that was lost forgot which tokens were used: no epoch that may have
+        been under way is collected again, and the one after them has tokens of its own.
 
         Args:
-            awaited: The epoch that the analyst waits for.
+            awaited: The epoch that the analyst waits for; she has not heard of those that
+                were skipped after it.
+            known: The last epoch of which there is a roster; 0 if there is none.
 
         Raises:
             Refusal: If she is not ahead, or there is no later epoch.
@@ -245,9 +247,10 @@ class ShufflerState:
                 f"Expected the analyst to wait for a later epoch than {self.epoch}: "
                 "only then was a database lost.",
             )
-        if awaited >= self.task.last_epoch:
+        epoch = max(awaited, known) + 1
+        if epoch > self.task.last_epoch:
             raise Refusal(Reason.NOT_OPEN, "Expected an epoch after this one.")
-        return ShufflerState.begin(self.task, awaited + 1, after=awaited - 1)
+        return ShufflerState.begin(self.task, epoch, after=awaited - 1)
 
     def succeed(self, task: Task, people: tuple[int, ...]) -> "ShufflerState":
         """Returns the state in which a task with other keys goes on where this stands.

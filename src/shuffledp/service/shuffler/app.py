@@ -14,12 +14,13 @@ from shuffledp.service.participant import NOT_BUILT, PAGE_HEADERS, page_folder
 from shuffledp.service.problems import HideCrashes, handlers
 from shuffledp.service.readiness import STOPPING, Readiness
 from shuffledp.service.shuffler.body import Bodies, short_body
+from shuffledp.service.shuffler.challenges import Challenges
 from shuffledp.service.shuffler.clock import seconds_since_1970
 from shuffledp.service.shuffler.collector import Collector
 from shuffledp.service.shuffler.handover import AnalystClient, Handover
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.store import ShufflerStore
-from shuffledp.service.wire.canonical import read_object
+from shuffledp.service.wire.canonical import read_object, to_text
 from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.refusal import Reason, Refusal
 
@@ -54,7 +55,7 @@ def create_shuffler(
         tasks: By identity.
         store: Opened when the service starts, and closed when it stops.
         analyst: Where batches go.
-        entropy: Draws the ids of batches.
+        entropy: Draws the ids of batches, and what commands must name.
         reached: Is told the name of every durable boundary.
         close_at: How many people close a step by themselves, once none is missing; None
             if the operator alone closes.
@@ -69,7 +70,7 @@ def create_shuffler(
         identity: Handover(collector.steps, store, analyst, reached)
         for identity, collector in collectors.items()
     }
-    shuffler = _Shuffler(collectors, handovers, store)
+    shuffler = _Shuffler(collectors, handovers, store, Challenges(entropy))
     one = "/tasks/{identity}"
     app = Starlette(
         routes=[
@@ -102,8 +103,10 @@ class _Shuffler:
         collectors: dict[str, Collector],
         handovers: dict[str, Handover],
         store: ShufflerStore,
+        challenges: Challenges,
     ) -> None:
         self._collectors, self._handovers = collectors, handovers
+        self._challenges = challenges
         self._store, self._bodies = store, Bodies()
         folder = page_folder()
         files = () if folder is None else folder.iterdir()
@@ -168,6 +171,7 @@ class _Shuffler:
         handover = self._handovers[collector.hosted.task.identity]
         document = read_object(await short_body(request), "a command")
         command = Command.read(document, collector.hosted.task)
+        self._challenges.answer(command, collector.hosted.task)
         collector.steps.check_place(command.epoch, command.stage)
         match command.action:
             case Action.STATUS:
@@ -226,6 +230,7 @@ class _Shuffler:
     def _status(self, collector: Collector, *, exact: bool = False) -> Response:
         value = collector.status(exact=exact)
         handover = self._handovers[collector.hosted.task.identity]
+        value["challenge"] = to_text(self._challenges.of(collector.hosted.task))
         value["hand_over"] = {
             "attempts": handover.attempts,
             "refused": handover.refused and handover.refused.value,

@@ -25,7 +25,6 @@ from shuffledp.service.shuffler.intake import (
 )
 from shuffledp.service.shuffler.steps import Steps
 from shuffledp.service.shuffler.store import Arrivals, ShufflerStore
-from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import report_size
@@ -121,7 +120,6 @@ class Collector:
                 state.task.digest,
                 state.epoch,
                 state.stage,
-                sha256(body),
                 upload.digest,
                 int((outcomes == Outcome.ACCEPTED).sum()),
                 refused,

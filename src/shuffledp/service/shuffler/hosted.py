@@ -1,5 +1,6 @@
 """A task, and the keys of the shuffler that collects it."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.roster import Roster, read_roster
 from shuffledp.service.wire.task import Task
 
+_ROSTER = re.compile(r"roster-([1-9][0-9]{0,9})\.bin")
+
 
 @dataclass(frozen=True)
 class ShufflerHost:
@@ -19,12 +22,15 @@ class ShufflerHost:
         task: The task.
         secrets: Its own: the task names the public half of the signing key.
         rosters: Returns the roster of an epoch; None while there is none.
+        last_roster: Returns the last epoch of which there is a roster, good or damaged; 0
+            if there is none.
         former: The task whose place it takes; None if it takes none.
     """
 
     task: Task
     secrets: ShufflerSecrets
     rosters: Callable[[int], Roster | None]
+    last_roster: Callable[[], int]
     former: Task | None = None
 
     def __post_init__(self) -> None:
@@ -50,6 +56,16 @@ def rosters_in(folder: Path, task: Task) -> Callable[[int], Roster | None]:
             raise DataError(f"Expected a roster in {path}: {error}") from error
 
     return read
+
+
+def last_roster_in(folder: Path) -> Callable[[], int]:
+    """Returns what looks which rosters are in the shuffler's folder."""
+
+    def look() -> int:
+        found = (_ROSTER.fullmatch(path.name) for path in folder.iterdir())
+        return max((int(match[1]) for match in found if match), default=0)
+
+    return look
 
 
 def nothing(_boundary: str) -> None:

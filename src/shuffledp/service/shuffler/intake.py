@@ -194,14 +194,16 @@ class Group:
         seen = set[int]()
         for row in np.flatnonzero(concerned).tolist():
             token, *messages = self._numbers[row].tolist()
-            if token in seen:
-                spent[row] = True
-            elif len({*messages}) < len(messages) or not seen.isdisjoint(messages):
+            if len({*messages}) < len(messages) or not seen.isdisjoint(messages):
                 repeated[row] = True
+            elif token in seen:
+                spent[row] = True
             elif not repeated[row]:
                 seen.update((token, *messages))
-        self._outcomes[repeated] = Outcome.REPEATED
+        # Whoever copies a message learns nothing of a token: else she could ask who of
+        # those whose links she has seen has answered, and leave no trace.
         self._outcomes[spent] = Outcome.SPENT
+        self._outcomes[repeated] = Outcome.REPEATED
 
     def _pile(self, rows: NDArray[np.int64]) -> bytes:
         """Returns messages in the order of their marks: that of arrival is forgotten."""

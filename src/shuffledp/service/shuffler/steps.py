@@ -264,7 +264,8 @@ class Steps:
             Refusal: If nothing was lost, or the disk is full.
         """
         async with self._changing:
-            after = self.state.resume(awaited)
+            known = await asyncio.to_thread(self.hosted.last_roster)
+            after = self.state.resume(awaited, known=known)
             await self._move(after, nobody(after))
             self._reached("after resuming")
         await self.enroll()

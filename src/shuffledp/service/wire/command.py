@@ -1,7 +1,7 @@
 """What the shuffler's operator tells her service to do, signed with its own key.
 
-A command names the task, and the epoch and step it is meant for: heard twice, or later, it
-does nothing else. Only a step whose batch was abandoned is open again, and hears it again.
+A command names the task, the epoch and step it is meant for, and what the service asked
+for at that moment, which it asks for once: a command that was recorded is good for nothing.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ from shuffledp.service.wire.signing import check_signed, signed
 from shuffledp.service.wire.task import Task
 
 _PURPOSE = "command"
-_NAMES = frozenset({"task", "action", "epoch", "stage", "at"})
+_NAMES = frozenset({"task", "action", "epoch", "stage", "challenge", "at"})
+CHALLENGE_SIZE = 16
 # The year 9999: what dates can be shown of.
 _LAST_SECOND = 253_402_300_799
 
@@ -39,12 +40,14 @@ class Command:
         action: What is to be done.
         epoch: Which epoch is under way, as its operator knows it.
         stage: Which step of it, by name.
+        challenge: What the service showed last: 16 random bytes.
         at: When a deadline passes, in seconds since 1970 UTC; None for other actions.
     """
 
     action: Action
     epoch: int
     stage: str
+    challenge: bytes
     at: int | None = None
 
     def signed(self, task: Task, signing_key: bytes) -> dict[str, Any]:
@@ -59,6 +62,7 @@ class Command:
             "action": self.action.value,
             "epoch": self.epoch,
             "stage": self.stage,
+            "challenge": to_text(self.challenge),
             "at": self.at,
         }
         return signed(_PURPOSE, value, signing_key)
@@ -82,4 +86,5 @@ class Command:
             raise Refusal(Reason.MALFORMED, "Expected a time with a deadline alone.")
         if from_text(rest["task"], 32, "a digest") != task.digest:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a command for this task.")
-        return cls(Action(rest["action"]), rest["epoch"], rest["stage"], at)
+        challenge = from_text(rest["challenge"], CHALLENGE_SIZE, "a challenge")
+        return cls(Action(rest["action"]), rest["epoch"], rest["stage"], challenge, at)

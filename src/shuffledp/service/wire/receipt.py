@@ -9,9 +9,7 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import check_signed, signed
 
 _PURPOSE = "receipt"
-_NAMES = frozenset(
-    {"task", "epoch", "stage", "upload", "messages", "accepted", "refused"}
-)
+_NAMES = frozenset({"task", "epoch", "stage", "messages", "accepted", "refused"})
 
 
 @dataclass(frozen=True)
@@ -22,9 +20,9 @@ class Receipt:
         task: SHA-256 of the task.
         epoch: Of the upload.
         stage: Of the upload.
-        upload: SHA-256 of the whole upload.
         messages: SHA-256 of the SHA-256 of all its sealed messages, one after the other:
             whoever was given a receipt can show for which messages, by their hashes alone.
+            It says nothing of tokens and levels, which could be tried one by one.
         accepted: How many of its reports are kept.
         refused: (position in the upload, reason) of each other one.
     """
@@ -32,7 +30,6 @@ class Receipt:
     task: bytes
     epoch: int
     stage: int
-    upload: bytes
     messages: bytes
     accepted: int
     refused: tuple[tuple[int, Reason], ...]
@@ -43,7 +40,6 @@ class Receipt:
             "task": to_text(self.task),
             "epoch": self.epoch,
             "stage": self.stage,
-            "upload": to_text(self.upload),
             "messages": to_text(self.messages),
             "accepted": self.accepted,
             "refused": [[place, reason.value] for place, reason in self.refused],
@@ -67,7 +63,6 @@ class Receipt:
             from_text(rest["task"], 32, "a digest"),
             rest["epoch"],
             rest["stage"],
-            from_text(rest["upload"], 32, "a digest"),
             from_text(rest["messages"], 32, "a digest"),
             rest["accepted"],
             _refused(rest["refused"]),

@@ -206,8 +206,8 @@ function showMessage(survey, level, numbers, body) {
       const { checked, receipt } = await send("reports", survey, body, count);
       showDone(survey, checked, await keptReceipt(receipt, survey, body, count));
     } catch (error) {
-      const spent = error.problem?.type === "urn:shuffledp:problem:token-spent";
-      if (spent && tries > 1) {
+      const there = error.problem?.type === "urn:shuffledp:problem:message-repeated";
+      if (there && tries > 1) {
         showDone(survey, null, null);
       } else if (error.retry) {
         trouble.textContent = t("same-again", { trouble: whatWentWrong(error) });
