@@ -62,7 +62,8 @@ def of_shuffler(
         succeeds=who.task.digest,
     )
     enrolling = Enroller(task, enroller)
-    hosted = ShufflerHost(task, secrets, enrolling.roster, no_rosters, who.task)
+    last = shuffler_parties.no_rosters
+    hosted = ShufflerHost(task, secrets, enrolling.roster, last, who.task)
     return shuffler_parties.Parties(hosted, analyst, enrolling)
 
 

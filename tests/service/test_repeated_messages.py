@@ -1,5 +1,7 @@
 """A sealed message counts once in a step, whoever sends copies of it."""
 
+from dataclasses import replace
+
 import httpx
 import numpy as np
 from hypothesis import given
@@ -19,6 +21,7 @@ from shuffler_parties import (
 from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.shuffler.intake import Group, Outcome, Upload
 from shuffledp.service.shuffler.marks import MARK_SIZE, Marks
+from shuffledp.service.wire.reports import read_reports, write_reports
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage
 
@@ -77,6 +80,29 @@ def test_a_message_that_comes_twice_in_one_report_is_refused(
 
     assert [reason(answer) for answer in (refused, stolen)] == ["message-repeated"] * 2
     assert good["accepted"] == 1
+
+
+def test_a_copy_of_a_link_does_not_tell_whether_its_owner_answered(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+    step, tokens = who.step(), who.tokens(4)
+    mine, known = upload(step, tokens[:1]), tokens[1:]
+    (report,) = read_reports(step, mine)
+
+    with Client(who.app(make_store(), Analyst(who))) as client:
+        assert post(client, who, mine).is_success
+        # The second of three others has answered.
+        assert post(client, who, upload(step, known[1:2])).is_success
+        probes = [replace(report, token=token) for token in known]
+        together = post(client, who, write_reports(step, probes)).json()
+        alone = [post(client, who, write_reports(step, [probe])) for probe in probes]
+        left = [post(client, who, upload(step, [token])).json() for token in known]
+
+    # The same answer for all, and nothing was used up.
+    assert together["refused"] == [[place, "message-repeated"] for place in range(3)]
+    assert {answer.content for answer in alone} == {alone[0].content}
+    assert [answer.get("accepted", 0) for answer in left] == [1, 0, 1]
 
 
 def test_an_upload_that_is_sent_again_is_told_that_its_messages_are_there(

@@ -751,6 +751,46 @@ def test_a_new_database_goes_on_after_the_epoch_that_the_analyst_waits_for(
     assert (header.epoch, header.after, header.people) == (epoch, 2, (2, 2, 2))
 
 
+def test_a_lost_database_opens_no_epoch_whose_tokens_are_out(
+    sqlite_store: SqliteStore,
+) -> None:
+    who = parties()
+    # Epoch 4 was skipped, of which the analyst has not heard; 5 was interrupted.
+    who.hosted = replace(who.hosted, last_roster=lambda: 5)
+    analyst = Accountant(who, lambda: httpx.Response(200, json={"awaited": 4}))
+
+    with Client(who.app(sqlite_store, analyst)) as client:
+        answer = who.order(client, "resume").json()
+        again = post(client, who, upload(who.step(epoch=5), who.tokens(2, epoch=5)))
+
+    assert answer["epoch"] == 6
+    assert reason(again) == "wrong-epoch"
+
+
+@pytest.mark.parametrize("action", ["deadline", "status", "close", "skip", "next"])
+def test_a_recorded_command_is_good_for_nothing(
+    sqlite_store: SqliteStore, action: str
+) -> None:
+    who, at = parties(), None
+    if action == "deadline":
+        at = int(time.time()) + 3600
+
+    with Client(who.app(sqlite_store, Analyst(who))) as client:
+        path = who.path("/commands")
+        recorded = who.next_command(client, action, at=at)
+        client.post(path, content=recorded)
+        before = client.get(who.path()).json()
+        replies = [client.post(path, content=recorded) for _ in range(2)]
+        later = who.order(client, "deadline", at=int(time.time()) + 7200)
+        replies.append(client.post(path, content=recorded))
+        after = client.get(who.path()).json()
+
+    assert [reason(reply) for reply in replies] == ["not-open"] * 3
+    assert (before["epoch"], before["phase"]) == (after["epoch"], after["phase"])
+    if later.is_success:
+        assert after["deadline"] != at
+
+
 def test_a_page_that_was_not_built_is_said_to_be_missing(
     sqlite_store: SqliteStore,
     monkeypatch: pytest.MonkeyPatch,

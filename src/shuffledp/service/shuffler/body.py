@@ -72,9 +72,10 @@ class Bodies:
                 if too many others are held.
         """
         stated = request.headers.get("content-length", "")
-        if not stated.isdecimal():
-            # In pieces of a byte, a body costs a hundred times as much.
-            raise Refusal(Reason.MALFORMED, "Expected a Content-Length.")
+        if not stated.isdecimal() or "transfer-encoding" in request.headers:
+            # In pieces of a byte, a body costs a hundred times as much; and of two sizes,
+            # a proxy may believe the other one.
+            raise Refusal(Reason.MALFORMED, "Expected a Content-Length, and no pieces.")
         if int(stated[:20]) > MAX_BODY:
             raise _too_large()
         body = Body(self)

@@ -190,7 +190,7 @@ class Group:
         repeated = np.any(old[:, 1:], axis=1)
         # What comes more than once in this group counts where it comes first. Others are
         # not concerned, so that a few thousand copies at most are looked at one by one.
-        concerned = self._several[self._numbers].any(axis=1) & ~spent
+        concerned = self._several[self._numbers].any(axis=1)
         seen = set[int]()
         for row in np.flatnonzero(concerned).tolist():
             token, *messages = self._numbers[row].tolist()
@@ -198,7 +198,7 @@ class Group:
                 repeated[row] = True
             elif token in seen:
                 spent[row] = True
-            elif not repeated[row]:
+            elif not spent[row] and not repeated[row]:
                 seen.update((token, *messages))
         # Whoever copies a message learns nothing of a token: else she could ask who of
         # those whose links she has seen has answered, and leave no trace.
