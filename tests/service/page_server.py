@@ -87,6 +87,8 @@ class OneTask:
         assert choices_offered(step, np.array([report.choice])).all()
         if not self.enroller.roster(self.state.epoch).valid(report.token):
             raise Refusal(Reason.TOKEN_FORGED, "Expected a token of this task.")
+        if any(report.sealed == known.sealed for known in self.reports):
+            raise Refusal(Reason.MESSAGE_REPEATED, "Expected another message.")
         if any(report.token == known.token for known in self.reports):
             raise Refusal(Reason.TOKEN_SPENT, "Expected a token that is not spent.")
         self.reports.append(report)
