@@ -104,8 +104,9 @@ class Collection:
             self._analyst,
             lambda now: now["epoch"] == last and now["phase"] in _JUDGED,
         )
-        missing, wrong, total = 0, list[str](), np.zeros(len(done["spent"]))
+        wrong, total = list[str](), np.zeros(len(done["spent"]))
         entries = {entry["epoch"]: entry for entry in done["epochs"]}
+        missing = len(self._operator.delivered - set(entries))
         if list(entries) != list(range(1, last + 1)):
             wrong.append(f"the ledger has epochs {list(entries)}")
         for epoch, entry in entries.items():
