@@ -19,6 +19,7 @@ BASE = {
     "cover",
     "identity",
     "reports",
+    "spellings",
     "strict_json",
     "tally",
     "version",

@@ -1104,15 +1104,27 @@ def test_help_teaches_the_order_of_commands(command: Command) -> None:
     assert json.dumps(pages).count("Examples") == 2
 
 
-def test_verify_reads_the_certificate_of_a_published_result(
+def test_verify_refuses_to_say_of_a_published_result_that_its_certificate_holds(
     command: Command, tmp_path: Path
 ) -> None:
     crowd = Population.from_counts({0.5: 1000, 2.0: 500})
     certified = account(Frequency(3), crowd, delta=1e-4, quantiles=False).to_dict()
     result = {"epoch": 1, "certificate": certified, "spent": [0.1, 0.2]}
     (tmp_path / "result.json").write_text(json.dumps(result))
+    (tmp_path / "other.json").write_text(json.dumps({"certificate": certified}))
+    create(command)
 
-    outcome = command("verify", "result.json")
+    alone = command("verify", "result.json")
+    incomplete = command("verify", "result.json", "--task", "folder")
+    without = command("verify", "result.json", "--task", "nowhere")
+    other = command("verify", "other.json")
 
-    assert outcome.code == 0
-    assert "The certificate holds" in outcome.out
+    for outcome, words in (
+        (alone, "--task TASK.JSON"),
+        (incomplete, "missing, or unknown"),
+        (without, "nowhere"),
+    ):
+        assert outcome.is_refusal
+        assert words in outcome.err
+    assert other.code == 0
+    assert "Its certificate alone was looked at" in other.out

@@ -27,8 +27,9 @@ def verify(
     True
 
     Args:
-        certificate: A guarantee, its plain values, or a file of them. A published result
-            that holds a certificate will do, too.
+        certificate: A guarantee, its plain values, or a file of them. Of a result that
+            holds a certificate, this certificate alone is looked at: neither an estimate
+            nor a signature (`shuffledp verify --task` does).
         people: Who it was computed for; by default those that it lists.
         protocol: What ran; by default it is built from the certificate, which is possible
             for everything that comes with this library.

@@ -12,6 +12,7 @@ from shuffledp.report.summary_parts import TWO_ERRORS
 from shuffledp.service.collection.analyst_state import AnalystState
 from shuffledp.service.wire.canonical import sha256, to_text
 from shuffledp.service.wire.roster import Enrolment
+from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import Estimate
 from shuffledp.tally import Tally
 
@@ -41,7 +42,7 @@ def result_of(
         spent: Central epsilon that each choice pays for it.
         listed: SHA-256 of the messages, as `list_messages` gives them.
     """
-    survey = state.task.question.survey
+    chosen, enrolment = state.chosen, _enrolment(state)
     return {
         "task": state.task.identity,
         "digest": state.task.fingerprint,
@@ -50,13 +51,51 @@ def result_of(
             "id": to_text(state.batch_id or b""),
             "messages": to_text(sha256(listed)),
         },
+        "people": list(people),
+        "spent": list(spent),
+        "enrolment": enrolment.to_dict(),
+        "spoiled": spoiled,
+        "chosen": None if chosen is None else chosen.to_dict(),
+        "tally": tally.to_dict(),
+        "certificate": certificate.to_dict(),
+        **what_follows(
+            state.task,
+            people,
+            tally,
+            estimate,
+            certificate,
+            spoiled=spoiled,
+            enrolment=enrolment,
+        ),
+    }
+
+
+def what_follows(
+    task: Task,
+    people: tuple[int, ...],
+    tally: Tally,
+    estimate: Estimate,
+    certificate: Guarantee,
+    *,
+    spoiled: int,
+    enrolment: Enrolment,
+) -> dict[str, Any]:
+    """Returns the members of a result that anybody can compute from the others.
+
+    Args:
+        task: The task; all else is as in `result_of`.
+        people: Accepted reports.
+        tally: Of these reports.
+        estimate: From the tally.
+        certificate: Of these reports.
+        spoiled: How many people's reports mean nothing.
+        enrolment: How many could answer.
+    """
+    survey = task.question.survey
+    return {
         "statistic": survey.words.name,
         "mode": survey.mode,
         "protocol_digest": tally.identity.digest,
-        "people": list(people),
-        "spent": list(spent),
-        "enrolment": _enrolment(state).to_dict(),
-        "spoiled": spoiled,
         "estimate": {
             "num_users": estimate.num_users,
             "confidence": CONFIDENCE,
@@ -64,10 +103,8 @@ def result_of(
             "unbiased_if": survey.unbiased_if,
             "two_errors": TWO_ERRORS,
         },
-        "tally": tally.to_dict(),
-        "certificate": certificate.to_dict(),
         "assumptions": [
-            *_assumptions(state, sum(people), spoiled),
+            *_assumptions(task, enrolment, sum(people), spoiled),
             # What it says of every order is said above of the one that this batch had.
             *(text for text in certificate.assumptions if text != ORDER),
         ],
@@ -98,9 +135,10 @@ def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:
     ]
 
 
-def _assumptions(state: AnalystState, accepted: int, spoiled: int) -> list[str]:
+def _assumptions(
+    task: Task, enrolment: Enrolment, accepted: int, spoiled: int
+) -> list[str]:
     """Returns what this service adds to the assumptions of the certificate."""
-    task, enrolment = state.task, _enrolment(state)
     hiding = max(accepted - task.absent - spoiled, 0)
     lines = [
         f"Of {accepted:,} accepted reports, {task.absent:,} are assumed to come from "

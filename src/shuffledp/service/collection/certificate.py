@@ -52,7 +52,7 @@ def judge(
         # Failures are listed without full stops.
         said = f"Nothing can be certified: {error}".rstrip(".")
         return Verdict(None, None, (*failures, said))
-    spent = _central(task, certificate)
+    spent = spent_of(task, certificate)
     for choice, epsilon, promise, before, allowance in zip(
         task.choices, spent, task.promise, spent_before, task.allowance, strict=True
     ):
@@ -83,7 +83,7 @@ def _certify(
     )
 
 
-def _central(task: Task, certificate: Guarantee) -> tuple[float, ...]:
-    """Returns the certified epsilon of every choice of the task."""
+def spent_of(task: Task, certificate: Guarantee) -> tuple[float, ...]:
+    """Returns the certified epsilon of every choice of the task; 0 if nobody made it."""
     found = {entry.chosen: entry.epsilon_central for entry in certificate.levels}
     return tuple(found.get(choice, 0.0) for choice in task.choices)

@@ -74,7 +74,7 @@ class Counting:
         if self.step.linked:
             left -= self.spoiled
         else:
-            left -= _in_proportion(people, self.spoiled_people)
+            left -= in_proportion(people, self.spoiled_people)
         if self.tally is None or not left.any():
             raise InvalidInputError("Expected at least one message that can be read.")
         if not self.step.task.names_choices:
@@ -84,8 +84,13 @@ class Counting:
         return replace(self.tally, levels=levels, people=left[None, chosen])
 
 
-def _in_proportion(people: tuple[int, ...], spoiled: int) -> NDArray[np.int64]:
-    """Splits a number of people over the levels, by largest remainders."""
+def in_proportion(people: tuple[int, ...], spoiled: int) -> NDArray[np.int64]:
+    """Splits a number of people over the levels, by largest remainders.
+
+    Args:
+        people: At each level.
+        spoiled: How many of them are split.
+    """
     total = max(sum(people), 1)
     # Whole numbers all along: rounded ones may not add up at many people.
     divided = [divmod(count * spoiled, total) for count in people]

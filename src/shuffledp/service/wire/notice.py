@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shuffledp.datasets.spellings import near_duplicates
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.canonical import is_text
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.spellings import near_duplicates
 
 MAX_TRANSLATIONS = 50
 LONGEST_CONSENT = 2000
@@ -18,7 +18,7 @@ _NAMES = frozenset({"asker", "contact", "consent", "language", "translations"})
 _TRANSLATED = frozenset({"name", "question", "answers", "consent"})
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
 # Categories of white space, and of what takes no place at all.
-_UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cf", "Cc"})
+_UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cf"})
 # They turn the order of letters around: an address could be shown as another one.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 

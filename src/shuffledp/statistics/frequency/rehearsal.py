@@ -7,7 +7,6 @@ import numpy as np
 
 from shuffledp.analyzer.frequency import FrequencyEstimate
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES, load_msnbc
-from shuffledp.datasets.spellings import spelling_warnings
 from shuffledp.datasets.table import categories_of
 from shuffledp.datasets.table_kinds import category_names
 from shuffledp.errors import InvalidInputError
@@ -23,6 +22,7 @@ from shuffledp.report.summary_parts import (
     estimate_rows,
     off_by_share,
 )
+from shuffledp.spellings import spelling_warnings
 from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_categories
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency

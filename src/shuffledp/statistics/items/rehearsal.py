@@ -9,7 +9,6 @@ from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.datasets.item_sets import ItemSets, load_msnbc_sets
 from shuffledp.datasets.item_tables import read_item_sets
-from shuffledp.datasets.spellings import spelling_warnings
 from shuffledp.datasets.table_kinds import category_names
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
@@ -21,6 +20,7 @@ from shuffledp.report.summary_parts import (
     off_by_share,
 )
 from shuffledp.report.words import plain
+from shuffledp.spellings import spelling_warnings
 from shuffledp.statistics.dependence import dependence_of_sets
 from shuffledp.statistics.items.collection import ItemsCollection, collect_items
 from shuffledp.statistics.items.framework import ItemsFramework

@@ -4,7 +4,6 @@ import numpy as np
 
 from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.strings import StringEstimate, check_candidates, check_rate
-from shuffledp.datasets.spellings import spelling_warnings
 from shuffledp.datasets.table import read_lines, strings_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
@@ -16,6 +15,7 @@ from shuffledp.report.summary_parts import (
     off_by_share,
 )
 from shuffledp.report.words import percent
+from shuffledp.spellings import spelling_warnings
 from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_categories
 from shuffledp.statistics.request import Request

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shuffledp.datasets.spellings import near_duplicates, spelling_warnings
+from shuffledp.spellings import near_duplicates, spelling_warnings
 
 
 @pytest.mark.parametrize(
