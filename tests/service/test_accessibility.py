@@ -204,7 +204,7 @@ def test_everybody_can_read_what_the_analyst_shows(
 @pytest.mark.parametrize("look", ["en light"])
 @pytest.mark.parametrize("letter", ["W", "m", "漢", "e"])
 def test_no_word_of_a_picture_reaches_beyond_it(screen: Screen, letter: str) -> None:
-    long = f"{letter * 11} " * 8
+    long = f"{letter * 11} " * 7 + letter * 11
     names = (long, *COLORS)
     who = parties(name=long[:60], question=Question(long * 4, FrequencySurvey(names)))
     published = some_result(names, (0.4, 0.3, 0.2, 0.1))
