@@ -1,0 +1,180 @@
+"""What the analyst answers to whoever asks: where a task stands, and what it told."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shuffledp.extras import require
+from shuffledp.service.analyst.hosted import AnalystHost
+from shuffledp.service.analyst.ledger import ledger_of, replacements
+from shuffledp.service.analyst.pages import Pages
+from shuffledp.service.analyst.progress import ask_shuffler
+from shuffledp.service.analyst.store import AnalystStore, EpochRecord
+from shuffledp.service.collection.analyst_state import AnalystState
+from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.task import Task
+
+require("starlette", extra="service", what="A service")
+
+from starlette.concurrency import run_in_threadpool  # noqa: E402
+from starlette.requests import Request  # noqa: E402
+from starlette.responses import (  # noqa: E402
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    Response,
+)
+
+
+class Answers:
+    """Reads what the store keeps; changes nothing."""
+
+    def __init__(
+        self,
+        tasks: Mapping[str, AnalystHost],
+        store: AnalystStore,
+        shuffler_url: str | None,
+    ) -> None:
+        self._tasks, self._store = tasks, store
+        self._shuffler_url = shuffler_url
+        self._pages = Pages()
+
+    def hosted(self, request: Request) -> AnalystHost:
+        """Returns the task that a path names.
+
+        Raises:
+            Refusal: If there is no such task.
+        """
+        hosted = self._tasks.get(request.path_params["identity"])
+        if hosted is None:
+            raise Refusal(Reason.UNKNOWN_TASK, "Expected a task of this service.")
+        return hosted
+
+    async def get_task(self, request: Request) -> Response:
+        """Says where a task stands."""
+        task = self.hosted(request).task
+        state, records = await self._read(task)
+        formers = await run_in_threadpool(self._store.formers, task)
+        last = records[-1] if records and records[-1].epoch == state.epoch else None
+        ledger = ledger_of(state, records)
+        answer: dict[str, Any] = {
+            "task": task.identity,
+            "digest": task.fingerprint,
+            "epoch": state.epoch,
+            "stage": state.stage.name.lower(),
+            "phase": state.phase.value,
+            "awaited": state.awaited,
+            "people": None if last is None else list(last.people),
+            "failures": [] if last is None else list(last.failures),
+            "choices": list(task.choices),
+            "promise": list(task.promise),
+            "spent": list(state.spent),
+            "allowance": list(task.allowance),
+            "delta_spent": ledger.delta,
+            "exhausted": list(state.exhausted),
+            "replaced": [
+                {"after": after, "former": former.fingerprint, "keys": list(roles)}
+                for former, after, roles in replacements(task, formers)
+            ],
+            "epochs": [
+                {
+                    "epoch": record.epoch,
+                    "phase": record.phase,
+                    "people": list(record.people),
+                    "spent": list(record.spent),
+                }
+                for record in records
+            ],
+        }
+        return JSONResponse(answer)
+
+    async def get_result(self, request: Request) -> Response:
+        """Returns what was published of an epoch."""
+        return JSONResponse((await self._published(request))[1])
+
+    async def get_messages(self, request: Request) -> Response:
+        """Returns the SHA-256 of all messages of a published epoch, 32 bytes each."""
+        task, epoch = self.hosted(request).task, request.path_params["epoch"]
+        _, records = await self._read(task)
+        if not any(record.epoch == epoch and record.published for record in records):
+            raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is published.")
+        path = self._store.messages(task, epoch)
+        if not path.is_file():
+            # Whoever restores the database alone has results without their lists.
+            raise Refusal(
+                Reason.NOT_FOUND,
+                f"Expected the list of messages of epoch {epoch}: its file is missing "
+                "here, and its SHA-256 is in the result.",
+            )
+        return FileResponse(path, media_type="application/octet-stream")
+
+    async def get_former(self, request: Request) -> Response:
+        """Returns a task whose keys were replaced, as it was: receipts of it name it."""
+        task, wanted = self.hosted(request).task, request.path_params["digest"]
+        for former in await run_in_threadpool(self._store.formers, task):
+            if former.task.fingerprint == wanted:
+                return Response(former.task.to_json(), media_type="application/json")
+        raise Refusal(Reason.NOT_FOUND, "Expected a former task's digest.")
+
+    async def show_tasks(self, _request: Request) -> Response:
+        """Shows all tasks."""
+        tasks = [hosted.task for hosted in self._tasks.values()]
+        found = [(await self._read(task))[0] for task in tasks]
+        return HTMLResponse(self._pages.tasks(found))
+
+    async def show_task(self, request: Request) -> Response:
+        """Shows one task, and its last epoch or the one that is asked for."""
+        task, epoch = self.hosted(request).task, request.path_params.get("epoch")
+        state, records = await self._read(task)
+        last = records[-1] if records else None
+        shown = last if epoch is None else _over(records, epoch)
+        formers = await run_in_threadpool(self._store.formers, task)
+        progress = await ask_shuffler(self._shuffler_url, task)
+        page = await run_in_threadpool(
+            self._pages.task,
+            state,
+            records,
+            shown,
+            progress,
+            shuffler_named=self._shuffler_url is not None,
+            formers=formers,
+        )
+        return HTMLResponse(page)
+
+    async def show_result(self, request: Request) -> Response:
+        """Shows one epoch that is over, to whoever has its address."""
+        task, epoch = self.hosted(request).task, request.path_params["epoch"]
+        _, records = await self._read(task)
+        record = _over(records, epoch)
+        page = await run_in_threadpool(self._pages.result, task, records, record)
+        return HTMLResponse(page)
+
+    async def get_picture(self, request: Request) -> Response:
+        """Returns the picture of what was published of an epoch, as a file to keep."""
+        task, result = await self._published(request)
+        picture = await run_in_threadpool(self._pages.picture, task, result)
+        name = f"{task.identity}-{result['epoch']}.svg"
+        kept = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(picture, media_type="image/svg+xml", headers=kept)
+
+    async def show_style(self, _request: Request) -> Response:
+        """Returns the style sheet."""
+        return Response(self._pages.style, media_type="text/css")
+
+    async def _published(self, request: Request) -> tuple[Task, dict[str, Any]]:
+        task, epoch = self.hosted(request).task, request.path_params["epoch"]
+        _, records = await self._read(task)
+        record = _over(records, epoch)
+        if record.result is None:
+            raise record.refusal
+        return task, record.result
+
+    async def _read(self, task: Task) -> tuple[AnalystState, list[EpochRecord]]:
+        state = await run_in_threadpool(self._store.state, task)
+        return state, await run_in_threadpool(self._store.epochs, task)
+
+
+def _over(records: Sequence[EpochRecord], epoch: int) -> EpochRecord:
+    for record in records:
+        if record.epoch == epoch:
+            return record
+    raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is over.")
