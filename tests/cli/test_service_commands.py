@@ -21,6 +21,7 @@ from command_line import Command, Outcome
 pytest.importorskip("cryptography", reason="Needs the extra service.")
 
 from shuffledp.accounting.account import account
+from shuffledp.cli import device
 from shuffledp.population import Population
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.hadamard_response import HadamardResponse
@@ -81,6 +82,11 @@ GERMAN = {
 }  # fmt: skip
 
 
+def without(party: str) -> None:
+    """Takes a party's keys out of the folder: a service has no other's."""
+    Path("folder", f"{party}.json").unlink()
+
+
 def create(command: Command, *more: str) -> Outcome:
     outcome = command(*CREATE, *NAMES, *more)
     if outcome.code == 0:
@@ -96,7 +102,7 @@ def test_translations_are_read_from_files_and_become_part_of_the_task(
     refused = create(command, "--translation", "de.json")
     file.write_text(json.dumps(GERMAN | {"extra": 1}))
     unknown = create(command, "--translation", "de.json")
-    file.write_text(json.dumps(GERMAN))
+    file.write_text(json.dumps(GERMAN), encoding="utf-8-sig")
     outcome = create(command, "--translation", "de.json")
 
     assert refused.is_refusal
@@ -571,6 +577,8 @@ def test_commands_that_make_no_sense_are_refused_in_one_line(
     arguments: tuple[str, ...], command: Command
 ) -> None:
     create(command)
+    if arguments[0] == "serve":
+        without("shuffler" if arguments[1] == "analyst" else "analyst")
 
     outcome = command(*arguments)
 
@@ -582,8 +590,27 @@ SERVE_ANALYST = ("serve", "analyst", "folder", "--database", "sqlite:///a.db")
 SERVE_SHUFFLER = ("serve", "shuffler", "folder", "--database", "sqlite:///s.db")
 
 
+@pytest.mark.parametrize(
+    ("words", "other"),
+    [
+        (SERVE_ANALYST, "shuffler"),
+        ((*SERVE_SHUFFLER, "--analyst", "http://localhost:1"), "analyst"),
+    ],
+)
+def test_two_services_secrets_in_one_folder_are_refused(
+    words: tuple[str, ...], other: str, command: Command
+) -> None:
+    create(command)
+
+    outcome = command(*words, "--port", "0")
+
+    assert outcome.is_refusal
+    assert f"Expected no folder/{other}.json" in outcome.err
+
+
 def test_a_port_that_is_taken_is_refused(command: Command) -> None:
     create(command)
+    without("shuffler")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
@@ -602,6 +629,7 @@ def test_a_task_that_was_changed_under_its_database_is_refused(
     store.open([task])
     store.close()
     path.write_text(path.read_text().replace('"good"', '"best"'))
+    without("shuffler")
 
     outcome = command(*SERVE_ANALYST, "--port", "0")
 
@@ -612,6 +640,7 @@ def test_a_database_of_something_else_is_refused(
     command: Command, tmp_path: Path
 ) -> None:
     create(command)
+    without("shuffler")
     with sqlite3.connect(tmp_path / "a.db") as database:
         database.execute("CREATE TABLE states (other TEXT)")
     database.close()
@@ -763,7 +792,27 @@ def test_an_operator_s_folder_is_of_the_task_that_is_served(
     assert "12" * 32 in outcome.err
 
 
-@pytest.mark.parametrize("at", ["tomorrow", "2027-01-31T18:00", "1800000000", ""])
+def test_receipts_are_read_by_their_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "receipts.jsonl"
+
+    with device._receipts(path) as keep:
+        keep(b"one\n")
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert path.read_bytes() == b"one\n"
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        "tomorrow",
+        "2027-01-31T18:00",
+        "1800000000",
+        "",
+        "0001-01-01T00:00+23:59",
+        "9999-12-31T23:59-23:59",
+    ],
+)
 def test_a_deadline_without_its_zone_is_refused(command: Command, at: str) -> None:
     outcome = command(
         "task", "deadline", "folder", "--shuffler", "http://127.0.0.1:1", "--at", at
@@ -881,6 +930,9 @@ def test_a_service_says_where_it_is_and_ends_when_it_is_told_to(
     ]
 
     for arguments, said in begun:
+        # Keys of one service at a time.
+        party = "shuffler" if arguments[1] == "analyst" else "analyst"
+        Path("folder", f"{party}.json").rename(f"{party}.json")
         process = subprocess.Popen(
             [sys.executable, "-m", "shuffledp", *arguments],
             stdout=subprocess.PIPE,
@@ -892,6 +944,7 @@ def test_a_service_says_where_it_is_and_ends_when_it_is_told_to(
         line = process.stdout.readline().strip()
         process.terminate()
         _, errors = process.communicate(timeout=30)
+        Path(f"{party}.json").rename(f"folder/{party}.json")
 
         assert re.fullmatch(said, line)
         assert errors.removeprefix(f"{NOT_BUILT}\n") == "started\nstopped\n"
@@ -907,6 +960,7 @@ def test_people_are_invited_to_the_page_only_where_it_was_built(
     monkeypatch.setattr(service_run, "run", lambda *_, started, **__: started(url))
     monkeypatch.setattr(participant, "page_folder", lambda: tmp_path if built else None)
     create(command)
+    without("analyst")
 
     outcome = command(*SERVE_SHUFFLER, "--analyst", url)
 
@@ -1024,7 +1078,7 @@ def test_a_receipt_is_checked_against_what_was_published(
     receipt = Receipt(task.digest, 2, stage, digest, 1, ()).signed(key)
     line = keep_receipt(task, hashes, receipt)
     path = tmp_path / "receipt.json"
-    path.write_bytes(line)
+    path.write_bytes(line + line)  # Saved twice, it is one.
     asked = ("device", "check", "receipt.json", "--task", "folder/task.json")
 
     outcome = command(*asked, "--analyst", "https://analyst.example")

@@ -1,6 +1,7 @@
 """`shuffledp device`: answers of many people, as their devices would send them."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -170,6 +171,7 @@ def check_command(receipts: Path, path: Path, analyst: str) -> None:
         raise DataError(f"Could not read {receipts}.") from error
     if not lines:
         raise DataError(f"Expected receipts in {receipts}, got none.")
+    lines = list(dict.fromkeys(lines))  # One that was saved twice is one.
     named = [KeptReceipt.task_of(line) for line in lines]
     tasks = {
         digest: asyncio.run(former_task(digest, task, analyst)) for digest in set(named)
@@ -214,7 +216,9 @@ def _receipts(path: Path | None) -> Iterator[Callable[[bytes], object]]:
         yield lambda _: None
         return
     try:
-        file = path.open("xb", buffering=0)
+        # Whoever reads it knows who took part, and which messages were hers.
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        file = os.fdopen(handle, "wb", buffering=0)
     except OSError as error:
         raise DataError(f"Expected to write receipts to a new file {path}.") from error
     try:

@@ -191,9 +191,11 @@ def _seconds(text: str) -> int:
         moment = datetime.fromisoformat(text)
     except ValueError:
         moment = None
-    if moment is None or moment.tzinfo is None:
+    # An offset at an end of the calendar leads out of it.
+    if moment is None or moment.tzinfo is None or not 1970 < moment.year < 9999:
         raise InvalidInputError(
-            "Expected --at as a time with its zone: 2027-01-31T18:00+01:00."
+            "Expected --at as a time with its zone, from 1971 to 9998: "
+            "2027-01-31T18:00+01:00."
         )
     return int(moment.timestamp())
 

@@ -1,5 +1,6 @@
 """What a task asks, whom it is for, and in which languages, from options of a command."""
 
+import codecs
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,9 @@ def _translation(path: Path) -> "Translation":
     from shuffledp.service.wire.refusal import Refusal
 
     try:
-        value = read_object(path.read_bytes(), f"{path}")
+        # Editors of some systems begin UTF-8 with a mark that JSON does not know.
+        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+        value = read_object(content, f"{path}")
         language = value.pop("language", None)
         return Translation.from_dict(language, value)
     except (OSError, Refusal) as error:

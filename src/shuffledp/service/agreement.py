@@ -101,6 +101,27 @@ def load_public_part(path: Path, role: Role) -> bytes:
         raise DataError(f"Expected a public part in {path}: {error}") from None
 
 
+def check_alone(folder: Path, role: Role) -> None:
+    """Checks that a service's folder has no secrets of the other service.
+
+    Whoever has both opens messages and knows who sent them. An enroller's may be there:
+    either of the two may be the enroller.
+
+    Args:
+        folder: Of a task.
+        role: Whose service it is: the analyst or the shuffler.
+
+    Raises:
+        DataError: If it has.
+    """
+    other = Role.SHUFFLER if role is Role.ANALYST else Role.ANALYST
+    if (folder / _FILES[other]).exists():
+        raise DataError(
+            f"Expected no {folder / _FILES[other]} beside {_FILES[role]}: who has both "
+            "sees who sent what. Its place is on another machine, of another organization."
+        )
+
+
 def sign(folder: Path, role: Role) -> Path:
     """Writes a party's signature under the task in a folder.
 

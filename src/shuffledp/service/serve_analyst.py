@@ -5,13 +5,14 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
-from shuffledp.service.agreement import load_agreed, load_former
+from shuffledp.service.agreement import check_alone, load_agreed, load_former
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import service_url
 from shuffledp.service.run import hosted_tasks, store_at
 from shuffledp.service.secrets import ANALYST_FILE, AnalystSecrets
+from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.task import Task
 
 
@@ -26,7 +27,7 @@ def analyst_app(
         shuffler: Its URL; None if the dashboard should not ask it.
 
     Raises:
-        DataError: If a file is missing or damaged.
+        DataError: If a file is missing or damaged, or there are the other service's keys.
         InvalidInputError: If keys belong to another task, or an address is none.
     """
     url = None if shuffler is None else service_url(shuffler)
@@ -37,5 +38,6 @@ def analyst_app(
 
 def _load(folder: Path) -> tuple[Task, AnalystHost]:
     task = load_agreed(folder)
+    check_alone(folder, Role.ANALYST)
     secrets = AnalystSecrets.load(folder / ANALYST_FILE)
     return task, AnalystHost(task, secrets, load_former(folder, task))

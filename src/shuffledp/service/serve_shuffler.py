@@ -5,7 +5,7 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
-from shuffledp.service.agreement import load_agreed, load_former
+from shuffledp.service.agreement import check_alone, load_agreed, load_former
 from shuffledp.service.calls import service_url
 from shuffledp.service.run import hosted_tasks, store_at
 from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
@@ -15,6 +15,7 @@ from shuffledp.service.shuffler.hosted import ShufflerHost, last_roster_in, rost
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.task import Task
 
 
@@ -30,7 +31,7 @@ def shuffler_app(
         close_at: How many people close a step by themselves; None for the operator alone.
 
     Raises:
-        DataError: If a file is missing or damaged.
+        DataError: If a file is missing or damaged, or there are the other service's keys.
         InvalidInputError: If keys belong to another task, or an address is none.
     """
     client = AnalystClient(service_url(analyst))
@@ -41,6 +42,7 @@ def shuffler_app(
 
 def _load(folder: Path) -> tuple[Task, ShufflerHost]:
     task = load_agreed(folder)
+    check_alone(folder, Role.SHUFFLER)
     secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
     rosters, former = rosters_in(folder, task), load_former(folder, task)
     last = last_roster_in(folder)

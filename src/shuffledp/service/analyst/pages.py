@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Context
 from importlib.resources import files
 from typing import Any
 
@@ -44,6 +45,7 @@ class Pages:
             "shown": shown,
             "count": count,
             "upward": upward,
+            "downward": downward,
         }
         self._environment.globals |= {"version": __version__}
 
@@ -229,6 +231,16 @@ def upward(number: float) -> str:
         return plain(float(f"{number:.6g}"))
     step = 10.0 ** (math.floor(math.log10(number)) - 5)
     return plain(float(f"{float(f'{number:.6g}') + step:.6g}"))
+
+
+def downward(number: float) -> str:
+    """Returns a number with six digits, rounded downward: what may be spent.
+
+    >>> downward(0.361200000001), downward(5.0), downward(0.12345678)
+    ('0.3612', '5', '0.123456')
+    """
+    context = Context(prec=6, rounding=ROUND_FLOOR)
+    return plain(float(context.create_decimal(repr(number))))
 
 
 def factor(epsilon: float) -> str:
