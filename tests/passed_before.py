@@ -1,7 +1,8 @@
 """A plugin of pytest, for a machine that runs two commands: no test needs to pass twice.
 
-`--passed-to FILE` notes which tests passed; `--but-passed FILE` leaves these out. What was
-skipped, for want of something that is installed by now, is run.
+`--passed-to=FILE` notes which tests passed; `--but-passed=FILE` leaves these out. What was
+skipped, for want of something that is installed by now, is run. (Behind a space the file
+would be taken for one of tests, and its folder for the project's.)
 """
 
 from pathlib import Path
