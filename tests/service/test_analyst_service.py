@@ -609,7 +609,7 @@ serve(folder, Parties(AnalystHost(task, secrets), b"", None), scenario, reached=
 def crash_at(folder: Path, boundary: str, batch: str) -> None:
     command = [sys.executable, "-c", CRASH, str(folder), boundary, batch]
     command.append(str(Path(__file__).parent))
-    done = subprocess.run(command, timeout=60, check=False)
+    done = subprocess.run(command, timeout=300, check=False)
     assert done.returncode == 9
 
 
