@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -263,17 +263,17 @@ def peak_memory(pid: int | None) -> float:
 
 def free_ports(count: int) -> list[int]:
     """Ports that no connection is given by itself while their service is dead."""
-    found = dict[int, socket.socket]()
-    try:
+    found = list[int]()
+    with ExitStack() as held:
         while len(found) < count:
-            port, one = random.SystemRandom().randrange(10_000, 32_000), socket.socket()
+            # Also what a taken port refuses is closed in the end.
+            one = held.enter_context(socket.socket())
+            port = random.SystemRandom().randrange(10_000, 32_000)
             with suppress(OSError):
                 one.bind(("127.0.0.1", port))
-                found[port] = one
-        return list(found)
-    finally:
-        for one in found.values():
-            one.close()
+                found.append(port)
+
+    return found
 
 
 def pair(
