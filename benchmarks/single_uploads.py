@@ -1,0 +1,59 @@
+"""Devices that send one report each, all they can, on a connection of its own each."""
+
+import os
+import selectors
+import socket
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
+
+from hostile_connections import request
+from shuffler_parties import Parties, upload
+
+AT_ONCE = 200
+
+
+def requests_of(who: Parties, count: int) -> list[bytes]:
+    """Returns so many whole requests, with tokens of their own."""
+    step = who.step()
+    bodies = [upload(step, [token]) for token in who.tokens(count)]
+    return [request(who.path(), len(body)) + body for body in bodies]
+
+
+def send_all(ports: Sequence[int], requests: Sequence[bytes]) -> float:
+    """Sends all of them, `AT_ONCE` at a time and to each port in turn; returns seconds."""
+    waiting, selector = iter(enumerate(requests)), selectors.DefaultSelector()
+    begun, under_way = time.perf_counter(), 0
+
+    def begin() -> Iterator[None]:
+        for place, content in waiting:
+            one = socket.create_connection(("127.0.0.1", ports[place % len(ports)]))
+            one.sendall(content)
+            selector.register(one, selectors.EVENT_READ)
+            yield
+
+    starting = begin()
+    for _ in range(AT_ONCE):
+        under_way += next(starting, 0) is None
+    while under_way:
+        for key, _ in selector.select(10.0):
+            one = key.fileobj
+            assert isinstance(one, socket.socket)
+            answer = one.recv(4096)
+            assert answer.startswith(b"HTTP/1.1 200"), answer
+            selector.unregister(one)
+            one.close()
+            under_way -= next(starting, 0) is not None
+    selector.close()
+    return time.perf_counter() - begun
+
+
+def stay_on(*cores: int) -> None:
+    """Leaves the other cores of this machine to other processes."""
+    # Those of the process that started this one may be others.
+    number = os.cpu_count() or 1
+    os.sched_setaffinity(0, {core % number for core in cores})
