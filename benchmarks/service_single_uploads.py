@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import defaultdict
 from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -60,19 +60,22 @@ class Profile:
     """Where the threads of this process are while they use its processor."""
 
     def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
+        self.seconds: dict[str, float] = defaultdict(float)
         self._used = dict[int, float]()
 
     def begin(self) -> None:
+        """Asks every millisecond of processor time from now on."""
         self.sample(0, None)
         self.seconds.clear()
         signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
 
     def end(self) -> dict[str, float]:
+        """Returns seconds of the processor by cause."""
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         return dict(self.seconds)
 
     def sample(self, _number: int, frame: FrameType | None) -> None:
+        """Asks once; a handler of signals, which interrupts a frame."""
         frames = sys._current_frames()
         if frame is not None:
             frames[threading.get_ident()] = frame

@@ -194,7 +194,7 @@ def test_verified_connections_to_postgresql_need_the_authority(
 
     def open_at(where: str) -> str:
         with pytest.raises(DataError) as caught:
-            asyncio.run(PostgresStore(where).open())
+            asyncio.run(PostgresStore(where).open([]))
         return str(caught.value)
 
     assert authority.startswith("/")

@@ -152,7 +152,7 @@ def _nothing_is_left(folder: Path) -> None:
     database = sqlite3.connect(folder / "shuffler.db")
     tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     # Tables of a step are dropped with it.
-    assert {table for (table,) in tables.fetchall()} == {"meta", "task"}
+    assert {table for (table,) in tables.fetchall()} == {"meta", "refusals", "task"}
     database.close()
     # Of batches nothing is left but the public lists of their messages' hashes.
     left = (folder / "analyst.db.batches").iterdir()

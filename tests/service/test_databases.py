@@ -34,6 +34,8 @@ from shuffledp.service.wire.tokens import TokenDigests
 
 pytest_plugins = ["store_fixtures"]
 
+SESSIONS = "shuffledp.service.shuffler.postgres_sessions"
+
 
 def query(address: str, *statements: str) -> list[Any]:
     """The rows of the last of these."""
@@ -112,7 +114,7 @@ def test_postgres_joins_no_token_to_a_message_and_copies_neither(
     assert gathered == []
     assert [row["reloptions"] for row in untouched] == [
         ["autovacuum_enabled=false"]
-    ] * 2
+    ] * 3
     assert left == []
 
 
@@ -157,7 +159,7 @@ def test_devices_that_come_at_once_share_a_transaction(
 def test_a_second_shuffler_on_a_database_does_not_start(
     make_store: StoreMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.shuffler.postgres_store._LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(f"{SESSIONS}._LOCK_SECONDS", 0.1)
     one, other = parties(), parties()
     words = "a database that no other service uses: another shuffler has it"
 
@@ -193,19 +195,22 @@ def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.shuffler.postgres_store._LOCK_SECONDS", 0.1)
-    who, analyst = parties(), Analyst(parties())
+    monkeypatch.setattr(f"{SESSIONS}._LOCK_SECONDS", 0.1)
+    # It does not look by itself.
+    monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 60.0)
+    who, stranger = parties(), parties()
     end_all = (
         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
     )
 
-    with Client(who.app(PostgresStore(postgres.address), analyst)) as one:
+    with Client(who.app(PostgresStore(postgres.address), Analyst(who))) as one:
         post(one, who, upload(who.step(), who.tokens(3)))
         query(postgres.address, end_all)
         time.sleep(0.1)
-        with Client(who.app(PostgresStore(postgres.address), analyst)) as other:
+        app = stranger.app(PostgresStore(postgres.address), Analyst(stranger))
+        with Client(app) as other:
             meanwhile = post(one, who, upload(who.step(), who.tokens(3)))
-            taken = post(other, who, upload(who.step(), who.tokens(3)))
+            taken = post(other, stranger, upload(stranger.step(), stranger.tokens(3)))
         after = post(one, who, upload(who.step(), who.tokens(3)))
         status = who.order(one, "status").json()
 
@@ -213,14 +218,13 @@ def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
     said = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
     assert said[0].endswith("no other service uses: another shuffler has it.")
     assert taken.json()["accepted"] == after.json()["accepted"] == 3
-    assert status["people"] == [3, 3, 3]
+    assert status["people"] == [2, 2, 2]
 
 
 def test_a_shuffler_is_ready_again_once_it_has_its_database_back(
     postgres: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = "shuffledp.service.shuffler.postgres_store"
-    monkeypatch.setattr(f"{store}._LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(f"{SESSIONS}._LOCK_SECONDS", 0.1)
     monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 0.02)
     who, analyst = parties(), Analyst(parties())
     end_all = (
@@ -242,7 +246,7 @@ def test_a_shuffler_is_ready_again_once_it_has_its_database_back(
         loop = asyncio.new_event_loop()
         while True:
             try:
-                loop.run_until_complete(holder.open())
+                loop.run_until_complete(holder.open([parties().task]))
                 break
             except DataError:
                 query(postgres.address, end_all)
@@ -269,7 +273,7 @@ OTHER_VERSION = (
 )
 
 
-VERSIONS = {"shuffler": 3, "analyst": 3}
+VERSIONS = {"shuffler": 4, "analyst": 3}
 
 
 @pytest.mark.parametrize("owner", ["shuffler", "analyst"])
@@ -278,7 +282,7 @@ def test_databases_of_other_versions_are_refused(tmp_path: Path, owner: str) -> 
         if owner == "analyst":
             SqliteAnalystStore(path).open([])
         else:
-            asyncio.run(SqliteStore(path).open())
+            asyncio.run(SqliteStore(path).open([]))
 
     old = sqlite_of(tmp_path / "old", "CREATE TABLE task (name TEXT PRIMARY KEY)")
     new = sqlite_of(
@@ -301,7 +305,7 @@ def test_a_database_of_the_other_party_is_refused(tmp_path: Path) -> None:
     store.close()
 
     with pytest.raises(DataError, match="got the analyst's of version 3"):
-        asyncio.run(SqliteStore(tmp_path / "db").open())
+        asyncio.run(SqliteStore(tmp_path / "db").open([]))
 
 
 def test_databases_of_other_versions_are_refused_in_postgres(
@@ -312,6 +316,6 @@ def test_databases_of_other_versions_are_refused_in_postgres(
     query(new, *(text.format(owner="shuffler") for text in OTHER_VERSION), "SELECT 1")
 
     with pytest.raises(DataError, match=r"got one of 0\.1\.0: finish its tasks"):
-        asyncio.run(PostgresStore(old).open())
+        asyncio.run(PostgresStore(old).open([]))
     with pytest.raises(DataError, match="got the shuffler's of version 9"):
-        asyncio.run(PostgresStore(new).open())
+        asyncio.run(PostgresStore(new).open([]))

@@ -33,7 +33,7 @@ from starlette.responses import JSONResponse, Response  # noqa: E402
 from starlette.routing import Route  # noqa: E402
 
 _INDEX = "index.html"
-_TEND_SECONDS = 5.0
+_TEND_SECONDS = 1.0
 _SHOW_SECONDS = 60.0
 _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -49,7 +49,7 @@ def create_shuffler(
     reached: Callable[[str], None] = nothing,
     close_at: int | None = None,
 ) -> Starlette:
-    """Returns the service, to be run in one process.
+    """Returns the service, to be run in one process, or in several over one store.
 
     Args:
         tasks: By identity.
@@ -70,7 +70,7 @@ def create_shuffler(
         identity: Handover(collector.steps, store, analyst, reached)
         for identity, collector in collectors.items()
     }
-    shuffler = _Shuffler(collectors, handovers, store, Challenges(entropy))
+    shuffler = _Shuffler(collectors, handovers, store, Challenges(store, entropy))
     one = "/tasks/{identity}"
     app = Starlette(
         routes=[
@@ -108,6 +108,7 @@ class _Shuffler:
         self._collectors, self._handovers = collectors, handovers
         self._challenges = challenges
         self._store, self._bodies = store, Bodies()
+        self._tends = asyncio.Event()
         folder = page_folder()
         files = () if folder is None else folder.iterdir()
         # Read once: no request names a path.
@@ -118,14 +119,18 @@ class _Shuffler:
     @asynccontextmanager
     async def live(self, _app: Starlette) -> AsyncIterator[None]:
         """Goes on with what was interrupted, and stops without losing anything."""
-        await self._store.open()
+        hosted = [collector.hosted.task for collector in self._collectors.values()]
+        await self._store.open(hosted)
         try:
             if not self._page:
                 _log.warning("%s", NOT_BUILT)
             for collector in self._collectors.values():
-                await collector.restore()
+                await collector.steps.restore()
+                await self._challenges.begin(collector.steps)
+            await self._take_turn()
+            await self._show_all()
             running = [
-                asyncio.create_task(handover.run())
+                asyncio.create_task(handover.run(self._tends))
                 for handover in self._handovers.values()
             ]
             running.append(asyncio.create_task(self._tend()))
@@ -153,7 +158,9 @@ class _Shuffler:
 
     async def get_task(self, request: Request) -> Response:
         """Says where a task stands, as everybody may know it."""
-        return self._status(self._collector(request))
+        collector = self._collector(request)
+        await collector.steps.look()
+        return self._status(collector)
 
     async def post_reports(self, request: Request) -> Response:
         """Takes an upload; answers once it is on the disk."""
@@ -171,7 +178,8 @@ class _Shuffler:
         handover = self._handovers[collector.hosted.task.identity]
         document = read_object(await short_body(request), "a command")
         command = Command.read(document, collector.hosted.task)
-        self._challenges.answer(command, collector.hosted.task)
+        await collector.steps.look()
+        await self._challenges.answer(command, collector.steps)
         collector.steps.check_place(command.epoch, command.stage)
         match command.action:
             case Action.STATUS:
@@ -205,35 +213,55 @@ class _Shuffler:
         return self._file(request.path_params["name"])
 
     async def _tend(self) -> None:
-        """Looks for rosters, saves counters, keeps deadlines and what was due before."""
+        """Looks for rosters and what others did, saves counters; ends what is due."""
         while True:
             await asyncio.sleep(_TEND_SECONDS)
             await self.readiness.look(self._store.check)
+            await self._take_turn()
             for collector in self._collectors.values():
                 try:
+                    if not self._store.alone:
+                        await collector.steps.look_again()
                     await collector.steps.enroll()
-                    collector.close_if_due()
-                    with suppress(Refusal):
-                        # It is tried again.
-                        await collector.keep_deadline(seconds_since_1970())
+                    if self._tends.is_set():
+                        collector.close_if_due()
+                        with suppress(Refusal):
+                            # It is tried again.
+                            await collector.keep_deadline(seconds_since_1970())
                     await collector.save_refused()
                 except Exception as error:
                     log_crash(error)
+
+    async def _take_turn(self) -> None:
+        """Learns whether this process does what only one of them does."""
+        tends = False
+        try:
+            tends = await self._store.tends()
+        except Exception as error:
+            log_crash(error)
+        if tends:
+            self._tends.set()
+        else:
+            self._tends.clear()
 
     async def _show(self) -> None:
         """Lets numbers of people be known, at times that nobody outside can choose."""
         while True:
             await asyncio.sleep(_SHOW_SECONDS)
+            await self._show_all()
+
+    async def _show_all(self) -> None:
+        if self._tends.is_set():
             for collector in self._collectors.values():
-                collector.steps.show()
+                await collector.steps.show()
 
     def _status(self, collector: Collector, *, exact: bool = False) -> Response:
         value = collector.status(exact=exact)
-        handover = self._handovers[collector.hosted.task.identity]
-        value["challenge"] = to_text(self._challenges.of(collector.hosted.task))
+        known = collector.steps.known
+        value["challenge"] = to_text(known.challenge)
         value["hand_over"] = {
-            "attempts": handover.attempts,
-            "refused": handover.refused and handover.refused.value,
+            "attempts": known.attempts.failed,
+            "refused": known.attempts.refused and known.attempts.refused.value,
         }
         return JSONResponse(value, headers=_FRESH)
 

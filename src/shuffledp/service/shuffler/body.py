@@ -5,7 +5,7 @@ held as one upload may have; with sixteen of them, all that is held at once.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from shuffledp.extras import require
 from shuffledp.service.connections import prove
@@ -59,7 +59,9 @@ class Bodies:
         self._held: Counter[bytes] = Counter()
         self._all = 0
 
-    async def read(self, request: Request, admit: Callable[[bytes], None]) -> "Body":
+    async def read(
+        self, request: Request, admit: Callable[[bytes], Awaitable[None]]
+    ) -> "Body":
         """Returns a whole body, which counts as held until it is given back.
 
         Args:
@@ -88,7 +90,7 @@ class Bodies:
                 begin += part
                 if len(begin) >= BEGIN_SIZE:
                     break
-            admit(begin[:BEGIN_SIZE])
+            await admit(begin[:BEGIN_SIZE])
             prove(request.scope)
             body.begin(begin)
             async for part in parts:

@@ -5,12 +5,13 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.service.collection.shuffler_state import ShufflerPhase
+from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.events import log_crash
 from shuffledp.service.metrics import COMMIT_SECONDS, Standing
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
@@ -39,6 +40,8 @@ _SAID = {
     Reason.MESSAGE_REPEATED: "Expected a message that was sealed for this report.",
     Reason.UNKNOWN_LEVEL: "Expected a level that the task offers.",
 }
+# Who believes that a task stands elsewhere may know better.
+_ELSEWHERE = (Reason.WRONG_EPOCH, Reason.WRONG_STAGE, Reason.NOT_OPEN)
 
 
 class Collector:
@@ -60,18 +63,12 @@ class Collector:
     ) -> None:
         self.hosted = hosted
         self.steps = Steps(hosted, store, entropy=entropy, reached=reached)
+        # Since they were written down.
         self._refused: Counter[str] = Counter()
-        self._saved: Counter[str] = Counter()
         self._store, self._reached = store, reached
         self._close_at = close_at
         self._intake = UploadIntake(self._commit)
         self._closing: asyncio.Task[None] | None = None
-
-    async def restore(self) -> None:
-        """Goes on where the store stands."""
-        record = await self.steps.restore()
-        self._refused = Counter(record.refused)
-        self._saved = self._refused.copy()
 
     async def stop(self) -> None:
         """Waits for what is under way."""
@@ -79,15 +76,23 @@ class Collector:
         if self._closing is not None:
             await self._closing
         await self.save_refused()
+        await self.steps.stop()
 
-    def admit(self, begin: bytes) -> None:
+    async def admit(self, begin: bytes) -> None:
         """Raises Refusal unless an upload may come in that begins with these bytes.
 
         Args:
             begin: Its header and first token; fewer bytes if it has no more.
         """
         try:
-            admit(self.steps.state, begin, self._listed)
+            try:
+                admit(self.steps.state, begin, self._listed)
+            except Refusal as refusal:
+                if refusal.reason not in _ELSEWHERE:
+                    raise
+                # Another process may have gone on, or this one.
+                await self.steps.look()
+                admit(self.steps.state, begin, self._listed)
         except Refusal as refusal:
             self._refused[refusal.reason.value] += 1
             raise
@@ -142,6 +147,9 @@ class Collector:
         Raises:
             Refusal: If the disk is full, or the step ended otherwise.
         """
+        # Who is counted elsewhere must not be missed here.
+        if not self.steps.state.overdue(now) or not await self.steps.look_again():
+            return
         state = self.steps.state
         if not state.overdue(now):
             return
@@ -155,11 +163,11 @@ class Collector:
 
     async def save_refused(self) -> None:
         """Writes the numbers of refusals down, if they changed and there is room."""
-        if self._refused != self._saved:
-            counts = self._refused.copy()
+        if self._refused:
+            more = self._refused.copy()
             with suppress(Refusal):
-                await self._store.count_refused(self.hosted.task, dict(counts))
-                self._saved = counts
+                await self.steps.save_refused(dict(more))
+                self._refused -= more
 
     def standing(self) -> Standing:
         """Returns what monitoring may know."""
@@ -169,7 +177,7 @@ class Collector:
             state.epoch,
             state.stage.name.lower(),
             state.phase.value,
-            dict(self._refused),
+            self._all_refused(),
         )
 
     def status(self, *, exact: bool = False) -> dict[str, Any]:
@@ -181,7 +189,7 @@ class Collector:
         """
         state = self.steps.state
         exact = exact or state.phase is not ShufflerPhase.OPEN
-        people = self.steps.people if exact else self.steps.shown
+        people = self.steps.people if exact else self.steps.known.shown
         shortfalls = state.shortfalls(people)
         return {
             "task": state.task.to_dict(),
@@ -197,8 +205,11 @@ class Collector:
             "deadline": state.deadline,
             "people": list(people),
             "shortfalls": [str(shortfall) for shortfall in shortfalls],
-            "refused": dict(sorted(self._refused.items())),
+            "refused": dict(sorted(self._all_refused().items())),
         }
+
+    def _all_refused(self) -> dict[str, int]:
+        return dict(self._refused + Counter(self.steps.known.refused))
 
     async def _commit(self, group: Group) -> list[NDArray[np.int8]]:
         def keep(known: NDArray[np.bool_]) -> Arrivals:
@@ -206,15 +217,19 @@ class Collector:
             return group.arrivals(known)
 
         self._reached("before upload")
-        try:
-            with COMMIT_SECONDS.time():
-                people = await self._store.add(group.state, group.marks, keep)
-        except Refusal as refusal:
-            await self.steps.look_again(refusal)
-            raise
+        state = group.state
+        while True:
+            try:
+                with COMMIT_SECONDS.time():
+                    people = await self._store.add(state, group.marks, keep)
+                break
+            except Refusal as refusal:
+                await self.steps.look_again(refusal)
+                before, state = state, self.steps.state
+                if refusal.reason is not Reason.NOT_OPEN or not _same(before, state):
+                    raise
         self._reached("after upload")
-        if group.state == self.steps.state:
-            self.steps.people = people
+        self.steps.count(state, people)
         return group.outcomes()
 
     def _listed(self, token: bytes) -> bool:
@@ -227,6 +242,11 @@ class Collector:
                 await self.steps.close(state.epoch, state.stage.name.lower())
         except Exception as error:
             log_crash(error)
+
+
+def _same(before: ShufflerState, after: ShufflerState) -> bool:
+    """Tells whether only the deadline of a step changed, which no report is about."""
+    return before != after and before == replace(after, deadline=before.deadline)
 
 
 def _refused(

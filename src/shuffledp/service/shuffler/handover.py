@@ -7,15 +7,17 @@ second time, and the shuffler forgets it only once it has read her signature.
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
 from shuffledp.errors import ShuffledpError
 from shuffledp.extras import require
-from shuffledp.service.collection.shuffler_state import ShufflerPhase
+from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.events import Event, log_crash, say
 from shuffledp.service.shuffler.steps import Steps
-from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.shuffler.store import Attempts, ShufflerStore, full
 from shuffledp.service.wire.batch import MEDIA_TYPE
 from shuffledp.service.wire.canonical import read_object
 from shuffledp.service.wire.plan import Acknowledgement
@@ -135,12 +137,7 @@ class AnalystClient:
 
 
 class Handover:
-    """The hand-over of one task's batches.
-
-    Attributes:
-        attempts: How often the present batch was sent in vain.
-        refused: Why the analyst refused it last; None if she did not.
-    """
+    """The hand-over of one task's batches."""
 
     def __init__(
         self,
@@ -149,19 +146,19 @@ class Handover:
         analyst: AnalystClient,
         reached: Callable[[str], None],
     ) -> None:
-        self.attempts = 0
-        self.refused: Reason | None = None
         self._steps, self._store = steps, store
         self._analyst, self._reached = analyst, reached
-        self._trying = asyncio.Lock()
 
-    async def run(self) -> None:
-        """Hands over whatever is closed, until it is canceled."""
+    async def run(self, tends: asyncio.Event) -> None:
+        """Hands over whatever is closed, until it is canceled.
+
+        Args:
+            tends: Is set while this is the process that does.
+        """
         while True:
             await self._steps.closed.wait()
-            async with self._trying:
-                wait = await self._attempt()
-            await asyncio.sleep(wait)
+            await tends.wait()
+            await asyncio.sleep(await self._attempt())
 
     async def abandon(self) -> None:
         """Drops a batch that the analyst refused.
@@ -171,12 +168,8 @@ class Handover:
         """
         self._refused_for()
         # She may be accepting it at this moment: an attempt under way is waited for.
-        async with self._trying:
-            try:
-                await self._steps.abandon(self._refused_for())
-            finally:
-                if self._steps.state.phase is not ShufflerPhase.CLOSED:
-                    self.attempts, self.refused = 0, None
+        async with self._alone():
+            await self._steps.abandon(self._refused_for(settled=True))
 
     async def skip(self, epoch: int, stage: str) -> None:
         """Ends an epoch that cannot be finished.
@@ -190,10 +183,10 @@ class Handover:
         """
         if self._steps.state.phase is ShufflerPhase.CLOSED:
             self._refused_for()
-        async with self._trying:
-            refused = self.refused is not None
+        async with self._alone():
+            attempts = self._steps.known.attempts
+            refused = attempts.refused is not None and not attempts.unsettled
             await self._steps.skip(epoch, stage, refused=refused)
-            self.attempts, self.refused = 0, None
 
     async def resume(self) -> None:
         """Begins where the analyst is, after a database was lost.
@@ -224,8 +217,21 @@ class Handover:
                 f"Expected enough left for another epoch at {task.choice_word} {who}.",
             )
 
-    def _refused_for(self) -> Reason:
-        if self.refused is None:
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """Keeps everybody else from handing over, and knows how that goes.
+
+        Raises:
+            Refusal: If the store does not answer.
+        """
+        async with self._store.handing_over(self._steps.hosted.task):
+            if not await self._steps.look_again():
+                raise full()
+            yield
+
+    def _refused_for(self, *, settled: bool = False) -> Reason:
+        attempts = self._steps.known.attempts
+        if attempts.refused is None or (settled and attempts.unsettled):
             raise Refusal(
                 Reason.NOT_OPEN,
                 "Expected a batch that the analyst refused: this one is still being "
@@ -233,41 +239,52 @@ class Handover:
                 if self._steps.state.phase is ShufflerPhase.CLOSED
                 else "Expected a closed batch that the analyst refused.",
             )
-        return self.refused
+        return attempts.refused
 
     async def _attempt(self) -> float:
-        if self.attempts:
-            # The last one may have been kept by a database that did not say so.
-            await self._steps.look_again()
-        state = self._steps.state
-        if state.phase is not ShufflerPhase.CLOSED:
-            self.attempts, self.refused = 0, None
-            return 0.0
+        state, before = self._steps.state, self._steps.known.attempts
         try:
-            self._reached("before hand-over")
-            acknowledgement = await self._analyst.send(
-                state.task, self._store.batch(state)
-            )
-            self._reached("after hand-over")
-            await self._steps.deliver(acknowledgement)
+            async with self._alone():
+                state, before = self._steps.state, self._steps.known.attempts
+                if state.phase is not ShufflerPhase.CLOSED:
+                    return 0.0
+                if before.refused is not None:
+                    # Whoever finds that does not drop it: she may have it by then.
+                    await self._steps.note(replace(before, unsettled=True))
+                try:
+                    self._reached("before hand-over")
+                    acknowledgement = await self._analyst.send(
+                        state.task, self._store.batch(state)
+                    )
+                    self._reached("after hand-over")
+                    await self._steps.deliver(acknowledgement)
+                except Refusal as refusal:
+                    # STORAGE is our own: her full disk is a server's error.
+                    if refusal.reason is Reason.STORAGE:
+                        raise
+                    after = Attempts(before.failed + 1, refusal.reason)
+                    await self._steps.note(after)
+                    # Once for all attempts: a service may try for days.
+                    if before.refused is not refusal.reason:
+                        say(Event.REFUSED, state, reason=refusal.reason.value)
+                    return self._analyst.refused_wait
         except Exception as error:
-            before = self.refused
-            self.attempts, self.refused = self.attempts + 1, None
-            # STORAGE is our own: her full disk is a server's error, hence no answer.
-            if isinstance(error, Refusal) and error.reason is not Reason.STORAGE:
-                self.refused = error.reason
-                # Once for all attempts: a service may try for days.
-                if before is not error.reason:
-                    say(Event.REFUSED, state, reason=error.reason.value)
-                return self._analyst.refused_wait
-            if not isinstance(error, UnansweredError | Refusal):
-                log_crash(error)
-            elif self.attempts == 1:
-                say(Event.UNANSWERED, state)
-            doubled = self._analyst.first_wait * 2.0 ** min(self.attempts - 1, 30)
-            return min(doubled, self._analyst.longest_wait)
-        self.attempts, self.refused = 0, None
+            return await self._failed(error, state, before.failed + 1)
         return 0.0
+
+    async def _failed(
+        self, error: Exception, state: ShufflerState, failed: int
+    ) -> float:
+        """Notes that nobody knows whether she has it; returns seconds to wait."""
+        if self._steps.state == state:
+            with suppress(Refusal):
+                await self._steps.note(Attempts(failed))
+        if not isinstance(error, UnansweredError | Refusal):
+            log_crash(error)
+        elif failed == 1:
+            say(Event.UNANSWERED, state)
+        doubled = self._analyst.first_wait * 2.0 ** min(failed - 1, 30)
+        return min(doubled, self._analyst.longest_wait)
 
 
 def _refusal(response: httpx.Response) -> Refusal:

@@ -185,6 +185,7 @@ class Group:
         return np.split(self._outcomes, np.cumsum(self._sizes)[:-1])
 
     def _decide(self, known: NDArray[np.bool_]) -> None:
+        self._outcomes[:] = Outcome.ACCEPTED
         old = known[self._numbers]
         spent = old[:, 0]
         repeated = np.any(old[:, 1:], axis=1)

@@ -7,18 +7,21 @@ with the time of its transaction, until its segments are recycled and overwritte
 replicas and backups keep it for good. So: no archive, no logical replication, encrypted
 disks, and `log_statement` off.
 
-One connection does everything, and holds a lock for as long as it lives: whatever it writes
-it writes as the only shuffler of the database. A lost one is replaced, and its lock taken
-again, when the next is needed. Until then uploads are refused as STORAGE; one whose commit
-was under way may be on the disk nevertheless, and its tokens are then refused as spent when
-it is sent again.
+Several processes may use a database at once (`postgres_sessions`). What comes in takes
+turns within a process, and none between processes: each writes numbers of its own, which
+are added up when they are read. A mark that two processes store at once is stored by the
+first; the other one decides again with what is known then.
+
+A connection that was lost is replaced when the next is needed. Until then uploads are
+refused as STORAGE; one whose commit was under way may be on the disk nevertheless, and its
+tokens are then refused as spent when it is sent again.
 """
 
 import asyncio
 import json
-import logging
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,74 +30,69 @@ from numpy.typing import NDArray
 from shuffledp.errors import DataError
 from shuffledp.extras import require
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.database import DatabaseTakenError
 from shuffledp.service.shuffler.marks import MARK_SIZE
+from shuffledp.service.shuffler.postgres_sessions import (
+    HAND_OVER,
+    LAYING_OUT,
+    LOST,
+    House,
+    Session,
+    lock_step,
+)
 from shuffledp.service.shuffler.store import (
     CHUNK,
     LAYOUT,
     STEP_TABLES,
+    Attempts,
     Keep,
     Record,
     Seal,
-    full,
+    added,
+    first_row,
     goes_on,
     moved,
     nobody,
-    read_state,
+    read_row,
     table_name,
+    write_attempts,
     write_state,
 )
+from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.task import Task
 
 require("asyncpg", extra="service", what="A store in PostgreSQL")
 
 import asyncpg  # type: ignore[import-untyped]  # noqa: E402
 
-_SECONDS = 60.0
-# What is left of a connection that was lost holds its lock a little longer.
-_LOCK_SECONDS = 5.0
-# "shuffled", as a number that nobody else locks.
-_LOCK = 0x73687566666C6564
-_SETTINGS = {
-    # Whatever the server's default is: a receipt is for what is on the disk.
-    "synchronous_commit": "on",
-    # A server that does not hear from us any more gives the lock back.
-    "tcp_keepalives_idle": "10",
-    "tcp_keepalives_interval": "5",
-    "tcp_keepalives_count": "3",
-    # Tables without statistics are read through their index, however large they seem.
-    "enable_seqscan": "off",
-    "enable_hashjoin": "off",
-    "enable_mergejoin": "off",
-    "jit": "off",
-}
 _MARK = f"substr($1::bytea, place * {MARK_SIZE} + 1, {MARK_SIZE})"
 _SEALED = "bytea NOT NULL"
 _UNTOUCHED = "autovacuum_enabled = false, toast.autovacuum_enabled = false"
-
-_log = logging.getLogger("shuffledp.service")
-
-# TimeoutError is an OSError.
-_LOST = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 
 
 class PostgresStore:
     """A `ShufflerStore` in a database of its own, named by a postgresql:// address."""
 
+    alone = False
+
     def __init__(self, address: str) -> None:
         self._address = address
-        self._connection: Any = None
-        self._open = False
-        self._turn = asyncio.Lock()
+        self._house: House | None = None
+        # What comes in, and all that is small; what ends a step, which may take long; and
+        # the lock of the tender.
+        self._arrivals: Session | None = None
+        self._steps: Session | None = None
+        self._tender: Session | None = None
 
-    async def open(self) -> None:
+    async def open(self, tasks: Sequence[Task]) -> None:
         """As `ShufflerStore`."""
+        self._house = House(self._address, tasks)
+        self._arrivals = Session(self._house, writes=True)
+        self._steps, self._tender = Session(self._house), Session(self._house)
         try:
-            async with asyncio.timeout(_SECONDS):
-                self._connection = await self._connected()
-                async with self._connection.transaction():
-                    await _check_layout(self._connection)
-        except _LOST as error:
+            await self._arrivals.connect()
+            async with self._arrivals.transaction() as connection:
+                await _check_layout(connection)
+        except LOST as error:
             await self.close()
             # The address may hold a password: neither it nor the error's text is shown.
             kind = type(error).__name__
@@ -104,45 +102,60 @@ class PostgresStore:
         except BaseException:
             await self.close()
             raise
-        self._open = True
 
     async def close(self) -> None:
         """As `ShufflerStore`."""
-        self._open = False
-        if self._connection is not None:
-            with suppress(*_LOST):
-                await self._connection.close(timeout=_LOCK_SECONDS)
-        self._connection = None
+        for session in (self._arrivals, self._steps, self._tender):
+            if session is not None:
+                await session.close()
+        self._arrivals = self._steps = self._tender = self._house = None
 
     async def check(self) -> None:
         """As `ShufflerStore`."""
-        async with self._transaction() as connection:
+        async with _opened(self._arrivals).transaction() as connection:
             await connection.execute("SELECT 1")
 
     async def begin(self, state: ShufflerState, former: Task | None = None) -> Record:
         """As `ShufflerStore`."""
         tasks = (state.task,) if former is None else (state.task, former)
         name = table_name(state.task)
-        async with self._transaction() as connection:
-            select = "SELECT state, people, refused FROM task WHERE name = $1"
+        async with _opened(self._arrivals).transaction() as connection:
+            select = "SELECT * FROM task WHERE name = $1"
+            known = await connection.fetchrow(select, name)
+            # Another process may be changing it, or be the first to write it down.
+            await lock_step(connection, state.task, alone=known is None)
             row = await connection.fetchrow(select, name)
             if row is None:
-                row = (write_state(state), json.dumps(nobody(state)), "{}")
-                insert = "INSERT INTO task VALUES ($1, $2, $3, $4)"
-                await connection.execute(insert, name, *row)
+                row = (name, *first_row(state))
+                insert = "INSERT INTO task VALUES ($1, $2, $3, $4, $5, $6)"
+                await connection.execute(insert, *row)
                 await _make_tables(connection, state)
-        kept, people, refused = row
-        return Record(
-            read_state(kept, *tasks), tuple(json.loads(people)), json.loads(refused)
-        )
+            refused = await connection.fetch(
+                "SELECT refused FROM refusals WHERE name = $1", name
+            )
+            record = read_row(row[1:], tasks, [text for (text,) in refused])
+            more = await _counted(connection, record.state)
+        people = tuple(sum(each) for each in zip(record.people, *more, strict=True))
+        return replace(record, people=people)
 
     async def add(
         self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
     ) -> tuple[int, ...]:
         """As `ShufflerStore`."""
-        name = table_name(state.task)
-        async with self._transaction() as connection:
-            people = await _people(connection, state)
+        while True:
+            try:
+                return await self._add(state, marks, keep)
+            except asyncpg.UniqueViolationError:
+                # Another process was first: its marks are known the next time.
+                continue
+
+    async def _add(
+        self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
+    ) -> tuple[int, ...]:
+        name, session = table_name(state.task), _opened(self._arrivals)
+        async with session.transaction() as connection:
+            await lock_step(connection, state.task, alone=False)
+            await _check_state(connection, state)
             # One value to and fro, not thousands.
             found = await connection.fetchval(
                 f"""
@@ -155,23 +168,23 @@ class PostgresStore:
             known = np.zeros(len(marks), dtype=np.bool_)
             known[found or []] = True
             arrivals = await asyncio.to_thread(keep, known)
-            if not len(arrivals.marks):
-                return people
-            await connection.execute(
-                f"""
-                INSERT INTO marks_{name}
-                SELECT {_MARK} FROM generate_series(0, $2::integer - 1) AS place
-                """,
-                arrivals.marks.tobytes(),
-                len(arrivals.marks),
-            )
-            await connection.copy_records_to_table(
-                f"messages_{name}",
-                records=[(pile, c) for pile, c in enumerate(arrivals.piles) if c],
-            )
-            people = tuple(a + b for a, b in zip(people, arrivals.people, strict=True))
-            await _write(connection, state, people)
-        return people
+            if len(arrivals.marks):
+                # In increasing order, so that two processes never wait for each other.
+                await connection.execute(
+                    f"""
+                    INSERT INTO marks_{name}
+                    SELECT {_MARK} FROM generate_series(0, $2::integer - 1) AS place
+                    """,
+                    arrivals.marks.tobytes(),
+                    len(arrivals.marks),
+                )
+                await connection.copy_records_to_table(
+                    f"messages_{name}",
+                    records=[(pile, c) for pile, c in enumerate(arrivals.piles) if c],
+                )
+                await _count(connection, state, session.writer, arrivals.people)
+            counted = await _counted(connection, state)
+        return tuple(sum(each) for each in zip(nobody(state), *counted, strict=True))
 
     async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
         """As `ShufflerStore`."""
@@ -183,7 +196,9 @@ class PostgresStore:
             async for pile, content in rows:
                 piles[pile] += content
             after, batch = await asyncio.to_thread(seal, people, piles)
-            await connection.execute(f"DROP TABLE messages_{name}, marks_{name}")
+            await connection.execute(
+                f"DROP TABLE messages_{name}, marks_{name}, counts_{name}"
+            )
             await _make_table(
                 connection,
                 f"batch_{name}",
@@ -214,73 +229,98 @@ class PostgresStore:
         """As `ShufflerStore`."""
         async with self._transaction() as connection:
             await _people(connection, before)
-            if not goes_on(before, after):
+            if goes_on(before, after):
+                # They are added up elsewhere until the step ends.
+                people = nobody(after)
+            else:
                 for table in STEP_TABLES:
                     name = f"{table}_{table_name(before.task)}"
                     await connection.execute(f"DROP TABLE IF EXISTS {name}")
+                await connection.execute(
+                    "UPDATE task SET shown = $1 WHERE name = $2",
+                    json.dumps(nobody(after)),
+                    table_name(after.task),
+                )
                 await _make_tables(connection, after)
             await _write(connection, after, people)
 
-    async def count_refused(self, task: Task, refused: dict[str, int]) -> None:
+    async def count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
         """As `ShufflerStore`."""
-        async with self._transaction() as connection:
+        session, name = _opened(self._arrivals), table_name(task)
+        select = "SELECT refused FROM refusals WHERE name = $1"
+        async with session.transaction() as connection:
+            own = await connection.fetchval(
+                f"{select} AND writer = $2", name, session.writer
+            )
             await connection.execute(
-                "UPDATE task SET refused = $1 WHERE name = $2",
-                json.dumps(refused),
-                table_name(task),
+                "INSERT INTO refusals VALUES ($1, $2, $3)"
+                " ON CONFLICT (name, writer) DO UPDATE SET refused = EXCLUDED.refused",
+                name,
+                session.writer,
+                json.dumps(added([own or "{}", json.dumps(more)])),
+            )
+            return added([text for (text,) in await connection.fetch(select, name)])
+
+    async def show(self, state: ShufflerState, shown: tuple[int, ...]) -> None:
+        """As `ShufflerStore`."""
+        await self._keep(state, "shown", json.dumps(shown))
+
+    async def note(self, state: ShufflerState, attempts: Attempts) -> None:
+        """As `ShufflerStore`."""
+        await self._keep(state, "attempts", write_attempts(attempts))
+
+    async def challenge(self, task: Task, named: bytes, following: bytes) -> bool:
+        """As `ShufflerStore`."""
+        async with _opened(self._arrivals).transaction() as connection:
+            return bool(
+                await connection.fetchval(
+                    "UPDATE task SET challenge = $1 WHERE name = $2 AND challenge = $3"
+                    " RETURNING true",
+                    following.hex(),
+                    table_name(task),
+                    named.hex(),
+                )
             )
 
-    @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[Any]:
-        if not self._open:
-            raise DataError("Expected an open store.")
-        async with self._turn:
-            with _guarded():
-                if self._connection is None or self._connection.is_closed():
-                    self._connection = await self._connected()
-                try:
-                    async with self._connection.transaction():
-                        yield self._connection
-                except (asyncpg.InterfaceError, OSError):
-                    # Nobody knows what it is doing now.
-                    self._connection.terminate()
-                    raise
+    def handing_over(self, task: Task) -> AbstractAsyncContextManager[None]:
+        """As `ShufflerStore`."""
+        if self._house is None:
+            raise _closed()
+        return self._house.locked(HAND_OVER, task)
 
-    async def _connected(self) -> Any:
-        """Returns a new connection, which has the lock of the database.
+    async def tends(self) -> bool:
+        """As `ShufflerStore`."""
+        with suppress(Refusal):
+            return await _opened(self._tender).tends()
+        return False
 
-        Raises:
-            DataError: If another shuffler has it.
-        """
-        connection = await asyncpg.connect(
-            self._address, command_timeout=_SECONDS, server_settings=_SETTINGS
-        )
-        try:
-            async with connection.transaction():
-                wait = int(1000 * _LOCK_SECONDS)
-                await connection.execute(f"SET LOCAL lock_timeout = {wait}")
-                await connection.execute(f"SELECT pg_advisory_lock({_LOCK})")
-        except BaseException as error:
-            connection.terminate()
-            if isinstance(error, asyncpg.LockNotAvailableError):
-                raise LAYOUT.taken from None
-            raise
-        return connection
+    async def _keep(self, state: ShufflerState, column: str, text: str) -> None:
+        async with _opened(self._arrivals).transaction() as connection:
+            await lock_step(connection, state.task, alone=False)
+            await _check_state(connection, state)
+            await connection.execute(
+                f"UPDATE task SET {column} = $1 WHERE name = $2",
+                text,
+                table_name(state.task),
+            )
+
+    def _transaction(self) -> AbstractAsyncContextManager[Any]:
+        return _opened(self._steps).transaction()
 
 
-@contextmanager
-def _guarded() -> Iterator[None]:
-    try:
-        yield
-    except DatabaseTakenError as error:
-        _log.error("%s", error)
-        raise full() from None
-    except _LOST:
-        # Its text may quote a value, so it is not passed on.
-        raise full() from None
+def _opened(session: Session | None) -> Session:
+    if session is None:
+        raise _closed()
+    return session
+
+
+def _closed() -> DataError:
+    return DataError("Expected an open store.")
 
 
 async def _check_layout(connection: Any) -> None:
+    # Of two processes that come at once, one lays it out.
+    await connection.execute("SELECT pg_advisory_xact_lock($1, 0)", LAYING_OUT)
     known = await connection.fetchval("SELECT to_regclass('meta') IS NOT NULL")
     if known:
         row = await connection.fetchrow("SELECT owner, version FROM meta")
@@ -300,6 +340,12 @@ async def _make_tables(connection: Any, state: ShufflerState) -> None:
         await _make_table(
             connection, f"messages_{name}", pile="integer NOT NULL", content=_SEALED
         )
+        await _make_table(
+            connection,
+            f"counts_{name}",
+            writer="integer PRIMARY KEY",
+            people="text NOT NULL",
+        )
 
 
 async def _make_table(connection: Any, name: str, **columns: str) -> None:
@@ -317,24 +363,58 @@ async def _make_table(connection: Any, name: str, **columns: str) -> None:
     await connection.execute(f"ALTER TABLE {name} {', '.join(changes)}")
 
 
-async def _people(connection: Any, state: ShufflerState) -> tuple[int, ...]:
-    people = await connection.fetchval(
-        "SELECT people FROM task WHERE name = $1 AND state = $2 FOR UPDATE",
-        table_name(state.task),
-        write_state(state),
+async def _check_state(connection: Any, state: ShufflerState) -> None:
+    kept = await connection.fetchval(
+        "SELECT state FROM task WHERE name = $1", table_name(state.task)
     )
-    if people is None:
+    if kept != write_state(state):
         raise moved()
-    return tuple(json.loads(people))
+
+
+async def _people(connection: Any, state: ShufflerState) -> tuple[int, ...]:
+    """Returns who reported, once nothing comes in any more."""
+    await lock_step(connection, state.task, alone=True)
+    await _check_state(connection, state)
+    kept = await connection.fetchval(
+        "SELECT people FROM task WHERE name = $1", table_name(state.task)
+    )
+    more = await _counted(connection, state)
+    return tuple(sum(each) for each in zip(json.loads(kept), *more, strict=True))
+
+
+async def _counted(connection: Any, state: ShufflerState) -> list[list[int]]:
+    """Returns who came through each process so far."""
+    if state.phase is not ShufflerPhase.OPEN:
+        return []
+    rows = await connection.fetch(f"SELECT people FROM counts_{table_name(state.task)}")
+    return [json.loads(text) for (text,) in rows]
+
+
+async def _count(
+    connection: Any, state: ShufflerState, writer: int, people: tuple[int, ...]
+) -> None:
+    """Adds to the numbers of a process; nobody else writes them."""
+    counts = f"counts_{table_name(state.task)}"
+    own = await connection.fetchval(
+        f"SELECT people FROM {counts} WHERE writer = $1", writer
+    )
+    before = json.loads(own) if own else nobody(state)
+    await connection.execute(
+        f"INSERT INTO {counts} VALUES ($1, $2)"
+        " ON CONFLICT (writer) DO UPDATE SET people = EXCLUDED.people",
+        writer,
+        json.dumps([a + b for a, b in zip(before, people, strict=True)]),
+    )
 
 
 async def _write(
     connection: Any, state: ShufflerState, people: tuple[int, ...]
 ) -> None:
     await connection.execute(
-        "UPDATE task SET state = $1, people = $2 WHERE name = $3",
+        "UPDATE task SET state = $1, people = $2, attempts = $3 WHERE name = $4",
         write_state(state),
         json.dumps(people),
+        write_attempts(Attempts()),
         table_name(state.task),
     )
 

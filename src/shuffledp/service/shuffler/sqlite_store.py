@@ -10,9 +10,10 @@ snapshots and backups keep them. Put the file on an encrypted disk, without snap
 import asyncio
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,15 +29,19 @@ from shuffledp.service.shuffler.store import (
     CHUNK,
     LAYOUT,
     STEP_TABLES,
+    Attempts,
     Keep,
     Record,
     Seal,
+    added,
+    first_row,
     full,
     goes_on,
     moved,
     nobody,
-    read_state,
+    read_row,
     table_name,
+    write_attempts,
     write_state,
 )
 from shuffledp.service.wire.task import Task
@@ -59,12 +64,15 @@ _MARK = f"substr(?1, place * {MARK_SIZE} + 1, {MARK_SIZE})"
 class SqliteStore:
     """A `ShufflerStore` in a file; everything happens in one thread of its own."""
 
+    alone = True
+
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._handing_over: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._thread: ThreadPoolExecutor | None = None
         self._file: OwnFile | None = None
 
-    async def open(self) -> None:
+    async def open(self, tasks: Sequence[Task]) -> None:
         """As `ShufflerStore`."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
         try:
@@ -114,10 +122,29 @@ class SqliteStore:
         """As `ShufflerStore`."""
         await self._run(lambda: self._move(before, after, people))
 
-    async def count_refused(self, task: Task, refused: dict[str, int]) -> None:
+    async def count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
         """As `ShufflerStore`."""
-        text = json.dumps(refused)
-        await self._run(lambda: self._count_refused(task, text))
+        return await self._run(lambda: self._count_refused(task, more))
+
+    async def show(self, state: ShufflerState, shown: tuple[int, ...]) -> None:
+        """As `ShufflerStore`."""
+        await self._run(lambda: self._keep(state, shown=json.dumps(shown)))
+
+    async def note(self, state: ShufflerState, attempts: Attempts) -> None:
+        """As `ShufflerStore`."""
+        await self._run(lambda: self._keep(state, attempts=write_attempts(attempts)))
+
+    async def challenge(self, task: Task, named: bytes, following: bytes) -> bool:
+        """As `ShufflerStore`."""
+        return await self._run(lambda: self._challenge(task, named, following))
+
+    def handing_over(self, task: Task) -> AbstractAsyncContextManager[None]:
+        """As `ShufflerStore`."""
+        return self._handing_over[table_name(task)]
+
+    async def tends(self) -> bool:
+        """As `ShufflerStore`: there is no other process."""
+        return True
 
     async def _run(self, function: Callable[[], Result]) -> Result:
         if self._thread is None:
@@ -141,16 +168,15 @@ class SqliteStore:
     def _begin(self, state: ShufflerState, tasks: tuple[Task, ...]) -> Record:
         name = table_name(state.task)
         with self._transaction() as database:
-            select = "SELECT state, people, refused FROM task WHERE name = ?"
-            row = database.execute(select, (name,)).fetchone()
-            if row is None:
-                row = (write_state(state), json.dumps(nobody(state)), "{}")
-                database.execute("INSERT INTO task VALUES (?, ?, ?, ?)", (name, *row))
+            select = "SELECT * FROM task WHERE name = ?"
+            _, *row = database.execute(select, (name,)).fetchone() or ("",)
+            if not row:
+                row = list(first_row(state))
+                insert = "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)"
+                database.execute(insert, (name, *row))
                 self._make_tables(state)
-        kept, people, refused = row
-        return Record(
-            read_state(kept, *tasks), tuple(json.loads(people)), json.loads(refused)
-        )
+            refused = self._refused(name)
+        return read_row(row, tasks, refused)
 
     def _add(
         self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
@@ -210,20 +236,49 @@ class SqliteStore:
         self, before: ShufflerState, after: ShufflerState, people: tuple[int, ...]
     ) -> None:
         with self._transaction() as database:
-            self._people(before)
-            if not goes_on(before, after):
+            known = self._people(before)
+            if goes_on(before, after):
+                people = known
+            else:
                 for table in STEP_TABLES:
                     name = f"{table}_{table_name(before.task)}"
                     database.execute(f"DROP TABLE IF EXISTS {name}")
                 self._make_tables(after)
+                database.execute(
+                    "UPDATE task SET shown = ? WHERE name = ?",
+                    (json.dumps(nobody(after)), table_name(after.task)),
+                )
             self._write(after, people)
         self._empty_log()
 
-    def _count_refused(self, task: Task, text: str) -> None:
+    def _count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
+        name = table_name(task)
         with self._transaction() as database:
+            known = added([*self._refused(name), json.dumps(more)])
             database.execute(
-                "UPDATE task SET refused = ? WHERE name = ?", (text, table_name(task))
+                "INSERT OR REPLACE INTO refusals VALUES (?, 0, ?)",
+                (name, json.dumps(known)),
             )
+        return known
+
+    def _refused(self, name: str) -> list[str]:
+        select = "SELECT refused FROM refusals WHERE name = ?"
+        return [text for (text,) in self._connection.execute(select, (name,))]
+
+    def _keep(self, state: ShufflerState, **columns: str) -> None:
+        with self._transaction() as database:
+            self._people(state)
+            for column, text in columns.items():
+                database.execute(
+                    f"UPDATE task SET {column} = ? WHERE name = ?",
+                    (text, table_name(state.task)),
+                )
+
+    def _challenge(self, task: Task, named: bytes, following: bytes) -> bool:
+        with self._transaction() as database:
+            change = "UPDATE task SET challenge = ? WHERE name = ? AND challenge = ?"
+            values = (following.hex(), table_name(task), named.hex())
+            return database.execute(change, values).rowcount == 1
 
     def _check(self) -> None:
         with self._transaction():
@@ -251,8 +306,13 @@ class SqliteStore:
 
     def _write(self, state: ShufflerState, people: tuple[int, ...]) -> None:
         self._connection.execute(
-            "UPDATE task SET state = ?, people = ? WHERE name = ?",
-            (write_state(state), json.dumps(people), table_name(state.task)),
+            "UPDATE task SET state = ?, people = ?, attempts = ? WHERE name = ?",
+            (
+                write_state(state),
+                json.dumps(people),
+                write_attempts(Attempts()),
+                table_name(state.task),
+            ),
         )
 
     def _row(self, select: str, *values: object) -> tuple[Any, ...] | None:

@@ -5,20 +5,30 @@ import logging
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from shuffledp.errors import DataError
 from shuffledp.service.collection.coarse import coarse
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.events import Event, say
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
+from shuffledp.service.shuffler.looks import Looks
 from shuffledp.service.shuffler.marks import Marks
-from shuffledp.service.shuffler.store import Record, ShufflerStore, nobody
+from shuffledp.service.shuffler.store import (
+    Attempts,
+    Record,
+    ShufflerStore,
+    goes_on,
+    nobody,
+)
 from shuffledp.service.wire.batch import write_batch
 from shuffledp.service.wire.order import in_order
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Roster
 from shuffledp.service.wire.task import ID_SIZE
+
+_PATIENCE_SECONDS = 2.0
 
 _log = logging.getLogger("shuffledp.service")
 
@@ -28,9 +38,7 @@ class Steps:
 
     Attributes:
         hosted: The task and its keys.
-        state: Where it stands.
-        people: How many reported in this step, as `Record.people` counts.
-        shown: The same as everybody may know it.
+        known: What the store said last.
         marks: Of tokens and messages of this step.
         closed: Is set while a batch waits to be handed over.
     """
@@ -43,35 +51,50 @@ class Steps:
         entropy: Callable[[int], bytes] = os.urandom,
         reached: Callable[[str], None] = nothing,
     ) -> None:
-        self.hosted, self.state = hosted, ShufflerState.begin(hosted.task)
+        state = ShufflerState.begin(hosted.task)
+        self.hosted, self.known = hosted, Record(state, nobody(state), nobody(state))
         self.closed = asyncio.Event()
-        self.people = self.shown = nobody(self.state)
         self.marks = Marks(hosted.secrets.signing_key, self.state.step)
         self._roster: Roster | None = None
         self._roster_trouble = ""
         self._store, self._entropy, self._reached = store, entropy, reached
         self._changing = asyncio.Lock()
+        self._looks = Looks(self._look)
 
-    async def restore(self) -> Record:
-        """Goes on where the store stands, and returns what it keeps.
+    @property
+    def state(self) -> ShufflerState:
+        """Where the task stands."""
+        return self.known.state
+
+    @property
+    def people(self) -> tuple[int, ...]:
+        """How many reported in this step, as `Record.people` counts."""
+        return self.known.people
+
+    async def restore(self) -> None:
+        """Goes on where the store stands.
 
         Raises:
             DataError: If it keeps another task, or one whose place this one cannot take
                 at this point.
         """
         task, former = self.hosted.task, self.hosted.former
-        record = await self._store.begin(ShufflerState.begin(task), former)
-        self._stand(record.state, record.people)
+        try:
+            self._know(await self._store.begin(ShufflerState.begin(task), former))
+        except Refusal as error:
+            raise DataError("Could not read the database: try again later.") from error
         if self.state.task != task:
             try:
                 after = self.state.succeed(task, self.people)
             except Refusal as error:
                 raise DataError(str(error)) from error
-            await self._move(after, self.people)
-            say(Event.KEYS_REPLACED, after)
+            if await self._moved_by_anybody(after):
+                say(Event.KEYS_REPLACED, after)
         await self.enroll()
-        self.show()
-        return record
+
+    async def stop(self) -> None:
+        """Looks no more."""
+        await self._looks.stop()
 
     async def enroll(self) -> None:
         """Settles who may answer in this epoch, as soon as there is a roster of it.
@@ -96,18 +119,62 @@ class Steps:
                 return
             after = state.enroll(roster.enrolment)
             self._roster = roster
-            if after is not state:
-                await self._move(after, self.people)
+            if after is not state and await self._moved_by_anybody(after):
                 say(Event.ENROLLED, after)
 
-    async def look_again(self, refusal: Refusal | None = None) -> None:
+    async def look(self) -> None:
+        """Goes on where the store stands now, if another process may have changed that.
+
+        A store that does not answer soon, or a change that this process is making, is
+        not waited for.
+        """
+        if not self._store.alone and not self._changing.locked():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE_SECONDS):
+                    await self._looks.share()
+
+    async def _look(self) -> None:
+        await self.look_again()
+        await self.enroll()
+
+    async def look_again(self, refusal: Refusal | None = None) -> bool:
         """Goes on where the store stands, if it answers.
 
         Args:
             refusal: Of the store, if one was the reason to look.
+
+        Returns:
+            Whether it answered.
         """
         async with self._changing:
-            await self._look_again(refusal)
+            return await self._look_again(refusal)
+
+    def ask_for(self, challenge: bytes) -> None:
+        """Learns what the operator's next command must name."""
+        self.known = replace(self.known, challenge=challenge)
+
+    def count(self, state: ShufflerState, people: tuple[int, ...]) -> None:
+        """Learns how many people reported in a step, if it is this one."""
+        if state == self.state:
+            self.known = replace(self.known, people=people)
+
+    async def save_refused(self, more: dict[str, int]) -> None:
+        """Writes numbers of refusals down.
+
+        Raises:
+            Refusal: If the disk is full.
+        """
+        refused = await self._store.count_refused(self.hosted.task, more)
+        self.known = replace(self.known, refused=refused)
+
+    async def note(self, attempts: Attempts) -> None:
+        """Writes down how the hand-over goes; this process knows it anyway.
+
+        Raises:
+            Refusal: If the step went on, or the disk is full.
+        """
+        self.known = replace(self.known, attempts=attempts)
+        await self._store.note(self.state, attempts)
 
     def roster_for(self, state: ShufflerState) -> Roster:
         """Returns the roster that was settled for a step.
@@ -120,12 +187,19 @@ class Steps:
             raise Refusal(Reason.NOT_OPEN, "Expected nothing yet: nobody is enrolled.")
         return roster
 
-    def show(self) -> None:
+    async def show(self) -> None:
         """Lets everybody know how many people answered so far, roughly.
 
         Whoever could choose the moment would see single people come.
         """
-        self.shown = coarse(self.state.task, self.people)
+        async with self._changing:
+            await self._look_again()
+            shown = coarse(self.state.task, self.people)
+            if shown != self.known.shown:
+                with suppress(Refusal):
+                    # It is tried again.
+                    await self._store.show(self.state, shown)
+                    self.known = replace(self.known, shown=shown)
 
     def check_place(self, epoch: int, stage: str) -> None:
         """Raises Refusal unless the task is in this step of this epoch."""
@@ -286,6 +360,18 @@ class Steps:
     def _people_after(self, after: ShufflerState) -> tuple[int, ...]:
         return self.people if after.phase is ShufflerPhase.DELIVERED else nobody(after)
 
+    async def _moved_by_anybody(self, after: ShufflerState) -> bool:
+        """Goes to a state to which another process may have gone; tells who did."""
+        try:
+            await self._move(after, self.people)
+        except Refusal as refusal:
+            enrolled = after.enrolment in (None, self.state.enrolment)
+            there = self.state.task == after.task and enrolled
+            if refusal.reason is not Reason.NOT_OPEN or not there:
+                raise
+            return False
+        return True
+
     async def _move(self, after: ShufflerState, people: tuple[int, ...]) -> None:
         try:
             await self._store.move(self.state, after, people)
@@ -294,20 +380,43 @@ class Steps:
             raise
         self._stand(after, people)
 
-    async def _look_again(self, refusal: Refusal | None = None) -> None:
+    async def _look_again(self, refusal: Refusal | None = None) -> bool:
         # A commit whose answer was lost may have been made.
         if refusal is None or refusal.reason in (Reason.STORAGE, Reason.NOT_OPEN):
             with suppress(Refusal):
                 begun = ShufflerState.begin(self.hosted.task)
-                record = await self._store.begin(begun, self.hosted.former)
-                self._stand(record.state, record.people)
+                self._know(await self._store.begin(begun, self.hosted.former))
+                return True
+        return False
 
     def _stand(self, state: ShufflerState, people: tuple[int, ...]) -> None:
-        if state != self.state:
-            self.shown = nobody(state)
-        self.state, self.people = state, people
-        self.marks = Marks(self.hosted.secrets.signing_key, state.step)
-        if state.phase is ShufflerPhase.CLOSED:
+        """Knows of a change that this process made."""
+        shown = nobody(state)
+        if goes_on(self.state, state):
+            # More may have come meanwhile.
+            people, shown = self.people, self.known.shown
+        self._know(
+            replace(
+                self.known,
+                state=state,
+                people=people,
+                shown=shown,
+                attempts=Attempts(),
+            )
+        )
+
+    def _know(self, record: Record) -> None:
+        if record.state == self.state:
+            own, kept = self.known.attempts, record.attempts
+            if own.failed > kept.failed:
+                # A full disk keeps no attempts.
+                kept = replace(own, unsettled=kept.unsettled)
+            # Uploads that wait together are of one and the same state.
+            self.known = replace(record, state=self.state, attempts=kept)
+        else:
+            self.known = record
+            self.marks = Marks(self.hosted.secrets.signing_key, record.state.step)
+        if self.state.phase is ShufflerPhase.CLOSED:
             self.closed.set()
         else:
             self.closed.clear()

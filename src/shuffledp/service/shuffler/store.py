@@ -1,6 +1,9 @@
 """What the shuffler keeps, and what every store of it promises.
 
-    task       state, number of people, refusals by reason              while it is hosted
+    task       state, number of people at the last close, what is shown,
+               what the operator's next command names, hand-over        while it is hosted
+    refusals   by reason, of each process                               while it is hosted
+    counts     how many people came through each process                     until the close
     marks      of tokens and messages of this step (`shuffler.marks`)        until the close
     messages   sealed messages, per pile, in the order of arrival            until the close
     batch      the closed batch, as it is handed over        from the close to its delivery
@@ -10,10 +13,16 @@ stored in the order of its marks, which means nothing to whoever has not the shu
 but transactions follow each other: up to the close, whoever reads the disk and knows when
 somebody answered finds the few messages of that moment. The close sorts all messages and
 drops the marks, in the same transaction.
+
+Several processes may keep the same tasks in one store, if it can be shared: none of them
+knows anything that is not here, but what it has counted since it last wrote that down.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -35,11 +44,27 @@ from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.task import DIGEST_SIZE, ID_SIZE, Task
 from shuffledp.statistics.survey import EpochStage
 
-STEP_TABLES = ("marks", "messages", "batch")
+STEP_TABLES = ("marks", "messages", "counts", "batch")
 """Tables that hold something of people: dropped when their step ends."""
 
 CHUNK = 1 << 20
 """Bytes of a batch that are stored, read and sent at once."""
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """How the hand-over of the closed batch goes.
+
+    Attributes:
+        failed: How often it was sent in vain.
+        refused: Why the analyst refused it last; None if she did not.
+        unsettled: Whether another attempt was begun since, of which nobody knows yet how
+            it ended: she may have the batch.
+    """
+
+    failed: int = 0
+    refused: Reason | None = None
+    unsettled: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,12 +74,18 @@ class Record:
     Attributes:
         state: Where it stands.
         people: How many reported in this step, per level; in all, if none is named.
+        shown: The same as everybody may know it.
         refused: How many reports were refused, by reason; may lag behind.
+        challenge: What the operator's next command must name; empty before the first.
+        attempts: To hand over.
     """
 
     state: ShufflerState
     people: tuple[int, ...]
-    refused: dict[str, int]
+    shown: tuple[int, ...]
+    refused: dict[str, int] = field(default_factory=dict)
+    challenge: bytes = b""
+    attempts: Attempts = Attempts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +117,23 @@ class ShufflerStore(Protocol):
 
     Every change names the state that it starts from, and is refused (NOT_OPEN) if the
     task stands elsewhere. What cannot be stored is refused as STORAGE.
+
+    Attributes:
+        alone: Whether no other process can have it open, so that nothing changes in it but
+            by this one.
     """
 
-    async def open(self) -> None:
-        """Connects, and completes what a crash interrupted."""
+    alone: bool
+
+    async def open(self, tasks: Sequence[Task]) -> None:
+        """Connects, and completes what a crash interrupted.
+
+        Args:
+            tasks: All that are hosted.
+
+        Raises:
+            DataError: If it cannot be opened, or another shuffler has it.
+        """
 
     async def close(self) -> None:
         """Disconnects."""
@@ -116,7 +160,8 @@ class ShufflerStore(Protocol):
         Args:
             state: The open step.
             marks: All that came, different and in increasing order, shape (k, MARK_SIZE).
-            keep: Decides; called once, before anything is written.
+            keep: Decides, before anything is written; called again, and begins anew, if
+                another process was first to store some of it.
 
         Returns:
             How many people there are now.
@@ -131,18 +176,50 @@ class ShufflerStore(Protocol):
     async def move(
         self, before: ShufflerState, after: ShufflerState, people: tuple[int, ...]
     ) -> None:
-        """Goes to the next state; forgets batch, messages and marks of a step that ends."""
+        """Goes to the next state; forgets batch, messages and marks of a step that ends.
 
-    async def count_refused(self, task: Task, refused: dict[str, int]) -> None:
-        """Keeps the numbers of refusals."""
+        Args:
+            before: Where it stands.
+            after: Where it goes.
+            people: How many reported, once a step ends: while it goes on the store knows.
+        """
+
+    async def count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
+        """Adds numbers of refusals to those that are kept; returns what they are then."""
+
+    async def show(self, state: ShufflerState, shown: tuple[int, ...]) -> None:
+        """Keeps what everybody may know of how many people reported."""
+
+    async def challenge(self, task: Task, named: bytes, following: bytes) -> bool:
+        """Asks for something else from the operator from now on.
+
+        Args:
+            task: Which one's operator.
+            named: What was asked for so far, as far as the caller knows.
+            following: What is asked for now.
+
+        Returns:
+            Whether that was asked for; nothing changes if not.
+        """
+
+    async def note(self, state: ShufflerState, attempts: Attempts) -> None:
+        """Keeps how the hand-over of the closed batch goes."""
+
+    def handing_over(self, task: Task) -> AbstractAsyncContextManager[None]:
+        """Is entered by one at a time, of all processes."""
+
+    async def tends(self) -> bool:
+        """Tells whether this is the process that does what one of them has to do."""
 
 
 LAYOUT = Layout(
     "shuffler",
-    version=3,
+    version=4,
     tables=(
         "task (name TEXT PRIMARY KEY, state TEXT NOT NULL, people TEXT NOT NULL,"
-        " refused TEXT NOT NULL)",
+        " shown TEXT NOT NULL, challenge TEXT NOT NULL, attempts TEXT NOT NULL)",
+        "refusals (name TEXT NOT NULL, writer INTEGER NOT NULL, refused TEXT NOT NULL,"
+        " PRIMARY KEY (name, writer))",
     ),
 )
 """Of both stores; tables of a step are made and dropped with it."""
@@ -156,6 +233,53 @@ def table_name(task: Task) -> str:
 def nobody(state: ShufflerState) -> tuple[int, ...]:
     """Returns the numbers of people at the beginning of a step."""
     return (0,) * len(state.task.counted)
+
+
+def first_row(state: ShufflerState) -> tuple[str, ...]:
+    """Returns what is in the table of tasks at the beginning, but for the name."""
+    none = json.dumps(nobody(state))
+    return write_state(state), none, none, "", write_attempts(Attempts())
+
+
+def read_row(
+    row: Sequence[str], tasks: Sequence[Task], refused: Iterable[str]
+) -> Record:
+    """Returns what is kept of a task.
+
+    Args:
+        row: As `first_row`.
+        tasks: As in `read_state`.
+        refused: Numbers of refusals, of each process.
+    """
+    state, people, shown, challenge, attempts = row
+    return Record(
+        read_state(state, *tasks),
+        tuple(json.loads(people)),
+        tuple(json.loads(shown)),
+        added(refused),
+        bytes.fromhex(challenge),
+        read_attempts(attempts),
+    )
+
+
+def added(refused: Iterable[str]) -> dict[str, int]:
+    """Returns the sums of numbers by name, each in JSON."""
+    found = Counter[str]()
+    for text in refused:
+        found.update(json.loads(text))
+    return dict(found)
+
+
+def write_attempts(attempts: Attempts) -> str:
+    """Returns them as text."""
+    refused = attempts.refused and attempts.refused.value
+    return json.dumps([attempts.failed, refused, attempts.unsettled])
+
+
+def read_attempts(text: str) -> Attempts:
+    """Reads what `write_attempts` gave."""
+    failed, refused, unsettled = json.loads(text)
+    return Attempts(failed, refused and Reason(refused), unsettled)
 
 
 def goes_on(before: ShufflerState, after: ShufflerState) -> bool:
