@@ -33,6 +33,7 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "shuffler": BASE | {"shuffler", "randomizers"},
     "statistics": BASE | MIDDLE | {"statistics", "randomizers", "datasets", "report"},
     "testing": BASE | {"accounting", "statistics", "randomizers", "testing"},
+    "audit": BASE | {"accounting", "statistics", "randomizers", "testing", "audit"},
     "planning": BASE | MIDDLE | {"statistics", "randomizers", "report", "planning"},
     "datasets": BASE | {"datasets"},
     "federated": BASE | MIDDLE | {"statistics", "randomizers", "federated"},
@@ -46,7 +47,7 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "cli": BASE
     | MIDDLE
     | {"statistics", "randomizers", "planning", "papers"}
-    | {"report", "datasets", "federated", "service", "cli"},
+    | {"report", "datasets", "federated", "service", "audit", "cli"},
 }
 MODULES = sorted(ROOT.rglob("*.py"))
 

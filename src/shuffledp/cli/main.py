@@ -42,6 +42,10 @@ _COMMANDS = {
         "shuffledp.cli.court:court_command",
         "Try published bounds against exact attacks.",
     ),
+    "audit": Entry(
+        "shuffledp.cli.audit:audit_group",
+        "Test from outside: does a black box keep what it promises?",
+    ),
     "train": Entry(
         "shuffledp.cli.train:train_group",
         "Train a model with personal privacy levels, in a simulation on known data.",
@@ -88,6 +92,7 @@ def app() -> None:
     A model:          shuffledp train apes
     The papers:       shuffledp reproduce
     Their claims:     shuffledp court
+    A black box:      shuffledp audit --help
     Real people:      shuffledp serve demo; then shuffledp task --help
     """
 

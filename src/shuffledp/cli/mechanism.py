@@ -15,6 +15,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers.catalog import MECHANISMS, build
 from shuffledp.randomizers.parameters import Kind, Parameter, parameters_of
 from shuffledp.statistics.single_message import SingleMessage
+from shuffledp.types import Mode
 
 _MECHANISM = click.option(
     "--mechanism",
@@ -71,9 +72,22 @@ Command = Callable[..., Any]
 
 
 def mechanism_options(command: Command) -> Command:
-    """Adds options for the randomizer, which arrives as one argument, `protocol`.
+    """Adds options for the randomizer, which arrives as one argument, `protocol`."""
 
-    They are the parameters of all mechanisms, as their classes explain them.
+    @functools.wraps(command)
+    def with_protocol(
+        *, mechanism: str, parameters: dict[str, Any], mode: Mode, **given: Any
+    ) -> None:
+        protocol = SingleMessage(build(mechanism, parameters), mode)
+        command(protocol=protocol, **given)
+
+    return _with((_MECHANISM,), parameter_options(_with((_MODE,), with_protocol)))
+
+
+def parameter_options(command: Command) -> Command:
+    """Adds the parameters of all mechanisms; those given arrive as `parameters`.
+
+    They are called and explained as the mechanisms' classes do.
     """
     shared: dict[str, list[tuple[str, Parameter]]] = {}
     for mechanism in MECHANISMS:
@@ -81,15 +95,13 @@ def mechanism_options(command: Command) -> Command:
             shared.setdefault(parameter.name, []).append((mechanism, parameter))
 
     @functools.wraps(command)
-    def with_protocol(**given: Any) -> None:
+    def with_parameters(**given: Any) -> None:
         values = {name: given.pop(name) for name in shared}
         parameters = {n: value for n, value in values.items() if value is not None}
-        randomizer = build(given.pop("mechanism"), parameters)
-        protocol = SingleMessage(randomizer, given.pop("mode"))
-        command(protocol=protocol, **given)
+        command(parameters=parameters, **given)
 
     options = (_parameter_option(name, entries) for name, entries in shared.items())
-    return _with((_MECHANISM, *options, _MODE), with_protocol)
+    return _with(tuple(options), with_parameters)
 
 
 def _parameter_option(

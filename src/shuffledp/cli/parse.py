@@ -1,8 +1,10 @@
 """Reads what people write on the command line, strictly."""
 
+import json
 import math
+from typing import Any
 
-from shuffledp.errors import PopulationError
+from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
 
 LEVEL_COUNTS = "EPSILON:PEOPLE,..."
@@ -34,6 +36,28 @@ def level_list(text: str) -> list[float]:
 def number_list(text: str, option: str) -> list[float]:
     """Reads "0.5,1.0" as numbers."""
     return [_number(part, text, "EPSILON,...", option) for part in text.split(",")]
+
+
+def value_list(text: str) -> list[Any]:
+    """Reads values of any kind: as JSON, with or without its brackets, or as texts.
+
+    >>> value_list("0, 0.5"), value_list("a b, c"), value_list('["a", 1]')
+    ([0, 0.5], ['a b', 'c'], ['a', 1])
+
+    Raises:
+        InvalidInputError: If a number is not finite.
+    """
+
+    def refused(constant: str) -> Any:
+        raise InvalidInputError(f"Expected finite numbers as --values, got {constant}.")
+
+    try:
+        found = json.loads(f"[{text}]", parse_constant=refused)
+    except json.JSONDecodeError:
+        return [part.strip() for part in text.split(",")]
+    alone = len(found) == 1 and isinstance(found[0], list)
+    values: list[Any] = found[0] if alone else found
+    return values
 
 
 def _pairs(text: str, form: str, option: str = "--levels") -> list[tuple[float, float]]:

@@ -1,0 +1,1 @@
+"""Evidence from outside: tests that need nothing but the black box."""

@@ -1,0 +1,28 @@
+"""What a black box does besides what its messages say: repeats, dependence, timing."""
+
+from collections.abc import Iterator
+
+from shuffledp.audit.dependence import dependence
+from shuffledp.audit.plan import Plan
+from shuffledp.audit.repeats import repeats
+from shuffledp.audit.result import Behavior
+from shuffledp.audit.target import Target
+from shuffledp.audit.timing import timing
+from shuffledp.randomness import Rng
+
+# Of the chance to be wrong, the part of repeats, which are next to certain anyway.
+_SHARE_OF_REPEATS = 0.1
+
+
+def behaviors(target: Target, plan: Plan, *, rng: Rng) -> Iterator[Behavior]:
+    """Makes all checks.
+
+    Args:
+        target: What is audited.
+        plan: What is asked; its `alpha_of_behavior` is divided among the checks.
+        rng: Given to boxes that take one; it also orders what is timed.
+    """
+    alpha = plan.alpha_of_behavior
+    yield from repeats(target, plan, alpha=_SHARE_OF_REPEATS * alpha, rng=rng)
+    yield dependence(target, plan, alpha=(1.0 - _SHARE_OF_REPEATS) * alpha, rng=rng)
+    yield timing(target, plan, rng=rng)

@@ -1,0 +1,49 @@
+"""Our own devices as black boxes, and which values to ask any device about."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from shuffledp.audit.target import CallableTarget
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.catalog import build
+
+
+def device_target(
+    mechanism: str, parameters: Mapping[str, int | float | str]
+) -> CallableTarget:
+    """Returns the mechanism of this name as a black box.
+
+    Raises:
+        InvalidInputError: If the name is unknown, parameters do not fit, or it draws no
+            message from a value alone.
+    """
+    device = build(mechanism, parameters)
+    if not hasattr(device, "randomize"):
+        raise InvalidInputError(
+            f"Expected a mechanism that draws a message from a value, got {mechanism}."
+        )
+    given = ", ".join(f"{name} {value}" for name, value in device.parameters.items())
+    return CallableTarget(device, f"{mechanism}, {given}" if given else mechanism)
+
+
+def usual_values(box: Any) -> list[Any] | None:
+    """Returns values that a device is asked about, if it says which it takes.
+
+    Of categories the first two and the last; of a range of numbers both ends, and a number
+    off the middle.
+    """
+    k = getattr(box, "num_categories", None)
+    if isinstance(k, int):
+        return sorted({0, 1, k - 1})
+    low, high = getattr(box, "low", None), getattr(box, "high", None)
+    if isinstance(low, int | float) and isinstance(high, int | float):
+        off = 0.65 * low + 0.35 * high
+        # As people would write it, unless that is out of range.
+        short = float(f"{off:.6g}")
+        return [float(low), short if low < short < high else off, float(high)]
+    return None
+
+
+def promised_delta(box: Any) -> float:
+    """Returns what a device promises with every level; 0 if it does not say."""
+    return float(getattr(box, "delta_local", 0.0))

@@ -1,0 +1,130 @@
+"""Events that tell two values apart: learned, chosen, and then measured.
+
+Messages go three ways. From the first part scores are learned; on the second, each score's
+thresholds are tried, and the one event is chosen that would prove most; the third part is
+used for nothing but counting how often that event happens. So it does not matter how many
+events were tried: of each kind of statement there is one per ordered pair of values, which
+was fixed before the counted messages were looked at.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.audit.intervals import (
+    chance_at_least,
+    chance_at_most,
+    delta_at_least,
+    epsilon_at_least,
+)
+from shuffledp.audit.messages import Messages
+from shuffledp.audit.scores import Score, learn
+from shuffledp.types import Floats, Ints
+
+# (lower bounds of R(x)(S), upper bounds of R(x')(S)) -> what they prove.
+Proves = Callable[[Floats, Floats], Floats]
+# Thresholds that are tried of each score; more of them in the tails.
+_THRESHOLDS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """A set of messages: those whose score is on one side of a threshold.
+
+    Attributes:
+        score: Of a message.
+        threshold: The last score that belongs to it.
+        above: Whether scores from the threshold upward belong to it, or downward.
+    """
+
+    score: Score
+    threshold: float
+    above: bool
+
+    def contains(self, scores: Floats) -> NDArray[np.bool_]:
+        """Returns which messages, given by their scores, belong to the event, (n,)."""
+        found: NDArray[np.bool_] = (
+            scores >= self.threshold if self.above else scores <= self.threshold
+        )
+        return found
+
+    def __str__(self) -> str:
+        return self.score.words(self.threshold, above=self.above)
+
+
+def promises_broken(epsilon: float, delta: float) -> tuple[Proves, Proves]:
+    """Returns what two chances prove of epsilon at this delta, and of delta at epsilon."""
+    return partial(epsilon_at_least, delta=delta), partial(
+        delta_at_least, epsilon=epsilon
+    )
+
+
+def learn_scores(here: Messages, there: Messages) -> list[Score]:
+    """Returns scores learned from the first half of what is there to learn from."""
+    return learn(_first(here), _first(there))
+
+
+def choose(
+    scores: list[Score],
+    here: Messages,
+    there: Messages,
+    *,
+    proves: Proves,
+    alpha: float,
+    growth: float,
+) -> Event:
+    """Returns the event that proves most for x against x', as it looks beforehand.
+
+    Args:
+        scores: That suspect x rather than x', or the other way round.
+        here: Messages about x, of which the second part is looked at.
+        there: The same about x'.
+        proves: What two chances prove.
+        alpha: The probability that each bound may be wrong with.
+        growth: How many messages will be counted for each of those looked at.
+    """
+    parts = _rest(here), _rest(there)
+    best, found = -1.0, Event(scores[0], 0.0, True)
+    for score in scores:
+        one, other = (np.sort(score(part)) for part in parts)
+        tried = _thresholds(one, other)
+        for above in (True, False):
+            hits = [_hits(scored, tried, above=above) for scored in (one, other)]
+            low = chance_at_least(hits[0] * growth, one.size * growth, alpha)
+            high = chance_at_most(hits[1] * growth, other.size * growth, alpha)
+            proven = proves(low, high)
+            place = int(np.argmax(proven))
+            if proven[place] > best:
+                best = float(proven[place])
+                found = Event(score, float(tried[place]), above)
+    return found
+
+
+def _first(messages: Messages) -> Messages:
+    return messages.at(np.arange(len(messages) // 2))
+
+
+def _rest(messages: Messages) -> Messages:
+    return messages.at(np.arange(len(messages) // 2, len(messages)))
+
+
+def _thresholds(one: Floats, other: Floats) -> Floats:
+    """Returns scores between which few messages lie in the tails, and many inside."""
+    both = np.unique(np.concatenate([one, other]))
+    if both.size <= _THRESHOLDS:
+        return both
+    half = _THRESHOLDS // 4
+    ranks = np.geomspace(1.0, both.size / 2.0, half).astype(np.int64) - 1
+    even = np.linspace(0, both.size - 1, 2 * half).astype(np.int64)
+    chosen: Floats = both[np.unique([*ranks, *even, *(both.size - 1 - ranks)])]
+    return chosen
+
+
+def _hits(scored: Floats, tried: Floats, *, above: bool) -> Ints:
+    """Returns how many sorted scores belong to each event, shape (thresholds,)."""
+    if above:
+        return scored.size - np.searchsorted(scored, tried, side="left")
+    return np.searchsorted(scored, tried, side="right")

@@ -1,0 +1,123 @@
+"""What is asked of a black box, and how sure the answers are to be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shuffledp.arrays import as_number, level_array
+from shuffledp.audit.messages import described
+from shuffledp.audit.power import Power, most_visible, powers
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import check_budgets
+
+LEAST_SAMPLES = 200
+_MOST_SAMPLES = 10**9
+# Learned from at most, per value and level: more of them teach nothing new.
+MOST_LEARNED = 200_000
+# Of the chance to be wrong, the part that bounds may use; checks of behavior have the rest.
+_SHARE_OF_BOUNDS = 0.9
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked of a black box, and how sure answers are to be.
+
+    Attributes:
+        values: What people may hold, at least two.
+        levels: Local budgets, > 0, ascending.
+        delta: What is promised with each.
+        samples: Messages per value and level.
+        confidence: Of everything that is said.
+    """
+
+    values: tuple[Any, ...]
+    levels: tuple[float, ...]
+    delta: float
+    samples: int
+    confidence: float
+
+    @property
+    def learned(self) -> int:
+        """Messages per value and level that events are learned from."""
+        return min(self.samples // 2, MOST_LEARNED)
+
+    @property
+    def counted(self) -> int:
+        """Messages per value and level that are counted."""
+        return self.samples - self.learned
+
+    @property
+    def intervals(self) -> int:
+        """One-sided bounds in all: two statements of two chances per ordered pair."""
+        pairs = len(self.values) * (len(self.values) - 1)
+        return 4 * pairs * len(self.levels)
+
+    @property
+    def alpha(self) -> float:
+        """The probability that one bound may be wrong with."""
+        return _SHARE_OF_BOUNDS * (1.0 - self.confidence) / self.intervals
+
+    @property
+    def alpha_of_behavior(self) -> float:
+        """The probability that checks of behavior, all together, may be wrong with."""
+        return (1.0 - _SHARE_OF_BOUNDS) * (1.0 - self.confidence)
+
+    @property
+    def powers(self) -> tuple[Power, ...]:
+        """How many samples show budgets above each level."""
+        return tuple(
+            power
+            for level in self.levels
+            for power in powers(
+                level, delta=self.delta, alpha=self.alpha, most_learned=MOST_LEARNED
+            )
+        )
+
+    @property
+    def most_visible(self) -> float:
+        """The largest epsilon that this audit can prove of anything."""
+        return most_visible(self.counted, delta=self.delta, alpha=self.alpha)
+
+
+def plan_audit(
+    values: Sequence[Any],
+    levels: Sequence[float],
+    *,
+    delta: float = 0.0,
+    samples: int = 100_000,
+    confidence: float = 0.99,
+) -> Plan:
+    """Returns what is going to be asked.
+
+    Args:
+        values: What people may hold: two or more different ones.
+        levels: The promised local budgets, > 0.
+        delta: What is promised with each, in [0, 1).
+        samples: Messages per value and level, 200 to 10^9.
+        confidence: In [0.5, 1).
+
+    Raises:
+        InvalidInputError: If something is out of range, or twice there.
+    """
+    texts = [described(value) for value in values]
+    if len(texts) < 2 or len(set(texts)) != len(texts):
+        raise InvalidInputError(
+            f"Expected two or more different values, got {', '.join(texts) or 'none'}."
+        )
+    budgets = level_array(levels)
+    check_budgets(budgets)
+    if budgets.size == 0 or not np.all(budgets > 0.0):
+        raise InvalidInputError("Expected one or more levels > 0.")
+    if not 0.0 <= as_number(delta, "delta") < 1.0:
+        raise InvalidInputError(f"Expected 0 <= delta < 1, got {delta:g}.")
+    if not 0.5 <= as_number(confidence, "confidence") < 1.0:
+        raise InvalidInputError(f"Expected 0.5 <= confidence < 1, got {confidence:g}.")
+    whole = isinstance(samples, int | np.integer) and not isinstance(samples, bool)
+    if not (whole and LEAST_SAMPLES <= samples <= _MOST_SAMPLES):
+        raise InvalidInputError(
+            f"Expected {LEAST_SAMPLES} to {_MOST_SAMPLES:g} samples, got {samples!r}."
+        )
+    distinct = tuple(sorted(set(budgets.tolist())))
+    return Plan(tuple(values), distinct, float(delta), int(samples), float(confidence))

@@ -1,0 +1,175 @@
+"""A black box behind a pipe: any program, in any language, that reads and writes lines.
+
+A question is one line of JSON, and so is its answer:
+
+    {"values": [0, 1, 1], "levels": [0.5, 0.5, 2.0]}
+    {"messages": [1, 1, 0]}
+
+A message is a number (decimals as long as needed to tell doubles apart), a text (bytes as
+text, in whatever encoding), a list of numbers of one length, or a list of any length, whose
+order counts. Both sides write one line at a time, and the program ends when its input does.
+It runs without a shell, in a process group of its own, which is killed at the end, whatever
+became of it. What it writes to its error output is shown if it fails.
+"""
+
+import json
+import os
+import selectors
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import IO, Any
+
+from shuffledp.audit.messages import Messages, as_messages
+from shuffledp.audit.target import Target, Values
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats
+
+# Values per question, and seconds until an answer is given up.
+_MOST_VALUES, _SECONDS = 1000, 60.0
+_CHUNK, _LONGEST_ANSWER = 1 << 16, 1 << 28
+_SHOWN = 300
+
+
+@dataclass(frozen=True)
+class ProcessTarget:
+    """A command that is started when the audit is.
+
+    Attributes:
+        command: As in a shell, but nothing is expanded.
+        seconds: How long an answer may take.
+    """
+
+    command: str
+    seconds: float = _SECONDS
+
+    @property
+    def name(self) -> str:
+        """The command."""
+        return self.command
+
+    def draw(self, values: Values, levels: Floats, *, rng: Rng) -> Messages:
+        """Starts the program for one question."""
+        with self.started() as running:
+            return running.draw(values, levels, rng=rng)
+
+    def started(self) -> AbstractContextManager[Target]:
+        """Starts the program; it is killed at the end."""
+        return _running(self)
+
+
+@dataclass(frozen=True)
+class _Running:
+    name: str
+    process: subprocess.Popen[bytes]
+    errors: IO[bytes]
+    seconds: float
+
+    def draw(self, values: Values, levels: Floats, *, rng: Rng) -> Messages:
+        """Asks for all values, some at a time; the randomness is the program's own."""
+        del rng
+        answers: list[Any] = []
+        for begin in range(0, len(values), _MOST_VALUES):
+            part = slice(begin, begin + _MOST_VALUES)
+            some = values[part] if isinstance(values, list) else values[part].tolist()
+            question = {"values": some, "levels": levels[part].tolist()}
+            answers += self._ask(question, len(some))
+        return as_messages(answers)
+
+    def started(self) -> AbstractContextManager[Target]:
+        """Raises InvalidInputError: it runs."""
+        raise InvalidInputError("Expected a command that does not run yet.")
+
+    def _ask(self, question: dict[str, Any], size: int) -> list[Any]:
+        line = self._answer(json.dumps(question).encode() + b"\n")
+        try:
+            answer = json.loads(line)
+            messages = answer["messages"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            messages = None
+        if not isinstance(messages, list) or len(messages) != size:
+            shown = line[:_SHOWN].decode("utf-8", "replace")
+            raise InvalidInputError(
+                f'Expected {{"messages": [...]}} with {size} messages on one line from '
+                f"{self.name}, got {shown!r}."
+            )
+        return messages
+
+    def _answer(self, question: bytes) -> bytes:
+        """Writes and reads at once: neither side can wait for the other for ever."""
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        end, answer, left = time.monotonic() + self.seconds, b"", memoryview(question)
+        with selectors.DefaultSelector() as selector:
+            selector.register(stdin, selectors.EVENT_WRITE)
+            selector.register(stdout, selectors.EVENT_READ)
+            while not answer.endswith(b"\n"):
+                ready = selector.select(max(end - time.monotonic(), 0.0))
+                if not ready:
+                    raise self._failed(f"an answer within {self.seconds:g} seconds")
+                for key, _ in ready:
+                    if key.fileobj is stdin:
+                        with suppress(BlockingIOError):
+                            left = self._write(left)
+                        if not left:
+                            selector.unregister(stdin)
+                        continue
+                    read = os.read(stdout.fileno(), _CHUNK)
+                    answer += read
+                    if not read or len(answer) > _LONGEST_ANSWER:
+                        raise self._failed("an answer on one line")
+        return answer
+
+    def _write(self, left: memoryview) -> memoryview:
+        assert self.process.stdin is not None
+        try:
+            return left[os.write(self.process.stdin.fileno(), left) :]
+        except BrokenPipeError as error:
+            raise self._failed("a program that reads questions") from error
+
+    def _failed(self, expected: str) -> InvalidInputError:
+        self.errors.seek(0)
+        said = self.errors.read()[-_SHOWN:].decode("utf-8", "replace").strip()
+        return InvalidInputError(
+            f"Expected {expected} from {self.name}"
+            + (f", which says: {said}" if said else ".")
+        )
+
+
+@contextmanager
+def _running(target: ProcessTarget) -> Iterator[Target]:
+    words = shlex.split(target.command)
+    if not words:
+        raise InvalidInputError("Expected a command, got nothing.")
+    with tempfile.TemporaryFile() as errors:
+        try:
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise InvalidInputError(
+                f"Expected a command that can be started, got {words[0]!r}: "
+                f"{error.strerror}."
+            ) from error
+        # Leaving the process closes its pipes and waits for it.
+        with process:
+            try:
+                assert process.stdin is not None
+                os.set_blocking(process.stdin.fileno(), False)
+                yield _Running(target.command, process, errors, target.seconds)
+            finally:
+                # Its group, too: a program may have started others.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,149 @@
+"""What an audit of a randomizer found, and how sure it is."""
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from shuffledp.audit.power import Power
+from shuffledp.version import __version__
+
+
+class Verdict(StrEnum):
+    """What an audit may say. It never says that a promise is kept."""
+
+    BROKEN = "the promise is broken"
+    NOTHING_FOUND = "nothing found"
+    BLIND = "cannot see anything"
+
+
+class Outcome(StrEnum):
+    """How a check of a black box's behavior ended."""
+
+    FINE = "nothing found"
+    BROKEN = "broken"
+    WARNING = "warning"
+    NOT_APPLICABLE = "not applicable"
+
+
+@dataclass(frozen=True)
+class Behavior:
+    """One check besides the bounds.
+
+    Attributes:
+        about: What was looked at.
+        outcome: How it ended; a warning is no verdict.
+        text: What was seen, with numbers.
+    """
+
+    about: str
+    outcome: Outcome
+    text: str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What one event proves about a pair of values.
+
+    Attributes:
+        bound: The least epsilon, or delta, that allows what was counted.
+        event: The event in words.
+        hits: Messages about x, and about x', that belong to it.
+        counted: How many were looked at for each.
+    """
+
+    bound: float
+    event: str
+    hits: tuple[int, int]
+    counted: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What was found about x against x' at one level.
+
+    Attributes:
+        level: The promised epsilon.
+        value: x, as written.
+        other: x', as written.
+        epsilon: The least epsilon that can be promised, at the promised delta.
+        delta: The least delta that can be promised, at the promised epsilon.
+    """
+
+    level: float
+    value: str
+    other: str
+    epsilon: Shown
+    delta: Shown
+
+
+@dataclass(frozen=True)
+class RandomizerAudit:
+    """Everything that an audit of a black box found.
+
+    Attributes:
+        target: What was audited.
+        delta: What is promised with every level.
+        samples: Messages per value and level.
+        counted: How many of them were counted; events were learned from the others.
+        confidence: With this probability at least, everything here is true that is said to
+            be broken; if all promises are kept, nothing is.
+        intervals: One-sided bounds that hold together.
+        alpha: The probability that each of them may be wrong with.
+        powers: What was to be seen, known beforehand.
+        most_visible: The largest epsilon that so many samples can prove of anything.
+        pairs: All ordered pairs of values, at every level.
+        behaviors: The other checks.
+    """
+
+    target: str
+    delta: float
+    samples: int
+    counted: int
+    confidence: float
+    intervals: int
+    alpha: float
+    powers: tuple[Power, ...]
+    most_visible: float
+    pairs: tuple[Pair, ...]
+    behaviors: tuple[Behavior, ...]
+
+    @property
+    def broken(self) -> tuple[Pair, ...]:
+        """The pairs that break the promise, the largest excess first."""
+        found = [pair for pair in self.pairs if breaks(pair, self.delta)]
+        return tuple(sorted(found, key=lambda pair: pair.level - pair.epsilon.bound))
+
+    @property
+    def blind_levels(self) -> tuple[float, ...]:
+        """Levels of which no number of hits would have said anything."""
+        levels = dict.fromkeys(pair.level for pair in self.pairs)
+        return tuple(level for level in levels if level >= self.most_visible)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What can be said in the end."""
+        if self.broken or any(b.outcome is Outcome.BROKEN for b in self.behaviors):
+            return Verdict.BROKEN
+        if len(self.blind_levels) == len({pair.level for pair in self.pairs}):
+            return Verdict.BLIND
+        return Verdict.NOTHING_FOUND
+
+    def best(self, level: float) -> Pair:
+        """Returns the pair that shows the largest epsilon at a level."""
+        found = [pair for pair in self.pairs if pair.level == level]
+        return max(found, key=lambda pair: pair.epsilon.bound)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns everything, for machines."""
+        return {
+            "version": __version__,
+            "verdict": str(self.verdict),
+            "blind_levels": list(self.blind_levels),
+            **asdict(self),
+        }
+
+
+def breaks(pair: Pair, delta: float) -> bool:
+    """Does this pair show more than was promised?"""
+    # Rounding decides nothing; bounds are rounded downward already.
+    return pair.epsilon.bound > pair.level * (1.0 + 1e-12) or pair.delta.bound > delta

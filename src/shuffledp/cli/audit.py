@@ -1,0 +1,22 @@
+"""`shuffledp audit`: evidence from outside."""
+
+import click
+
+from shuffledp.cli.audit_randomizer import randomizer_command
+
+
+@click.group("audit")
+def audit_group() -> None:
+    """Test from outside: does a black box keep what it promises?
+
+    \b
+    Our devices:        shuffledp audit randomizer laplace --levels 0.5,1
+    A Python function:  shuffledp audit randomizer mymodule:client --levels 1 --values 0,1
+    Any other program:  shuffledp audit randomizer "node client.js" --levels 1 --values 0,1
+
+    A test finds what is broken, and proves it. That it finds nothing proves nothing; what
+    it would have found is said before it starts.
+    """
+
+
+audit_group.add_command(randomizer_command)

@@ -1,0 +1,154 @@
+"""`shuffledp audit randomizer`: messages of a black box against its promise."""
+
+import sys
+import time
+from typing import Any
+
+import click
+import numpy as np
+
+from shuffledp.audit.devices import device_target, promised_delta, usual_values
+from shuffledp.audit.plan import plan_audit
+from shuffledp.audit.process_target import ProcessTarget
+from shuffledp.audit.randomizer import audit_randomizer
+from shuffledp.audit.result import Verdict
+from shuffledp.audit.target import CallableTarget, Target, callable_target
+from shuffledp.cli import parse
+from shuffledp.cli.audit_table import findings, powers
+from shuffledp.cli.console import duration, share_bar, show, show_json
+from shuffledp.cli.mechanism import parameter_options
+from shuffledp.cli.shared_options import json_option
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.catalog import MECHANISMS
+
+
+@click.command("randomizer")
+@click.argument("target", metavar="COMMAND|MODULE:NAME|MECHANISM")
+@click.option(
+    "--levels",
+    required=True,
+    metavar="EPSILON,...",
+    help="The local budgets that it promises to keep, when asked for them.",
+)
+@click.option(
+    "--values",
+    metavar="VALUE,...",
+    help="What people may hold: numbers or texts, or a list in JSON. All pairs are tried. "
+    "Of devices that say which values they take, a few of them by default.",
+)
+@click.option(
+    "--delta",
+    type=float,
+    help="What it promises with every level [default: 0, or what a device says].",
+)
+@click.option(
+    "--samples",
+    type=int,
+    default=100_000,
+    show_default=True,
+    help="Messages per value and level: half of them, or 200,000, to learn from, the "
+    "others to test with.",
+)
+@click.option(
+    "--confidence",
+    type=float,
+    default=0.99,
+    show_default=True,
+    help="Of everything that is said to be broken, together.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    help="Of the order of questions, and of boxes that take randomness [default: none].",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.0, 86_400.0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Seconds that a program may take for an answer.",
+)
+@parameter_options
+@json_option
+def randomizer_command(
+    target: str,
+    levels: str,
+    values: str | None,
+    delta: float | None,
+    samples: int,
+    confidence: float,
+    seed: int | None,
+    timeout: float,
+    parameters: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Test whatever maps a value and a level to a message.
+
+    It is one of our mechanisms by name, with its parameters; a Python function, class or
+    object, as MODULE:NAME, called with values, levels and, if it takes one, rng; or a
+    command, which reads {"values": [...], "levels": [...]} and answers {"messages": [...]},
+    one line each. Messages are numbers, texts, lists of numbers, or sets.
+
+    From one part of the messages it learns, for each pair of values, an event that tells
+    them apart; on the others it tests it, with exact intervals. The result is a lower bound
+    of the epsilon, and of the delta, that can be promised. Exit code 1 says that a promise
+    is broken, or that so few samples cannot show anything.
+
+    \b
+    Examples:
+      shuffledp audit randomizer kary-response --categories 4 --levels 0.5,1,2
+      shuffledp audit randomizer mymodule:client --values '"yes","no"' --levels 1
+      shuffledp audit randomizer "node client.js" --values 0,1 --levels 1 --json
+    """
+    started = time.monotonic()
+    box = _target(target, parameters, timeout)
+    plan = plan_audit(
+        _values(values, box),
+        parse.level_list(levels),
+        delta=_delta(delta, box),
+        samples=samples,
+        confidence=confidence,
+    )
+    if not as_json:
+        show(*powers(plan, box.name))
+    with share_bar("audit") as on_share:
+        found = audit_randomizer(
+            box, plan, rng=np.random.default_rng(seed), on_share=on_share
+        )
+    if as_json:
+        show_json({"seed": seed} | found.to_dict())
+    else:
+        show(*findings(found), f"\nAfter {duration(time.monotonic() - started)}")
+    sys.exit(0 if found.verdict is Verdict.NOTHING_FOUND else 1)
+
+
+def _target(target: str, parameters: dict[str, Any], timeout: float) -> Target:
+    if target in MECHANISMS:
+        return device_target(target, parameters)
+    if parameters:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in parameters)
+        raise InvalidInputError(
+            f"Expected {names} only with one of {', '.join(MECHANISMS)}, got {target}."
+        )
+    module, colon, name = target.partition(":")
+    dotted = (*module.split("."), *name.split("."))
+    if colon and all(part.isidentifier() for part in dotted):
+        return callable_target(target)
+    return ProcessTarget(target, timeout)
+
+
+def _values(values: str | None, box: Target) -> list[Any]:
+    if values is not None:
+        return parse.value_list(values)
+    usual = usual_values(box.box) if isinstance(box, CallableTarget) else None
+    if usual is None:
+        raise InvalidInputError(
+            "Expected --values: this box does not say what it takes."
+        )
+    return usual
+
+
+def _delta(delta: float | None, box: Target) -> float:
+    if delta is not None:
+        return delta
+    return promised_delta(box.box) if isinstance(box, CallableTarget) else 0.0

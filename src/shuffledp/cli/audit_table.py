@@ -1,0 +1,110 @@
+"""What `shuffledp audit` prints for people."""
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+
+from shuffledp.audit.messages import described
+from shuffledp.audit.plan import Plan
+from shuffledp.audit.result import Outcome, Pair, RandomizerAudit, Verdict
+
+
+def powers(plan: Plan, name: str) -> Iterator[RenderableType]:
+    """Yields what is going to be tested, and what that can show."""
+    values = ", ".join(described(value) for value in plan.values)
+    yield (
+        f"Audit of {name}: values {values}; {plan.samples:,} messages per value and level, "
+        f"{plan.learned:,} to learn from, {plan.counted:,} to test with.\n"
+    )
+    table = _table("level", "true epsilon", "samples, at best", "samples, rare event")
+    for power in plan.powers:
+        true = power.level * (1.0 + power.excess)
+        table.add_row(
+            f"{power.level:g}",
+            f"{true:.4g} (+{power.excess:.0%})",
+            _whole(power.at_best, plan.samples),
+            _whole(power.rare, plan.samples),
+        )
+    yield table
+    yield (
+        "So many messages per value and level show a larger epsilon than promised with 90% "
+        "chance, if the box is as telling as binary response; or if its most telling event "
+        "comes once in 100 times. * More than this audit draws.\n"
+    )
+    for level in plan.levels:
+        if level >= plan.most_visible:
+            yield (
+                f"This audit cannot see anything at level {level:g}: {plan.counted:,} "
+                f"messages never prove an epsilon above {plan.most_visible:.3g}.\n"
+            )
+
+
+def findings(found: RandomizerAudit) -> Iterator[RenderableType]:
+    """Yields the table of all pairs, the most telling events, and the verdict."""
+    table = _table("level", "value", "against", "epsilon >=", "delta >=", "")
+    for pair in found.pairs:
+        worst = "broken" if pair in found.broken else ""
+        table.add_row(
+            f"{pair.level:g}",
+            pair.value,
+            pair.other,
+            f"{pair.epsilon.bound:.4g}",
+            f"{pair.delta.bound:.3g}",
+            worst,
+        )
+    yield table
+    yield (
+        f"The epsilon that can be promised at delta {found.delta:g}, and the delta at the "
+        f"promised epsilon, are at least these. All {found.intervals} bounds hold together "
+        f"with confidence {found.confidence:g}; each may be wrong with probability "
+        f"{found.alpha:.2g}.\n"
+    )
+    for level in dict.fromkeys(pair.level for pair in found.pairs):
+        yield _event(found.best(level))
+    yield ""
+    for behavior in found.behaviors:
+        yield f"{behavior.about}: {behavior.outcome}: {behavior.text}"
+    yield f"\nVerdict: {_verdict(found)}"
+
+
+def _event(pair: Pair) -> str:
+    here, there = pair.epsilon.hits
+    return (
+        f"Level {pair.level:g}, the most telling event about a message: "
+        f"{pair.epsilon.event}. It happened {here:,} times about {pair.value} and "
+        f"{there:,} times about {pair.other}, of {pair.epsilon.counted:,} each."
+    )
+
+
+def _verdict(found: RandomizerAudit) -> str:
+    if found.verdict is Verdict.BROKEN:
+        parts = []
+        if found.broken:
+            worst = found.broken[0]
+            parts.append(
+                f"at level {worst.level:g}, epsilon is at least {worst.epsilon.bound:.4g}"
+                if worst.epsilon.bound > worst.level
+                else f"at level {worst.level:g}, delta is at least {worst.delta.bound:.3g}"
+            )
+        parts += [b.about for b in found.behaviors if b.outcome is Outcome.BROKEN]
+        return f"{found.verdict}: {'; '.join(parts)}."
+    if found.verdict is Verdict.BLIND:
+        return f"{found.verdict}: there are too few samples for these levels."
+    blind = ", ".join(f"{level:g}" for level in found.blind_levels)
+    text = f"{found.verdict}. That is no proof that the promise is kept."
+    return text + (f" Levels that could not be seen: {blind}." if blind else "")
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading else "left")
+    return table
+
+
+def _whole(number: int | None, drawn: int) -> str:
+    if number is None:
+        return "never"
+    return f"{number:,}{' *' if number > drawn else ''}"

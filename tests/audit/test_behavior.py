@@ -1,0 +1,114 @@
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from oracles import broken_devices
+
+import shuffledp as sdp
+from shuffledp.audit.dependence import dependence, neighbors_alike
+from shuffledp.audit.messages import as_messages
+from shuffledp.audit.plan import plan_audit
+from shuffledp.audit.repeats import AGAIN, FORK, RESTART, repeats
+from shuffledp.audit.result import Outcome
+from shuffledp.audit.target import CallableTarget
+from shuffledp.audit.timing import exchanged, timing
+
+PLAN = plan_audit([0, 3], [1.0])
+BROKEN, FINE = Outcome.BROKEN, Outcome.FINE
+
+
+def repeated(box: Any) -> dict[str, Outcome]:
+    found = repeats(
+        CallableTarget(box, "a box"), PLAN, alpha=1e-4, rng=np.random.default_rng(1)
+    )
+    return {behavior.about: behavior.outcome for behavior in found}
+
+
+@pytest.mark.parametrize(
+    ("box", "again", "restart", "fork"),
+    [
+        (sdp.KRandomizedResponse(4), FINE, FINE, FINE),
+        (broken_devices.forked_seed, FINE, FINE, BROKEN),
+        (broken_devices.fixed_seed, BROKEN, BROKEN, BROKEN),
+    ],
+)
+def test_seeds_that_repeat_are_found_where_they_do(
+    box: Any, again: Outcome, restart: Outcome, fork: Outcome
+) -> None:
+    assert repeated(box) == {AGAIN: again, RESTART: restart, FORK: fork}
+
+
+def test_messages_that_hardly_vary_say_nothing_of_seeds() -> None:
+    found = repeated(lambda values, levels: values)
+
+    assert set(found.values()) == {Outcome.NOT_APPLICABLE}
+
+
+def test_what_cannot_be_sent_to_another_process_is_asked_in_this_one_only() -> None:
+    rng = np.random.default_rng(3)
+
+    found = repeated(lambda values, levels: rng.random(values.size))
+
+    not_applicable = Outcome.NOT_APPLICABLE
+    assert found == {AGAIN: FINE, RESTART: not_applicable, FORK: not_applicable}
+
+
+@pytest.mark.parametrize(
+    ("box", "outcome"),
+    [
+        (broken_devices.memoized_coin, BROKEN),
+        (broken_devices.response, FINE),
+        (broken_devices.rounded_laplace, FINE),
+        (lambda v, e, rng: np.repeat(rng.normal(size=v.size // 2), 2), BROKEN),
+        (
+            lambda v, e, rng: np.convolve(rng.normal(size=v.size + 1), [1, 1], "valid"),
+            BROKEN,
+        ),
+    ],
+)
+def test_messages_that_depend_on_the_one_before_are_found(
+    box: Any, outcome: Outcome
+) -> None:
+    # With this seed; of right boxes, one in a thousand seeds is an alarm.
+    target, rng = CallableTarget(box, "a box"), np.random.default_rng(2)
+
+    assert dependence(target, PLAN, alpha=1e-3, rng=rng).outcome is outcome
+
+
+def test_dependence_has_exact_false_alarms() -> None:
+    rng = np.random.default_rng(4)
+    chances = [
+        neighbors_alike(as_messages(rng.integers(3, size=100)))[0] for _ in range(500)
+    ]
+
+    for alpha in (0.05, 0.2, 0.5):
+        # 4 standard errors: falsely refused once in 10,000 times, for each of the three.
+        allowed = alpha + 4.0 * np.sqrt(alpha * (1.0 - alpha) / 500)
+        assert np.mean(np.array(chances) <= alpha) <= allowed
+
+
+def _slower(values: Any, levels: Any) -> Any:
+    time.sleep(1e-3 * float(values[0] == 3))
+    return values
+
+
+def test_time_that_depends_on_the_value_is_a_warning_with_its_size() -> None:
+    found = timing(CallableTarget(_slower, "a box"), PLAN, rng=np.random.default_rng(5))
+
+    assert found.outcome is Outcome.WARNING
+    assert "200 messages about 3 take" in found.text
+    assert "with chance 0.001" in found.text
+
+
+def test_times_that_do_not_depend_on_the_value_are_rarely_warned_of() -> None:
+    rng = np.random.default_rng(6)
+    rounds = rng.lognormal(size=(200, 1))
+
+    chances = [
+        exchanged(rounds[:20] * rng.lognormal(size=(20, 3)), seed=seed)[0]
+        for seed in range(20)
+    ]
+
+    # Of 20 exact p-values, 6 or more below 0.05 come once in 3,000 times.
+    assert sum(chance <= 0.05 for chance in chances) < 6

@@ -1,0 +1,60 @@
+import mpmath  # type: ignore[import-untyped]
+import numpy as np
+import pytest
+
+from shuffledp.audit.intervals import (
+    chance_at_least,
+    chance_at_most,
+    delta_at_least,
+    epsilon_at_least,
+)
+
+
+def tail(size: int, chance: mpmath.mpf, least: int) -> mpmath.mpf:
+    """P(Bin(size, chance) >= least), term by term."""
+    terms = (
+        mpmath.binomial(size, k) * chance**k * (1 - chance) ** (size - k)
+        for k in range(least, size + 1)
+    )
+    return mpmath.fsum(terms)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1e-4, 1e-9])
+@pytest.mark.parametrize(("hits", "size"), [(1, 20), (7, 20), (20, 20), (3, 400)])
+def test_bounds_are_where_the_tail_is_alpha(hits: int, size: int, alpha: float) -> None:
+    low = float(chance_at_least(hits, size, alpha))
+    high = float(chance_at_most(size - hits, size, alpha))
+
+    with mpmath.workdps(50):
+        reached = tail(size, mpmath.mpf(low), hits)
+        # Bounds are moved outward by 1e-9 of themselves; tails of 400 by 400 times as much.
+        assert alpha * (1 - 1e-6) <= reached <= alpha
+    assert high == pytest.approx(1.0 - low, rel=1e-8)
+
+
+def test_nothing_is_known_of_chances_at_the_ends() -> None:
+    assert chance_at_least(0, 10, 0.01) == 0.0
+    assert chance_at_most(10, 10, 0.01) == 1.0
+
+
+@pytest.mark.parametrize("size", [1, 13, 40])
+def test_every_chance_is_covered_exactly_as_often_as_stated(size: int) -> None:
+    alpha, counts = 0.03, np.arange(size + 1)
+    low, high = (f(counts, size, alpha) for f in (chance_at_least, chance_at_most))
+
+    for chance in np.linspace(0.001, 0.999, 60):
+        law = [float(mpmath.binomial(size, k)) for k in counts.tolist()]
+        law *= chance**counts * (1.0 - chance) ** (size - counts)
+        assert law[low > chance].sum() <= alpha
+        assert law[high < chance].sum() <= alpha
+
+
+def test_chances_of_a_device_that_keeps_its_promise_prove_nothing_beyond() -> None:
+    epsilon, delta = 1.3, 0.01
+    there = np.linspace(0.001, 0.3, 50)
+    here = np.exp(epsilon) * there + delta
+
+    assert epsilon_at_least(here, there, delta) == pytest.approx(epsilon, rel=1e-9)
+    assert delta_at_least(here, there, epsilon) == pytest.approx(delta, rel=1e-9)
+    assert np.all(epsilon_at_least(here, there, 0.5) == 0.0) == bool(np.all(here < 0.5))
+    assert np.all(delta_at_least(here, there, 800.0) == 0.0)

@@ -1,0 +1,118 @@
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import Command
+
+BOX = """
+def client(values, levels, rng):
+    return [
+        value if keeps else "hush"
+        for value, keeps in zip(values, rng.random(len(values)) < 0.5, strict=True)
+    ]
+
+
+class Numbers:
+    low, high, delta_local = 0.0, 2.0, 0.25
+
+    def randomize(self, values, levels, *, rng):
+        return rng.integers(4, size=len(values))
+"""
+
+
+@pytest.fixture(autouse=True)
+def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "audited_box.py").write_text(BOX, encoding="utf-8")
+    # The command looks into the working folder, and must not leave it there.
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "audited_box", raising=False)
+
+
+def test_a_device_by_name_is_asked_about_usual_values(command: Command) -> None:
+    shown = command(
+        "audit", "randomizer", "kary-response", "--categories", "5", "--levels", "1",
+        "--samples", "4000", "--seed", "1",
+    )  # fmt: skip
+
+    assert shown.code == 0
+    assert "Audit of kary-response, categories 5: values 0, 1, 4;" in shown.out
+    assert "1.1 (+10%)" in shown.out
+    assert "All 24 bounds hold together with confidence 0.99" in " ".join(
+        shown.out.split()
+    )
+    assert "Verdict: nothing found. That is no proof" in shown.out
+
+
+def test_a_broken_box_is_exit_code_1_and_says_by_which_event(command: Command) -> None:
+    arguments = (
+        "audit", "randomizer", "audited_box:client", "--values", "yes,no", "--levels",
+        "0.5", "--samples", "2000", "--seed", "1",
+    )  # fmt: skip
+    shown, document = command(*arguments), command(*arguments, "--json")
+
+    assert shown.code == document.code == 1
+    assert "the promise is broken: at level 0.5, epsilon is at least" in shown.out
+    found = document.json()
+    assert [behavior["about"] for behavior in found["behaviors"]] == [
+        "the same messages in the next call",
+        "the same messages after a restart",
+        "the same messages in two forks",
+        "messages that depend on the one before",
+        "time that depends on the value",
+    ]
+    assert found["verdict"] == "the promise is broken"
+    assert found["seed"] == 1
+    assert {pair["epsilon"]["event"] for pair in found["pairs"]} == {
+        "it is 'yes'",
+        "it is 'no'",
+    }
+
+
+def test_a_class_says_its_values_and_delta(command: Command) -> None:
+    document = command(
+        "audit", "randomizer", "audited_box:Numbers", "--levels", "0.5", "--samples",
+        "400", "--json",
+    ).json()  # fmt: skip
+
+    assert document["delta"] == 0.25
+    assert {pair["value"] for pair in document["pairs"]} == {"0.0", "0.7", "2.0"}
+
+
+def test_too_few_samples_cannot_show_anything_and_that_is_no_success(
+    command: Command,
+) -> None:
+    shown = command(
+        "audit", "randomizer", "kary-response", "--categories", "2", "--levels", "9",
+        "--samples", "1000",
+    )  # fmt: skip
+
+    assert shown.code == 1
+    text = " ".join(shown.out.split())
+    assert "This audit cannot see anything at level 9: 500 messages never prove" in text
+    assert "Verdict: cannot see anything: there are too few samples" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["audited_box:client"], "--values"),
+        (["audited_box:nobody", "--values", "0,1"], "module:name"),
+        (["no_such_module_here:f", "--values", "0,1"], "module:name"),
+        (
+            ["audited_box:client", "--values", "0,1", "--categories", "3"],
+            "--categories",
+        ),
+        (["audited_box:client", "--values", "0,NaN"], "finite numbers"),
+        (["rappor", "--bits", "8", "--hashes", "1"], "draws a message from a value"),
+        (["no-such-program-here", "--values", "0,1"], "can be started"),
+        (["kary-response", "--categories", "3", "--values", "0,5"], "values"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    command: Command, arguments: list[str], said: str
+) -> None:
+    # The power comes first, and nothing that could pass for a result.
+    outcome = command("audit", "randomizer", *arguments, "--levels", "1", "--json")
+
+    assert outcome.is_refusal
+    assert said in outcome.err
