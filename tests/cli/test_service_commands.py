@@ -473,6 +473,31 @@ def test_links_that_would_not_stay_on_their_lines_are_refused(
     assert not (tmp_path / "folder" / "roster-1.bin").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--database", "sqlite:///db"), "postgresql://USER@HOST/NAME"),
+        (
+            ("--database", "postgresql://a@b/c", "--metrics-port", "65535"),
+            "--metrics-port with 1 more ports after it",
+        ),
+    ],
+)
+def test_workers_that_cannot_share_what_they_need_do_not_start(
+    options: tuple[str, ...], expected: str, command: Command, tmp_path: Path
+) -> None:
+    create(command)
+
+    outcome = command(
+        *("serve", "shuffler", "folder", "--analyst", "https://a.example"),
+        *("--workers", "2", *options),
+    )
+
+    assert outcome.is_refusal
+    assert expected in outcome.err
+    assert not (tmp_path / "db").exists()
+
+
 def test_a_task_that_somebody_has_not_signed_does_not_run(
     command: Command, tmp_path: Path
 ) -> None:

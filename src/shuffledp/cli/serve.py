@@ -7,6 +7,7 @@ import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from shuffledp.cli.console import show
+from shuffledp.errors import InvalidInputError
 from shuffledp.report.words import plain
 
 if TYPE_CHECKING:
@@ -44,7 +46,8 @@ _HOST = click.option(
     show_default=True,
     help="Address to listen on: this machine's own, where a proxy stands before it.",
 )
-_RANGE = click.IntRange(0, 65535)
+_PORTS = 65536
+_RANGE = click.IntRange(0, _PORTS - 1)
 
 _PORT_HELP = "Of this address."
 _SHUFFLER_PORT = click.option(
@@ -99,6 +102,14 @@ def serve_group() -> None:
     help="Close a step by itself once so many people reported and every level has enough "
     "[when told to: shuffledp task close].",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Processes that share the port and a PostgreSQL database; the metrics of each "
+    "are one port after those of the one before.",
+)
 def shuffler_command(
     folders: tuple[Path, ...],
     database: str,
@@ -108,6 +119,7 @@ def shuffler_command(
     log_format: "LogFormat",
     analyst: str,
     close_at: int | None,
+    workers: int,
 ) -> None:
     """Collect sealed reports, forget who sent them and when, and hand them over.
 
@@ -118,8 +130,15 @@ def shuffler_command(
     from shuffledp.service.participant import page_folder
     from shuffledp.service.run import run  # Needs the extra.
     from shuffledp.service.secrets import load_task
-    from shuffledp.service.serve_shuffler import shuffler_app
+    from shuffledp.service.serve_shuffler import check_shared, shuffler_app
+    from shuffledp.service.workers import run_workers
 
+    if workers > 1:
+        check_shared(database)
+    if metrics_port is not None and metrics_port + workers > _PORTS:
+        raise InvalidInputError(
+            f"Expected --metrics-port with {workers - 1} more ports after it."
+        )
     tasks = [load_task(folder) for folder in folders]
 
     def started(url: str) -> None:
@@ -129,9 +148,26 @@ def shuffler_command(
         click.echo(f"Shuffler listening on {url}{invited}")
         _say_digests(tasks)
 
+    build = partial(shuffler_app, folders, database, analyst=analyst, close_at=close_at)
     with logged(log_format):
-        app = shuffler_app(folders, database, analyst=analyst, close_at=close_at)
-        run(app, host=host, port=port, started=started, metrics_port=metrics_port)
+        if workers == 1:
+            run(
+                build(),
+                host=host,
+                port=port,
+                started=started,
+                metrics_port=metrics_port,
+            )
+        else:
+            run_workers(
+                build,
+                number=workers,
+                host=host,
+                port=port,
+                started=started,
+                metrics_port=metrics_port,
+                log_format=log_format,
+            )
 
 
 @serve_group.command("analyst")

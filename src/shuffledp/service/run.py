@@ -57,6 +57,31 @@ def run(
     Raises:
         DataError: If it cannot listen there, or its database cannot be opened.
     """
+    with listen(host, port) as listening:
+        url = url_of(host, listening)
+        serve_on(
+            app, listening, started=lambda: started(url), metrics_port=metrics_port
+        )
+
+
+def serve_on(
+    app: Starlette,
+    listening: socket.socket,
+    *,
+    started: Callable[[], None],
+    metrics_port: int | None,
+) -> None:
+    """Serves on a socket that is open already, and that others may serve on, too.
+
+    Args:
+        app: The service.
+        listening: Where it listens.
+        started: Is told once it is ready.
+        metrics_port: Where monitoring of this machine asks; None for nowhere.
+
+    Raises:
+        DataError: If its database cannot be opened, or the port is taken.
+    """
     # What a service writes is for its own user's eyes.
     os.umask(0o077)
     config = uvicorn.Config(
@@ -79,12 +104,9 @@ def run(
         # Its own way would turn what goes wrong into a stack trace.
         lifespan="off",
     )
-    with _listening(host, port) as listening:
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{listening.getsockname()[1]}"
-        server = _Server(config, app, listening, lambda: started(url), metrics_port)
-        with suppress(KeyboardInterrupt):
-            server.run(sockets=[listening])
+    server = _Server(config, app, listening, started, metrics_port)
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
@@ -142,13 +164,24 @@ class _Server(uvicorn.Server):
             raise
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """Returns a socket that listens.
+
+    Raises:
+        DataError: If it cannot.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "no such address"
         raise DataError(f"Could not listen on {host}:{port}: {reason}.") from error
+
+
+def url_of(host: str, listening: socket.socket) -> str:
+    """Returns where a service is that listens."""
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listening.getsockname()[1]}"
 
 
 def hosted_tasks(

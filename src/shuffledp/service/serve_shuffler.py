@@ -5,6 +5,7 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
+from shuffledp.errors import InvalidInputError
 from shuffledp.service.agreement import check_alone, load_agreed, load_former
 from shuffledp.service.calls import service_url
 from shuffledp.service.run import hosted_tasks, store_at
@@ -38,6 +39,19 @@ def shuffler_app(
     tasks = hosted_tasks(folders, _load)
     store = store_at(database, sqlite=_in_file, postgres=_on_server)
     return create_shuffler(tasks, store, analyst=client, close_at=close_at)
+
+
+def check_shared(database: str) -> None:
+    """Raises InvalidInputError unless several processes can use a database.
+
+    Args:
+        database: As in `store_at`.
+    """
+    if store_at(database, sqlite=_in_file, postgres=_on_server).alone:
+        raise InvalidInputError(
+            "Expected --workers 1 with --database sqlite:///FILE, which one process has "
+            "alone: several share postgresql://USER@HOST/NAME."
+        )
 
 
 def _load(folder: Path) -> tuple[Task, ShufflerHost]:
