@@ -1,14 +1,15 @@
 """How fast an analyst opens and counts: python benchmarks/service_open.py [messages]
 
-Sealed messages of one batch, from the disk to the published result, on one core, for both
-suites; and the peak memory of the process that does it. Speeds are per second of the
-processor's time, so that whatever else the machine does is not counted. A thousand
-different messages are sealed and repeated: an analyst cannot tell, and sealing a million
-takes longer than this.
+Sealed messages of one batch, from the disk to the published result, on all cores, for both
+suites; and the peak memory of the service, without its processes that open. Speeds are per
+second of all processors' time, so that whatever else the machine does is not counted. A
+thousand different messages are sealed and repeated: whoever opens them cannot tell, and
+sealing a million takes longer than this.
 """
 
 import hashlib
 import os
+import resource
 import sys
 import tempfile
 import threading
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from machine import describe, isolated
+from service_large_batch import enrolment_of
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
@@ -26,7 +28,7 @@ from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.analyst.work import Work, acknowledge
 from shuffledp.service.encode import seal_reports
-from shuffledp.service.wire.batch import BatchHeader
+from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.sealing import Suite
@@ -36,8 +38,8 @@ from shuffledp.statistics.frequency.survey import FrequencySurvey
 DIFFERENT = 999
 
 
-def prepared(suite: Suite) -> tuple[AnalystHost, Enrolment, bytes]:
-    """Returns a task, who may answer, and `DIFFERENT` sealed messages in a row."""
+def prepared(suite: Suite, people: int) -> tuple[AnalystHost, bytes, Enrolment, bytes]:
+    """Returns a task, its shuffler's key, how many may answer, and sealed messages."""
     who = parties(
         question=Question("Which one?", FrequencySurvey(tuple("abcdefghijklmnop"))),
         suite=suite,
@@ -54,23 +56,23 @@ def prepared(suite: Suite) -> tuple[AnalystHost, Enrolment, bytes]:
     messages = step.run.randomize(values, levels, rng=rng)
     reports = seal_reports(step, messages, levels, [bytes(32)] * DIFFERENT)
     sealed = b"".join(report.sealed[0] for report in reports)
-    return AnalystHost(task, who.analyst), who.enroller.enrolment(1), sealed
+    host, key = AnalystHost(task, who.analyst), who.shuffler.signing_key
+    return host, key, enrolment_of(task, who.enroller.signing_key, people), sealed
 
 
 def publish(suite_name: str, repeats: int) -> tuple[int, float, float]:
     """Returns how many messages were counted, and the seconds of clock and processor."""
-    hosted, enrolment, sealed = prepared(Suite(suite_name))
+    people = (DIFFERENT // 3 * repeats,) * 3
+    hosted, shuffler_key, enrolment, sealed = prepared(Suite(suite_name), sum(people))
     task, batch_id = hosted.task, os.urandom(16)
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteAnalystStore(Path(folder) / "analyst.db")
         store.open([task])
-        digest, path = hashlib.sha256(), store.incoming()
-        with path.open("wb") as file:
-            for _ in range(repeats):
-                digest.update(sealed)
-                file.write(sealed)
-        people = (DIFFERENT // 3 * repeats,) * 3
+        digest = hashlib.sha256()
+        for _ in range(repeats):
+            digest.update(sealed)
         step = Step(task, 1)
+        shard = Shard(0, 0, sum(people), digest.digest())
         header = BatchHeader(
             task=task.digest,
             epoch=1,
@@ -79,18 +81,35 @@ def publish(suite_name: str, repeats: int) -> tuple[int, float, float]:
             batch_id=batch_id,
             people=people,
             sealed_size=step.sealed_size,
-            sha256=digest.digest(),
+            bits=0,
+            shards=(shard,),
             enrolment=enrolment,
         )
-        store.receive(task, header, path, acknowledge(hosted, batch_id))
-        start, busy = time.perf_counter(), time.process_time()
+        manifest = write_manifest(header, shuffler_key)
+        batch = store.begin_batch(task, header, manifest)
+        assert batch is not None
+        with batch.path(0).open("wb") as file:
+            for _ in range(repeats):
+                file.write(sealed)
+        store.receive(task, batch, acknowledge(hosted, batch_id))
+        start, busy = time.perf_counter(), _busy()
         Work(hosted, store, stop=threading.Event()).run()
-        seconds, busy = time.perf_counter() - start, time.process_time() - busy
+        seconds, busy = time.perf_counter() - start, _busy() - busy
         (record,) = store.epochs(task)
         store.close()
     if not record.published:
         raise SystemExit(f"Expected a result, got {record.failures}.")
     return sum(people), seconds, busy
+
+
+def _busy() -> float:
+    """Seconds of the processor, also of processes that this one started and that ended."""
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in map(
+            resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        )
+    )
 
 
 def main() -> None:

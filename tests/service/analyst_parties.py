@@ -1,6 +1,7 @@
 """Everything around an analyst in tests: a task, its keys, and batches of a shuffler."""
 
 import asyncio
+import json
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,13 +11,13 @@ from typing import Any, TypeVar
 import httpx
 import numpy as np
 from oracles.service_parties import NOTICE, Enroller, question
+from whole_batches import split, write_whole
 
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.hosted import AnalystHost, nothing
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.encode import seal_reports
 from shuffledp.service.secrets import AnalystSecrets
-from shuffledp.service.wire.batch import write_batch
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of
@@ -54,6 +55,7 @@ class Parties:
         dummies: int = 0,
         shuffler_key: bytes | None = None,
         after: int | None = None,
+        bits: int = 0,
     ) -> bytes:
         """What the shuffler hands over.
 
@@ -81,14 +83,15 @@ class Parties:
             disorder(sealed)
         counts = [int((levels == level).sum()) for level in self.task.choices]
         people = tuple(counts) if step.task.names_choices else (len(tokens),)
-        return write_batch(
+        return write_whole(
             step,
             batch_id or os.urandom(16),
             people,
-            b"".join(sealed),
+            sealed,
             shuffler_key or self.shuffler_key,
             enrolment=self.enroller.enrolment(step.epoch),
             after=step.epoch - 1 if after is None else after,
+            bits=bits,
         )
 
 
@@ -176,8 +179,23 @@ class Service:
     task: Task
 
     async def post(self, batch: bytes, task: Task | None = None) -> httpx.Response:
+        """Hands a batch over: what is said in the end, or to what is refused first."""
         path = f"/tasks/{(task or self.task).identity}/batches"
-        return await self.client.post(path, content=batch)
+        manifest, shards = split(batch)
+        answer = await self.client.post(path, content=manifest)
+        if answer.status_code != 202:
+            return answer
+        for place in answer.json()["missing"]:
+            put = await self.put(manifest, place, shards[place])
+            if put.status_code != 204:
+                return put
+        return await self.client.post(path, content=manifest)
+
+    async def put(self, manifest: bytes, place: int, shard: bytes) -> httpx.Response:
+        """Sends one shard of the batch that a manifest is of."""
+        batch_id = json.loads(manifest[9:])["batch_id"]
+        path = f"/tasks/{self.task.identity}/batches/{batch_id}/shards/{place}"
+        return await self.client.put(path, content=shard)
 
     async def counted(self) -> dict[str, Any]:
         """Where the task stands, once nothing is being counted."""

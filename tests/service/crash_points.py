@@ -37,8 +37,13 @@ from shuffledp.service.wire.command import Action
 
 _UPLOAD = ("before upload", "in upload", "after upload")
 _CLOSE = ("before close", "in close", "after close")
-_HAND_OVER = ("before hand-over", "after hand-over", "after forgetting")
-_BATCH = ("before batch", "after batch", "opened")
+_HAND_OVER = (
+    "before hand-over",
+    "after sending",
+    "after hand-over",
+    "after forgetting",
+)
+_BATCH = ("after manifest", "after shard", "before batch", "after batch", "opened")
 _PLAN = ("before plan", "after plan")
 _RESULT = ("before result", "after result")
 # What an operator asks for, other than that a step is closed.
@@ -90,6 +95,8 @@ def _both() -> list[tuple[Kill, ...]]:
         (Kill("shuffler", mine), Kill("analyst", hers))
         for mine, hers in (
             ("before hand-over", "before batch"),
+            ("after sending", "after manifest"),
+            ("after sending", "after shard"),
             ("before hand-over", "after batch"),
             ("after hand-over", "after batch"),
             ("after hand-over", "opened"),

@@ -28,12 +28,12 @@ class Proxy:
         port: Where it listens.
         cuts: Those that are left.
         made: Those that happened.
-        on_response: Is called before the first bytes of each response are passed on.
+        on_response: Is called with all bytes of responses, before they are passed on.
     """
 
     def __init__(self, cuts: Sequence[Cut] = ()) -> None:
         self.cuts, self.made = list(cuts), list[Cut]()
-        self.on_response: Callable[[], None] = lambda: None
+        self.on_response: Callable[[bytes], None] = lambda _part: None
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
         self._to = 0
@@ -91,7 +91,7 @@ class Proxy:
         with suppress(OSError):
             while part := source.recv(4096 if left is None else min(left + 1, 4096)):
                 if direction == "response":
-                    self.on_response()
+                    self.on_response(part)
                 if cut is not None and left is not None and len(part) > left:
                     target.sendall(part[:left])
                     self.made.append(cut)

@@ -24,7 +24,8 @@ from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.run import run
 from shuffledp.service.shuffler import app as shuffler_app
-from shuffledp.service.shuffler.handover import AnalystClient
+from shuffledp.service.shuffler import sorting
+from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.hosted import ShufflerHost
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
@@ -76,6 +77,7 @@ class Setup:
         database: Path of a file, or a postgresql:// address.
         close_at: How many people close a step by themselves.
         tend: Seconds between two looks at deadlines; None for those of a real service.
+        shard: How many messages a shard has on average, at most.
         hosts: Whether it has the task; an analyst without it refuses all batches.
     """
 
@@ -86,6 +88,7 @@ class Setup:
     database: str
     close_at: int | None = None
     tend: float | None = None
+    shard: int = 16
     hosts: bool = True
 
 
@@ -111,6 +114,7 @@ def _serve(setup: Setup, kill: Kill | None) -> None:
     else:
         if setup.tend is not None:
             shuffler_app._TEND_SECONDS = setup.tend
+        sorting.SHARD_MESSAGES = setup.shard
         app = shuffler_app.create_shuffler(
             {
                 task.identity: ShufflerHost(

@@ -12,15 +12,16 @@ import httpx
 import numpy as np
 from oracles.service_parties import NOTICE, Enroller, question
 from starlette.applications import Starlette
+from whole_batches import read_whole
 
 from shuffledp.identity import Identity
 from shuffledp.service.secrets import EnrollerSecrets, ShufflerSecrets
+from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.app import create_shuffler
-from shuffledp.service.shuffler.handover import AnalystClient
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.store import ShufflerStore
-from shuffledp.service.wire.batch import BatchHeader, read_batch
-from shuffledp.service.wire.canonical import canonical, from_text
+from shuffledp.service.wire.batch import BatchHeader, read_manifest
+from shuffledp.service.wire.canonical import canonical, from_text, to_text
 from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.reports import Report, write_reports
@@ -115,20 +116,46 @@ class Parties:
 
 
 class Analyst:
-    """Acknowledges batches, after as many troubles as a test asks for."""
+    """Acknowledges batches, after as many troubles as a test asks for.
+
+    Attributes:
+        troubles: What is answered to the next manifests.
+        received: Every batch that was acknowledged, and its messages.
+        bodies: Manifests that were answered with a trouble or an acknowledgement.
+        piles: Messages of every pile of each batch.
+    """
 
     def __init__(self, parties: Parties, troubles: Sequence[Callable[[], Any]] = ()):
         self._parties, self.troubles = parties, list(troubles)
         self.received: list[tuple[BatchHeader, bytes]] = []
+        self.piles: list[list[list[bytes]]] = []
         self.bodies: list[bytes] = []
+        self._shards: dict[tuple[str, int], bytes] = {}
 
     async def answer(self, request: httpx.Request) -> httpx.Response:
-        self.bodies.append(await request.aread())
+        body = await request.aread()
+        if request.method == "PUT":
+            *_, batch_id, _, place = request.url.path.split("/")
+            self._shards[batch_id, int(place)] = body
+            return httpx.Response(204)
         if self.troubles:
+            self.bodies.append(body)
             response: httpx.Response = self.troubles.pop(0)()
             return response
-        header, messages = read_batch(self.bodies[-1], self._parties.task)
-        self.received.append((header, bytes(messages)))
+        manifest = read_manifest(body, self._parties.task)
+        known = {
+            place: content
+            for (batch_id, place), content in self._shards.items()
+            if batch_id == to_text(manifest.batch_id)
+        }
+        places = [place for place, one in enumerate(manifest.shards) if one.messages]
+        if missing := [place for place in places if place not in known]:
+            return httpx.Response(202, json={"missing": missing})
+        self.bodies.append(body)
+        messages = b"".join(known[place] for place in places)
+        header, piles = read_whole(body + messages, self._parties.task)
+        self.received.append((header, messages))
+        self.piles.append(piles)
         plan = PLAN if header.stage is EpochStage.CHOICE else None
         return self.acknowledge(header.batch_id, plan)
 

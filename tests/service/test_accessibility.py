@@ -3,6 +3,7 @@
 axe-core comes with what `scripts/build-page` installs; only tests use it.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ pytest.importorskip("jinja2", reason="Needs the extra service.")
 from analyst_parties import parties, some_result, usual_batch  # noqa: E402
 from oracles.service_parties import NOTICE  # noqa: E402
 from page_server import COLORS, OneTask, one_task, pick, running, served, visit  # noqa: E402
+from whole_batches import split  # noqa: E402
 
 from shuffledp.service import participant  # noqa: E402
 from shuffledp.service.analyst.app import create_analyst  # noqa: E402
@@ -185,8 +187,12 @@ def test_everybody_can_read_what_the_analyst_shows(
         screen.page.goto(f"{root}{path}/dashboard")
         screen.check("before the first epoch")
         for batch in (usual_batch(who), usual_batch(who, epoch=2, per_level=9)):
-            posted = client.post(f"{root}{path}/batches", content=batch, timeout=60)
-            assert posted.status_code == 200
+            manifest, [shard] = split(batch)
+            batches = f"{root}{path}/batches"
+            assert client.post(batches, content=manifest).status_code == 202
+            name = json.loads(manifest[9:])["batch_id"]
+            client.put(f"{batches}/{name}/shards/0", content=shard, timeout=60)
+            assert client.post(batches, content=manifest).status_code == 200
             while client.get(f"{root}{path}").json()["phase"] == "received":
                 time.sleep(0.05)
         for where in ("", *(f"{path}/{end}" for end in (*SHOWN, "results/1"))):

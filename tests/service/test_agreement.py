@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from oracles.service_parties import LEVELS, NOTICE, question
+from whole_batches import read_whole, write_whole
 
 from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
 from shuffledp.service.agreement import (
@@ -31,10 +32,8 @@ from shuffledp.service.secrets import (
     EnrollerSecrets,
     ShufflerSecrets,
 )
-from shuffledp.service.wire.batch import read_batch, write_batch
 from shuffledp.service.wire.canonical import read_object, sha256
 from shuffledp.service.wire.command import Action, Command
-from shuffledp.service.wire.order import in_order
 from shuffledp.service.wire.parties import Role, public_part, read_public_part
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.receipt import Receipt
@@ -128,11 +127,11 @@ def confirms_a_report(task: Task, key: bytes) -> bool:
 
 def hands_over_a_batch(task: Task, key: bytes, enrolled: bytes) -> bool:
     step, enrolment = Step(task, 1), read_roster(enrolled, task).enrolment
-    messages = in_order(bytes(step.sealed_size), step.sealed_size).tobytes()
-    batch = write_batch(
+    messages = [bytes(step.sealed_size)]
+    batch = write_whole(
         step, bytes(16), (1, 0, 0), messages, key, enrolment=enrolment, after=0
     )
-    read_batch(batch, task)
+    read_whole(batch, task)
     return True
 
 

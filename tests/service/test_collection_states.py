@@ -75,7 +75,8 @@ def header(state: AnalystState, batch_id: bytes = BATCH, **changes: Any) -> Batc
         batch_id,
         (300,) if len(state.task.stages) == 2 else ENOUGH,
         step.sealed_size,
-        bytes(32),
+        0,
+        (),
         enrolment_of(state.task, step.epoch),
         step.messages_per_report,
     )

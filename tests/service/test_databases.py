@@ -273,7 +273,7 @@ OTHER_VERSION = (
 )
 
 
-VERSIONS = {"shuffler": 4, "analyst": 3}
+VERSIONS = {"shuffler": 4, "analyst": 4}
 
 
 @pytest.mark.parametrize("owner", ["shuffler", "analyst"])
@@ -304,7 +304,7 @@ def test_a_database_of_the_other_party_is_refused(tmp_path: Path) -> None:
     store.open([])
     store.close()
 
-    with pytest.raises(DataError, match="got the analyst's of version 3"):
+    with pytest.raises(DataError, match="got the analyst's of version 4"):
         asyncio.run(SqliteStore(tmp_path / "db").open([]))
 
 

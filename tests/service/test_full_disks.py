@@ -257,10 +257,11 @@ def test_postgres_that_stops_in_the_middle_of_the_hand_over_hands_over_once(
             who, tmp_path, database=postgres.address, between=proxy.before
         )
 
-        def stop() -> None:
+        def stop(part: bytes) -> None:
             # She has acknowledged; the shuffler has not heard it yet.
-            proxy.on_response = lambda: None
-            postgres.stop()
+            if b"signature" in part:
+                proxy.on_response = lambda _part: None
+                postgres.stop()
 
         proxy.on_response = stop
 

@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import contextlib
+import json
 import os
 import resource
 import socket
@@ -42,6 +43,7 @@ from shuffler_parties import (
     reason,
     upload,
 )
+from whole_batches import split
 
 import shuffledp.service
 from shuffledp.errors import InvalidInputError
@@ -291,23 +293,30 @@ def test_a_batch_that_stops_coming_is_given_up(
     who = analyst_parties.parties()
     monkeypatch.setattr("shuffledp.service.analyst.intake._GRACE_SECONDS", 0.1)
     batch = analyst_parties.usual_batch(who)
+    manifest, [shard] = split(batch)
 
     async def scenario(service: analyst_parties.Service) -> list[Any]:
-        found = []
-        for end in (3, 200, len(batch) - 1):
+        async def stops(content: bytes, end: int) -> AsyncIterator[bytes]:
+            yield content[:end]
+            await asyncio.sleep(30)
 
-            async def stops(end: int = end) -> AsyncIterator[bytes]:
-                yield batch[:end]
-                await asyncio.sleep(30)
-
-            path = f"/tasks/{who.task.identity}/batches"
-            found.append(await service.client.post(path, content=stops()))
+        path = f"/tasks/{who.task.identity}/batches"
+        found = [
+            await service.client.post(path, content=stops(manifest, end))
+            for end in (3, 200, len(manifest) - 1)
+        ]
+        assert (await service.client.post(path, content=manifest)).status_code == 202
+        path += f"/{json.loads(manifest[9:])['batch_id']}/shards/0"
+        found += [
+            await service.client.put(path, content=stops(shard, end))
+            for end in (3, 200, len(shard) - 1)
+        ]
         assert (await service.post(batch)).is_success
         return [*found, await service.counted()]
 
     *answers, status = analyst_parties.serve(tmp_path, who, scenario)
 
-    assert [answer.status_code for answer in answers] == [400] * 3
+    assert [answer.status_code for answer in answers] == [400] * 6
     assert status["phase"] == "published"
     # Of batches nothing is left but the public list of their messages' hashes.
     left = (tmp_path / "analyst.db.batches").iterdir()

@@ -1,58 +1,78 @@
 """The order of a batch: a function of its sealed messages, which the analyst checks."""
 
-import asyncio
 import hashlib
 import os
 from collections.abc import AsyncIterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import httpx
 import pytest
 from analyst_parties import Service, answers, crowd_levels, parties, serve
 from hypothesis import given
 from hypothesis import strategies as st
+from shuffler_parties import reason
+from whole_batches import leading, split, write_whole
 
-from shuffledp.service.analyst.intake import BatchIntake
-from shuffledp.service.wire.batch import write_batch
-from shuffledp.service.wire.order import OrderCheck, in_order
+from shuffledp.service.wire.batch import Shard
+from shuffledp.service.wire.canonical import to_text
+from shuffledp.service.wire.order import ShardCheck, in_order
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step
 from shuffledp.types import Mode
+
+SIZE = 7
 
 
 def by_hash(messages: Sequence[bytes]) -> list[bytes]:
     return sorted(messages, key=lambda message: hashlib.sha256(message).digest())
 
 
-def check(piles: Sequence[Sequence[bytes]], cuts: Sequence[int] = ()) -> None:
-    """Checks piles of messages of 7 bytes, cut at these places on their way."""
-    content = b"".join(message for pile in piles for message in pile)
-    order = OrderCheck([len(pile) for pile in piles], 7)
+def check(
+    messages: Sequence[bytes],
+    cuts: Sequence[int] = (),
+    *,
+    prefix: int = 0,
+    bits: int = 0,
+    signed: Sequence[bytes] | None = None,
+) -> None:
+    """Checks a shard of small messages, cut at these places on their way."""
+    content = b"".join(messages)
+    expected = messages if signed is None else signed
+    digest = hashlib.sha256(b"".join(expected)).digest()
+    order = ShardCheck(Shard(0, prefix, len(expected), digest), bits=bits, size=SIZE)
     edges = [0, *sorted(min(cut, len(content)) for cut in cuts), len(content)]
     for start, end in pairwise(edges):
         order.add(content[start:end])
+    order.finish()
 
 
-MESSAGES = st.lists(st.binary(min_size=7, max_size=7), unique=True, max_size=30)
+def reason_of(*arguments: Any, **options: Any) -> Reason:
+    with pytest.raises(Refusal) as caught:
+        check(*arguments, **options)
+    return caught.value.reason
 
 
-@given(st.lists(MESSAGES, max_size=4), st.lists(st.integers(0, 900), max_size=9))
-def test_sorted_piles_are_accepted_however_they_are_cut(
-    piles: list[list[bytes]], cuts: list[int]
+MESSAGES = st.lists(st.binary(min_size=SIZE, max_size=SIZE), unique=True, max_size=30)
+
+
+@given(MESSAGES, st.lists(st.integers(0, 230), max_size=9))
+def test_a_sorted_shard_is_accepted_however_it_is_cut(
+    messages: list[bytes], cuts: list[int]
 ) -> None:
-    ordered = [in_order(b"".join(pile), 7) for pile in piles]
+    ordered = in_order(b"".join(messages), SIZE)
 
-    rows = [[row.tobytes() for row in pile] for pile in ordered]
+    rows = [row.tobytes() for row in ordered]
 
-    assert rows == [by_hash(pile) for pile in piles]
+    assert rows == by_hash(messages)
     check(rows, cuts)
 
 
-@given(MESSAGES.filter(lambda pile: len(pile) > 1), st.randoms())
+@given(MESSAGES.filter(lambda pile: len(pile) > 1), st.randoms(), st.integers(0, 230))
 def test_every_other_order_and_every_copy_is_refused(
-    pile: list[bytes], random: Random
+    pile: list[bytes], random: Random, cut: int
 ) -> None:
     right = by_hash(pile)
     wrong, place = list(right), len(pile) // 2
@@ -61,9 +81,36 @@ def test_every_other_order_and_every_copy_is_refused(
     bad = [[*right[:place], right[place], *right[place:]]]
     bad += [wrong] if wrong != right else []
     for messages in bad:
-        with pytest.raises(Refusal) as caught:
-            check([messages])
-        assert caught.value.reason is Reason.WRONG_ORDER
+        assert reason_of(messages, [cut]) is Reason.WRONG_ORDER
+
+
+@given(MESSAGES, st.integers(1, 12), st.data())
+def test_a_shard_has_the_messages_of_its_prefix_alone(
+    messages: list[bytes], bits: int, data: st.DataObject
+) -> None:
+    right = by_hash(messages)
+    prefixes = [leading(message, bits) for message in right]
+    prefix = data.draw(st.sampled_from([*prefixes, 0, (1 << bits) - 1]))
+
+    check(
+        [m for m, p in zip(right, prefixes, strict=True) if p == prefix],
+        prefix=prefix,
+        bits=bits,
+    )
+    if any(p != prefix for p in prefixes):
+        assert reason_of(right, prefix=prefix, bits=bits) is Reason.WRONG_ORDER
+
+
+def test_a_shard_that_is_not_the_one_that_was_signed_is_refused() -> None:
+    right = by_hash([os.urandom(SIZE) for _ in range(9)])
+
+    for other in (right[:-1], right[1:], right[:4] + right[5:], []):
+        assert reason_of(other, signed=right) is Reason.WRONG_SIZE
+        assert reason_of(right, signed=other) is Reason.WRONG_SIZE
+    others = by_hash([os.urandom(SIZE) for _ in range(9)])
+    assert reason_of(others, signed=right) is Reason.WRONG_SIZE
+    cut = [*right[:-1], right[-1][:-1]]
+    assert reason_of(cut, signed=right) is Reason.WRONG_SIZE
 
 
 def test_the_order_of_arrival_does_not_show() -> None:
@@ -75,14 +122,6 @@ def test_the_order_of_arrival_does_not_show() -> None:
     }
 
     assert len(orders) == 1
-
-
-def test_a_message_more_than_there_are_people_is_refused() -> None:
-    right = by_hash([os.urandom(7) for _ in range(3)])
-    order = OrderCheck([2], 7)
-
-    with pytest.raises(Refusal, match="no more"):
-        order.add(b"".join(right))
 
 
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
@@ -99,46 +138,51 @@ def test_the_analyst_takes_no_batch_in_another_order(
         if trouble == "repeated":
             sealed[-2] = sealed[-1]
 
-    async def scenario(service: Service) -> tuple[httpx.Response, int, httpx.Response]:
+    async def scenario(service: Service) -> tuple[httpx.Response, set[str], Any]:
         wrong = who.batch(step, messages, levels, disorder=disorder)
         bad = await service.post(wrong)
-        kept = len(list((tmp_path / "analyst.db.batches").iterdir()))
+        kept = {path.name for path in tmp_path.glob("analyst.db.batches/*/*")}
         return bad, kept, await service.post(who.batch(step, messages, levels))
 
     bad, kept, good = serve(tmp_path, who, scenario)
 
     assert bad.json()["type"] == "urn:shuffledp:problem:wrong-order"
-    assert (bad.status_code, kept, good.status_code) == (400, 0, 200)
+    assert (bad.status_code, good.status_code) == (400, 200)
+    assert kept <= {"manifest.bin", "0.shard", "1.shard"}
 
 
-def test_a_batch_is_checked_before_all_of_it_has_come(tmp_path: Path) -> None:
+def test_a_shard_is_checked_before_all_of_it_has_come(tmp_path: Path) -> None:
     who = parties()
     step = Step(who.task, 1)
     wrong = by_hash([os.urandom(step.sealed_size) for _ in range(3000)])[::-1]
-    content = write_batch(
+    content = write_whole(
         step,
         bytes(16),
         (1000,) * 3,
-        b"".join(wrong),
+        wrong,
         who.shuffler_key,
         enrolment=who.enroller.enrolment(1),
         after=0,
     )
+    manifest, [shard] = split(content)
     read = 0
 
     async def parts() -> AsyncIterator[bytes]:
         nonlocal read
-        for start in range(0, len(content), 1000):
+        for start in range(0, len(shard), 1000):
             read += 1000
-            yield content[start : start + 1000]
+            yield shard[start : start + 1000]
 
-    async def receive() -> None:
-        intake = BatchIntake(parts())
-        header = await intake.header(who.task)
-        await intake.save(header, tmp_path / "incoming")
+    async def scenario(service: Service) -> tuple[httpx.Response, list[str]]:
+        path = f"/tasks/{who.task.identity}/batches"
+        assert (await service.client.post(path, content=manifest)).status_code == 202
+        path += f"/{to_text(bytes(16))}/shards/0"
+        answer = await service.client.put(path, content=parts())
+        kept = tmp_path.glob("analyst.db.batches/*/*")
+        return answer, [path.name for path in kept]
 
-    with pytest.raises(Refusal) as caught:
-        asyncio.run(receive())
+    answer, kept = serve(tmp_path, who, scenario)
 
-    assert caught.value.reason is Reason.WRONG_ORDER
+    assert reason(answer) == "wrong-order"
     assert read < 5000
+    assert kept == ["manifest.bin"]

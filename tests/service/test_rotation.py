@@ -20,13 +20,14 @@ from analyst_parties import Service, serve, usual_batch
 from oracles.service_parties import parties
 from rotated_parties import of_analyst, of_shuffler, successor
 from shuffler_parties import Analyst, Client, StoreMaker, reason, upload
+from whole_batches import split
 
 from shuffledp.errors import DataError
 from shuffledp.service.checking import former_task, missing_messages
 from shuffledp.service.device import Now
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import full
-from shuffledp.service.wire.batch import read_batch_header
+from shuffledp.service.wire.batch import read_manifest
 from shuffledp.service.wire.canonical import canonical, sha256, to_text
 from shuffledp.service.wire.inclusion import KeptReceipt, check_result, keep_receipt
 from shuffledp.service.wire.parties import Role
@@ -433,12 +434,11 @@ def test_old_keys_and_old_batches_do_nothing_at_the_analyst(tmp_path: Path) -> N
 def test_a_batch_under_a_kept_key_is_still_of_the_former_task() -> None:
     old = analyst_parties.parties()
     new = of_analyst(old, Role.ANALYST)
-    batch = usual_batch(old)
-    end = 9 + int.from_bytes(batch[5:9], "big")
+    manifest, _ = split(usual_batch(old))
 
-    assert read_batch_header(batch[:end], old.task)
+    assert read_manifest(manifest, old.task)
     with pytest.raises(Refusal) as caught:
-        read_batch_header(batch[:end], new.task)
+        read_manifest(manifest, new.task)
     assert caught.value.reason is Reason.UNKNOWN_TASK
 
 

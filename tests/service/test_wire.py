@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.service_parties import parties, plan_for
+from whole_batches import read_whole, split, write_whole
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.service.wire.batch import read_batch, write_batch
+from shuffledp.service.wire.batch import read_manifest
 from shuffledp.service.wire.canonical import canonical, from_text, read_object
-from shuffledp.service.wire.order import in_order
+from shuffledp.service.wire.order import ShardCheck
 from shuffledp.service.wire.plan import Acknowledgement, read_plan
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.receipt import Receipt
@@ -67,13 +68,28 @@ def upload(number: int = 3) -> bytes:
     return write_reports(STEP, reports)
 
 
-def batch(people: tuple[int, ...] = (1, 2, 0)) -> bytes:
-    size, number = STEP.sealed_size, sum(people)
-    pile = b"".join(bytes([n]) * size for n in range(number))
-    messages = in_order(pile, size).tobytes()
-    return write_batch(
-        STEP, bytes(16), people, messages, SIGNING_KEY, enrolment=ENROLMENT, after=1
+def batch(people: tuple[int, ...] = (1, 2, 0), bits: int = 1) -> bytes:
+    pile = [bytes([n]) * STEP.sealed_size for n in range(sum(people))]
+    pile.sort(key=lambda message: hashlib.sha256(message).digest())
+    return write_whole(
+        STEP,
+        bytes(16),
+        people,
+        pile,
+        SIGNING_KEY,
+        enrolment=ENROLMENT,
+        after=1,
+        bits=bits,
     )
+
+
+def handed_over(manifest: bytes, shards: list[bytes]) -> None:
+    """As the analyst reads a batch, to its last shard."""
+    header = read_manifest(manifest, TASK)
+    for shard, part in zip(header.shards, shards, strict=True):
+        check = ShardCheck(shard, bits=header.bits, size=header.sealed_size)
+        check.add(part)
+        check.finish()
 
 
 def test_vector_task_has_the_text_and_digest_that_are_stated() -> None:
@@ -154,7 +170,7 @@ def test_vector_receipt_batch_and_acknowledgement_are_signed_as_stated() -> None
     content = raw(VECTORS["batch"]["whole"])
 
     receipt = Receipt.read(VECTORS["receipt"], task.shuffler_signing_key)
-    header, messages = read_batch(content, task)
+    header, [messages] = read_whole(content, task)
     known = parties("items", choices=task.choices).task
     plan = read_plan(VECTORS["plan"]["value"], known)
     said = Acknowledgement(task.digest, header.batch_id, plan)
@@ -162,14 +178,15 @@ def test_vector_receipt_batch_and_acknowledgement_are_signed_as_stated() -> None
     assert receipt.refused == ((0, Reason.TOKEN_SPENT),)
     assert receipt.signed(key) == VECTORS["receipt"]
     assert header.people == (0, 1, 0)
-    rewritten = write_batch(
+    rewritten = write_whole(
         Step(task, 7),
         header.batch_id,
         header.people,
-        bytes(messages),
+        messages,
         key,
         enrolment=read_roster(raw(VECTORS["roster"]["whole"]), task).enrolment,
         after=5,
+        bits=1,
     )
     assert rewritten == content
     assert bytes.fromhex(plan.digest) == raw(VECTORS["plan"]["digest"])
@@ -319,8 +336,8 @@ def test_random_bytes_are_read_or_refused(content: bytes) -> None:
     readers: list[Callable[[], object]] = [
         lambda: read_header(content),
         lambda: read_reports(STEP, content),
-        lambda: read_batch(content, TASK),
-        lambda: read_batch(b"SDPB\x03" + content, TASK),
+        lambda: read_manifest(content, TASK),
+        lambda: read_manifest(b"SDPB\x04" + content, TASK),
         lambda: Task.from_json(content),
     ]
     for read in readers:
@@ -372,7 +389,7 @@ def test_a_changed_or_cut_batch_is_refused(data: st.DataObject) -> None:
         del content[place:]
 
     with pytest.raises(Refusal):
-        read_batch(bytes(content), TASK)
+        handed_over(*split(bytes(content)))
 
 
 @pytest.mark.parametrize(
@@ -403,23 +420,37 @@ def test_a_changed_or_cut_batch_is_refused(data: st.DataObject) -> None:
         {"after": None},
         {"after": -1},
         {"after": 3},
-        {"sha256": "A" * 43},
+        {"bits": -1},
+        {"bits": 0},
+        {"bits": 2},
+        {"bits": 18},
+        {"bits": 10**400},
+        {"bits": True},
+        {"shards": None},
+        {"shards": []},
+        {"shards": [[1, "A" * 43]]},
+        {"shards": [[1, "A" * 43], [3, "A" * 43]]},
+        {"shards": [[0, "A" * 43], [-3, "A" * 43]]},
+        {"shards": [[2.0, "A" * 43], [1.0, "A" * 43]]},
+        {"shards": [[3, "A" * 43], [0, "A"]]},
+        {"shards": [[3, "A" * 43], [0]]},
+        {"shards": [[1, "A" * 43]] * 3},
         {"more": 1},
     ],
     ids=lambda changes: str(changes)[:30],
 )
 def test_a_signed_header_with_a_mistake_is_refused(changes: dict[str, Any]) -> None:
-    content = batch()
-    length = int.from_bytes(content[5:9], "big")
-    value = json.loads(content[9 : 9 + length])
+    manifest, shards = split(batch())
+    value = json.loads(manifest[9:])
     del value["signature"]
     value.update(changes)
 
     text = canonical(signed("batch", value, SIGNING_KEY))
-    changed = content[:5] + len(text).to_bytes(4, "big") + text + content[9 + length :]
+    changed = manifest[:5] + len(text).to_bytes(4, "big") + text
 
+    handed_over(manifest, shards)
     with pytest.raises(Refusal):
-        read_batch(changed, TASK)
+        handed_over(changed, shards)
 
 
 def test_a_batch_signed_by_anybody_else_or_for_another_task_is_refused() -> None:
@@ -427,8 +458,8 @@ def test_a_batch_signed_by_anybody_else_or_for_another_task_is_refused() -> None
     elsewhere = parties(task_id=bytes(16)).task
 
     def written(step: Step, key: bytes, enrolment: Enrolment = ENROLMENT) -> bytes:
-        return write_batch(
-            step, bytes(16), (0, 1, 0), b"", key, enrolment=enrolment, after=0
+        return write_whole(
+            step, bytes(16), (0, 1, 0), [], key, enrolment=enrolment, after=0
         )
 
     for content, reason in (
@@ -440,7 +471,7 @@ def test_a_batch_signed_by_anybody_else_or_for_another_task_is_refused() -> None
         ),
     ):
         with pytest.raises(Refusal) as refusal:
-            read_batch(content, TASK)
+            read_manifest(split(content)[0], TASK)
         assert refusal.value.reason is reason
 
 

@@ -159,7 +159,7 @@ class GuardedConnection(H11Protocol):
         for an answer: no device and no proxy does.
         """
         was_proven, self._is_proven = self._is_proven, False
-        stranger_posted = self.scope["method"] == "POST" and not was_proven
+        stranger_posted = self.scope["method"] in ("POST", "PUT") and not was_proven
         asks_on = self.conn.their_state is h11.SEND_BODY or self.conn.trailing_data[0]
         if stranger_posted or asks_on:
             self.end()

@@ -10,8 +10,8 @@ from shuffledp.service.agreement import check_alone, load_agreed, load_former
 from shuffledp.service.calls import service_url
 from shuffledp.service.run import hosted_tasks, store_at
 from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
+from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.app import create_shuffler
-from shuffledp.service.shuffler.handover import AnalystClient
 from shuffledp.service.shuffler.hosted import ShufflerHost, last_roster_in, rosters_in
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore

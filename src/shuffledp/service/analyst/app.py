@@ -3,12 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from hmac import compare_digest
+from http import HTTPStatus
 
 from shuffledp.extras import require
 from shuffledp.service.analyst.answers import Answers
 from shuffledp.service.analyst.headers import SecurityHeaders
 from shuffledp.service.analyst.hosted import AnalystHost, nothing
-from shuffledp.service.analyst.intake import BatchIntake
+from shuffledp.service.analyst.intake import Manifests, save_shard
+from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
+from shuffledp.service.analyst.sealed_batch import SealedBatch
 from shuffledp.service.analyst.store import AnalystStore
 from shuffledp.service.analyst.work import acknowledge
 from shuffledp.service.analyst.worker import Worker
@@ -18,7 +22,9 @@ from shuffledp.service.metrics import CountRequests, Standing
 from shuffledp.service.problems import HideCrashes, handlers
 from shuffledp.service.readiness import STOPPING, Readiness
 from shuffledp.service.wire.batch import BatchHeader
+from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.refusal import Reason, Refusal
+from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import EpochStage
 
 require("starlette", extra="service", what="A service")
@@ -26,7 +32,7 @@ require("starlette", extra="service", what="A service")
 from starlette.applications import Starlette  # noqa: E402
 from starlette.concurrency import run_in_threadpool  # noqa: E402
 from starlette.middleware import Middleware  # noqa: E402
-from starlette.requests import ClientDisconnect, Request  # noqa: E402
+from starlette.requests import Request  # noqa: E402
 from starlette.responses import (  # noqa: E402
     JSONResponse,
     Response,
@@ -41,6 +47,7 @@ def create_analyst(
     store: AnalystStore,
     *,
     shuffler_url: str | None,
+    open_shards: OpenShards = open_on_all_cores,
     reached: Callable[[str], None] = nothing,
 ) -> Starlette:
     """Returns the service.
@@ -49,10 +56,11 @@ def create_analyst(
         tasks: By identity.
         store: Opened when the service starts, and closed when it stops.
         shuffler_url: Where the dashboard asks how far a collection is; None for nowhere.
+        open_shards: How the messages of a batch are opened and counted.
         reached: Is told the name of every durable boundary.
     """
     answers = Answers(tasks, store, shuffler_url)
-    analyst = _Analyst(tasks, store, answers, reached)
+    analyst = _Analyst(tasks, store, answers, open_shards, reached)
     one = "/tasks/{identity}"
     app = Starlette(
         routes=[
@@ -62,6 +70,11 @@ def create_analyst(
             Route("/dashboard.css", answers.show_style),
             Route(one, answers.get_task),
             Route(f"{one}/batches", analyst.post_batch, methods=["POST"]),
+            Route(
+                f"{one}/batches/{{batch}}/shards/{{place:int}}",
+                analyst.put_shard,
+                methods=["PUT"],
+            ),
             Route(f"{one}/epochs/{{epoch:int}}", answers.get_result),
             Route(f"{one}/epochs/{{epoch:int}}/messages", answers.get_messages),
             Route(f"{one}/former/{{digest}}", answers.get_former),
@@ -94,10 +107,12 @@ class _Analyst:
         tasks: Mapping[str, AnalystHost],
         store: AnalystStore,
         answers: Answers,
+        open_shards: OpenShards,
         reached: Callable[[str], None],
     ) -> None:
         self._tasks, self._store, self._reached = tasks, store, reached
-        self._answers = answers
+        self._answers, self._open_shards = answers, open_shards
+        self._manifests = Manifests()
         self.readiness = Readiness({"tasks": len(tasks)})
         self._worker: Worker | None = None
 
@@ -111,7 +126,7 @@ class _Analyst:
         )
         for task in replaced:
             say(Event.KEYS_REPLACED, self._store.state(task))
-        self._worker = Worker(self._store, self._reached)
+        self._worker = Worker(self._store, self._open_shards, self._reached)
         for hosted in self._tasks.values():
             self._worker.submit(hosted)
         self.readiness.storage(usable=True)
@@ -134,31 +149,50 @@ class _Analyst:
         return found
 
     async def post_batch(self, request: Request) -> Response:
-        """Keeps a batch, and acknowledges it once it is on the disk."""
+        """Takes a manifest; acknowledges the batch once all shards are on the disk."""
         hosted = self._answers.hosted(request)
         task = hosted.task
-        intake = BatchIntake(request.stream())
-        try:
-            header = await intake.header(task)
-            prove(request.scope)
-            state = await run_in_threadpool(self._store.state, task)
-            batch = (task, header.batch_id)
-            known = await run_in_threadpool(self._store.acknowledgement, *batch)
-            # What cannot be accepted is refused before its messages are read.
-            if known is None and (after := state.receive(header)) is not state:
-                await self._keep(hosted, intake, header)
+        manifest, header = await self._manifests.read(request, task)
+        state = await run_in_threadpool(self._store.state, task)
+        known = await self._acknowledgement(task, header)
+        # What cannot be accepted is refused before its messages are read.
+        if known is None and (after := state.receive(header)) is not state:
+            batch = await run_in_threadpool(
+                self._store.begin_batch, task, header, manifest
+            )
+            self._reached("after manifest")
+            # Whoever hands over at the same time may have been first.
+            if batch is not None:
+                if missing := await run_in_threadpool(batch.missing):
+                    return JSONResponse({"missing": missing}, HTTPStatus.ACCEPTED)
+                await self._receive(hosted, batch)
                 say(Event.RECEIVED, after)
-        except ClientDisconnect:
-            raise Refusal(Reason.MALFORMED, "Expected the whole batch.") from None
         counting = self._running_worker.submit(hosted)
         if header.stage is EpochStage.CHOICE and known is None:
             # Whoever hangs up finds the plan when she asks again.
             await asyncio.shield(asyncio.wrap_future(counting))
-        acknowledged = await run_in_threadpool(self._store.acknowledgement, *batch)
+        acknowledged = await self._acknowledgement(task, header)
         if acknowledged is None:
             # No plan follows: the epoch was withheld after its choices.
             acknowledged = acknowledge(hosted, header.batch_id)
         return Response(acknowledged, media_type="application/json")
+
+    async def put_shard(self, request: Request) -> Response:
+        """Keeps a shard of the batch whose manifest is there."""
+        task = self._answers.hosted(request).task
+        batch = await run_in_threadpool(self._store.begun_batch, task)
+        batch_id, place = request.path_params["batch"], request.path_params["place"]
+        # Who knows the id of a batch on its way has seen its manifest.
+        if batch is None or not compare_digest(
+            to_text(batch.header.batch_id).encode(), batch_id.encode()
+        ):
+            raise Refusal(Reason.NOT_OPEN, "Expected a shard of the batch that comes.")
+        if place >= len(batch.header.shards):
+            raise Refusal(Reason.NOT_FOUND, "Expected a shard that the manifest names.")
+        prove(request.scope)
+        await save_shard(request, batch, place)
+        self._reached("after shard")
+        return Response(status_code=HTTPStatus.NO_CONTENT)
 
     @property
     def _running_worker(self) -> Worker:
@@ -171,19 +205,14 @@ class _Analyst:
             await asyncio.sleep(_LOOK_SECONDS)
             await self.readiness.look(lambda: run_in_threadpool(self._store.check))
 
-    async def _keep(
-        self, hosted: AnalystHost, intake: BatchIntake, header: BatchHeader
-    ) -> None:
-        """Puts a batch on the disk; nothing is left of one that is not accepted."""
-        path = self._store.incoming()
-        answered = header.stage is EpochStage.ANSWER
-        acknowledged = acknowledge(hosted, header.batch_id) if answered else None
-        try:
-            await intake.save(header, path)
-            self._reached("before batch")
-            await run_in_threadpool(
-                self._store.receive, hosted.task, header, path, acknowledged
-            )
-            self._reached("after batch")
-        finally:
-            path.unlink(missing_ok=True)
+    async def _acknowledgement(self, task: Task, header: BatchHeader) -> bytes | None:
+        return await run_in_threadpool(
+            self._store.acknowledgement, task, header.batch_id
+        )
+
+    async def _receive(self, hosted: AnalystHost, batch: SealedBatch) -> None:
+        answered = batch.header.stage is EpochStage.ANSWER
+        acknowledged = acknowledge(hosted, batch.header.batch_id) if answered else None
+        self._reached("before batch")
+        await run_in_threadpool(self._store.receive, hosted.task, batch, acknowledged)
+        self._reached("after batch")

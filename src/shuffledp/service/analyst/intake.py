@@ -1,104 +1,116 @@
-"""A batch on its way from the network to the disk, without ever being in memory as a whole.
+"""Manifests and shards on their way from the network, hardly any of which is in memory.
 
-Whoever is not the task's shuffler is refused after the header; nobody else makes this
-service keep anything.
+Whoever is not the task's shuffler is refused after the manifest; nobody else makes this
+service keep anything. Of a shard only what its manifest says is kept, and nothing of one
+that is not whole.
 """
 
-import hashlib
+import asyncio
 import os
 from collections.abc import AsyncIterator
-from pathlib import Path
 
+from shuffledp.extras import require
+from shuffledp.service.analyst.sealed_batch import SealedBatch
+from shuffledp.service.connections import prove
 from shuffledp.service.metrics import STORAGE_ERRORS
 from shuffledp.service.pace import Paced
 from shuffledp.service.wire.batch import (
     BEGIN_SIZE,
+    MAX_HEADER,
     BatchHeader,
-    header_end,
-    read_batch_header,
+    manifest_size,
+    read_manifest,
 )
-from shuffledp.service.wire.order import OrderCheck
+from shuffledp.service.wire.order import ShardCheck
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
+
+require("starlette", extra="service", what="A service")
+
+from starlette.requests import ClientDisconnect, Request  # noqa: E402
 
 # A batch may come across the world, and its shuffler's disk may be busy.
 _GRACE_SECONDS = 20.0
 _BYTES_PER_SECOND = 32 * 2**10
+# Of manifests whose signature was not checked yet.
+_MAX_HELD = 8 * MAX_HEADER
 
 
-class BatchIntake:
-    """Reads one batch."""
+class Manifests:
+    """Reads manifests, and knows how many bytes of strangers are held at the moment."""
 
-    def __init__(self, body: AsyncIterator[bytes]) -> None:
-        self._begin = bytearray()
-        self._body = Paced(body, grace=_GRACE_SECONDS, rate=_BYTES_PER_SECOND)
-        self._piles: tuple[int, ...] = ()
+    def __init__(self) -> None:
+        self._held = 0
 
-    async def header(self, task: Task) -> BatchHeader:
-        """Returns the header, once its signature was checked.
-
-        Raises:
-            Refusal: If it is none, or was not signed by the task's shuffler.
-        """
-        await self._read(BEGIN_SIZE)
-        end = header_end(bytes(self._begin[:BEGIN_SIZE]))
-        await self._read(end)
-        header = read_batch_header(bytes(self._begin[:end]), task)
-        del self._begin[:end]
-        self._piles = header.piles(task)
-        return header
-
-    async def save(self, header: BatchHeader, path: Path) -> None:
-        """Writes all messages to a new file.
-
-        Args:
-            header: From `header`.
-            path: Of the file.
+    async def read(self, request: Request, task: Task) -> tuple[bytes, BatchHeader]:
+        """Returns a manifest, and what it says, once its signature was checked.
 
         Raises:
-            Refusal: If they are not those that were signed, are not in their order (see
-                `wire.order`), or cannot be stored.
+            Refusal: If it is none, was not signed by the task's shuffler, or too many
+                others are on their way.
         """
-        left = sum(self._piles) * header.sealed_size
-        order = OrderCheck(self._piles, header.sealed_size)
-        digest = hashlib.sha256()
-        wrong = Refusal(Reason.WRONG_SIZE, "Expected the messages that were signed.")
+        content = bytearray()
         try:
-            # The folder is this user's alone; so is the file.
-            with path.open("xb") as file:
-                part = bytes(self._begin)
-                while True:
-                    left -= len(part)
-                    if left < 0:
-                        raise wrong
-                    digest.update(part)
-                    order.add(part)
-                    file.write(part)
-                    try:
-                        part = await self._next()
-                    except StopAsyncIteration:
-                        break
-                if left or digest.digest() != header.sha256:
-                    raise wrong
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            STORAGE_ERRORS.inc()
-            raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
+            async for part in _paced(request):
+                content += part
+                self._held += len(part)
+                if self._held > _MAX_HELD:
+                    raise Refusal(Reason.STORAGE, "Expected fewer batches: try later.")
+                size = BEGIN_SIZE
+                if len(content) >= BEGIN_SIZE:
+                    size = manifest_size(bytes(content[:BEGIN_SIZE]))
+                if len(content) > size:
+                    raise Refusal(Reason.WRONG_SIZE, "Expected a manifest alone.")
+            # Of a large batch it takes seconds, in which others are served.
+            header = await asyncio.to_thread(read_manifest, bytes(content), task)
+        finally:
+            self._held -= len(content)
+        prove(request.scope)
+        return bytes(content), header
 
-    async def _read(self, size: int) -> None:
-        """Reads until there are so many bytes, or no more."""
-        while len(self._begin) < size:
-            try:
-                self._begin += await self._next()
-            except StopAsyncIteration:
-                return
 
-    async def _next(self) -> bytes:
-        try:
-            return await anext(self._body)
-        except TimeoutError:
-            raise Refusal(
-                Reason.MALFORMED,
-                f"Expected at least {_BYTES_PER_SECOND:,} bytes per second.",
-            ) from None
+async def save_shard(request: Request, batch: SealedBatch, place: int) -> None:
+    """Writes a shard to its file.
+
+    Args:
+        request: Whose body it is.
+        batch: That waits for it.
+        place: Of the shard.
+
+    Raises:
+        Refusal: If it is not the one that was signed, is not in order (see `wire.order`),
+            or cannot be stored.
+    """
+    header, path = batch.header, batch.incoming(place)
+    check = ShardCheck(header.shards[place], bits=header.bits, size=header.sealed_size)
+    try:
+        # The folder is this user's alone; so is the file.
+        with path.open("xb") as file:
+            async for part in _paced(request):
+                check.add(part)
+                file.write(part)
+            check.finish()
+            file.flush()
+            await asyncio.to_thread(os.fsync, file.fileno())
+        path.rename(batch.path(place))
+    except OSError as error:
+        STORAGE_ERRORS.inc()
+        raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
+    finally:
+        path.unlink(missing_ok=True)
+
+
+async def _paced(request: Request) -> AsyncIterator[bytes]:
+    """Yields the parts of a body while they come in time."""
+    try:
+        async for part in Paced(
+            aiter(request.stream()), grace=_GRACE_SECONDS, rate=_BYTES_PER_SECOND
+        ):
+            yield part
+    except TimeoutError:
+        raise Refusal(
+            Reason.MALFORMED,
+            f"Expected at least {_BYTES_PER_SECOND:,} bytes per second.",
+        ) from None
+    except ClientDisconnect:
+        raise Refusal(Reason.MALFORMED, "Expected the whole batch.") from None

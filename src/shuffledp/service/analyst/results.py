@@ -10,7 +10,7 @@ from shuffledp.analyzer.interval import reach
 from shuffledp.errors import DataError
 from shuffledp.report.summary_parts import TWO_ERRORS
 from shuffledp.service.collection.analyst_state import AnalystState
-from shuffledp.service.wire.canonical import sha256, to_text
+from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import Estimate
@@ -40,7 +40,7 @@ def result_of(
         certificate: Of these reports.
         spoiled: How many people's reports cannot be read or mean nothing, dummies included.
         spent: Central epsilon that each choice pays for it.
-        listed: SHA-256 of the messages, as `list_messages` gives them.
+        listed: SHA-256 of the list of messages, 32 bytes.
     """
     chosen, enrolment = state.chosen, _enrolment(state)
     return {
@@ -49,7 +49,7 @@ def result_of(
         "epoch": state.epoch,
         "batch": {
             "id": to_text(state.batch_id or b""),
-            "messages": to_text(sha256(listed)),
+            "messages": to_text(listed),
         },
         "people": list(people),
         "spent": list(spent),

@@ -1,12 +1,13 @@
-"""A store in one SQLite file, and sealed batches in files beside it.
+"""A store in one SQLite file, and sealed batches in folders beside it.
 
 A batch is on the disk, whole, before the database names it; the database forgets it before
-it is deleted. Whatever the database does not name is deleted when the store is opened.
+it is deleted. When the store is opened, whatever the database does not name is deleted, but
+for a batch whose other shards may still come.
 """
 
+import hashlib
 import json
 import os
-import secrets
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from shuffledp.errors import DataError
+from shuffledp.service.analyst.sealed_batch import (
+    SealedBatch,
+    forget,
+    sync_folder,
+)
 from shuffledp.service.analyst.store import (
     EpochRecord,
     Former,
@@ -33,7 +39,7 @@ from shuffledp.service.wire.task import Task
 
 _LAYOUT = Layout(
     "analyst",
-    version=3,
+    version=4,
     tables=(
         "states (task TEXT PRIMARY KEY, digest BLOB NOT NULL, value TEXT NOT NULL)",
         "batches (task TEXT, batch_id BLOB, people TEXT NOT NULL, acknowledgement BLOB,"
@@ -58,6 +64,7 @@ class SqliteAnalystStore:
         self._folder = path.with_name(f"{path.name}.batches")
         self._lock = threading.Lock()
         self._file: OwnFile | None = None
+        self._begun: dict[str, SealedBatch] = {}
 
     def open(self, tasks: Iterable[Task], formers: Iterable[Task] = ()) -> list[Task]:
         """Opens the database, and begins tasks that are new.
@@ -66,7 +73,7 @@ class SqliteAnalystStore:
             DataError: If it is no such database, another analyst has it, or it keeps
                 another task, or one whose place cannot be taken at this point.
         """
-        before = {former.digest: former for former in formers}
+        tasks, before = list(tasks), {former.digest: former for former in formers}
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -74,7 +81,7 @@ class SqliteAnalystStore:
         self._file = OwnFile(self.path, _LAYOUT)
         try:
             begun = [t for t in tasks if self._begins(t, before.get(t.succeeds or b""))]
-            self._delete_unnamed()
+            self._delete_unnamed(tasks)
         except BaseException:
             self.close()
             raise
@@ -99,29 +106,43 @@ class SqliteAnalystStore:
         with self._lock:
             return self._state(task)
 
-    def incoming(self) -> Path:
-        """Returns the name of a new file, for a batch on its way in."""
-        return self._folder / f"{secrets.token_hex(16)}.incoming"
+    def begin_batch(
+        self, task: Task, header: BatchHeader, manifest: bytes
+    ) -> SealedBatch | None:
+        """Keeps a manifest; what came before of another batch of the task is deleted."""
+        folder = self._folder / _sealed_name(task.identity, header.batch_id)
+        with self._lock:
+            state = self._state(task)
+            if state.receive(header) is state:
+                return None
+            before = self._begun.get(task.identity)
+            try:
+                if before is not None and before.folder != folder:
+                    forget(before.folder)
+                self._begun[task.identity] = SealedBatch.begin(folder, header, manifest)
+            except OSError as error:
+                STORAGE_ERRORS.inc()
+                raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
+            return self._begun[task.identity]
+
+    def begun_batch(self, task: Task) -> SealedBatch | None:
+        """Returns the batch whose shards are coming in; None if there is none."""
+        return self._begun.get(task.identity)
 
     def receive(
-        self,
-        task: Task,
-        header: BatchHeader,
-        incoming: Path,
-        acknowledged: bytes | None,
+        self, task: Task, batch: SealedBatch, acknowledged: bytes | None
     ) -> None:
-        """Keeps a batch, sealed, from its file; a known one is dropped."""
+        """Takes a batch, all shards of which are there; a known one changes nothing."""
+        header = batch.header
         people = json.dumps(header.people)
         row = (task.identity, header.batch_id, people, acknowledged)
         with self._lock:
             before = self._state(task)
             after = before.receive(header)
             if after is before:
-                incoming.unlink()
                 return
             try:
-                incoming.rename(self._sealed_path(after))
-                _sync_folder(self._folder)
+                sync_folder(batch.folder)
                 with self._transaction() as database:
                     database.execute("INSERT INTO batches VALUES (?, ?, ?, ?)", row)
                     self._write_state(after)
@@ -130,18 +151,18 @@ class SqliteAnalystStore:
             except (OSError, sqlite3.Error) as error:
                 STORAGE_ERRORS.inc()
                 raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
+            self._begun.pop(task.identity, None)
 
-    def sealed(self, task: Task) -> tuple[tuple[int, ...], Path]:
-        """Returns how many people sent the batch that is to be counted, and its file."""
+    def sealed(self, task: Task) -> SealedBatch:
+        """Returns the batch that is to be counted."""
         with self._lock:
             state = self._state(task)
-            rows = self._open_database.execute(
-                "SELECT people FROM batches WHERE task = ? AND batch_id = ?",
-                (task.identity, state.batch_id),
-            ).fetchall()
-        if state.phase is not AnalystPhase.RECEIVED or len(rows) != 1:
+        if state.phase is not AnalystPhase.RECEIVED:
             raise DataError("Expected a batch that waits to be counted.")
-        return tuple(json.loads(rows[0][0])), self._sealed_path(state)
+        try:
+            return SealedBatch.read(self._sealed_path(state), task)
+        except (OSError, Refusal) as error:
+            raise DataError("Expected the batch as it was received.") from error
 
     def acknowledgement(self, task: Task, batch_id: bytes) -> bytes | None:
         """Returns what was signed for a batch; None if it is unknown, or not yet."""
@@ -152,14 +173,17 @@ class SqliteAnalystStore:
             ).fetchone()
         return None if row is None else row[0]
 
-    def list_messages(self, state: AnalystState, listed: bytes) -> None:
+    def list_messages(self, state: AnalystState, listed: Iterable[bytes]) -> bytes:
         """Keeps the public list of the messages of the epoch that is being counted."""
-        path = self.messages(state.task, state.epoch)
+        path, digest = self.messages(state.task, state.epoch), hashlib.sha256()
         with path.open("wb") as file:
-            file.write(listed)
+            for part in listed:
+                digest.update(part)
+                file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        _sync_folder(self._folder)
+        sync_folder(self._folder)
+        return digest.digest()
 
     def messages(self, task: Task, epoch: int) -> Path:
         """Returns the file of this list, which is there if the epoch is published."""
@@ -175,7 +199,7 @@ class SqliteAnalystStore:
                     "WHERE task = ? AND batch_id = ?",
                     (acknowledged, state.task.identity, state.batch_id),
                 )
-            self._sealed_path(state).unlink(missing_ok=True)
+            forget(self._sealed_path(state))
 
     def finish(self, state: AnalystState, record: EpochRecord) -> None:
         """Keeps how an epoch ended, and deletes its batch."""
@@ -183,7 +207,7 @@ class SqliteAnalystStore:
             with self._transaction():
                 self._write_state(state)
                 self._write_record(state.task, record)
-            self._sealed_path(state).unlink(missing_ok=True)
+            forget(self._sealed_path(state))
 
     def epochs(self, task: Task) -> list[EpochRecord]:
         """Returns all epochs that are over, in order."""
@@ -278,8 +302,8 @@ class SqliteAnalystStore:
     def _sealed_path(self, state: AnalystState) -> Path:
         return self._folder / _sealed_name(state.task.identity, state.batch_id)
 
-    def _delete_unnamed(self) -> None:
-        """Deletes files of batches that are over or never were received."""
+    def _delete_unnamed(self, tasks: Iterable[Task]) -> None:
+        """Deletes batches that are over or can never be received, and half files."""
         rows = self._open_database.execute("SELECT task, value FROM states").fetchall()
         waiting = {
             _sealed_name(identity, batch_id)
@@ -288,9 +312,28 @@ class SqliteAnalystStore:
         }
         over = self._open_database.execute("SELECT task, epoch FROM epochs").fetchall()
         listed = {_messages_name(identity, epoch) for identity, epoch in over}
+        served = {task.identity: task for task in tasks}
         for path in self._folder.iterdir():
-            if path.name not in waiting | listed:
+            if path.name in waiting | listed:
+                continue
+            if not path.is_dir():
                 path.unlink()
+            elif not self._goes_on(path, served.get(path.name.partition(".")[0])):
+                forget(path)
+
+    def _goes_on(self, folder: Path, task: Task | None) -> bool:
+        """Tells whether shards of a batch may still come, and waits for them."""
+        if task is None or task.identity in self._begun:
+            return False
+        try:
+            batch, state = SealedBatch.read(folder, task), self._state(task)
+            if state.receive(batch.header) is state:
+                return False
+        except (OSError, Refusal):
+            return False
+        batch.tidy()
+        self._begun[task.identity] = batch
+        return True
 
 
 def _sealed_name(identity: str, batch_id: bytes | None) -> str:
@@ -299,12 +342,3 @@ def _sealed_name(identity: str, batch_id: bytes | None) -> str:
 
 def _messages_name(identity: str, epoch: int) -> str:
     return f"{identity}.{epoch}.messages"
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes new names in a folder survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from shuffledp.errors import DataError
+from shuffledp.service.analyst.sealed_batch import SealedBatch
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import from_text, to_text
@@ -107,32 +108,44 @@ class AnalystStore(Protocol):
     def state(self, task: Task) -> AnalystState:
         """Returns where a task stands."""
 
-    def incoming(self) -> Path:
-        """Returns the name of a new file, for a batch on its way in."""
+    def begin_batch(
+        self, task: Task, header: BatchHeader, manifest: bytes
+    ) -> SealedBatch | None:
+        """Keeps a manifest; what came before of another batch of the task is deleted.
+
+        Returns:
+            The batch whose shards may come now; None if all of it came meanwhile.
+
+        Raises:
+            Refusal: If the task's state does not allow it, or there is no room.
+        """
+
+    def begun_batch(self, task: Task) -> SealedBatch | None:
+        """Returns the batch whose shards are coming in; None if there is none."""
 
     def receive(
-        self,
-        task: Task,
-        header: BatchHeader,
-        incoming: Path,
-        acknowledged: bytes | None,
+        self, task: Task, batch: SealedBatch, acknowledged: bytes | None
     ) -> None:
-        """Keeps a batch, sealed, from its file; a known one is dropped.
+        """Takes a batch, all shards of which are there; a known one changes nothing.
 
         Epochs that were skipped before it are over from then on.
 
         Raises:
-            Refusal: If the task's state does not allow it.
+            Refusal: If the task's state does not allow it, or there is no room.
         """
 
-    def sealed(self, task: Task) -> tuple[tuple[int, ...], Path]:
-        """Returns how many people sent the batch that is to be counted, and its file."""
+    def sealed(self, task: Task) -> SealedBatch:
+        """Returns the batch that is to be counted."""
 
     def acknowledgement(self, task: Task, batch_id: bytes) -> bytes | None:
         """Returns what was signed for a batch; None if it is unknown, or not yet."""
 
-    def list_messages(self, state: AnalystState, listed: bytes) -> None:
-        """Keeps the public list of the messages of the epoch that is being counted."""
+    def list_messages(self, state: AnalystState, listed: Iterable[bytes]) -> bytes:
+        """Keeps the public list of the messages of the epoch that is being counted.
+
+        Returns:
+            Its SHA-256.
+        """
 
     def messages(self, task: Task, epoch: int) -> Path:
         """Returns the file of this list, which is there if the epoch is published."""

@@ -6,12 +6,13 @@ in memory alone until, in one step, the result is on the disk and the batch is g
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
-from shuffledp.errors import CertificationError, DataError, InvalidInputError
+from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.service.analyst.hosted import AnalystHost, nothing
+from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
 from shuffledp.service.analyst.results import result_of
+from shuffledp.service.analyst.sealed_batch import SealedBatch
 from shuffledp.service.analyst.store import AnalystStore, EpochRecord
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.collection.certificate import Verdict, judge
@@ -22,17 +23,9 @@ from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.inclusion import RESULT, list_messages
 from shuffledp.service.wire.plan import Acknowledgement, read_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.signing import signed
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage
-
-# Messages that are in memory at a time.
-CHUNK = 4096
-
-
-class Interrupted(Exception):  # noqa: N818 - no error: the service is being stopped
-    """The work was asked to stop; it begins again when the service does."""
 
 
 class Work:
@@ -44,10 +37,12 @@ class Work:
         store: AnalystStore,
         *,
         stop: threading.Event,
+        open_shards: OpenShards = open_on_all_cores,
         reached: Callable[[str], None] = nothing,
     ) -> None:
         self._hosted, self._task = hosted, hosted.task
         self._store, self._stop, self._reached = store, stop, reached
+        self._open_shards = open_shards
 
     def run(self) -> None:
         """Ends with the batch gone, and a plan, a result or a reason on the disk.
@@ -59,18 +54,19 @@ class Work:
         state = self._store.state(self._task)
         if state.phase is not AnalystPhase.RECEIVED:
             return
-        people, path = self._store.sealed(self._task)
+        batch = self._store.sealed(self._task)
         if state.stage is EpochStage.CHOICE:
-            self._plan(state, people, path)
+            self._plan(state, batch)
         else:
-            self._publish(state, people, path)
+            self._publish(state, batch)
 
-    def _plan(self, state: AnalystState, people: tuple[int, ...], path: Path) -> None:
+    def _plan(self, state: AnalystState, batch: SealedBatch) -> None:
         """Counts choices, and chooses what answers follow."""
+        people = batch.header.people
         if missing := shortfalls(self._task, people):
             self._withhold(state, people, tuple(map(str, missing)))
             return
-        counting = self._open(state, people, path)
+        counting = self._open(state, batch)
         try:
             chosen = counting.of(people)
             found = state.step.choosing.plan(chosen)
@@ -90,15 +86,14 @@ class Work:
         say(Event.PLANNED, state)
         self._reached("after plan")
 
-    def _publish(
-        self, state: AnalystState, people: tuple[int, ...], path: Path
-    ) -> None:
+    def _publish(self, state: AnalystState, batch: SealedBatch) -> None:
         """Counts answers, if they are enough, and publishes what they tell."""
+        people = batch.header.people
         verdict = self._judge(state, people)
         if verdict.failures:
             self._withhold(state, people, verdict.failures, verdict)
             return
-        counting = self._open(state, people, path)
+        counting = self._open(state, batch)
         spoiled = counting.spoiled_people
         if spoiled:
             verdict = self._judge(state, people, spoiled)
@@ -113,8 +108,8 @@ class Work:
             failures = (_said("Nothing can be estimated", error),)
             self._withhold(state, people, failures, verdict, spent=spent)
             return
-        listed = list_messages(path, state.step.sealed_size)
-        self._store.list_messages(state, listed)
+        hashes = list_messages(batch.by_prefix(), state.step.sealed_size)
+        listed = self._store.list_messages(state, hashes)
         said = result_of(
             state,
             people,
@@ -130,31 +125,14 @@ class Work:
             state, EpochRecord(state.epoch, people, spent, True, result=result)
         )
 
-    def _open(
-        self, state: AnalystState, people: tuple[int, ...], path: Path
-    ) -> Counting:
-        """Opens all messages, a few at a time, and keeps their counts."""
-        step, suite = state.step, self._task.suite
-        counting, size = Counting(step), step.sealed_size
-        piles = step.piles(people)
-        with path.open("rb") as file:
-            for group, reports in enumerate(piles):
-                opener = Opener(
-                    suite, self._hosted.secrets.private_key, step.info(group)
-                )
-                left = reports * step.messages_per_report
-                while left:
-                    if self._stop.is_set():
-                        raise Interrupted
-                    part = min(left, CHUNK)
-                    content = file.read(part * size)
-                    if len(content) != part * size:
-                        raise DataError("Expected the batch as it was received.")
-                    starts = range(0, len(content), size)
-                    counting.add(
-                        group, [opener.open(content[at : at + size]) for at in starts]
-                    )
-                    left -= part
+    def _open(self, state: AnalystState, batch: SealedBatch) -> Counting:
+        """Opens all messages, and keeps their counts."""
+        counting = self._open_shards(
+            state.step,
+            batch.shards(),
+            self._hosted.secrets.private_key,
+            stopped=self._stop.is_set,
+        )
         self._reached("opened")
         return counting
 

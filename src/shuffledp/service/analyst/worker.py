@@ -10,29 +10,41 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 
 from shuffledp.service.analyst.hosted import AnalystHost
+from shuffledp.service.analyst.opening import Interrupted, OpenShards
 from shuffledp.service.analyst.store import AnalystStore
-from shuffledp.service.analyst.work import Interrupted, Work
+from shuffledp.service.analyst.work import Work
 from shuffledp.service.events import log_crash
 
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
 
 
 class Worker:
-    """Counts what waits, and stops between two chunks when it should."""
+    """Counts what waits, and stops between two parts when it should."""
 
-    def __init__(self, store: AnalystStore, reached: Callable[[str], None]) -> None:
-        self._store, self._reached = store, reached
+    def __init__(
+        self,
+        store: AnalystStore,
+        open_shards: OpenShards,
+        reached: Callable[[str], None],
+    ) -> None:
+        self._store, self._open_shards, self._reached = store, open_shards, reached
         self._stop = threading.Event()
         self._later: dict[str, threading.Timer] = {}
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="count")
 
     def submit(self, hosted: AnalystHost) -> Future[None]:
         """Counts the batch of a task as soon as it is its turn, if one waits then."""
-        work = Work(hosted, self._store, stop=self._stop, reached=self._reached)
+        work = Work(
+            hosted,
+            self._store,
+            stop=self._stop,
+            open_shards=self._open_shards,
+            reached=self._reached,
+        )
         return self._pool.submit(self._run, hosted, work, _FIRST_WAIT)
 
     def stop(self) -> None:
-        """Waits for the chunk that is being opened; what is left is done next time."""
+        """Waits for the parts that are being opened; what is left is done next time."""
         self._stop.set()
         for timer in list(self._later.values()):
             timer.cancel()

@@ -49,6 +49,13 @@ class Counting:
             part = self.step.run.tally(known, choice)
             self.tally = part if self.tally is None else self.tally + part
 
+    def merge(self, other: "Counting") -> None:
+        """Counts what another one counted, of other messages of the same step."""
+        self.spoiled += other.spoiled
+        if other.tally is not None:
+            tally = other.tally
+            self.tally = tally if self.tally is None else self.tally + tally
+
     @property
     def spoiled_people(self) -> int:
         """How many people are missing: whoever sends dummies sends nothing else.

@@ -13,11 +13,12 @@ from shuffledp.service.metrics import CountRequests, Standing
 from shuffledp.service.participant import NOT_BUILT, PAGE_HEADERS, page_folder
 from shuffledp.service.problems import HideCrashes, handlers
 from shuffledp.service.readiness import STOPPING, Readiness
+from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.body import Bodies, short_body
 from shuffledp.service.shuffler.challenges import Challenges
 from shuffledp.service.shuffler.clock import seconds_since_1970
 from shuffledp.service.shuffler.collector import Collector
-from shuffledp.service.shuffler.handover import AnalystClient, Handover
+from shuffledp.service.shuffler.handover import Handover
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.canonical import read_object, to_text

@@ -19,7 +19,7 @@ tokens are then refused as spent when it is sent again.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from typing import Any
@@ -31,6 +31,7 @@ from shuffledp.errors import DataError
 from shuffledp.extras import require
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.shuffler.marks import MARK_SIZE
+from shuffledp.service.shuffler.postgres_batch import SEALED, make_batch, make_table
 from shuffledp.service.shuffler.postgres_sessions import (
     HAND_OVER,
     LAYING_OUT,
@@ -40,7 +41,6 @@ from shuffledp.service.shuffler.postgres_sessions import (
     lock_step,
 )
 from shuffledp.service.shuffler.store import (
-    CHUNK,
     LAYOUT,
     STEP_TABLES,
     Attempts,
@@ -65,8 +65,6 @@ require("asyncpg", extra="service", what="A store in PostgreSQL")
 import asyncpg  # type: ignore[import-untyped]  # noqa: E402
 
 _MARK = f"substr($1::bytea, place * {MARK_SIZE} + 1, {MARK_SIZE})"
-_SEALED = "bytea NOT NULL"
-_UNTOUCHED = "autovacuum_enabled = false, toast.autovacuum_enabled = false"
 
 
 class PostgresStore:
@@ -188,40 +186,26 @@ class PostgresStore:
 
     async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
         """As `ShufflerStore`."""
-        name = table_name(state.task)
         async with self._transaction() as connection:
             people = await _people(connection, state)
-            piles = [bytearray() for _ in range(state.step.groups)]
-            rows = connection.cursor(f"SELECT * FROM messages_{name}", prefetch=8)
-            async for pile, content in rows:
-                piles[pile] += content
-            after, batch = await asyncio.to_thread(seal, people, piles)
-            await connection.execute(
-                f"DROP TABLE messages_{name}, marks_{name}, counts_{name}"
-            )
-            await _make_table(
-                connection,
-                f"batch_{name}",
-                place="integer PRIMARY KEY",
-                content=_SEALED,
-            )
-            await connection.copy_records_to_table(
-                f"batch_{name}", records=_pieces(batch)
-            )
+            after = await make_batch(connection, state, people, seal)
             await _write(connection, after, people)
         return after
 
-    async def batch(self, state: ShufflerState) -> AsyncIterator[bytes]:
+    async def batch(self, state: ShufflerState, place: int) -> AsyncIterator[bytes]:
         """As `ShufflerStore`."""
-        select = f"SELECT content FROM batch_{table_name(state.task)} WHERE place = $1"
-        place = 0
+        select = (
+            f"SELECT content FROM batch_{table_name(state.task)}"
+            " WHERE shard = $1 AND piece = $2"
+        )
+        piece = 0
         while True:
             async with self._transaction() as connection:
-                content = await connection.fetchval(select, place)
+                content = await connection.fetchval(select, place, piece)
             if content is None:
                 return
             yield content
-            place += 1
+            piece += 1
 
     async def move(
         self, before: ShufflerState, after: ShufflerState, people: tuple[int, ...]
@@ -336,31 +320,16 @@ async def _make_tables(connection: Any, state: ShufflerState) -> None:
     """Makes the tables of a step, if one begins."""
     if state.phase is ShufflerPhase.OPEN:
         name = table_name(state.task)
-        await _make_table(connection, f"marks_{name}", mark="bytea PRIMARY KEY")
-        await _make_table(
-            connection, f"messages_{name}", pile="integer NOT NULL", content=_SEALED
+        await make_table(connection, f"marks_{name}", mark="bytea PRIMARY KEY")
+        await make_table(
+            connection, f"messages_{name}", pile="integer NOT NULL", content=SEALED
         )
-        await _make_table(
+        await make_table(
             connection,
             f"counts_{name}",
             writer="integer PRIMARY KEY",
             people="text NOT NULL",
         )
-
-
-async def _make_table(connection: Any, name: str, **columns: str) -> None:
-    """Makes a table whose values go nowhere else."""
-    listed = ", ".join(f"{column} {kind}" for column, kind in columns.items())
-    await connection.execute(f"CREATE TABLE {name} ({listed}) WITH ({_UNTOUCHED})")
-    # Nothing is gathered even if somebody asks for statistics by hand, and nobody tries to
-    # compress what cannot be compressed.
-    changes = [f"ALTER {column} SET STATISTICS 0" for column in columns]
-    changes += [
-        f"ALTER {column} SET STORAGE EXTERNAL"
-        for column, kind in columns.items()
-        if kind is _SEALED
-    ]
-    await connection.execute(f"ALTER TABLE {name} {', '.join(changes)}")
 
 
 async def _check_state(connection: Any, state: ShufflerState) -> None:
@@ -417,9 +386,3 @@ async def _write(
         write_attempts(Attempts()),
         table_name(state.task),
     )
-
-
-def _pieces(batch: bytes) -> Iterator[tuple[int, memoryview]]:
-    view = memoryview(batch)
-    for place, start in enumerate(range(0, len(view), CHUNK)):
-        yield place, view[start : start + CHUNK]

@@ -25,9 +25,10 @@ from shuffledp.errors import DataError
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.database import OwnFile
 from shuffledp.service.shuffler.marks import MARK_SIZE
+from shuffledp.service.shuffler.sorting import Sorting, pieces
 from shuffledp.service.shuffler.store import (
-    CHUNK,
     LAYOUT,
+    MANIFEST,
     STEP_TABLES,
     Attempts,
     Keep,
@@ -108,13 +109,16 @@ class SqliteStore:
         """As `ShufflerStore`."""
         return await self._run(lambda: self._fix(state, seal))
 
-    async def batch(self, state: ShufflerState) -> AsyncIterator[bytes]:
+    async def batch(self, state: ShufflerState, place: int) -> AsyncIterator[bytes]:
         """As `ShufflerStore`."""
-        select = f"SELECT content FROM batch_{table_name(state.task)} WHERE place = ?"
-        place = 0
-        while row := await self._run(partial(self._row, select, place)):
+        select = (
+            f"SELECT content FROM batch_{table_name(state.task)}"
+            " WHERE shard = ? AND piece = ?"
+        )
+        piece = 0
+        while row := await self._run(partial(self._row, select, place, piece)):
             yield row[0]
-            place += 1
+            piece += 1
 
     async def move(
         self, before: ShufflerState, after: ShufflerState, people: tuple[int, ...]
@@ -208,26 +212,30 @@ class SqliteStore:
 
     def _fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
         name = table_name(state.task)
+        keep = f"INSERT INTO batch_{name} VALUES (?, ?, ?)"
+        of_shard = f"FROM batch_{name} WHERE shard = ?"
         with self._transaction() as database:
             people = self._people(state)
-            piles = [bytearray() for _ in range(state.step.groups)]
+            database.execute(
+                f"CREATE TABLE batch_{name} (shard INTEGER NOT NULL,"
+                " piece INTEGER NOT NULL, content BLOB NOT NULL,"
+                " PRIMARY KEY (shard, piece))"
+            )
+            sorting = Sorting(state.step, people)
             for pile, content in database.execute(f"SELECT * FROM messages_{name}"):
-                piles[pile] += content
-            after, batch = seal(people, piles)
+                if sorting.add(pile, content):
+                    database.executemany(keep, sorting.deal())
+            database.executemany(keep, sorting.deal())
             database.execute(f"DROP TABLE messages_{name}")
             database.execute(f"DROP TABLE marks_{name}")
-            database.execute(
-                f"CREATE TABLE batch_{name}"
-                " (place INTEGER PRIMARY KEY, content BLOB NOT NULL)"
-            )
-            view = memoryview(batch)
-            database.executemany(
-                f"INSERT INTO batch_{name} VALUES (?, ?)",
-                (
-                    (place, view[start : start + CHUNK])
-                    for place, start in enumerate(range(0, len(view), CHUNK))
-                ),
-            )
+            for place in sorting.places:
+                rows = database.execute(f"SELECT content {of_shard}", (place,))
+                spilled = [content for (content,) in rows]
+                # The pages of what was dealt to it take what is sorted.
+                database.execute(f"DELETE {of_shard}", (place,))
+                database.executemany(keep, sorting.sort(place, spilled))
+            after, manifest = seal(people, sorting.bits, tuple(sorting.shards))
+            database.executemany(keep, pieces(MANIFEST, manifest))
             self._write(after, people)
         self._empty_log()
         return after

@@ -21,8 +21,7 @@ from shuffledp.service.shuffler.store import (
     goes_on,
     nobody,
 )
-from shuffledp.service.wire.batch import write_batch
-from shuffledp.service.wire.order import in_order
+from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Roster
@@ -223,30 +222,27 @@ class Steps:
         closed = self.people
 
         def seal(
-            people: tuple[int, ...], piles: list[bytearray]
+            people: tuple[int, ...], bits: int, shards: tuple[Shard, ...]
         ) -> tuple[ShufflerState, bytes]:
             # Uploads may have been stored since it was asked.
             nonlocal closed
             after, step, closed = state.close(people, batch_id), state.step, people
-            # Emptied on the way: a million messages are held twice at most.
-            messages = b"".join(
-                [
-                    in_order(piles.pop(0), step.sealed_size).data
-                    for _ in range(step.groups)
-                ]
-            )
-            key = self.hosted.secrets.signing_key
-            batch = write_batch(
-                step,
-                batch_id,
-                people,
-                messages,
-                key,
-                enrolment=enrolment,
+            header = BatchHeader(
+                task=step.task.digest,
+                epoch=step.epoch,
                 after=state.after,
+                stage=step.stage,
+                batch_id=batch_id,
+                people=people,
+                sealed_size=step.sealed_size,
+                bits=bits,
+                shards=shards,
+                enrolment=enrolment,
+                messages_per_report=step.messages_per_report,
             )
+            manifest = write_manifest(header, self.hosted.secrets.signing_key)
             self._reached("in close")
-            return after, batch
+            return after, manifest
 
         async with self._changing:
             state = self.state

@@ -6,7 +6,7 @@
     counts     how many people came through each process                     until the close
     marks      of tokens and messages of this step (`shuffler.marks`)        until the close
     messages   sealed messages, per pile, in the order of arrival            until the close
-    batch      the closed batch, as it is handed over        from the close to its delivery
+    batch      manifest and shards, as they are handed over  from the close to its delivery
 
 There is no time, address, token or level of a person. What arrives in one transaction is
 stored in the order of its marks, which means nothing to whoever has not the shuffler's key;
@@ -32,6 +32,7 @@ from shuffledp.errors import DataError
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.database import Layout, the_kept
 from shuffledp.service.metrics import STORAGE_ERRORS
+from shuffledp.service.wire.batch import Shard
 from shuffledp.service.wire.canonical import (
     canonical,
     from_text,
@@ -49,6 +50,9 @@ STEP_TABLES = ("marks", "messages", "counts", "batch")
 
 CHUNK = 1 << 20
 """Bytes of a batch that are stored, read and sent at once."""
+
+MANIFEST = -1
+"""In the place of a shard: the manifest."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +111,9 @@ Keep: TypeAlias = Callable[[NDArray[np.bool_]], Arrivals]
 """Which marks are known, shape (k,), to what is stored."""
 
 Seal: TypeAlias = Callable[
-    [tuple[int, ...], list[bytearray]], tuple[ShufflerState, bytes]
+    [tuple[int, ...], int, tuple[Shard, ...]], tuple[ShufflerState, bytes]
 ]
-"""People and the messages of every pile, to the closed state and the batch."""
+"""People, bits and shards of the batch, to the closed state and the manifest."""
 
 
 class ShufflerStore(Protocol):
@@ -168,10 +172,15 @@ class ShufflerStore(Protocol):
         """
 
     async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
-        """Replaces messages and marks by the batch that `seal` makes of them."""
+        """Replaces messages and marks by shards and the manifest that `seal` makes."""
 
-    def batch(self, state: ShufflerState) -> AsyncIterator[bytes]:
-        """Yields the closed batch in pieces of up to `CHUNK` bytes."""
+    def batch(self, state: ShufflerState, place: int) -> AsyncIterator[bytes]:
+        """Yields a shard of the closed batch in pieces of up to `CHUNK` bytes.
+
+        Args:
+            state: In which it is closed.
+            place: Of the shard; `MANIFEST` for the manifest.
+        """
 
     async def move(
         self, before: ShufflerState, after: ShufflerState, people: tuple[int, ...]

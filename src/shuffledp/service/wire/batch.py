@@ -1,10 +1,13 @@
 """What the shuffler hands to the analyst: sorted messages, and how many people there are.
 
-    "SDPB", version 3, length of the header 4, header (signed canonical JSON), sealed
-    messages of equal size, pile after pile
+    manifest    "SDPB", version 4, length of the header 4, header (signed canonical JSON)
+    shards      sealed messages of equal size, one after the other, and nothing else
 
-There is one pile; or one for each level, if messages stay with their levels. Within a pile
-they are sorted (`wire.order`). Nothing else leaves: no token, no address, no time.
+There is one pile of messages; or one for each level, if messages stay with their levels.
+A pile is sorted (`wire.order`) and cut where the leading bits of the hash change: a shard
+is what a pile has of one value of these bits. So each can be sent, checked and opened by
+itself, and which message is in which is a public function of the message alone. Nothing
+else leaves: no token, no address, no time.
 """
 
 from dataclasses import dataclass
@@ -14,28 +17,47 @@ from shuffledp.service.wire.canonical import (
     canonical,
     from_text,
     read_object,
-    sha256,
     to_text,
 )
-from shuffledp.service.wire.order import OrderCheck
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.signing import check_signed, signed
 from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.task import ID_SIZE, Task
+from shuffledp.service.wire.task import DIGEST_SIZE, ID_SIZE, Task
 from shuffledp.statistics.survey import EpochStage
 
-MAGIC = b"SDPB\x03"
+MAGIC = b"SDPB\x04"
 MEDIA_TYPE = "application/vnd.shuffledp.batch"
-MAX_HEADER = 1 << 20
+
+MAX_BITS = 17
+"""Of one pile 10^10 messages are in shards of 76,000 then; shards are 2^17 at most."""
+
+MAX_HEADER = 1 << 23
 
 BEGIN_SIZE = len(MAGIC) + 4
 
 _PURPOSE = "batch"
-_WHOLE = ("epoch", "after", "sealed_size", "messages_per_report")
+_WHOLE = ("epoch", "after", "sealed_size", "messages_per_report", "bits")
 _NAMES = frozenset(
-    {"task", "stage", "batch_id", "people", "sha256", "enrolment", *_WHOLE}
+    {"task", "stage", "batch_id", "people", "shards", "enrolment", *_WHOLE}
 )
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of a pile.
+
+    Attributes:
+        pile: Which one, from 0.
+        prefix: The leading bits of the SHA-256 of each of its messages, as a number.
+        messages: How many there are.
+        sha256: Of all of them, one after the other, 32 bytes.
+    """
+
+    pile: int
+    prefix: int
+    messages: int
+    sha256: bytes
 
 
 @dataclass(frozen=True)
@@ -52,7 +74,9 @@ class BatchHeader:
         people: How many people sent a report, for each choice; in all, if choices are not
             named.
         sealed_size: Bytes of each message.
-        sha256: Of all messages, 32 bytes.
+        bits: How many leading bits of a hash tell shards of a pile apart.
+        shards: Pile by pile, by increasing prefix; one without messages is among them. The
+            place of a shard is its position here.
         enrolment: How many tokens there were, signed by the enroller.
         messages_per_report: How many messages everybody sent.
     """
@@ -64,7 +88,8 @@ class BatchHeader:
     batch_id: bytes
     people: tuple[int, ...]
     sealed_size: int
-    sha256: bytes
+    bits: int
+    shards: tuple[Shard, ...]
     enrolment: Enrolment
     messages_per_report: int = 1
 
@@ -83,91 +108,41 @@ class BatchHeader:
             "batch_id": to_text(self.batch_id),
             "people": list(self.people),
             "sealed_size": self.sealed_size,
-            "sha256": to_text(self.sha256),
+            "bits": self.bits,
+            "shards": [[one.messages, to_text(one.sha256)] for one in self.shards],
             "enrolment": self.enrolment.to_dict(),
             "messages_per_report": self.messages_per_report,
         }
 
 
-def write_batch(
-    step: Step,
-    batch_id: bytes,
-    people: tuple[int, ...],
-    messages: bytes,
-    signing_key: bytes,
-    *,
-    enrolment: Enrolment,
-    after: int,
-) -> bytes:
-    """Returns a signed batch.
-
-    Args:
-        step: What was collected.
-        batch_id: 16 random bytes.
-        people: As in `BatchHeader`.
-        messages: All sealed messages, pile after pile, each in its order.
-        signing_key: The shuffler's.
-        enrolment: Of the epoch.
-        after: As in `BatchHeader`.
-    """
-    header = BatchHeader(
-        step.task.digest,
-        step.epoch,
-        after,
-        step.stage,
-        batch_id,
-        people,
-        step.sealed_size,
-        sha256(messages),
-        enrolment,
-        step.messages_per_report,
-    )
+def write_manifest(header: BatchHeader, signing_key: bytes) -> bytes:
+    """Returns the manifest of a batch, signed by the shuffler."""
     text = canonical(signed(_PURPOSE, header.to_dict(), signing_key))
-    return b"".join((MAGIC, len(text).to_bytes(4, "big"), text, messages))
+    return b"".join((MAGIC, len(text).to_bytes(4, "big"), text))
 
 
-def read_batch(content: bytes, task: Task) -> tuple[BatchHeader, memoryview]:
-    """Reads a batch of a task.
-
-    Returns:
-        The header, and all sealed messages.
-
-    Raises:
-        Refusal: If it is none, was not signed by the task's shuffler, changed since, or
-            is not in order.
-    """
-    end = header_end(content[:BEGIN_SIZE])
-    header = read_batch_header(content[:end], task)
-    messages = memoryview(content)[end:]
-    per_person = header.messages_per_report * header.sealed_size
-    # Piles are told apart by counting: one message too many would move all others.
-    whole = per_person > 0 and len(messages) == sum(header.people) * per_person
-    if not whole or sha256(messages) != header.sha256:
-        raise Refusal(Reason.WRONG_SIZE, "Expected the messages that were signed.")
-    OrderCheck(header.piles(task), header.sealed_size).add(messages)
-    return header, messages
-
-
-def header_end(begin: bytes) -> int:
-    """Returns where messages begin, from the first `BEGIN_SIZE` bytes of a batch.
+def manifest_size(begin: bytes) -> int:
+    """Returns how long a manifest is, from its first `BEGIN_SIZE` bytes.
 
     Raises:
         Refusal: If it is none.
     """
     if len(begin) < BEGIN_SIZE or begin[: len(MAGIC)] != MAGIC:
-        raise Refusal(Reason.MALFORMED, "Expected a batch of version 3.")
-    length = int.from_bytes(begin[len(MAGIC) :], "big")
+        raise Refusal(Reason.MALFORMED, "Expected a batch of version 4.")
+    length = int.from_bytes(begin[len(MAGIC) : BEGIN_SIZE], "big")
     if length > MAX_HEADER:
         raise Refusal(Reason.TOO_LARGE, f"Expected a header of {MAX_HEADER} bytes.")
     return BEGIN_SIZE + length
 
 
-def read_batch_header(content: bytes, task: Task) -> BatchHeader:
-    """Reads what stands before the messages, so that forgeries are refused without them.
+def read_manifest(content: bytes, task: Task) -> BatchHeader:
+    """Reads the manifest of a batch, so that forgeries are refused without its messages.
 
     Raises:
-        Refusal: If it was not signed by the task's shuffler, for this task.
+        Refusal: If it is none, or was not signed by the task's shuffler, for this task.
     """
+    if len(content) != manifest_size(content[:BEGIN_SIZE]):
+        raise Refusal(Reason.WRONG_SIZE, "Expected a whole manifest, and nothing more.")
     value = check_signed(
         _PURPOSE,
         read_object(content[BEGIN_SIZE:], "a batch header"),
@@ -180,6 +155,7 @@ def read_batch_header(content: bytes, task: Task) -> BatchHeader:
         raise Refusal(Reason.WRONG_EPOCH, "Expected the enrolment of its epoch.")
     if sum(header.people) > header.enrolment.tokens:
         raise Refusal(Reason.WRONG_SIZE, "Expected no more people than tokens.")
+    _check_shards(header, task)
     return header
 
 
@@ -187,7 +163,7 @@ def _header(value: dict[str, Any], task: Task) -> BatchHeader:
     # Signed by a party that is trusted to count, not to write without mistakes.
     if set(value) != _NAMES:
         raise Refusal(Reason.MALFORMED, f"Expected a header of {sorted(_NAMES)}.")
-    if from_text(value["task"], 32, "a digest") != task.digest:
+    if from_text(value["task"], DIGEST_SIZE, "a digest") != task.digest:
         raise Refusal(Reason.UNKNOWN_TASK, "Expected a batch of this task.")
     people, whole = value["people"], [value[name] for name in _WHOLE]
     if not isinstance(people, list) or value["stage"] not in list(EpochStage):
@@ -202,7 +178,36 @@ def _header(value: dict[str, Any], task: Task) -> BatchHeader:
         batch_id=from_text(value["batch_id"], ID_SIZE, "a batch id"),
         people=tuple(people),
         sealed_size=value["sealed_size"],
-        sha256=from_text(value["sha256"], 32, "a digest"),
+        bits=value["bits"],
+        shards=_shards(value["shards"], value["bits"]),
         enrolment=Enrolment.read(value["enrolment"], task),
         messages_per_report=value["messages_per_report"],
     )
+
+
+def _shards(rows: object, bits: int) -> tuple[Shard, ...]:
+    if not isinstance(rows, list) or bits > MAX_BITS or len(rows) > 1 << MAX_BITS:
+        raise Refusal(Reason.MALFORMED, f"Expected at most {1 << MAX_BITS:,} shards.")
+    found = []
+    for place, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != 2:
+            raise Refusal(Reason.MALFORMED, "Expected a number and a digest per shard.")
+        messages, text = row
+        if type(messages) is not int or messages < 0:
+            raise Refusal(Reason.MALFORMED, "Expected whole numbers from 0.")
+        pile, prefix = place >> bits, place & ((1 << bits) - 1)
+        digest = from_text(text, DIGEST_SIZE, "a digest")
+        found.append(Shard(pile, prefix, messages, digest))
+    return tuple(found)
+
+
+def _check_shards(header: BatchHeader, task: Task) -> None:
+    # Piles are told apart by counting: one message too many would move all others.
+    piles = header.piles(task)
+    counted = [0] * len(piles)
+    if len(header.shards) != len(piles) << header.bits:
+        raise Refusal(Reason.WRONG_SIZE, "Expected a shard of every prefix and pile.")
+    for shard in header.shards:
+        counted[shard.pile] += shard.messages
+    if tuple(counted) != piles or not header.sealed_size:
+        raise Refusal(Reason.WRONG_SIZE, "Expected as many messages as people sent.")

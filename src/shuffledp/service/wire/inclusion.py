@@ -5,13 +5,14 @@ result, so that whoever keeps a receipt can look for her message, and needs to n
 nobody: the whole list is read.
 """
 
-import hashlib
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.service.wire.canonical import (
     canonical,
@@ -20,6 +21,7 @@ from shuffledp.service.wire.canonical import (
     sha256,
     to_text,
 )
+from shuffledp.service.wire.order import hashes_of
 from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import check_signed
@@ -28,22 +30,33 @@ from shuffledp.service.wire.task import Task
 HASH_SIZE = 32
 RESULT = "result"
 _KEPT = frozenset({"task", "messages", "receipt"})
+# Messages that are in memory at a time.
+_AT_ONCE = 1 << 14
 
 
-def list_messages(path: Path, size: int) -> bytes:
-    """Returns the sorted SHA-256 of all sealed messages in a file, 32 bytes each.
+def list_messages(prefixes: Iterable[Sequence[Path]], size: int) -> Iterator[bytes]:
+    """Yields the sorted SHA-256 of all sealed messages of a batch, 32 bytes each.
 
     Args:
-        path: Messages one after the other.
-        size: Bytes of each.
+        prefixes: For each prefix of hashes, in order, the files with its messages one
+            after the other: those of different piles.
+        size: Bytes of each message.
     """
-    count = path.stat().st_size // size
-    hashes = np.empty(count, dtype=f"S{HASH_SIZE}")
+    for paths in prefixes:
+        hashes = np.concatenate(
+            [
+                np.zeros(0, f"S{HASH_SIZE}"),
+                *(h for p in paths for h in _hashes(p, size)),
+            ]
+        )
+        hashes.sort()
+        yield hashes.tobytes()
+
+
+def _hashes(path: Path, size: int) -> Iterator[NDArray[np.bytes_]]:
     with path.open("rb") as file:
-        for place in range(count):
-            hashes[place] = hashlib.sha256(file.read(size)).digest()
-    hashes.sort()
-    return hashes.tobytes()
+        while content := file.read(_AT_ONCE * size):
+            yield hashes_of(content, size)
 
 
 def includes(listed: bytes, message: bytes) -> bool:
