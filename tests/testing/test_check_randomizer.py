@@ -124,6 +124,7 @@ def test_a_table_passes() -> None:
             SubsetSelection(4, 3),
             Geometric(2),
             ClipLaplace(cells=3),
+            ClipLaplace(cells=4),
         ],
     ),
     ("levels", [(0.05,), (0.3, 4.0), (1.0, 1.0, 6.0)]),

@@ -2,17 +2,19 @@
 
 import click
 
+from shuffledp.cli.audit_accountant import accountant_command
 from shuffledp.cli.audit_randomizer import randomizer_command
 
 
 @click.group("audit")
 def audit_group() -> None:
-    """Test from outside: does a black box keep what it promises?
+    """Test from outside: is what is promised kept, and what is stated true?
 
     \b
     Our devices:        shuffledp audit randomizer laplace --levels 0.5,1
     A Python function:  shuffledp audit randomizer mymodule:client --levels 1 --values 0,1
     Any other program:  shuffledp audit randomizer "node client.js" --levels 1 --values 0,1
+    An accountant:      shuffledp audit accountant
 
     A test finds what is broken, and proves it. That it finds nothing proves nothing; what
     it would have found is said before it starts.
@@ -20,3 +22,4 @@ def audit_group() -> None:
 
 
 audit_group.add_command(randomizer_command)
+audit_group.add_command(accountant_command)

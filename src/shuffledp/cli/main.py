@@ -44,7 +44,7 @@ _COMMANDS = {
     ),
     "audit": Entry(
         "shuffledp.cli.audit:audit_group",
-        "Test from outside: does a black box keep what it promises?",
+        "Test from outside: is what is promised kept, and what is stated true?",
     ),
     "train": Entry(
         "shuffledp.cli.train:train_group",

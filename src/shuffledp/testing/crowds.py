@@ -29,7 +29,7 @@ _FEW_CROWDS = ((1, 1), (2, 2))
 _MOST_KINDS, _FEW_KINDS = 8, 4
 _MOST_VALUES = 6
 # Histograms times what the others may hold.
-_MOST_WORK = 400_000
+MOST_WORK = 400_000
 # Of sums of doubles.
 _ROUNDING = 1e-12
 
@@ -40,15 +40,15 @@ def crowds(subject: Subject) -> Iterator[Finding]:
     table = subject.table[[0, -1]]
     whole = True
     if not subject.one_coordinate:
-        table, whole = _few(table)
+        table, whole = fewer_kinds(table)
     sizes, tightest, strongest = [], math.inf, 0.0
     for pair in _CROWDS if whole else _FEW_CROWDS:
         counts: tuple[int, ...] = pair if levels[0] < levels[1] else (sum(pair),)
-        if _work(subject, table, counts) > _MOST_WORK:
+        if work_of(subject, table, counts) > MOST_WORK:
             continue
         people = Population.from_counts(dict(zip(levels, counts, strict=False)))
         epsilons = [part * levels[-1] for part in (0.0, 0.1, 0.4, 0.8)]
-        exact = _exact(subject, table, counts, np.array(epsilons))
+        exact = exact_divergences(subject, table, counts, np.array(epsilons))
         for epsilon, truths in zip(epsilons, exact.T.tolist(), strict=True):
             try:
                 found = certify(
@@ -92,7 +92,7 @@ def crowds(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _few(table: Floats) -> tuple[Floats, bool]:
+def fewer_kinds(table: Floats) -> tuple[Floats, bool]:
     """Returns fewer values and kinds of messages, and whether these are all there are."""
     whole = table.shape[1] <= _MOST_VALUES
     if not whole:
@@ -110,7 +110,8 @@ def _few(table: Floats) -> tuple[Floats, bool]:
     return table @ groups, False
 
 
-def _work(subject: Subject, table: Floats, counts: tuple[int, ...]) -> float:
+def work_of(subject: Subject, table: Floats, counts: tuple[int, ...]) -> float:
+    """Returns how many outcomes there are, times what the others may hold."""
     people = sum(counts)
     if subject.one_coordinate:
         return float((people + 1) ** subject.randomizer.changes)
@@ -119,7 +120,7 @@ def _work(subject: Subject, table: Floats, counts: tuple[int, ...]) -> float:
     return float(held * math.comb(people + kinds - 1, people))
 
 
-def _exact(
+def exact_divergences(
     subject: Subject, table: Floats, counts: tuple[int, ...], epsilons: Floats
 ) -> Floats:
     """Returns the largest divergences, shape (victims' levels, epsilons)."""

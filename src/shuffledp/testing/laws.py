@@ -42,6 +42,8 @@ from shuffledp.types import Floats, Ints
 
 # More messages than this take too long to go through.
 _MOST = 1 << 21
+# Of a grid of so many cells or fewer, all points are tried.
+_FEW_CELLS = 8
 # Beyond so many exponents, or deviations, less than 1e-15 of noise is left.
 _EXPONENTS, _DEVIATIONS = 36.0, 8.5
 Law = tuple[NDArray[Any], Floats]
@@ -65,6 +67,10 @@ def values_of(randomizer: Any) -> tuple[float, ...]:
         return (1, 0)
     if isinstance(randomizer, OneBit | AddedNoise):
         low, high = randomizer.low, randomizer.high
+        if isinstance(randomizer, AddedNoise) and randomizer.cells <= _FEW_CELLS:
+            # Every other value sends a mixture of what the points of the grid send.
+            points = np.arange(randomizer.cells) / randomizer.cells
+            return (*(low + (high - low) * points).tolist(), high)
         return (low, 0.65 * low + 0.35 * high, high)
     return tuple(range(randomizer.num_categories))
 

@@ -1,0 +1,132 @@
+"""`shuffledp audit accountant`: certificates and formulas against enumerated truth."""
+
+import sys
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from shuffledp.accounting.account import account
+from shuffledp.audit.accountant import (
+    Accountant,
+    AccountantAudit,
+    Counterexample,
+    audit_accountant,
+)
+from shuffledp.audit.target import callable_target
+from shuffledp.cli.console import share_bar, show, show_json
+from shuffledp.cli.shared_options import json_option
+from shuffledp.papers.bounds.bound import PublishedBound, Setting
+from shuffledp.papers.bounds.catalog import published_bound
+from shuffledp.population import Population
+
+_OWN = "shuffledp"
+
+
+@click.command("accountant")
+@click.argument("name", metavar="[MODULE:NAME|BOUND]", default=_OWN)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.0, 1e6, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="How long new collections are tried; a counterexample is made smaller for as long "
+    "at most.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="A trial is reproduced by seed and number.",
+)
+@json_option
+def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> None:
+    """Test an accountant on small collections whose truth is enumerated.
+
+    Two to six people, one to three levels, a randomizer and an epsilon are drawn at random;
+    the exact divergence of what is shuffled, over everything that anybody may hold, is
+    compared with the delta that is stated. Without a name it is our own accountant; BOUND
+    is a published one, as `shuffledp account --method` names it; MODULE:NAME is called as
+    ours, with a randomizer, people and epsilon, and answers with levels that have
+    epsilon_local and delta_central. Exit code 1 says that it is wrong, or stated nothing.
+
+    \b
+    Examples:
+      shuffledp audit accountant
+      shuffledp audit accountant eapes --seconds 10
+      shuffledp audit accountant mymodule:account --seed 7 --json
+    """
+    with share_bar("audit") as on_share:
+        found = audit_accountant(
+            _accountant(name), name, seconds=seconds, seed=seed, on_share=on_share
+        )
+    if as_json:
+        show_json(found.to_dict())
+    else:
+        show(*_lines(found))
+    sys.exit(0 if not found.wrong and found.refused < found.trials else 1)
+
+
+def _accountant(name: str) -> Accountant:
+    if name == _OWN:
+        return account
+    if ":" in name:
+        box: Accountant = callable_target(name).box
+        return box
+    return _Published(published_bound(name))
+
+
+@dataclass(frozen=True)
+class _Published:
+    """A bound of a paper, asked as an accountant is."""
+
+    bound: PublishedBound
+
+    def __call__(self, device: Any, people: Population, *, epsilon: float) -> Any:
+        levels = [
+            SimpleNamespace(
+                epsilon_local=level,
+                delta_central=self.bound.delta(
+                    Setting(people, device, level, device.delta_local), epsilon
+                ),
+            )
+            for level in people.epsilons.tolist()
+        ]
+        return SimpleNamespace(levels=levels)
+
+
+def _lines(found: AccountantAudit) -> list[str]:
+    lines = [
+        f"{found.trials:,} collections were compared with the truth; {found.name} said "
+        f"nothing of {found.refused:,}, and was wrong about {found.wrong:,}."
+    ]
+    if found.tightest is not None:
+        lines.append(
+            f"The smallest delta that it stated was {found.tightest:.6g} times the exact "
+            "one."
+        )
+    if found.smallest is None:
+        stated = found.refused < found.trials
+        lines.append(
+            "That nothing was found is no proof." if stated else "Nothing was tested."
+        )
+        return lines
+    return [*lines, "", *_program(found.smallest, found.name)]
+
+
+def _program(wrong: Counterexample, name: str) -> list[str]:
+    small = wrong.small
+    people = ", ".join(f"{count} at {level:g}" for level, count in small.people)
+    side = "at least" if wrong.wrong == "upper" else "at most"
+    claim = (
+        "delta is stated" if wrong.wrong == "upper" else "an attack is said to reach"
+    )
+    return [
+        f"The smallest counterexample, made smaller from trial {wrong.trial}:",
+        f"  devices: {small.device!r}",
+        f"  people:  {people}; the victim is at {wrong.level:g}",
+        f"  at epsilon {small.epsilon:g}, {claim} as {wrong.stated:.9g} by {name};",
+        f"  the exact divergence is {side} {wrong.exact:.9g}.",
+    ]
