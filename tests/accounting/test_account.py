@@ -212,6 +212,7 @@ def test_device_at_a_huge_budget_does_not_violate_its_certificate(
     assert arrives - math.exp(epsilon) * by_chance <= 1e-9
 
 
+@pytest.mark.slow
 def test_lower_bound_stays_below_with_a_hundred_distinct_budgets() -> None:
     budgets = np.sort(np.random.default_rng(0).uniform(0.3, 6.0, 100))
     people = Population.from_budgets(budgets)

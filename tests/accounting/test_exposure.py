@@ -216,6 +216,7 @@ def test_profiles_and_promises_say_what_certificates_do(protocol: Any) -> None:
     assert single.delta_central == pytest.approx(profile.certified[1], rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "protocol",
     [

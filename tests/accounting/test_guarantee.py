@@ -52,6 +52,7 @@ def of_strings() -> Guarantee:
     return guarantee_of(8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(ASKED)))
 def test_what_is_written_as_json_is_read_back(case: int) -> None:
     guarantee = guarantee_of(case)

@@ -56,6 +56,7 @@ def recomputed(record: dict[str, Any], protocol: Any = PROTOCOL) -> Verification
     return recompute(guarantee, protocol, population_of(guarantee))
 
 
+@pytest.mark.slow
 @covering(
     (
         "asked",
@@ -149,6 +150,7 @@ def _other_about(record: dict[str, Any]) -> None:
     record["about"] = "everything, for ever"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tamper",
     [
@@ -238,6 +240,7 @@ def test_every_number_of_every_statement_is_compared(
     assert f"level {level['epsilon_local']!r}" in problem
 
 
+@pytest.mark.slow
 def test_numbers_of_strings_are_compared_for_any_number_of_reports(
     of_strings: str,
 ) -> None:

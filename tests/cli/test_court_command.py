@@ -87,6 +87,7 @@ def test_the_fewest_people_are_searched_for_again(command: Command) -> None:
     assert command("court", "--case", "V9", "--shrink").is_refusal
 
 
+@pytest.mark.slow
 def test_a_short_search_lists_the_worst_of_each_bound(command: Command) -> None:
     found = command("court", "--search", "0.5", "--seed", "3", "--json")
 

@@ -55,6 +55,7 @@ def estimate(command: Command, visits: Path, *arguments: str) -> Outcome:
     return command("estimate", str(visits), "--seed", "3", *arguments)
 
 
+@pytest.mark.slow
 def test_targets_may_be_reported_with_noise(command: Command, visits: Path) -> None:
     answer = estimate(command, visits, *ASKED, "--target-budget", "2", "--json").json()
 
@@ -113,6 +114,7 @@ def test_items_and_guarantee_of_everybody(command: Command, visits: Path) -> Non
     assert "know hers beforehand" in said
 
 
+@pytest.mark.slow
 def test_report_of_items_holds_its_numbers(
     command: Command, visits: Path, tmp_path: Path
 ) -> None:

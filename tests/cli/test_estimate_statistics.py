@@ -123,6 +123,7 @@ def test_sum_with_the_noise_that_the_crowd_needs(command: Command, table: Path) 
     assert float(found[1]) == pytest.approx(share, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_strings_among_the_values_of_the_column(
     command: Command, table: Path, tmp_path: Path
 ) -> None:
@@ -146,6 +147,7 @@ def test_strings_among_the_values_of_the_column(
     assert "Any number of reports from" in outcome.out
 
 
+@pytest.mark.slow
 def test_strings_of_a_list(command: Command, table: Path, tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
     path.write_text("a.example\nnobody.example\n")
@@ -163,6 +165,7 @@ def test_strings_of_a_list(command: Command, table: Path, tmp_path: Path) -> Non
     assert "at most 1% are held" in " ".join(answer["caveats"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "more"),
     [
@@ -187,6 +190,7 @@ def test_frequencies_with_every_mechanism(
         assert abs(row["estimate"] - row["truth"]) < 5 * row["standard_error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",
     [

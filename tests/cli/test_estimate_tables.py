@@ -69,6 +69,7 @@ def test_people_without_a_value_are_refused_with_their_rows(
     assert set(tmp_path.iterdir()) == {path}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statistic",
     [

@@ -96,6 +96,7 @@ def test_bad_input_is_refused(command: Command, arguments: tuple[str, ...]) -> N
 ITEMS = ("plan", "items", "--items", "16", "--set-size", "2")
 
 
+@pytest.mark.slow
 def test_items_are_a_table_for_people_and_json_for_machines(command: Command) -> None:
     targets = ("--targets", "0.5:500,1:500")
 

@@ -36,6 +36,7 @@ def test_accuracy_and_guarantee_are_shown(command: Command) -> None:
     assert "After the first round, the largest central epsilon of anybody" in words
 
 
+@pytest.mark.slow
 def test_json_holds_settings_accuracy_and_certified_numbers(command: Command) -> None:
     record = command(*APES, "--json").json()
 

@@ -126,6 +126,7 @@ def test_bad_options_are_refused(command: Command, arguments: tuple[str, ...]) -
     assert outcome.is_refusal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

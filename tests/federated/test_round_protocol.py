@@ -63,6 +63,7 @@ def some_updates(people: int, coordinates: int) -> np.ndarray:
     return rng.normal(0.0, 0.1, (people, coordinates)).astype(np.float32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CENTRAL)
 def test_a_certificate_is_that_of_the_device_that_runs(name: str) -> None:
     protocol = round_of(name)
@@ -126,6 +127,7 @@ def test_coordinates_drawn_at_random_count_for_what_they_tell() -> None:
     assert not verify(record).holds
 
 
+@pytest.mark.slow
 def test_more_rounds_cost_more() -> None:
     protocol = round_of("one-bit-apes")
 

@@ -88,6 +88,7 @@ def test_bits_are_as_likely_as_one_by_one(level: float) -> None:
     assert chi_square(table, expected) < chi2.isf(FALSE_ALARM, 4)
 
 
+@pytest.mark.slow
 @covering(
     ("device", COARSE), ("level", [30.0, 700.0]), ("crowd", [False, True]), ids=repr
 )

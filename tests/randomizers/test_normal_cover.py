@@ -163,6 +163,7 @@ class Line:
         return excess(first, second, epsilon)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     shape=drawn_shapes(),

@@ -131,6 +131,7 @@ def test_one_hash_and_no_later_noise_is_unary_encoding() -> None:
     assert filters_.levels == unary.levels
 
 
+@pytest.mark.slow
 def test_reports_are_worth_more_than_the_permanent_response() -> None:
     people, device = Population.from_counts({1.0: 10**4}), Rappor(128, 2)
 
@@ -148,6 +149,7 @@ def test_reports_are_worth_more_than_the_permanent_response() -> None:
     assert read_certificate(report.to_dict()) == report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hashes",
     [

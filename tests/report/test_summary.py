@@ -189,6 +189,7 @@ def test_sums_count_people(summary: Summary) -> None:
     assert f"{float(f'{off:.2g}'):,.0f} people" in warning
 
 
+@pytest.mark.slow
 def test_strings_are_listed_if_they_were_found(strings: Summary) -> None:
     record, page = strings.to_dict(), html_report(strings)
 

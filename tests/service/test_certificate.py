@@ -104,6 +104,7 @@ def planned(people: tuple[int, int, int]) -> tuple[Step, Tally]:
     return Step(task, 1, EpochStage.ANSWER, choosing.plan(chosen)), chosen
 
 
+@pytest.mark.slow
 def test_items_are_certified_for_those_who_sent_items() -> None:
     step, chosen = planned((400, 300, 300))
     people = Population.from_counts({0.5: 400, 1.0: 300, 2.0: 300})
@@ -141,6 +142,7 @@ def test_items_without_a_plan_or_without_targets_are_not_certified() -> None:
         assert verdict.spent is None
 
 
+@pytest.mark.slow
 def test_certificates_of_every_statistic_are_recomputed_from_what_they_say() -> None:
     step, chosen = planned((400, 300, 300))
     verdicts = [

@@ -71,6 +71,7 @@ def test_tallies_and_estimates_are_those_of_the_protocol_to_the_last_digit(
     assert counting.spoiled.sum() == 0
 
 
+@pytest.mark.slow
 def test_items_are_planned_and_estimated_as_in_one_process() -> None:
     made = parties("items")
     sets = answers("items", 600, np.random.default_rng(2))

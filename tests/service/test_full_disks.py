@@ -100,6 +100,7 @@ def test_a_collection_goes_on_when_there_is_room_again(
     assert published_values(result) == estimate_of_one_value(who, people, 1)
 
 
+@pytest.mark.slow
 def test_a_result_that_could_not_be_written_is_written_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

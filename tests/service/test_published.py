@@ -62,6 +62,7 @@ def published(kind: str) -> tuple[Parties, str]:
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
+@pytest.mark.slow
 @every_kind
 def test_what_a_service_published_has_no_problem(kind: str) -> None:
     who, text = published(kind)

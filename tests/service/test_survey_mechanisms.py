@@ -75,6 +75,7 @@ def collected(
     return serve(folder, who, scenario)
 
 
+@pytest.mark.slow
 @several_modes
 def test_what_is_published_is_what_one_process_estimates_of_the_same_messages(
     mechanism: str, mode: Mode, tmp_path: Path

@@ -34,6 +34,7 @@ def test_the_estimate_is_equation_9_5_with_n_p_over_2(level: float, ones: int) -
     assert BinarySum().noise_share([level]) == pytest.approx([p], rel=1e-12)
 
 
+@pytest.mark.slow
 # Agnostic estimates are biased if levels depend on values.
 @covering(
     (
@@ -82,6 +83,7 @@ def test_bits_may_be_truth_values_or_integers(kind: type) -> None:
     assert np.array_equal(sent.messages, listed.messages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("absent", [0, 100])
 def test_calibrate_keeps_targets_with_hardly_more_noise_than_needed(
     absent: int,

@@ -129,6 +129,7 @@ def two_samples(outcomes: Ints) -> bool:
     return statistic > float(chi2.isf(FALSE_ALARM, table.shape[1] - 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ONE_MODE, ids=repr)
 def test_drawn_tallies_are_as_likely_as_those_of_people(protocol: Any) -> None:
     rng, trials = np.random.default_rng(31), trials_of(protocol)

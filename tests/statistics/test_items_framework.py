@@ -60,6 +60,7 @@ def test_steps_can_be_taken_one_by_one(epsilon_choice: float | None) -> None:
         plan.protocol = plan.protocol  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_noisy_choices_cost_no_bias_and_show_in_the_error() -> None:
     rng, runs = np.random.default_rng(17), 1_000
     framework = replace(FRAMEWORK, epsilon_choice=0.5)
@@ -115,6 +116,7 @@ def test_a_run_goes_through_all_steps() -> None:
     assert np.all(np.abs(found.estimate.value - truth) < 5.0 * error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blanket", [None, 0.8])
 def test_parameters_are_found_and_certified(blanket: float | None) -> None:
     framework = replace(FRAMEWORK, blanket=blanket, absent=100)

@@ -32,6 +32,7 @@ def skewed_sets(num_users: int, num_items: int, set_size: int) -> Ints:
     return np.argsort(-keys, axis=1)[:, :set_size]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "rates", "epsilon_choice"),
     [

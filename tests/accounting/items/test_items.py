@@ -49,6 +49,7 @@ def test_everybody_gets_about_what_she_asked_for() -> None:
     assert guarantee.parameters["rates"] == list(RATES)
 
 
+@pytest.mark.slow
 def test_a_certificate_is_written_read_and_recomputed() -> None:
     record = json.loads(json.dumps(certified().to_dict()))
 

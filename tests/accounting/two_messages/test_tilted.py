@@ -33,6 +33,7 @@ def test_data_lie_between_their_two_ends(seed: int) -> None:
     assert mp.exp(upper) - mp.exp(lower) <= mp.mpf("3e-9") * exact + mp.mpf("1e-15")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 1e-3, 3e-3])
 @pytest.mark.parametrize("agree", [True, False])
 def test_ten_million_people_who_agree_against_the_beta_function(

@@ -140,6 +140,7 @@ def test_wide_steps_and_short_lines_are_paid_for_by_the_error_bound(
     assert seen >= 10
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     num_categories=st.integers(2, 40),
@@ -221,6 +222,7 @@ def agree(num_categories: int, people: Population, delta: float) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(
     num_categories=st.integers(2, 40),

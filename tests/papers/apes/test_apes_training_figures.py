@@ -199,6 +199,7 @@ def test_a_statement_below_an_attack_is_marked() -> None:
     assert apes_frameworks._flagged(None, attack) == (None, None)
 
 
+@pytest.mark.slow
 def test_no_central_guarantee_is_claimed_where_none_is_proven(
     certified_rows: dict[str, dict[str, Cell]],
 ) -> None:

@@ -44,6 +44,7 @@ def test_a_finding_is_reproduced_by_seed_and_trial() -> None:
     assert claimed == pytest.approx(worst.claimed, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_every_mechanism_is_drawn() -> None:
     found = search(seed=2, trials=6, space=Space(users=(2, 60), most_levels=2))
 

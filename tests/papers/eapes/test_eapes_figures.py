@@ -104,6 +104,7 @@ def test_flags_of_the_adaptive_process_follow_from_its_numbers() -> None:
     assert refuted == {"one at 6, 99 at 0.1"}
 
 
+@pytest.mark.slow
 def test_small_budgets_do_not_loosen_apes_and_large_ones_refute_robustness() -> None:
     nothing, tiny, least, most = table(run("eapes-robustness"))
     numbers, own = "APES, Theorem 4 as numbers", "E-APES, Theorem 3 with C = 0"
