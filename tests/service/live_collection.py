@@ -15,7 +15,7 @@ from typing import Any, Literal
 import httpx
 import numpy as np
 import pytest
-from live_services import Running
+from live_services import Live
 from numpy.typing import NDArray
 from oracles.service_parties import LEVELS, Parties, answers, parties
 
@@ -88,7 +88,7 @@ def people_of(who: Parties, epoch: int, per_level: int = 20) -> People:
 
 
 async def deliver(
-    shuffler: Running,
+    shuffler: Live,
     people: People,
     *,
     url: str | None = None,
@@ -109,7 +109,7 @@ async def deliver(
     )
 
 
-async def fetched(service: Running, path: str = "") -> httpx.Response:
+async def fetched(service: Live, path: str = "") -> httpx.Response:
     """What a service says of the task, once it answers."""
     end = time.monotonic() + _PATIENCE
     # It is asked fifty times a second; certificates would take 17 ms each time.
@@ -123,14 +123,14 @@ async def fetched(service: Running, path: str = "") -> httpx.Response:
     raise TimeoutError("The service is silent.")
 
 
-async def status_of(service: Running) -> dict[str, Any]:
+async def status_of(service: Live) -> dict[str, Any]:
     """Where a task stands, as everybody may know it."""
     status: dict[str, Any] = (await fetched(service)).json()
     return status
 
 
 async def until(
-    service: Running, happened: Callable[[dict[str, Any]], bool]
+    service: Live, happened: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any]:
     """What a service says, once it says what is waited for."""
     end = time.monotonic() + _PATIENCE
@@ -143,7 +143,7 @@ async def until(
 
 
 async def operate(
-    shuffler: Running, what: Action, happened: Callable[[dict[str, Any]], bool]
+    shuffler: Live, what: Action, happened: Callable[[dict[str, Any]], bool]
 ) -> None:
     """What an operator does: asks until it happened."""
     who, end = shuffler.setup.who, time.monotonic() + _PATIENCE
@@ -153,7 +153,7 @@ async def operate(
             await operate_with(who.task, who.shuffler, shuffler.url, what)
 
 
-async def close(shuffler: Running, epoch: int, stage: str = "answer") -> None:
+async def close(shuffler: Live, epoch: int, stage: str = "answer") -> None:
     def happened(status: dict[str, Any]) -> bool:
         now = (status["epoch"], status["stage"])
         return now != (epoch, stage) or status["phase"] != "open"
@@ -161,7 +161,7 @@ async def close(shuffler: Running, epoch: int, stage: str = "answer") -> None:
     await operate(shuffler, Action.CLOSE, happened)
 
 
-async def close_too_early(shuffler: Running) -> None:
+async def close_too_early(shuffler: Live) -> None:
     """Below the minimum nothing is closed, whatever happened before."""
     who = shuffler.setup.who
 
@@ -182,7 +182,7 @@ async def close_too_early(shuffler: Running) -> None:
 
 
 async def one_value_epoch(
-    shuffler: Running, analyst: Running, people: People, epoch: int
+    shuffler: Live, analyst: Live, people: People, epoch: int
 ) -> dict[str, Any]:
     """Two halves of the people, a close after each; what is published."""
     half = people.levels.size // 2
@@ -197,7 +197,7 @@ async def one_value_epoch(
 
 
 async def items_epoch(
-    shuffler: Running, analyst: Running, people: People
+    shuffler: Live, analyst: Live, people: People
 ) -> tuple[Identity, dict[str, Any]]:
     """Levels, a plan, items; what is published."""
     number, heard = people.levels.size, asyncio.Event()
@@ -222,7 +222,7 @@ async def items_epoch(
     return plan, await published(analyst, 1)
 
 
-async def published(analyst: Running, epoch: int) -> dict[str, Any]:
+async def published(analyst: Live, epoch: int) -> dict[str, Any]:
     """The result of an epoch, which is over exactly once."""
     status = await until(
         analyst, lambda now: now["epoch"] == epoch and now["phase"] == "published"

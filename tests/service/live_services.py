@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 import httpx
 from oracles.service_parties import Parties
@@ -135,6 +135,19 @@ def store_at(database: str) -> ShufflerStore:
     if database.startswith("postgresql:"):
         return PostgresStore(database)
     return SqliteStore(Path(database))
+
+
+class Live(Protocol):
+    """A service, wherever it is."""
+
+    @property
+    def setup(self) -> Setup: ...
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def path(self) -> str: ...
 
 
 class Running:

@@ -1,13 +1,16 @@
 """Services that are killed at random times: reports that are lost, or counted twice.
 
-    scripts/faults --random NUMBER [FILE]
+    scripts/faults --random NUMBER [--workers 2] [FILE]
 
 draws so many collections (`random_collections`; agnostic, stratified, targets; SQLite,
 PostgreSQL), kills their services with SIGKILL again and again while they run, at any moment
 and at drawn boundaries of their disks, and prints what was counted. What became of each is
-added to the file; those that stand in it are counted from there, and not tried again.
+added to the file; those that stand in it are counted from there, and not tried again. With
+--workers, so many processes of the shuffler share a PostgreSQL database: every request goes
+to any of them, some uploads to two at once, and each of them is killed.
 """
 
+import argparse
 import asyncio
 import subprocess
 import sys
@@ -41,6 +44,7 @@ from oracles.service_parties import LEVELS
 from random_collections import PLOTS, Account, Collection, Plot
 from random_operator import Operator
 from random_table import Outcome, Trial, read_outcomes, tables, write_outcome
+from several_services import Either, Several
 from witness import Witness
 
 from shuffledp.service import calls
@@ -67,14 +71,14 @@ _SPECIAL: dict[Plot, str] = {
 }
 
 
-def drawn(number: int, stores: tuple[str, ...]) -> list[Trial]:
+def drawn(number: int, stores: tuple[str, ...], workers: int = 1) -> list[Trial]:
     """Trials of all kinds, in turn: few of them are of many kinds, too."""
     kinds = [(case, store) for store in stores for case in _CASES]
     found = []
     for seed in range(number):
         turn, place = divmod(seed, len(PLOTS))
         case, store = kinds[(turn + place) % len(kinds)]
-        found.append(Trial(case, store, PLOTS[place], seed))
+        found.append(Trial(case, store, PLOTS[place], seed, workers))
     return found
 
 
@@ -90,20 +94,24 @@ def attempt(trial: Trial, folder: Path, database: str | None = None) -> Outcome:
     # What is promised to everybody pays for one epoch, and for no second one.
     allowance = LEVELS if trial.plot == "unpaid" else (50.0,) * 3
     who = task_for(trial.case, _MINIMUM, allowance=allowance)
-    services = pair(
-        who,
-        folder,
-        database=database,
-        kills=tuple(_fates(trial.plot, rng)),
-        shuffler={"tend": 0.2},
+    kills = tuple(_fates(trial.plot, rng))
+    first, analyst = pair(
+        who, folder, database=database, kills=kills, shuffler={"tend": 0.2}
     )
+    shuffler: Running | Several = first
+    network: Either | None = None
+    if trial.workers > 1:
+        own = [kill for kill in kills if kill.party == "shuffler"]
+        shuffler = Several(first.setup, trial.workers, own, seed=trial.seed)
+        network = Either(shuffler, trial.seed)
+    services = (shuffler, analyst)
     killers, players = rng.spawn(2)
 
     async def play() -> Account:
-        witness = Witness(who)
+        witness = Witness(who, network)
         async with httpx.AsyncClient(transport=witness, timeout=10) as devices:
             collection = Collection(
-                Operator(who, *services, witness=witness, devices=devices),
+                Operator(who, shuffler, analyst, witness=witness, devices=devices),
                 lose=lambda: _lose(folder, database),
                 rng=players,
             )
@@ -131,7 +139,7 @@ def _fates(plot: Plot, rng: np.random.Generator) -> Iterator[Kill]:
 
 
 @contextmanager
-def _killing(rng: np.random.Generator, *services: Running) -> Iterator[None]:
+def _killing(rng: np.random.Generator, *services: Running | Several) -> Iterator[None]:
     """Kills at any moment inside of this."""
     over = threading.Event()
 
@@ -166,7 +174,12 @@ def _lose(folder: Path, database: str | None) -> None:
 
 def main() -> None:
     """Prints the tables; the exit status is 1 if anything was lost, doubled or wrong."""
-    number, file = int(sys.argv[1]), Path(sys.argv[2]) if sys.argv[2:] else None
+    asked = argparse.ArgumentParser()
+    asked.add_argument("number", type=int)
+    asked.add_argument("file", type=Path, nargs="?")
+    asked.add_argument("--workers", type=int, default=1)
+    said = asked.parse_intermixed_args()
+    number, file = said.number, said.file
     outcomes = read_outcomes(file)
     with ExitStack() as stack:
         missing = postgres_server.missing()
@@ -174,7 +187,10 @@ def main() -> None:
             server = stack.enter_context(postgres_server.server())
         else:
             print(f"PostgreSQL is left out: {missing}.")
-        trials = drawn(number, ("sqlite",) if missing else ("sqlite", "postgres"))
+        stores: tuple[str, ...] = ("sqlite",) if missing else ("sqlite", "postgres")
+        if said.workers > 1:
+            stores = stores[1:]
+        trials = drawn(number, stores, said.workers) if stores else []
         stack.enter_context(patience())
 
         def one(trial: Trial) -> Outcome:

@@ -19,6 +19,7 @@ from live_collection import (
 )
 from live_services import Running
 from oracles.service_parties import Parties
+from several_services import Several
 from witness import Witness
 
 from shuffledp.service.calls import UnreachableError
@@ -58,7 +59,7 @@ class Operator:
     def __init__(
         self,
         who: Parties,
-        shuffler: Running,
+        shuffler: Running | Several,
         analyst: Running,
         *,
         witness: Witness,

@@ -33,12 +33,13 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Trial:
-    """A collection, and the coins of whoever kills."""
+    """A collection, and the coins of whoever kills; processes of the shuffler."""
 
     case: Case
     store: str
     plot: Plot
     seed: int
+    workers: int = 1
 
 
 @dataclass(frozen=True)

@@ -77,3 +77,21 @@ def test_nothing_is_lost_or_doubled_whenever_services_die(
 
     # Six collections take seconds each, and somebody is killed every 0.4 s or so.
     assert kills > 0
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_doubled_whenever_one_of_two_shufflers_dies(
+    tmp_path: Path, postgres: postgres_server.Server
+) -> None:
+    kills = 0
+    for trial in drawn(6, ("postgres",), workers=2):
+        folder = tmp_path / str(trial.seed)
+        folder.mkdir()
+
+        with postgres.lent() as database, patience():
+            found = attempt(trial, folder, database)
+
+        assert not found.failed, found
+        kills += found.deaths("shuffler")
+
+    assert kills > 0
