@@ -1100,7 +1100,7 @@ def test_a_receipt_is_checked_against_what_was_published(
     key = ShufflerSecrets.load(tmp_path / "folder" / "shuffler.json").signing_key
     hashes = [sha256(b"sealed")]
     digest = messages_digest(hashes)
-    receipt = Receipt(task.digest, 2, stage, digest, 1, ()).signed(key)
+    receipt = json.loads(Receipt(task.digest, 2, stage, digest, 1, ()).signed(key))
     line = keep_receipt(task, hashes, receipt)
     path = tmp_path / "receipt.json"
     path.write_bytes(line + line)  # Saved twice, it is one.

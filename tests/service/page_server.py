@@ -1,5 +1,6 @@
 """What the participant's page needs of a shuffler, for one task, in memory."""
 
+import json
 import os
 import socket
 import threading
@@ -94,7 +95,8 @@ class OneTask:
         self.reports.append(report)
         digest = messages_digest(map(sha256, report.sealed))
         receipt = Receipt(self.task.digest, step.epoch, step.stage, digest, 1, ())
-        return receipt.signed(self.signing_key)
+        signed: dict[str, Any] = json.loads(receipt.signed(self.signing_key))
+        return signed
 
     def app(self) -> Starlette:
         assert FOLDER is not None

@@ -92,7 +92,9 @@ class Shuffler:
             len(reports) - len(refused),
             tuple(refused),
         )
-        return httpx.Response(200, json=receipt.signed(self.made.shuffler.signing_key))
+        return httpx.Response(
+            200, content=receipt.signed(self.made.shuffler.signing_key)
+        )
 
 
 def crowd(made: Parties, count: int) -> SimulatedPeople:
@@ -251,13 +253,13 @@ def test_a_receipt_by_anybody_else_or_of_another_upload_is_not_believed() -> Non
         if request.method == "GET":
             return answer
         receipt = Receipt.read(answer.json(), made.task.shuffler_signing_key)
-        return httpx.Response(200, json=receipt.signed(other.shuffler.signing_key))
+        return httpx.Response(200, content=receipt.signed(other.shuffler.signing_key))
 
     def replayed(request: httpx.Request) -> httpx.Response:
         if request.method == "GET":
             return shuffler(request)
         old = Receipt(made.task.digest, 1, 0, bytes(32), 5, ())
-        return httpx.Response(200, json=old.signed(made.shuffler.signing_key))
+        return httpx.Response(200, content=old.signed(made.shuffler.signing_key))
 
     def of_other_messages(request: httpx.Request) -> httpx.Response:
         answer = shuffler(request)
@@ -265,7 +267,7 @@ def test_a_receipt_by_anybody_else_or_of_another_upload_is_not_believed() -> Non
             return answer
         receipt = Receipt.read(answer.json(), made.task.shuffler_signing_key)
         other = replace(receipt, messages=bytes(32))
-        return httpx.Response(200, json=other.signed(made.shuffler.signing_key))
+        return httpx.Response(200, content=other.signed(made.shuffler.signing_key))
 
     for handler in (forged, replayed, of_other_messages):
         with pytest.raises(Refusal) as refusal:

@@ -31,7 +31,10 @@ def signed(who: Parties, *messages: bytes, **changed: Any) -> dict[str, Any]:
     """A receipt as the shuffler signs it."""
     digest = messages_digest(map(sha256, messages))
     receipt = Receipt(who.task.digest, 1, 0, digest, 1, ())
-    return replace(receipt, **changed).signed(who.shuffler_key)
+    signed: dict[str, Any] = json.loads(
+        replace(receipt, **changed).signed(who.shuffler_key)
+    )
+    return signed
 
 
 def kept(who: Parties, *messages: bytes, **changed: Any) -> bytes:

@@ -543,7 +543,7 @@ def saved(who: analyst_parties.Parties, epoch: int, message: bytes) -> bytes:
     """What the page of an epoch saved."""
     hashes = [sha256(message)]
     receipt = Receipt(who.task.digest, epoch, 0, messages_digest(hashes), 1, ())
-    return keep_receipt(who.task, hashes, receipt.signed(who.shuffler_key))
+    return keep_receipt(who.task, hashes, json.loads(receipt.signed(who.shuffler_key)))
 
 
 def test_receipts_are_checked_after_keys_were_replaced_twice(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ class Network(httpx.AsyncBaseTransport):
             return httpx.Response(404)
         digest = messages_digest(hashed(sent))
         receipt = Receipt(who.task.digest, 1, 0, digest, PEOPLE, ())
-        return httpx.Response(200, json=receipt.signed(who.shuffler.signing_key))
+        return httpx.Response(200, content=receipt.signed(who.shuffler.signing_key))
 
 
 class Epoch:

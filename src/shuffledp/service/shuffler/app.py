@@ -21,6 +21,7 @@ from shuffledp.service.shuffler.collector import Collector
 from shuffledp.service.shuffler.handover import Handover
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.shuffler.uploads import Uploads
 from shuffledp.service.wire.canonical import read_object, to_text
 from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -79,12 +80,15 @@ def create_shuffler(
             Route("/ready", shuffler.readiness.get_ready),
             Route("/tasks", shuffler.get_tasks),
             Route(one, shuffler.get_task),
-            Route(f"{one}/reports", shuffler.post_reports, methods=["POST"]),
             Route(f"{one}/commands", shuffler.post_command, methods=["POST"]),
             Route(f"{one}/take-part", shuffler.get_page),
             Route("/take-part/{name}", shuffler.get_page_file),
         ],
-        middleware=[Middleware(CountRequests), Middleware(HideCrashes)],
+        middleware=[
+            Middleware(Uploads, shuffler.take),
+            Middleware(CountRequests),
+            Middleware(HideCrashes),
+        ],
         exception_handlers=handlers,
         lifespan=shuffler.live,
     )
@@ -163,15 +167,14 @@ class _Shuffler:
         await collector.steps.look()
         return self._status(collector)
 
-    async def post_reports(self, request: Request) -> Response:
-        """Takes an upload; answers once it is on the disk."""
-        collector = self._collector(request)
+    async def take(self, request: Request, identity: str) -> bytes:
+        """Takes an upload; returns its receipt once it is on the disk."""
+        collector = self._named(identity)
         body = await self._bodies.read(request, collector.admit)
         try:
-            receipt = await collector.upload(body.content())
+            return await collector.upload(body.content())
         finally:
             body.give_back()
-        return JSONResponse(receipt, headers=_FRESH)
 
     async def post_command(self, request: Request) -> Response:
         """Does what the operator says, if it is signed and the task stands as named."""
@@ -275,7 +278,10 @@ class _Shuffler:
         return Response(content, media_type=kind, headers=PAGE_HEADERS)
 
     def _collector(self, request: Request) -> Collector:
-        collector = self._collectors.get(request.path_params["identity"])
+        return self._named(request.path_params["identity"])
+
+    def _named(self, identity: str) -> Collector:
+        collector = self._collectors.get(identity)
         if collector is None:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a task of this service.")
         return collector

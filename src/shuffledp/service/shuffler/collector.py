@@ -17,12 +17,12 @@ from shuffledp.service.metrics import COMMIT_SECONDS, Standing
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.intake import (
     TOKEN_FORGED,
+    Answer,
     Group,
     Outcome,
     Upload,
     UploadIntake,
     admit,
-    read_upload,
 )
 from shuffledp.service.shuffler.steps import Steps
 from shuffledp.service.shuffler.store import Arrivals, ShufflerStore
@@ -67,7 +67,7 @@ class Collector:
         self._refused: Counter[str] = Counter()
         self._store, self._reached = store, reached
         self._close_at = close_at
-        self._intake = UploadIntake(self._commit)
+        self._intake = UploadIntake(self._commit, self._sign)
         self._closing: asyncio.Task[None] | None = None
 
     async def stop(self) -> None:
@@ -97,39 +97,40 @@ class Collector:
             self._refused[refusal.reason.value] += 1
             raise
 
-    async def upload(self, body: bytes) -> dict[str, Any]:
+    async def upload(self, body: bytes) -> bytes:
         """Returns the signed receipt of an upload, all of it durable.
 
         Raises:
             Refusal: If it cannot be read, comes at another time, could not be stored, has
                 one report that is refused, or many that no device would send.
         """
-        state, marks, secrets = self.steps.state, self.steps.marks, self.hosted.secrets
+        state, marks = self.steps.state, self.steps.marks
         try:
             roster = self.steps.roster_for(state)
-            upload = await asyncio.to_thread(read_upload, state, body, roster, marks)
-            outcomes = np.zeros(0, dtype=np.int8)
-            if upload.places.size:
-                outcomes = await self._intake.add(upload)
+            receipt, refused = await self._intake.add(state, body, roster, marks)
         except Refusal as refusal:
             self._refused[refusal.reason.value] += 1
             raise
-        refused = _refused(upload, outcomes)
-        self._refused.update(reason.value for _, reason in refused)
+        self._refused.update(reason.value for reason in refused)
+        self.close_if_due()
+        return receipt
+
+    def _sign(self, upload: Upload, outcomes: NDArray[np.int8]) -> Answer | Refusal:
+        """Returns a receipt; why there is none, if its only report was refused."""
+        state, refused = upload.state, _refused(upload, outcomes)
         if refused and upload.places.size + len(upload.refused) == 1:
             reason = refused[0][1]
-            raise Refusal(reason, _SAID[reason])
-        self.close_if_due()
-        return await asyncio.to_thread(
-            lambda: Receipt(
-                state.task.digest,
-                state.epoch,
-                state.stage,
-                upload.digest,
-                int((outcomes == Outcome.ACCEPTED).sum()),
-                refused,
-            ).signed(secrets.signing_key)
+            return Refusal(reason, _SAID[reason])
+        receipt = Receipt(
+            state.task.digest,
+            state.epoch,
+            state.stage,
+            upload.digest,
+            int((outcomes == Outcome.ACCEPTED).sum()),
+            refused,
         )
+        signed = receipt.signed(self.hosted.secrets.signing_key)
+        return signed, [reason for _, reason in refused]
 
     def close_if_due(self) -> None:
         """Closes the step soon, if so many people reported that it closes by itself."""

@@ -7,9 +7,10 @@ else's count twice by sending a copy of it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,9 @@ from shuffledp.service.wire.reports import (
     choices_offered,
     read_columns,
     read_header,
+    read_rows,
     report_size,
+    write_header,
 )
 from shuffledp.service.wire.roster import Roster
 from shuffledp.service.wire.tokens import TOKEN_SIZE
@@ -135,6 +138,55 @@ def read_upload(
     )
 
 
+def read_single(
+    state: ShufflerState, bodies: Sequence[bytes], roster: Roster, marks: Marks
+) -> list[Upload]:
+    """Reads uploads of one report each together, as `read_upload` reads each of them.
+
+    Args:
+        state: Of the task.
+        bodies: Of which each `is_single`, at least one.
+        roster: Of the epoch.
+        marks: Of the step.
+
+    Raises:
+        Refusal: If the step takes no uploads.
+    """
+    header = bodies[0][:HEADER_SIZE]
+    state.check_upload(read_header(header))
+    joined = b"".join([header, *(body[HEADER_SIZE:] for body in bodies)])
+    columns = read_rows(state.step, joined)
+    offered = choices_offered(state.step, columns.choices)
+    digests, issued = roster.find(columns.tokens.tobytes())
+    own = (marks.of_tokens(digests), marks.of_messages(columns.sealed))
+    all_marks, each = np.concatenate(own, axis=1), state.step.messages_per_report
+    hashes = [sha256(message) for message in columns.messages()]
+    none, first = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    found = []
+    for at, good in enumerate((issued & offered).tolist()):
+        rows = slice(at, at + good)
+        why = Reason.UNKNOWN_LEVEL if issued[at] else Reason.TOKEN_FORGED
+        found.append(
+            Upload(
+                state,
+                first if good else none,
+                all_marks[rows],
+                columns.choices[rows],
+                columns.sealed[rows],
+                () if good else ((0, why),),
+                messages_digest(hashes[at * each : (at + 1) * each]),
+            )
+        )
+    return found
+
+
+def is_single(state: ShufflerState, body: bytes) -> bool:
+    """Tells whether a body is of one report for a step, as most are."""
+    step = state.step
+    size = HEADER_SIZE + report_size(step)
+    return len(body) == size and body.startswith(write_header(step))
+
+
 class Group:
     """Uploads to the same step that are committed together.
 
@@ -213,58 +265,152 @@ class Group:
         return messages[order].tobytes()
 
 
+Answer: TypeAlias = tuple[bytes, Sequence[Reason]]
+"""A receipt, and why reports were refused that it names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Waiting:
+    """Something that was sent and has no answer yet.
+
+    Attributes:
+        state: The step that it is for.
+        roster: Of its epoch.
+        marks: Of the step.
+        sent: The body of an upload of one report; or a larger one, which was read.
+        answer: What became of its reports, or why none of it was taken.
+    """
+
+    state: ShufflerState
+    roster: Roster
+    marks: Marks
+    sent: bytes | Upload
+    answer: "asyncio.Future[Answer]"
+
+    @property
+    def size(self) -> int:
+        """How many reports it may have."""
+        return 1 if isinstance(self.sent, bytes) else len(self.sent.places)
+
+
 class UploadIntake:
-    """Gives each upload its answer once the transaction with it is durable."""
+    """Gives each upload its answer once the transaction with it is durable.
+
+    Whatever takes time is done in a thread for a whole group: a thread for every report
+    would cost more than the report.
+
+    Args:
+        commit: Stores a group; returns what became of the reports of each upload.
+        sign: Returns the answer to an upload, or why there is none.
+    """
 
     def __init__(
-        self, commit: Callable[[Group], Awaitable[list[NDArray[np.int8]]]]
+        self,
+        commit: Callable[[Group], Awaitable[list[NDArray[np.int8]]]],
+        sign: Callable[[Upload, NDArray[np.int8]], Answer | Refusal],
     ) -> None:
-        self._commit = commit
-        self._waiting: list[tuple[Upload, asyncio.Future[NDArray[np.int8]]]] = []
+        self._commit, self._sign = commit, sign
+        self._waiting: list[Waiting] = []
         self._worker: asyncio.Task[None] | None = None
+        self._answering = set[asyncio.Task[None]]()
 
-    async def add(self, upload: Upload) -> NDArray[np.int8]:
-        """Returns what became of reports, `Outcome` by `Outcome`, as `upload.places`.
+    async def add(
+        self, state: ShufflerState, body: bytes, roster: Roster, marks: Marks
+    ) -> Answer:
+        """Returns the answer to an upload.
+
+        Args:
+            state: Of the task.
+            body: The upload.
+            roster: Of the epoch.
+            marks: Of the step.
 
         Raises:
-            Refusal: If nothing could be stored, or the step was closed meanwhile.
+            Refusal: If it cannot be read, nothing could be stored, the step was closed
+                meanwhile, or there is no answer to it.
         """
-        future = asyncio.get_running_loop().create_future()
-        self._waiting.append((upload, future))
+        sent: bytes | Upload = body
+        if not is_single(state, body):
+            sent = await asyncio.to_thread(read_upload, state, body, roster, marks)
+        answer = asyncio.get_running_loop().create_future()
+        self._waiting.append(Waiting(state, roster, marks, sent, answer))
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work())
-        accepted: NDArray[np.int8] = await future
-        return accepted
+        signed: Answer = await answer
+        return signed
 
     async def stop(self) -> None:
         """Waits until what came in has its answer."""
         if self._worker is not None:
             await self._worker
+        await asyncio.gather(*self._answering)
 
     async def _work(self) -> None:
         while self._waiting:
-            if sum(len(upload.places) for upload, _ in self._waiting) < _ENOUGH:
+            if sum(each.size for each in self._waiting) < _ENOUGH:
                 await asyncio.sleep(_MOMENT)
             chosen = self._next()
             try:
-                group = await asyncio.to_thread(Group, [upload for upload, _ in chosen])
-                answers = await self._commit(group)
+                uploads, group = await asyncio.to_thread(_read, chosen)
+                outcomes = await self._commit(group) if group is not None else []
             except Exception as error:
-                for _, future in chosen:
-                    if not future.done():
-                        future.set_exception(error)
-            else:
-                for (_, future), answer in zip(chosen, answers, strict=True):
+                for each in chosen:
                     # Whoever sent it may have hung up.
-                    if not future.done():
-                        future.set_result(answer)
+                    if not each.answer.done():
+                        each.answer.set_exception(error)
+            else:
+                # The next group does not wait for signatures.
+                answering = asyncio.create_task(self._answer(chosen, uploads, outcomes))
+                self._answering.add(answering)
+                answering.add_done_callback(self._answering.discard)
 
-    def _next(self) -> list[tuple[Upload, asyncio.Future[NDArray[np.int8]]]]:
-        state, number, size = self._waiting[0][0].state, 0, 0
-        for upload, _ in self._waiting:
-            size += len(upload.places)
-            if number and (size > _MAX_GROUP or upload.state is not state):
+    async def _answer(
+        self,
+        chosen: list[Waiting],
+        uploads: list[Upload],
+        outcomes: list[NDArray[np.int8]],
+    ) -> None:
+        if not outcomes:
+            outcomes = [np.zeros(0, dtype=np.int8)] * len(uploads)
+
+        def sign() -> list[Answer | Refusal]:
+            return [
+                self._sign(upload, outcome)
+                for upload, outcome in zip(uploads, outcomes, strict=True)
+            ]
+
+        try:
+            signed: Sequence[Answer | Exception] = await asyncio.to_thread(sign)
+        except Exception as error:
+            signed = [error] * len(chosen)
+        for each, answer in zip(chosen, signed, strict=True):
+            if each.answer.done():
+                continue
+            if isinstance(answer, Exception):
+                each.answer.set_exception(answer)
+            else:
+                each.answer.set_result(answer)
+
+    def _next(self) -> list[Waiting]:
+        state, number, size = self._waiting[0].state, 0, 0
+        for each in self._waiting:
+            size += each.size
+            if number and (size > _MAX_GROUP or each.state is not state):
                 break
             number += 1
         chosen, self._waiting = self._waiting[:number], self._waiting[number:]
         return chosen
+
+
+def _read(chosen: list[Waiting]) -> tuple[list[Upload], Group | None]:
+    """Reads what was not read yet; a group, unless nothing may come in."""
+    first = chosen[0]
+    bodies = [each.sent for each in chosen if isinstance(each.sent, bytes)]
+    single = iter(
+        read_single(first.state, bodies, first.roster, first.marks) if bodies else ()
+    )
+    uploads = [
+        next(single) if isinstance(each.sent, bytes) else each.sent for each in chosen
+    ]
+    some = any(len(upload.places) for upload in uploads)
+    return uploads, Group(uploads) if some else None

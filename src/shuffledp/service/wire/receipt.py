@@ -6,7 +6,7 @@ from typing import Any
 
 from shuffledp.service.wire.canonical import from_text, sha256, to_text
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.signing import check_signed, signed
+from shuffledp.service.wire.signing import check_signed, signed_text
 
 _PURPOSE = "receipt"
 _NAMES = frozenset({"task", "epoch", "stage", "messages", "accepted", "refused"})
@@ -34,7 +34,7 @@ class Receipt:
     accepted: int
     refused: tuple[tuple[int, Reason], ...]
 
-    def signed(self, signing_key: bytes) -> dict[str, Any]:
+    def signed(self, signing_key: bytes) -> bytes:
         """Returns the document that is sent."""
         value = {
             "task": to_text(self.task),
@@ -44,7 +44,7 @@ class Receipt:
             "accepted": self.accepted,
             "refused": [[place, reason.value] for place, reason in self.refused],
         }
-        return signed(_PURPOSE, value, signing_key)
+        return signed_text(_PURPOSE, value, signing_key)
 
     @classmethod
     def read(cls, value: dict[str, Any], verify_key: bytes) -> "Receipt":

@@ -162,6 +162,11 @@ def read_columns(step: Step, body: bytes) -> ReportColumns:
         Refusal: As `read_reports`.
     """
     _check_size(step, body)
+    return read_rows(step, body)
+
+
+def read_rows(step: Step, body: bytes) -> ReportColumns:
+    """Reads the same of whole reports behind a header, however many there are."""
     size, begin = report_size(step), TOKEN_SIZE + 2
     rows = np.frombuffer(body, np.uint8, offset=HEADER_SIZE).reshape(-1, size)
     choices = rows[:, TOKEN_SIZE:begin].astype(np.int64) @ np.array([256, 1])
