@@ -38,7 +38,9 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "datasets": BASE | {"datasets"},
     "federated": BASE | MIDDLE | {"statistics", "randomizers", "federated"},
     "service": BASE | MIDDLE | {"statistics", "randomizers", "report", "service"},
-    "scale": BASE | MIDDLE | {"statistics", "randomizers", "scale"},
+    "scale": BASE
+    | MIDDLE
+    | {"statistics", "randomizers", "datasets", "report", "service", "scale"},
     "papers": BASE
     | MIDDLE
     | {"statistics", "randomizers", "planning", "datasets", "report", "papers"}
@@ -47,7 +49,7 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "cli": BASE
     | MIDDLE
     | {"statistics", "randomizers", "planning", "papers"}
-    | {"report", "datasets", "federated", "service", "audit", "cli"},
+    | {"report", "datasets", "federated", "service", "audit", "scale", "cli"},
 }
 MODULES = sorted(ROOT.rglob("*.py"))
 

@@ -49,7 +49,7 @@ def collection() -> Collection[FrequencyEstimate]:
 
 @pytest.fixture(scope="module")
 def summary(collection: Collection[FrequencyEstimate]) -> Summary:
-    return summarize_frequency(collection, CATEGORIES, CIRCUMSTANCES)
+    return summarize_frequency(collection, CIRCUMSTANCES, names=CATEGORIES)
 
 
 @pytest.fixture(scope="module")

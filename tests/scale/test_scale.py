@@ -1,9 +1,7 @@
 """Frames of a real Spark: what many workers do is what one process does, bit for bit."""
 
 import os
-import shutil
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,61 +9,28 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-
-pytest.importorskip("pyspark", reason="Needs the extra spark.")
-if shutil.which("java") is None:
-    pytest.skip("Needs Java 17, from the system.", allow_module_level=True)
-
-from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from spark_frames import PEOPLE, SECRET, framed, started, table
 
 import shuffledp as sdp
 from shuffledp import scale
-from shuffledp.errors import InvalidInputError, MissingValueError, PopulationError
+from shuffledp.errors import (
+    InvalidInputError,
+    MissingValueError,
+    PopulationError,
+    ShuffledpError,
+)
 from shuffledp.statistics.items.protocol import Items
 
 # Starting the engine alone takes as long as many other tests; pandas 3 is warned of.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
-SECRET = bytes(range(32))
-LEVELS = (0.5, 1.0, 2.0)
-PEOPLE = 50_000
-
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    # Workers run this very interpreter, and find what the tests find.
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
-    session = (
-        SparkSession.builder.master("local[2, 4]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "4")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
-
-
-def table(count: int = PEOPLE, seed: int = 1) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
-    return pl.DataFrame(
-        {
-            "id": np.arange(count),
-            "name": [f"person {place}" for place in range(count)],
-            "answer": rng.integers(0, 5, count),
-            "amount": rng.random(count),
-            "level": rng.choice(LEVELS, count),
-        }
-    )
-
-
-def framed(spark: SparkSession, people: pl.DataFrame, parts: int = 6) -> DataFrame:
-    return spark.createDataFrame(people.to_arrow()).repartition(parts)
+    with started() as session:
+        yield session
 
 
 def sent(frame: DataFrame, protocol: Any, value: str, **changed: Any) -> DataFrame:
@@ -159,20 +124,34 @@ def test_estimates_are_of_the_truth_and_certified_for_the_people(
     assert spread.to_dict() == sdp.account(protocol, own, delta=1e-6).to_dict()
 
 
-def test_budgets_of_everybody_are_certified_as_in_one_process(
+def test_a_million_different_budgets_are_certified_as_in_one_process(
     spark: SparkSession,
 ) -> None:
-    budgets = np.random.default_rng(4).uniform(0.1, 3.0, 200_000)
+    budgets = np.random.default_rng(4).uniform(0.1, 3.0, 1_000_000)
     frame = framed(spark, pl.DataFrame({"budget": budgets}))
 
-    crowd = scale.population(frame, "budget")
+    found = scale.account(frame, sdp.Frequency(4), budget="budget", delta=1e-6)
 
     own = sdp.Population.from_budgets(budgets)
-    found, expected = (
-        sdp.account(sdp.Frequency(4), people, delta=1e-6).to_dict()
-        for people in (crowd, own)
-    )
-    assert found == expected
+    # The digest of all budgets and counts stands in it, too.
+    assert found.to_dict() == sdp.account(sdp.Frequency(4), own, delta=1e-6).to_dict()
+
+
+def test_budgets_are_those_of_a_table_however_they_are_written(
+    spark: SparkSession,
+) -> None:
+    texts = pl.DataFrame({"budget": ["0.1", " 1.0", "1", "2e0"]})
+    single = texts.select(pl.Series("budget", [0.1, 1, 1, 2], pl.Float32))
+
+    for people in (texts, single):
+        crowd = scale.population(framed(spark, people, parts=2), "budget")
+
+        # Single precision has no 0.1: it stands for the decimal.
+        assert crowd.epsilons.tolist() == [0.1, 1.0, 2.0]
+        assert crowd.counts.tolist() == [1, 2, 1]
+    gaps = texts.with_columns(pl.Series("budget", ["1", "NA", "nan", ""]))
+    with pytest.raises(MissingValueError, match="found none in 3 of them"):
+        scale.population(framed(spark, gaps, parts=2), "budget")
 
 
 @pytest.mark.parametrize("work", ["randomize", "tally"])
@@ -221,7 +200,7 @@ def test_a_wrong_row_ends_the_job(
     wrong = pl.Series(column, [entry, *people[column].to_list()[1:]])
     frame = framed(spark, people.with_columns(wrong))
 
-    with pytest.raises(PythonException, match=said):
+    with pytest.raises(ShuffledpError, match=said):
         scale.tally(sent(frame, sdp.Frequency(5), "answer"), sdp.Frequency(5))
 
 

@@ -19,10 +19,12 @@ from shuffledp.cli.mechanism import (
 )
 from shuffledp.cli.s_apes import stated_of_selection
 from shuffledp.cli.shared_options import json_option
+from shuffledp.cli.spark import people_on_spark, spark_option
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.papers.bounds.claims_table import claims_table
 from shuffledp.papers.bounds.comparison import PublishedClaim, claims
+from shuffledp.population import Population
 from shuffledp.report.files import write_text
 from shuffledp.report.profile import profile_picture
 from shuffledp.report.terminal import guarantee_table
@@ -66,11 +68,12 @@ from shuffledp.statistics.single_message import SingleMessage
     help="Draw the privacy profile of every reported level, with the band between attack "
     "and certificate.",
 )
+@spark_option
 @json_option
 def account_command(
     protocol: SingleMessage,
     levels: str | None,
-    budgets: Path | None,
+    budgets: str | None,
     column: str | None,
     report_levels: str | None,
     delta: float | None,
@@ -83,6 +86,7 @@ def account_command(
     selection: str | None,
     certificate: Path | None,
     picture: Path | None,
+    spark: str | None,
     as_json: bool,
 ) -> None:
     """Certify what each privacy level is worth after the shuffle.
@@ -115,8 +119,7 @@ def account_command(
         )
     if picture is not None:
         require("matplotlib", extra="report", what="A picture")
-    with working("read"):
-        people = read_people(levels, budgets, column)
+    people = _people(levels, budgets, column, spark)
     absent = num_absent(absent, honest_fraction, people.num_users)
     selected = (
         None
@@ -178,6 +181,19 @@ def account_command(
     for path in (certificate, picture):
         if path is not None:
             show(f"\nWritten: {path}")
+
+
+def _people(
+    levels: str | None, budgets: str | None, column: str | None, spark: str | None
+) -> Population:
+    if spark is None:
+        with working("read"):
+            return read_people(levels, budgets, column)
+    if budgets is None or levels is not None:
+        raise InvalidInputError(
+            "Expected --budgets FILE with --spark, and no --levels."
+        )
+    return people_on_spark(spark, budgets, column)
 
 
 def _plain(compared: list[PublishedClaim]) -> list[dict[str, Any]]:

@@ -13,13 +13,14 @@ from shuffledp.cli.options import (
     statistic_options,
 )
 from shuffledp.cli.run import run
+from shuffledp.cli.spark import on_spark, rehearsal_on_spark, spark_option
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
 from shuffledp.statistics.catalog import STATISTICS, statistic_named
 from shuffledp.statistics.request import Request
 
 
 @click.command("estimate")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False)
 @click.option(
     "--statistic",
     type=click.Choice(STATISTICS),
@@ -47,10 +48,15 @@ from shuffledp.statistics.request import Request
 @click.option(
     "--seed", type=int, help="Repeat a simulation; by default, fresh randomness."
 )
+@spark_option
 @statistic_options
 @collection_options
 def estimate_command(
-    file: Path | None, statistic: str, settings: Settings, **given: Any
+    file: str | None,
+    statistic: str,
+    spark: str | None,
+    settings: Settings,
+    **given: Any,
 ) -> None:
     """Rehearse a collection on known values: categories, numbers, bits, strings or sets.
 
@@ -69,6 +75,7 @@ def estimate_command(
       shuffledp estimate survey.csv --value answer --level epsilon \\
         --mechanism local-hashing --buckets 5
       shuffledp estimate --dataset msnbc --levels 0.5:0.25,1.0:0.5,2.0:0.25 --delta 1e-8
+      shuffledp estimate answers.parquet --value answer --level epsilon --spark 'local[*]'
 
     \b
     What is the mean of numbers between two bounds?
@@ -97,15 +104,27 @@ def estimate_command(
     chosen = statistic_named(statistic)
     request = _request(file, settings, given, own_options(chosen, given))
     try:
-        run(chosen.rehearsal(request), settings)
+        if spark is None:
+            run(chosen.rehearsal(request), settings)
+        else:
+            _run_on_spark(spark, statistic, request, file, settings)
     except MissingValueError as error:
         raise DataError(
             f"{error} Leave such people out with --missing drop."
         ) from error
 
 
+def _run_on_spark(
+    url: str, statistic: str, request: Request, file: str | None, settings: Settings
+) -> None:
+    if file is None:
+        raise InvalidInputError("Expected FILE with --spark, and no --dataset.")
+    with on_spark(url) as spark:
+        run(rehearsal_on_spark(spark, statistic, request, file), settings)
+
+
 def _request(
-    file: Path | None, settings: Settings, given: dict[str, Any], own: dict[str, Any]
+    file: str | None, settings: Settings, given: dict[str, Any], own: dict[str, Any]
 ) -> Request:
     """Returns where values and levels are.
 
@@ -125,7 +144,7 @@ def _request(
         )
     dealt = level is None and levels is not None
     return Request(
-        file=file,
+        file=None if file is None else Path(file),
         value=value,
         level=level,
         shares=parse.level_shares(levels) if dealt else None,

@@ -59,7 +59,6 @@ _PEOPLE = (
     ),
     click.option(
         "--budgets",
-        type=click.Path(path_type=Path),
         metavar="FILE",
         help="Instead of --levels: one epsilon per person, as text, .npy, CSV or Parquet.",
     ),
@@ -133,7 +132,7 @@ def people_options(command: Command) -> Command:
 
 
 def read_people(
-    levels: str | None, budgets: Path | None, column: str | None
+    levels: str | None, budgets: str | None, column: str | None
 ) -> Population:
     """Returns the population of either option."""
     if column is not None and budgets is None:
@@ -142,7 +141,7 @@ def read_people(
         raise InvalidInputError("Expected either --levels or --budgets, and not both.")
     if budgets is None:
         return parse.level_counts(levels or "")
-    return Population.from_budgets(read_budgets(budgets, column))
+    return Population.from_budgets(read_budgets(Path(budgets), column))
 
 
 def num_absent(absent: int, honest_fraction: float | None, num_users: int) -> int:

@@ -18,7 +18,7 @@ from shuffledp.errors import InvalidInputError, MissingValueError
 # What to do about people without a value.
 Missing: TypeAlias = Literal["refuse", "drop"]
 
-_MISSING = ["", "na", "n/a", "nan", "null", "none"]
+MISSING = ["", "na", "n/a", "nan", "null", "none"]
 # So many rows an error names.
 _MOST_ROWS = 5
 
@@ -35,7 +35,7 @@ def cleaned(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         return column
     text = column.cast(pl.String).str.strip_chars()
-    missing = text.str.to_lowercase().is_in(_MISSING) & ~text.is_in(list(known))
+    missing = text.str.to_lowercase().is_in(MISSING) & ~text.is_in(list(known))
     return pl.select(pl.when(~missing).then(text)).to_series().alias(column.name)
 
 
@@ -48,10 +48,16 @@ def cleaned_rows(rows: Rows, known: Collection[str] = ()) -> Rows:
         if after.dtype == pl.String
     )
     notes = rows.notes
-    if trimmed:
-        values = "value" if trimmed == 1 else "values"
-        notes += (f"White space around {trimmed:,} {values} was removed.",)
+    notes += said_trimmed(trimmed)
     return replace(rows, frame=pl.DataFrame(columns), notes=notes)
+
+
+def said_trimmed(trimmed: int) -> tuple[str, ...]:
+    """Returns that white space was removed, in a sentence, if any was."""
+    if not trimmed:
+        return ()
+    values = "value" if trimmed == 1 else "values"
+    return (f"White space around {trimmed:,} {values} was removed.",)
 
 
 def check_missing(missing: Missing) -> None:
@@ -72,6 +78,7 @@ def refuse_missing(columns: Sequence[pl.Series], rows: Rows | None = None) -> No
     holes = [column for column in columns if column.null_count()]
     if not holes:
         return
+    names = [column.name for column in holes]
     first = 1 if rows is None else rows.first
     empty = np.any([column.is_null().to_numpy() for column in holes], axis=0)
     numbers = [f"{row:,}" for row in (np.flatnonzero(empty) + first)[:_MOST_ROWS]]
@@ -83,14 +90,14 @@ def refuse_missing(columns: Sequence[pl.Series], rows: Rows | None = None) -> No
     counted = f"the header is row {first - 1}" if first > 1 else "the first is row 1"
     source = "" if rows is None else f" of {rows.name}"
     raise MissingValueError(
-        f"Expected a value in every row of {column_names(holes)}{source}, found none in "
+        f"Expected a value in every row of {column_names(names)}{source}, found none in "
         f"{where} ({counted})."
     )
 
 
-def column_names(columns: Sequence[pl.Series]) -> str:
+def column_names(columns: Sequence[str]) -> str:
     """Returns "column 'a'", or "columns 'a' and 'b'"."""
-    names = [repr(column.name) for column in columns]
+    names = [repr(column) for column in columns]
     return f"column{'s' if len(names) > 1 else ''} {_and(names)}"
 
 

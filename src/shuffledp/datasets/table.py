@@ -93,13 +93,17 @@ def left_out(
         num_users: How many there are, if not as many as rows.
     """
     total = frame.height if num_users is None else num_users
-    dropped = total - num_kept
+    holes = [column.name for column in frame if column.null_count()]
+    return said_left_out(total - num_kept, total, holes)
+
+
+def said_left_out(dropped: int, total: int, columns: list[str]) -> tuple[str, ...]:
+    """Returns that some of all people were left out, in a sentence, if any were."""
     if not dropped:
         return ()
-    holes = [column for column in frame if column.null_count()]
     return (
         f"{dropped:,} of {total:,} people {'was' if dropped == 1 else 'were'} left out, "
-        f"for want of a value in {column_names(holes)}.",
+        f"for want of a value in {column_names(columns)}.",
     )
 
 

@@ -8,6 +8,7 @@ comma, a semicolon, a tab or a bar, whichever makes the most columns of it.
 import csv
 import difflib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,13 +77,32 @@ def read_rows(path: Path, columns: list[str]) -> Rows:
     return rows
 
 
+def separator_of(line: str, usual: str) -> str:
+    """Returns what separates the columns of a header line, as `read_rows` guesses it.
+
+    >>> separator_of("age;income;level", ",")
+    ';'
+
+    Args:
+        line: The first one.
+        usual: What it is if nothing else makes more columns.
+    """
+
+    def columns(separator: str) -> int:
+        return len(next(csv.reader([line], delimiter=separator), []))
+
+    return _of_most(usual, columns)
+
+
+def _of_most(usual: str, columns: Callable[[str], int]) -> str:
+    """Returns the first of those that make the most columns: the usual, if all make one."""
+    ordered = sorted(_SEPARATORS, key=lambda separator: separator != usual)
+    return max(ordered, key=columns)
+
+
 def _separated(path: Path, wanted: list[str]) -> Rows:
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
-    # The first of those that make the most columns: commas, if all make one.
-    separator = max(
-        sorted(_SEPARATORS, key=lambda separator: separator != usual),
-        key=lambda separator: len(_header(path, separator)[0]),
-    )
+    separator = _of_most(usual, lambda separator: len(_header(path, separator)[0]))
     names, row = _header(path, separator)
     places = [_find(name, names, path, from_line=True) for name in wanted]
     # All columns are read: only then are lines that are too long seen.

@@ -5,7 +5,8 @@ back are counts, which add up exactly (`shuffledp.Tally`).
 """
 
 from shuffledp.scale.devices import randomize
-from shuffledp.scale.people import population
+from shuffledp.scale.people import account, population
+from shuffledp.scale.rehearsal import rehearse
 from shuffledp.scale.tallies import tally
 
-__all__ = ["population", "randomize", "tally"]
+__all__ = ["account", "population", "randomize", "rehearse", "tally"]

@@ -2,7 +2,7 @@
 
 import hmac
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import KeyedRandom
-from shuffledp.scale.frames import numbers, pieces, type_of
+from shuffledp.scale.frames import numbers, pieces, plain, type_of
 from shuffledp.scale.messages import Countable, MessageColumn
 from shuffledp.types import Floats
 
@@ -59,13 +59,13 @@ def randomize(
             short. What is wrong in a row (missing, out of range) ends the job.
     """
     columns = [
-        _person(frame, person).alias("person"),
-        _of(frame, value, "values").alias("value"),
-        _of(frame, level, "levels").cast("double").alias("level"),
+        person_of(frame, person).alias("person"),
+        plain(frame, value, what="values").alias("value"),
+        plain(frame, level, what="levels").alias("level"),
     ]
     from pyspark.sql.types import DoubleType, StructField, StructType
 
-    work = _Devices(protocol, MessageColumn.of(protocol), _key(secret, protocol))
+    work = Devices.of(protocol, secret)
     fields = [StructField(MESSAGE, work.column.type, nullable=False)]
     if work.column.levels:
         fields.insert(0, StructField(LEVEL, DoubleType(), nullable=False))
@@ -73,12 +73,25 @@ def randomize(
 
 
 @dataclass(frozen=True)
-class _Devices:
+class Devices:
     """What an executor does."""
 
     protocol: Countable
     column: MessageColumn
-    key: bytes
+    key: bytes = field(repr=False)
+
+    @classmethod
+    def of(cls, protocol: Countable, secret: bytes) -> "Devices":
+        """Returns the work for a protocol and a secret.
+
+        Raises:
+            InvalidInputError: If the secret is short, or people are dealt into cohorts.
+        """
+        if len(secret) < _BLOCK:
+            raise InvalidInputError(f"Expected a secret of at least {_BLOCK} bytes.")
+        column = MessageColumn.of(protocol)
+        own = hmac.digest(secret, bytes.fromhex(protocol.identity.digest), "sha256")
+        return cls(protocol, column, own)
 
     def run(self, batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         """Gives everybody's level and message."""
@@ -87,16 +100,23 @@ class _Devices:
         for batch in pieces(batches):
             values = numbers(batch, "value")
             levels = level_array(numbers(batch, "level"))
-            people = _digests(batch.column("person"), values, levels)
-            messages = self._messages(values, levels, KeyedRandom(self.key, people))
+            messages = self.messages(batch.column("person"), values, levels)
             sent = {MESSAGE: self.column.written(messages)}
             if self.column.levels:
                 sent = {LEVEL: pa.array(levels), **sent}
             yield pa.RecordBatch.from_pydict(sent)
 
-    def _messages(
-        self, values: NDArray[Any], levels: Floats, rng: KeyedRandom
+    def messages(
+        self, person: "pa.Array", values: NDArray[Any], levels: Floats
     ) -> NDArray[Any]:
+        """Returns everybody's message.
+
+        Args:
+            person: Who it is, as `person_of` has it.
+            values: As the protocol takes them, shape (n,) or (n, s).
+            levels: Local budgets in nats, shape (n,).
+        """
+        rng = KeyedRandom(self.key, _digests(person, values, levels))
         width = () if self.column.width is None else (self.column.width,)
         messages = np.empty((levels.size, *width), dtype=self.column.kind)
         # Level by level: numbers with noise draw as many coins as the smallest budget of
@@ -110,13 +130,7 @@ class _Devices:
         return messages
 
 
-def _key(secret: bytes, protocol: Countable) -> bytes:
-    if len(secret) < _BLOCK:
-        raise InvalidInputError(f"Expected a secret of at least {_BLOCK} bytes.")
-    return hmac.digest(secret, bytes.fromhex(protocol.identity.digest), "sha256")
-
-
-def _person(frame: "DataFrame", column: str) -> "Column":
+def person_of(frame: "DataFrame", column: str) -> "Column":
     """Returns what tells people apart: a number, or 32 bytes."""
     from pyspark.sql import functions
     from pyspark.sql.types import BinaryType, IntegralType, StringType
@@ -130,13 +144,6 @@ def _person(frame: "DataFrame", column: str) -> "Column":
     raise InvalidInputError(
         f"Expected people as whole numbers, texts or bytes, got {kind.simpleString()}."
     )
-
-
-def _of(frame: "DataFrame", column: str, what: str) -> "Column":
-    from pyspark.sql import functions
-
-    type_of(frame, column, what=what)
-    return functions.col(column)
 
 
 def _digests(

@@ -10,8 +10,9 @@ from shuffledp.errors import InvalidInputError, MissingValueError
 from shuffledp.extras import require
 
 if TYPE_CHECKING:
+    import polars as pl
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
 # Rows that are worked on together: few large arrays are faster than many small ones.
@@ -39,6 +40,37 @@ def type_of(frame: "DataFrame", column: str, *, what: str) -> "DataType":
             f"Expected one column {column!r} with {what}, got columns {names}."
         )
     return found[0]
+
+
+def plain(frame: "DataFrame", column: str, *, what: str) -> "Column":
+    """Returns a column as executors read it: decimals as floats, all else as it is.
+
+    Single precision stays what it is: such a number stands for a decimal (`level_array`).
+
+    Args:
+        frame: Of Spark, or of what speaks Spark Connect.
+        column: Its name.
+        what: What it holds, in words.
+
+    Raises:
+        InvalidInputError: If there is no such column, or more than one.
+    """
+    kind = type_of(frame, column, what=what)
+    from pyspark.sql import functions
+    from pyspark.sql.types import DecimalType, NullType
+
+    # A dot in a name would be a member of a column.
+    found = functions.col(f"`{column.replace('`', '``')}`")
+    return found.cast("double") if isinstance(kind, DecimalType | NullType) else found
+
+
+def series(batch: "pa.RecordBatch", column: str, name: str) -> "pl.Series":
+    """Returns a column as those of tables are, under the name that errors call it."""
+    import polars as pl
+
+    found = pl.from_arrow(batch.column(column))
+    assert isinstance(found, pl.Series)
+    return found.alias(name)
 
 
 def pieces(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:

@@ -1,41 +1,126 @@
 """Who takes part, from a column of budgets."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shuffledp.accounting.account import account as certified
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import MissingValueError
 from shuffledp.population import Population
-from shuffledp.scale.frames import type_of
+from shuffledp.scale.failures import in_our_words
+from shuffledp.scale.frames import pieces, plain, series
+from shuffledp.scale.messages import Countable
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
+
+_BUDGET, _COUNT, _MISSING = "budget", "count", "missing"
+
+
+def account(
+    frame: "DataFrame", protocol: Countable, *, budget: str, **asked: Any
+) -> Guarantee:
+    """Certifies what a collection is worth for the people of a frame.
+
+    The machines count people by budget, which is exact, and the accountant is the ordinary
+    one: its numbers are those of one process, to the last digit.
+
+    Args:
+        frame: A row per person.
+        protocol: The object that runs on the devices.
+        budget: The column of local budgets in nats.
+        asked: What `shuffledp.account` takes besides: delta, epsilon, levels, ...
+
+    Raises:
+        ShuffledpError: As `population` and `shuffledp.account` do.
+    """
+    return certified(protocol, population(frame, budget), **asked)
 
 
 def population(frame: "DataFrame", budget: str) -> Population:
     """Returns how many people have each local budget, for `shuffledp.account`.
 
-    Machines count; what comes back is one number for each budget, in columns, and never a
-    row per person. A hundred million different budgets are two columns of 0.8 GB.
+    Machines count; what comes back is one number for each budget, a part of the frame at a
+    time, and never a row per person. A hundred million different budgets are two columns
+    of 0.8 GB.
 
     Args:
         frame: A row per person.
-        budget: The column of local budgets in nats.
+        budget: The column of local budgets in nats: numbers, or texts that are numbers.
 
     Raises:
         InvalidInputError: If there is no such column.
+        DataError: If a text is no number.
         MissingValueError: If somebody has no budget.
         PopulationError: If there is nobody, or a budget is out of range.
     """
-    type_of(frame, budget, what="budgets")
-    from pyspark.sql import functions
+    own = plain(frame, budget, what="budgets").alias(_BUDGET)
+    from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
-    # -0.0 and 0.0 are one budget.
-    own = (functions.col(budget).cast("double") + functions.lit(0.0)).alias("budget")
-    table = frame.select(own).groupBy("budget").count().toArrow()
-    if table.column("budget").null_count:
-        raise MissingValueError(f"Expected a budget in every row of column {budget!r}.")
-    budgets = table.column("budget").to_numpy()
-    counts = table.column("count").to_numpy()
+    schema = StructType(
+        [
+            StructField(_BUDGET, BinaryType(), nullable=False),
+            StructField(_COUNT, BinaryType(), nullable=False),
+            StructField(_MISSING, LongType(), nullable=False),
+        ]
+    )
+
+    def packed(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        return _packed(batches, budget)
+
+    counted = frame.select(own).groupBy(_BUDGET).count()
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    missing = 0
+    with in_our_words():
+        # Rows of the driver are objects of Python: a few of them, each with many budgets.
+        for row in counted.mapInArrow(packed, schema).toLocalIterator():
+            missing += row[_MISSING]
+            found.append(
+                (np.frombuffer(row[_BUDGET], "<f8"), np.frombuffer(row[_COUNT], "<i8"))
+            )
+    if missing:
+        raise MissingValueError(
+            f"Expected a budget in every row of column {budget!r}, found none in "
+            f"{missing:,} of them."
+        )
+    budgets = np.concatenate([part for part, _ in found] or [np.zeros(0)])
+    counts = np.concatenate([part for _, part in found] or [np.zeros(0, np.int64)])
+    del found
+    return _merged(budgets, counts)
+
+
+def _merged(budgets: np.ndarray, counts: np.ndarray) -> Population:
+    """Returns the population; what was written in two ways is one budget."""
     order = np.argsort(budgets)
-    return Population(budgets[order], counts[order].astype(np.int64))
+    budgets, counts = budgets[order], counts[order].astype(np.int64)
+    first = np.flatnonzero(np.concatenate([[True], budgets[1:] != budgets[:-1]]))
+    if first.size < budgets.size:
+        budgets, counts = budgets[first], np.add.reduceat(counts, first)
+    return Population(budgets, counts)
+
+
+def _packed(
+    batches: Iterator["pa.RecordBatch"], name: str
+) -> Iterator["pa.RecordBatch"]:
+    """Gives many budgets and their counts as one row."""
+    import pyarrow as pa
+
+    from shuffledp.datasets.missing import cleaned
+    from shuffledp.datasets.table import budgets_of
+
+    for batch in pieces(batches):
+        column = cleaned(series(batch, _BUDGET, name))
+        known = column.is_not_null()
+        counts = series(batch, _COUNT, _COUNT)
+        budgets = budgets_of(column.filter(known))
+        content = {
+            _BUDGET: pa.array([budgets.astype("<f8").tobytes()], pa.binary()),
+            _COUNT: pa.array(
+                [counts.filter(known).to_numpy().astype("<i8").tobytes()], pa.binary()
+            ),
+            _MISSING: pa.array([int(counts.filter(~known).sum())], pa.int64()),
+        }
+        yield pa.RecordBatch.from_pydict(content)

@@ -10,7 +10,8 @@ from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.reports import ShuffledReports
 from shuffledp.scale.devices import LEVEL, MESSAGE
-from shuffledp.scale.frames import numbers, pieces, type_of
+from shuffledp.scale.failures import in_our_words
+from shuffledp.scale.frames import numbers, pieces, plain, type_of
 from shuffledp.scale.messages import Countable, MessageColumn
 from shuffledp.tally import Tally
 
@@ -49,14 +50,14 @@ def tally(frame: "DataFrame", protocol: Countable) -> Tally:
         )
     columns = [functions.col(MESSAGE)]
     if column.levels:
-        type_of(frame, LEVEL, what="levels")
-        columns.append(functions.col(LEVEL).cast("double").alias(LEVEL))
+        columns.append(plain(frame, LEVEL, what="levels").alias(LEVEL))
     chosen = frame.select(*columns)
     schema = StructType([StructField(_TALLY, BinaryType(), nullable=False)])
     parts = chosen.mapInArrow(_Counting(protocol, column).run, schema)
     # Machines add up, too: a tally of many numbers times thousands of parts is much.
     sums = parts.repartition(_SUMS).mapInArrow(_added, schema)
-    tallies = [Tally.from_bytes(bytes(row[_TALLY])) for row in sums.collect()]
+    with in_our_words():
+        tallies = [Tally.from_bytes(bytes(row[_TALLY])) for row in sums.collect()]
     if not tallies:
         raise InvalidInputError("Expected at least one message, got none.")
     return sum(tallies[1:], start=tallies[0])

@@ -4,7 +4,7 @@ The values are known here, so this is a rehearsal: it shows what the analyst wou
 seen and how far off she would have been.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -90,12 +90,7 @@ def assign_levels(shares: dict[float, float], num_users: int, *, rng: Rng) -> Fl
         InvalidInputError: If shares are not positive, do not add up to 1, or leave a
             level without anybody.
     """
-    epsilons, parts = np.array(list(shares)), np.array(list(shares.values()))
-    if not (np.all(parts > 0) and abs(parts.sum() - 1.0) < 1e-9):
-        raise InvalidInputError(
-            "Expected positive shares of people that add up to 1, "
-            f"got a sum of {parts.sum():g}."
-        )
+    epsilons, parts = checked_shares(shares)
     ends = np.rint(np.cumsum(parts) * num_users).astype(np.int64)
     counts = np.diff(ends, prepend=0)
     if counts.min() < 1:
@@ -105,3 +100,18 @@ def assign_levels(shares: dict[float, float], num_users: int, *, rng: Rng) -> Fl
         )
     levels: Floats = np.repeat(epsilons, counts)[rng.permutation(num_users)]
     return levels
+
+
+def checked_shares(shares: Mapping[float, float]) -> tuple[Floats, Floats]:
+    """Returns levels, and the share of people at each, both of shape (levels,).
+
+    Raises:
+        InvalidInputError: If shares are not positive, or do not add up to 1.
+    """
+    epsilons, parts = np.array(list(shares)), np.array(list(shares.values()))
+    if not (np.all(parts > 0) and abs(parts.sum() - 1.0) < 1e-9):
+        raise InvalidInputError(
+            "Expected positive shares of people that add up to 1, "
+            f"got a sum of {parts.sum():g}."
+        )
+    return epsilons, parts

@@ -6,7 +6,10 @@ any number of levels: where a table of levels and categories would be too large,
 first put into a hundred groups with about as many people in each.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.analyzer.dependence import Dependence, dependence
 from shuffledp.population import Population
@@ -54,23 +57,50 @@ def dependence_of_categories(
         people: Who takes part.
         slopes: How strongly a message of each level follows its value, shape (levels,).
     """
-    indices = people.level_indices(levels)
-    counts = people.counts.astype(np.float64)
-    if people.num_levels * num_categories > MAX_CELLS:
-        groups = _groups(counts)
-        indices = groups[indices]
-        together, total = np.zeros((2, NUM_GROUPS))
-        np.add.at(together, groups, counts)
-        np.add.at(total, groups, counts * slopes)
-        together, total = together[together > 0], total[together > 0]
-        slopes = total / together
-        counts = together
-    sums = np.bincount(
-        indices * num_categories + values, minlength=counts.size * num_categories
-    ).reshape(counts.size, num_categories)
+    groups = LevelGroups.of(people, most=MAX_CELLS // num_categories)
+    people.level_indices(levels)
+    holders = holders_of(
+        values, groups.places(levels), groups.num_groups, num_categories
+    )
+    return dependence_of_holders(holders, groups=groups, people=people, slopes=slopes)
+
+
+def holders_of(
+    values: Ints, places: Ints, num_groups: int, num_categories: int
+) -> NDArray[np.int64]:
+    """Returns how many people of each group hold each category, (groups, categories).
+
+    Args:
+        values: One category per person, in [0, num_categories), shape (n,).
+        places: Each person's group, shape (n,).
+        num_groups: How many groups there are.
+        num_categories: How many categories there are.
+    """
+    cells = np.bincount(
+        places * num_categories + values, minlength=num_groups * num_categories
+    )
+    return cells.reshape(num_groups, num_categories).astype(np.int64)
+
+
+def dependence_of_holders(
+    holders: NDArray[np.int64],
+    *,
+    groups: "LevelGroups",
+    people: Population,
+    slopes: Floats,
+) -> Dependence:
+    """Measures how far off levels put agnostic estimates of the shares of categories.
+
+    Args:
+        holders: From `holders_of`, or sums of several of these.
+        groups: Of the levels.
+        people: Who takes part.
+        slopes: How strongly a message of each level follows its value, shape (levels,).
+    """
+    counts, together = groups.averages(slopes, people)
+    sums = holders.astype(np.float64)
     # The square of 0 or 1 is the number itself.
-    held = sums.sum(axis=0).astype(np.float64)
-    return dependence(slopes, counts, sums.astype(np.float64), held)
+    return dependence(together, counts, sums, sums.sum(axis=0))
 
 
 def dependence_of_sets(
@@ -89,8 +119,42 @@ def dependence_of_sets(
     return dependence(slopes, people.counts.astype(np.float64), sums, held)
 
 
-def _groups(counts: Floats) -> Ints:
-    """Returns each level's group, numbered without gaps, shape (levels,)."""
-    middle = (np.cumsum(counts) - counts / 2.0) / counts.sum()
-    _, groups = np.unique((middle * NUM_GROUPS).astype(np.int64), return_inverse=True)
-    return groups
+@dataclass(frozen=True, eq=False)
+class LevelGroups:
+    """Levels, or a hundred groups of neighboring ones with about as many people in each.
+
+    Attributes:
+        starts: The smallest level of each group, ascending, shape (groups,).
+    """
+
+    starts: Floats
+
+    @classmethod
+    def of(cls, people: Population, *, most: int) -> "LevelGroups":
+        """Returns a group for each level, unless these were more than `most`."""
+        if people.num_levels <= most:
+            return cls(people.epsilons)
+        counts = people.counts.astype(np.float64)
+        middle = (np.cumsum(counts) - counts / 2.0) / counts.sum()
+        _, first = np.unique((middle * NUM_GROUPS).astype(np.int64), return_index=True)
+        return cls(people.epsilons[first])
+
+    @property
+    def num_groups(self) -> int:
+        """How many there are."""
+        return int(self.starts.size)
+
+    def places(self, levels: Floats) -> Ints:
+        """Returns the group of each of some people's levels, shape as `levels`."""
+        return np.searchsorted(self.starts, levels, side="right") - 1
+
+    def averages(self, slopes: Floats, people: Population) -> tuple[Floats, Floats]:
+        """Returns the people of each group, and their average slope, both (groups,)."""
+        counts = people.counts.astype(np.float64)
+        if self.num_groups == people.num_levels:
+            return counts, slopes
+        own = self.places(people.epsilons)
+        together, total = np.zeros((2, self.num_groups))
+        np.add.at(together, own, counts)
+        np.add.at(total, own, counts * slopes)
+        return together, total / together

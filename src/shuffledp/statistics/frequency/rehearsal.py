@@ -1,6 +1,8 @@
 """Frequencies rehearsed on known values: options, truth, and what is shown."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,8 @@ from shuffledp.spellings import spelling_warnings
 from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_categories
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
+from shuffledp.statistics.frequency.truth import FrequencyTruth
+from shuffledp.statistics.parts import Parts
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.statistic import Option
@@ -110,18 +114,54 @@ class FrequencyStatistic:
         source: str,
         request: Request,
     ) -> Summary:
-        parameters = {
-            option.key: request.given[option.key]
-            for option in _PARAMETERS
-            if request.given.get(option.key) is not None
-        }
-        mechanism = request.option("mechanism", _ORACLES[0])
-        oracle = _oracle(mechanism, parameters, len(names), levels.size)
-        protocol = Frequency(len(names), stage.mode, oracle)
+        protocol = _protocol(request, len(names))
+        _check_bits(protocol.randomizer, levels.size)
         return rehearse_frequency(stage, values, names, levels, source, protocol)
+
+    def parts(self, request: Request, texts: Callable[[], tuple[str, ...]]) -> Parts:
+        """Returns how parts of a column of categories are rehearsed."""
+        text = request.option("categories")
+        request.need_columns()
+        given = None if text is None else category_names(text)
+        if given is None:
+            found = texts()
+            parts = frequency_parts(_protocol(request, len(found)), found)
+            return replace(parts, warnings=spelling_warnings(found, "Categories"))
+        count = given if isinstance(given, int) else len(given)
+        return frequency_parts(_protocol(request, count), given)
+
+    def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
+        """Returns the same for a protocol that somebody made."""
+        return frequency_parts(protocol, names)
 
 
 STATISTIC = FrequencyStatistic()
+
+
+def frequency_parts(
+    protocol: Frequency, categories: int | tuple[str, ...] | None = None
+) -> Parts:
+    """Returns how categories are rehearsed on parts of the people.
+
+    Args:
+        protocol: What is run.
+        categories: Their names; by default values are whole numbers from 0.
+
+    Raises:
+        InvalidInputError: If these are not as many as the protocol's.
+    """
+    given = protocol.num_categories if categories is None else categories
+    names = tuple(map(str, range(given))) if isinstance(given, int) else given
+    if len(names) != protocol.num_categories:
+        raise InvalidInputError(
+            f"Expected {protocol.num_categories} names of categories, got {len(names)}."
+        )
+    return Parts(
+        protocol,
+        FrequencyTruth(protocol, given),
+        partial(summarize_frequency, names=names),
+        known=() if isinstance(given, int) else given,
+    )
 
 
 def rehearse_frequency(
@@ -150,13 +190,14 @@ def rehearse_frequency(
         rng=stage.rng,
         on_step=stage.on_step,
     )
-    return summarize_frequency(collection, names, stage.circumstances(source))
+    return summarize_frequency(collection, stage.circumstances(source), names=names)
 
 
 def summarize_frequency(
     collection: Collection[FrequencyEstimate],
-    names: tuple[str, ...],
     circumstances: Circumstances,
+    *,
+    names: tuple[str, ...],
 ) -> Summary:
     """Returns the summary of a collection of categories with these names."""
     estimate, bias = collection.estimate, collection.dependence
@@ -213,17 +254,24 @@ def collect_frequency(
     return Collection(truth, people, estimate, guarantee, found)
 
 
-def _oracle(
-    mechanism: str, parameters: Mapping[str, Any], num_categories: int, num_users: int
-) -> FrequencyOracle:
-    built = build(mechanism, {"categories": num_categories, **parameters})
-    if not isinstance(built, FrequencyOracle):
+def _protocol(request: Request, num_categories: int) -> Frequency:
+    parameters = {
+        option.key: request.given[option.key]
+        for option in _PARAMETERS
+        if request.given.get(option.key) is not None
+    }
+    mechanism = request.option("mechanism", _ORACLES[0])
+    oracle = build(mechanism, {"categories": num_categories, **parameters})
+    if not isinstance(oracle, FrequencyOracle):
         raise InvalidInputError(f"Expected no {mechanism} with categories.")
-    bits = num_users * num_categories
-    if isinstance(built, UnaryEncoding) and bits > MAX_UNARY_BITS:
+    return Frequency(num_categories, request.mode, oracle)
+
+
+def _check_bits(oracle: FrequencyOracle, num_users: int) -> None:
+    bits = num_users * oracle.num_categories
+    if isinstance(oracle, UnaryEncoding) and bits > MAX_UNARY_BITS:
         raise InvalidInputError(
             f"Expected at most {MAX_UNARY_BITS:,} bits of unary-encoding from all people "
-            f"together, got {num_users:,} people with {num_categories:,} bits each: "
-            "hadamard-response and local-hashing send a few."
+            f"together, got {num_users:,} people with {oracle.num_categories:,} bits "
+            "each: hadamard-response and local-hashing send a few."
         )
-    return built

@@ -1,5 +1,9 @@
 """A mean rehearsed on known values: options, truth, and what is shown."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from shuffledp.analyzer.dependence import Dependence
@@ -21,6 +25,8 @@ from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_numbers
 from shuffledp.statistics.mean.prediction import check_spread
 from shuffledp.statistics.mean.protocol import WORDS, Mean
+from shuffledp.statistics.mean.truth import MeanTruth, bounded
+from shuffledp.statistics.parts import Parts
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.statistic import Option
@@ -55,32 +61,15 @@ class MeanStatistic:
 
     def rehearsal(self, request: Request) -> Rehearsal:
         """Returns a rehearsal of the mean of a column."""
-        low, high = request.option("low"), request.option("high")
-        spread, clip = request.option("spread"), bool(request.option("clip"))
-        if low is None or high is None:
-            raise InvalidInputError(
-                "Expected --low A and --high B, the bounds of the values, with "
-                "--statistic mean."
-            )
-        mechanism = request.option("mechanism", NUMBER_MECHANISMS[0])
-        randomizer = number_randomizer(mechanism, low, high)
-        protocol = Mean(low, high, request.mode, randomizer)
-        check_spread(spread, low, high)
-        request.need_columns()
+        protocol, spread, clip = _asked(request)
 
         def rehearse(stage: Stage) -> Summary:
             table = request.table()
             values = numbers_of(table[request.value or ""])
             levels = request.levels(table, rng=stage.rng)
             stage = stage.noting(table.notes)
-            inside = np.all((values >= low) & (values <= high))
-            if not inside and not clip:
-                raise InvalidInputError(
-                    f"Expected values from {low:g} to {high:g}, but some are outside: "
-                    "widen --low and --high, or move them to the ends with --clip."
-                )
             collection = collect_mean(
-                np.clip(values, low, high),
+                bounded(values, protocol.low, protocol.high, clip=clip),
                 levels,
                 protocol=protocol,
                 delta=stage.delta,
@@ -95,8 +84,50 @@ class MeanStatistic:
 
         return rehearse
 
+    def parts(self, request: Request, _texts: Callable[[], tuple[str, ...]]) -> Parts:
+        """Returns how parts of a column of numbers are rehearsed."""
+        protocol, spread, clip = _asked(request)
+        parts = mean_parts(protocol, clip=clip)
+        return replace(parts, asked={"spread": spread})
+
+    def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
+        """Returns the same for a protocol that somebody made."""
+        if names is not None:
+            raise InvalidInputError(
+                "Expected names of categories with frequencies only."
+            )
+        return mean_parts(protocol)
+
 
 STATISTIC = MeanStatistic()
+
+
+def mean_parts(protocol: Mean, *, clip: bool = False) -> Parts:
+    """Returns how numbers are rehearsed on parts of the people.
+
+    Args:
+        protocol: What is run.
+        clip: Whether values outside of the range are moved to its ends.
+    """
+    caveats = (_CLIPPED,) if clip else ()
+    return Parts(protocol, MeanTruth(protocol, clip), summarize_mean, caveats=caveats)
+
+
+def _asked(request: Request) -> tuple[Mean, float | None, bool]:
+    """Returns what is run, the known spread of the values, and if they are clipped."""
+    low, high = request.option("low"), request.option("high")
+    spread, clip = request.option("spread"), bool(request.option("clip"))
+    if low is None or high is None:
+        raise InvalidInputError(
+            "Expected --low A and --high B, the bounds of the values, with "
+            "--statistic mean."
+        )
+    mechanism = request.option("mechanism", NUMBER_MECHANISMS[0])
+    randomizer = number_randomizer(mechanism, low, high)
+    protocol = Mean(low, high, request.mode, randomizer)
+    check_spread(spread, low, high)
+    request.need_columns()
+    return protocol, spread, clip
 
 
 def summarize_mean(

@@ -1,5 +1,8 @@
 """A sum rehearsed on known bits: options, truth, and what is shown."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from shuffledp.analyzer.dependence import Dependence
@@ -17,10 +20,12 @@ from shuffledp.report.summary_parts import (
 from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.mean.rehearsal import dependence_of_mean
+from shuffledp.statistics.parts import Parts
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
 from shuffledp.statistics.statistic import Option
 from shuffledp.statistics.sum.protocol import WORDS, BinarySum, SumEstimate
+from shuffledp.statistics.sum.truth import SumTruth
 from shuffledp.types import Floats, Ints
 
 
@@ -73,8 +78,34 @@ class SumStatistic:
 
         return rehearse
 
+    def parts(self, request: Request, _texts: Callable[[], tuple[str, ...]]) -> Parts:
+        """Returns how parts of a column of bits are rehearsed."""
+        if request.option("central") is not None:
+            raise InvalidInputError(
+                "Expected --level or --levels with --spark, and no --central."
+            )
+        request.need_columns()
+        return sum_parts(BinarySum(request.mode))
+
+    def parts_of(self, protocol: Any, names: tuple[str, ...] | None) -> Parts:
+        """Returns the same for a protocol that somebody made."""
+        if names is not None:
+            raise InvalidInputError(
+                "Expected names of categories with frequencies only."
+            )
+        return sum_parts(protocol)
+
 
 STATISTIC = SumStatistic()
+
+
+def sum_parts(protocol: BinarySum) -> Parts:
+    """Returns how bits are rehearsed on parts of the people.
+
+    Args:
+        protocol: What is run.
+    """
+    return Parts(protocol, SumTruth(protocol), summarize_sum)
 
 
 def _calibrated(

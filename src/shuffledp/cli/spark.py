@@ -1,0 +1,142 @@
+"""`--spark URL`: what a command does on an engine instead of in this process."""
+
+import hashlib
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from shuffledp.cli.console import working
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+
+if TYPE_CHECKING:
+    # They bring tables with them, which few commands read.
+    from pyspark.sql import DataFrame, SparkSession
+
+    from shuffledp.report.summary import Summary
+    from shuffledp.statistics.request import Request
+    from shuffledp.statistics.stage import Rehearsal, Stage
+
+spark_option = click.option(
+    "--spark",
+    metavar="URL",
+    help="Read and count people on Apache Spark: local[*], spark://HOST:PORT or "
+    "sc://HOST:PORT. FILE is CSV or Parquet that it reaches, or a folder of such files.",
+)
+_PERSON, _LEVEL = "shuffledp person", "shuffledp level"
+_BY_CHANCE = (
+    "Levels were dealt to each person by a throw of her own: shares are those asked for "
+    "on average."
+)
+
+
+@contextmanager
+def on_spark(url: str) -> "Iterator[SparkSession]":
+    """Begins a session, which takes seconds, and stops it at the end."""
+    # Not with the command: Spark alone takes a second to import.
+    from shuffledp.scale.session import session
+
+    with working("start Spark"):
+        opened = session(url)
+        spark = opened.__enter__()
+    try:
+        yield spark
+    finally:
+        opened.__exit__(None, None, None)
+
+
+def people_on_spark(url: str, path: str, column: str | None) -> Population:
+    """Returns who has which budget, from a file that is counted by the engine."""
+    from shuffledp.scale.people import population
+    from shuffledp.scale.tables import read_lines, read_table
+
+    with on_spark(url) as spark, working("read"):
+        if column is None:
+            if not path.endswith(".txt"):
+                raise InvalidInputError(
+                    "Expected --column with --spark, or a .txt with one number per line."
+                )
+            return population(read_lines(spark, path), "value")
+        return population(read_table(spark, path), column)
+
+
+def rehearsal_on_spark(
+    spark: "SparkSession", statistic: str, request: "Request", path: str
+) -> "Rehearsal":
+    """Returns a rehearsal of a table that no process holds.
+
+    Args:
+        spark: A session.
+        statistic: Its name.
+        request: What was asked of it.
+        path: The table.
+    """
+    from shuffledp.scale.checks import complete, texts_of
+    from shuffledp.scale.rehearsal import Columns, divided, rehearse_parts
+    from shuffledp.scale.tables import read_table
+
+    chosen = divided(statistic)
+    request.need_columns()
+    value = request.value or ""
+
+    def rehearse(stage: "Stage") -> "Summary":
+        table = _placed(read_table(spark, path))
+        parts = chosen.parts(request, lambda: texts_of(table, value))
+        asked: dict[str, Collection[str]] = {value: parts.known}
+        if request.level is not None:
+            asked[request.level] = ()
+        frame, notes = complete(table, asked, drop=request.missing == "drop")
+        if request.level is None:
+            frame, notes = _dealt(frame, request, stage), (*notes, _BY_CHANCE)
+        return rehearse_parts(
+            frame,
+            parts,
+            Columns(_PERSON, value, request.level or _LEVEL),
+            stage.noting(notes),
+            secret=_secret(stage.seed),
+            source=request.source,
+            allowed=request.allowed,
+        )
+
+    return rehearse
+
+
+def _placed(table: "DataFrame") -> "DataFrame":
+    """Returns a table with a number per row: its place in the files.
+
+    What is read again is divided as before, so that a row keeps its number.
+    """
+    from pyspark.sql import functions
+
+    return table.withColumn(_PERSON, functions.monotonically_increasing_id())
+
+
+def _dealt(frame: "DataFrame", request: "Request", stage: "Stage") -> "DataFrame":
+    """Returns people with levels in the shares asked for, by a hash of their numbers."""
+    from pyspark.sql import functions
+
+    from shuffledp.statistics.collection import checked_shares
+
+    epsilons, parts = checked_shares(request.shares or {})
+    salt = int.from_bytes(_secret(stage.seed)[:8], "big") >> 1
+    thrown = functions.xxhash64(functions.col(f"`{_PERSON}`"), functions.lit(salt))
+    # 2^40 sides, of which each has a hash's chance.
+    side = functions.pmod(thrown, functions.lit(1 << 40)).cast("double") / float(
+        1 << 40
+    )
+    level = functions.lit(float(epsilons[-1]))
+    for epsilon, end in reversed(
+        list(zip(epsilons[:-1], parts.cumsum(), strict=False))
+    ):
+        level = functions.when(side < float(end), float(epsilon)).otherwise(level)
+    return frame.withColumn(_LEVEL, level)
+
+
+def _secret(seed: int | None) -> bytes:
+    """Returns the secret of a simulation, or one that nobody can repeat."""
+    if seed is None:
+        return os.urandom(32)
+    return hashlib.sha256(f"shuffledp simulation {seed}".encode()).digest()

@@ -1,0 +1,58 @@
+"""True shares of categories, counted by each part of the people."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shuffledp.analyzer.dependence import Dependence
+from shuffledp.datasets.table import categories_of
+from shuffledp.population import Population
+from shuffledp.statistics.dependence import (
+    LevelGroups,
+    dependence_of_holders,
+    holders_of,
+)
+from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class FrequencyTruth:
+    """How many people of each level hold each category: see `statistics.parts`.
+
+    Attributes:
+        protocol: What is run.
+        categories: Their names; or how many there are, if values are whole numbers from 0.
+    """
+
+    protocol: Frequency
+    categories: int | tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """One number per category."""
+        return self.protocol.num_categories
+
+    def values(self, column: pl.Series) -> Ints:
+        """See `Truth`."""
+        return categories_of(column, self.categories)[0]
+
+    def count(self, values: Ints, places: Ints, num_groups: int) -> NDArray[np.int64]:
+        """See `Truth`."""
+        return holders_of(values, places, num_groups, self.width)
+
+    def found(
+        self, counts: NDArray[Any], groups: LevelGroups, people: Population
+    ) -> tuple[Floats, Dependence | None]:
+        """See `Truth`."""
+        holders = counts.astype(np.int64)
+        found = None
+        if self.protocol.mode == "agnostic":
+            keep, flip = self.protocol.randomizer.densities(people.epsilons)
+            found = dependence_of_holders(
+                holders, groups=groups, people=people, slopes=keep - flip
+            )
+        return holders.sum(axis=0) / people.num_users, found

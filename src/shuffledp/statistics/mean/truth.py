@@ -1,0 +1,93 @@
+"""The true mean, counted by each part of the people."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shuffledp.analyzer.dependence import Dependence, dependence
+from shuffledp.datasets.table import numbers_of
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.randomizers.checks import value_range
+from shuffledp.statistics.dependence import LevelGroups
+from shuffledp.statistics.mean.moments import power_sums
+from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.types import Floats, Ints
+
+# Values are added up as whole numbers of so many steps from the middle to either end: sums
+# of floats would depend on how people are divided.
+_STEPS = 2.0**40
+
+
+@dataclass(frozen=True)
+class MeanTruth:
+    """Number, sum and sum of squares of the values of each level: see `statistics.parts`.
+
+    The mean is right to 1e-12 of half the range.
+
+    Attributes:
+        protocol: What is run.
+        clip: Whether values outside of the range are moved to its ends.
+    """
+
+    protocol: Mean
+    clip: bool = False
+
+    @property
+    def width(self) -> int:
+        """Three numbers."""
+        return 3
+
+    def values(self, column: pl.Series) -> Floats:
+        """See `Truth`."""
+        low, high = self.protocol.low, self.protocol.high
+        return bounded(numbers_of(column), low, high, clip=self.clip)
+
+    def count(self, values: Floats, places: Ints, num_groups: int) -> NDArray[Any]:
+        """See `Truth`."""
+        middle, half = self._scale
+        steps = np.rint((values / half - middle / half) * _STEPS).astype(np.int64)
+        return power_sums(steps, places, num_groups)
+
+    def found(
+        self, counts: NDArray[Any], groups: LevelGroups, people: Population
+    ) -> tuple[Floats, Dependence | None]:
+        """See `Truth`."""
+        middle, half = self._scale
+        total, squares = int(counts[:, 1].sum()), int(counts[:, 2].sum())
+        mean = middle + half * (total / (people.num_users * _STEPS))
+        if self.protocol.mode == "stratified":
+            return np.array([mean]), None
+        slopes = self.protocol.channel(people).slopes(mean)
+        crowds, together = groups.averages(slopes, people)
+        sums = counts[:, 1:2].astype(np.float64) * (half / _STEPS)
+        square = np.array([float(squares) * (half / _STEPS) ** 2])
+        return np.array([mean]), dependence(together, crowds, sums, square)
+
+    @property
+    def _scale(self) -> tuple[float, float]:
+        low, high = self.protocol.low, self.protocol.high
+        return low / 2.0 + high / 2.0, value_range(low, high)
+
+
+def bounded(values: Floats, low: float, high: float, *, clip: bool) -> Floats:
+    """Returns values within bounds.
+
+    Args:
+        values: Finite numbers, shape (n,).
+        low: The smallest possible one.
+        high: The largest.
+        clip: Whether those outside are moved to the bounds.
+
+    Raises:
+        InvalidInputError: If one is outside, and is not moved.
+    """
+    if not clip and not np.all((values >= low) & (values <= high)):
+        raise InvalidInputError(
+            f"Expected values from {low:g} to {high:g}, but some are outside: "
+            "widen --low and --high, or move them to the ends with --clip."
+        )
+    return np.clip(values, low, high)

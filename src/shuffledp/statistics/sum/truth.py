@@ -1,0 +1,52 @@
+"""The true sum of bits, counted by each part of the people."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shuffledp.analyzer.dependence import Dependence
+from shuffledp.datasets.table import bits_of
+from shuffledp.population import Population
+from shuffledp.statistics.dependence import LevelGroups
+from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.statistics.mean.truth import MeanTruth
+from shuffledp.statistics.sum.protocol import BinarySum
+from shuffledp.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class SumTruth:
+    """As of a mean of zeros and ones: see `statistics.parts`.
+
+    Attributes:
+        protocol: What is run.
+    """
+
+    protocol: BinarySum
+
+    @property
+    def width(self) -> int:
+        """Three numbers."""
+        return self._mean.width
+
+    def values(self, column: pl.Series) -> Ints:
+        """See `Truth`."""
+        return bits_of(column)
+
+    def count(self, values: Ints, places: Ints, num_groups: int) -> NDArray[Any]:
+        """See `Truth`."""
+        return self._mean.count(values.astype(np.float64), places, num_groups)
+
+    def found(
+        self, counts: NDArray[Any], groups: LevelGroups, people: Population
+    ) -> tuple[Floats, Dependence | None]:
+        """See `Truth`."""
+        mean, found = self._mean.found(counts, groups, people)
+        return np.rint(mean * people.num_users), found
+
+    @property
+    def _mean(self) -> MeanTruth:
+        return MeanTruth(Mean(0.0, 1.0, self.protocol.mode))

@@ -1,0 +1,118 @@
+"""Parts of people, counted apart, tell the truth about all of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shuffledp as sdp
+from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.statistics.dependence import LevelGroups
+from shuffledp.statistics.frequency.rehearsal import collect_frequency, frequency_parts
+from shuffledp.statistics.mean.rehearsal import collect_mean, mean_parts
+from shuffledp.statistics.parts import InParts, Parts
+from shuffledp.statistics.sum.rehearsal import collect_sum, sum_parts
+
+NUM_USERS = 3_000
+
+
+def people(seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Values, and levels that depend on them."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 4, NUM_USERS)
+    levels = np.where(values == 1, 0.5, rng.choice([0.5, 1.0, 2.0], NUM_USERS))
+    return values, levels
+
+
+def counted(parts: Parts, values: pl.Series, levels: np.ndarray, num: int) -> Any:
+    """The sums of what `num` machines count, and the groups."""
+    groups = parts.groups(sdp.Population.from_budgets(levels))
+    total: Any = 0
+    for some in np.array_split(np.arange(len(levels)), num):
+        read = parts.truth.values(values[some.tolist()])
+        places = groups.places(levels[some])
+        total = total + parts.truth.count(read, places, groups.num_groups)
+    return total, groups
+
+
+@pytest.mark.parametrize("num", [1, 7])
+@pytest.mark.parametrize("name", ["frequency", "mean", "sum"])
+def test_sums_of_parts_are_the_truth_and_its_dependence(name: str, num: int) -> None:
+    values, levels = people()
+    rng, delta = np.random.default_rng(1), 1e-6
+    cases: dict[str, Callable[[], tuple[Parts, pl.Series, Any]]] = {
+        "frequency": lambda: (
+            frequency_parts(sdp.Frequency(4), ("a", "b", "c", "d")),
+            pl.Series(list("abcd"))[values],
+            collect_frequency(
+                values, levels, protocol=sdp.Frequency(4), delta=delta, rng=rng
+            ),
+        ),
+        "mean": lambda: (
+            mean_parts(sdp.Mean(-1, 5)),
+            pl.Series(values / 3.0),
+            collect_mean(
+                values / 3.0, levels, protocol=sdp.Mean(-1, 5), delta=delta, rng=rng
+            ),
+        ),
+        "sum": lambda: (
+            sum_parts(sdp.BinarySum()),
+            pl.Series(values == 1),
+            collect_sum(
+                (values == 1).astype(int),
+                levels,
+                protocol=sdp.BinarySum(),
+                delta=delta,
+                rng=rng,
+            ),
+        ),
+    }
+    parts, column, own = cases[name]()
+
+    counts, groups = counted(parts, column, levels, num)
+    truth, found = parts.truth.found(counts, groups, own.people)
+
+    # Means are added up in steps of 1e-12 of half their range.
+    np.testing.assert_allclose(truth, own.truth, rtol=1e-11)
+    assert found is not None
+    assert own.dependence is not None
+    assert found.suspected
+    np.testing.assert_allclose(found.bias, own.dependence.bias, rtol=1e-9)
+
+
+def test_sums_are_the_same_however_people_are_divided() -> None:
+    _, levels = people(4)
+    numbers = pl.Series(np.random.default_rng(5).uniform(-1, 5, NUM_USERS))
+
+    first, second = (
+        counted(mean_parts(sdp.Mean(-1, 5)), numbers, levels, num)[0] for num in (1, 13)
+    )
+
+    assert first.tolist() == second.tolist()
+
+
+def test_many_levels_are_put_into_groups_of_neighbors() -> None:
+    levels = np.random.default_rng(6).uniform(0.1, 2.0, 5_000)
+    crowd = sdp.Population.from_budgets(levels)
+
+    groups = LevelGroups.of(crowd, most=1_000)
+    counts, _ = groups.averages(crowd.epsilons, crowd)
+
+    assert groups.num_groups == 100
+    assert counts.tolist() == [50.0] * 100
+    assert np.bincount(groups.places(levels)).tolist() == [50] * 100
+
+
+def test_what_is_no_value_is_refused_as_in_a_table() -> None:
+    named = frequency_parts(sdp.Frequency(2), ("yes", "no")).truth
+    with pytest.raises(InvalidInputError, match="one of the 2 categories"):
+        named.values(pl.Series(["yes", "maybe"]))
+    with pytest.raises(InvalidInputError, match="some are outside"):
+        mean_parts(sdp.Mean(0, 1)).truth.values(pl.Series([0.5, 1.5]))
+    with pytest.raises(DataError, match="0 or 1"):
+        sum_parts(sdp.BinarySum()).truth.values(pl.Series([0, 2]))
+    with pytest.raises(InvalidInputError, match="Expected 3 names"):
+        frequency_parts(sdp.Frequency(3), ("yes", "no"))
+    assert not isinstance(object(), InParts)
