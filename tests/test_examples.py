@@ -2,6 +2,8 @@
 
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,22 @@ def test_every_statistic_has_a_certificate_that_holds(
     # Strings make two statements, a round of training three.
     assert len(lines) == 12
     assert all(line.endswith("; holds") for line in lines)
+
+
+def test_other_libraries_are_asked_behind_a_pipe() -> None:
+    # None of them is installed here: whoever asks for one is told so in its own words.
+    example = EXAMPLES / "audit_peers.py"
+    unknown, absent = (
+        subprocess.run(
+            [sys.executable, "-S", str(example), name],
+            input='{"values": [0], "levels": [1.0]}\n',
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for name in ("nobody", "pure-ldp-de")
+    )
+
+    assert unknown.returncode == absent.returncode == 1
+    assert unknown.stderr.startswith("Expected one of multi-freq-grr,")
+    assert "No module named 'pure_ldp'" in absent.stderr

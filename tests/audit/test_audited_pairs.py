@@ -59,6 +59,17 @@ def test_what_is_proven_is_near_the_exact_epsilon_and_never_above(
         assert not breaks(pair, 0.0)
 
 
+def test_no_rare_event_is_chosen_that_only_looked_telling(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Where far more is counted than learned from, what was seen no time may come often.
+    monkeypatch.setattr("shuffledp.audit.plan.MOST_LEARNED", 4_000)
+
+    pairs = audited(rounded_laplace, [0.0, 1.0], 2.0)
+
+    assert all(pair.epsilon.bound > 1.6 for pair in pairs)
+
+
 def test_values_nearer_to_each_other_show_less() -> None:
     box = sdp.Laplace()
 
@@ -109,13 +120,19 @@ def test_a_value_that_leaks_once_in_a_thousand_is_found_and_named() -> None:
     assert {pair.epsilon.event for pair in pairs} == {"it is 4", "it is 7"}
 
 
+def _histogram(values: Any, levels: Any, rng: np.random.Generator) -> Any:
+    noise = rng.laplace(size=(values.size, 3)) * 2.0 / levels[:, None]
+    return np.eye(3)[values] + noise
+
+
 def test_floating_point_gaps_are_found_in_plain_noise_and_not_in_ours() -> None:
     plain = audited(rounding_leak, [0.0, 1.0])
     numpys = audited(lambda v, e, rng: v + rng.laplace(size=v.size) / e, [0.0, 1.0])
+    entries = audited(_histogram, [0, 2], 0.5)
     around_zero = audited(rounding_leak, [-0.5, 0.5])
     ours = audited(sdp.Laplace(), [0.0, 1.0], samples=20_000)
 
-    for pairs in (plain, numpys, around_zero):
+    for pairs in (plain, numpys, around_zero, entries):
         worst = max(pairs, key=lambda pair: pair.epsilon.bound)
         assert worst.epsilon.bound > 3.0
         assert "first and last bit" in worst.epsilon.event

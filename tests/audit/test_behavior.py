@@ -30,7 +30,9 @@ def repeated(box: Any) -> dict[str, Outcome]:
     [
         (sdp.KRandomizedResponse(4), FINE, FINE, FINE),
         (broken_devices.forked_seed, FINE, FINE, BROKEN),
-        (broken_devices.fixed_seed, BROKEN, BROKEN, BROKEN),
+        pytest.param(
+            broken_devices.fixed_seed, BROKEN, BROKEN, BROKEN, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_seeds_that_repeat_are_found_where_they_do(

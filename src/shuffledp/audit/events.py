@@ -20,14 +20,17 @@ from shuffledp.audit.intervals import (
     delta_at_least,
     epsilon_at_least,
 )
+from shuffledp.audit.learning import learn
 from shuffledp.audit.messages import Messages
-from shuffledp.audit.scores import Score, learn
+from shuffledp.audit.scores import Score
 from shuffledp.types import Floats, Ints
 
 # (lower bounds of R(x)(S), upper bounds of R(x')(S)) -> what they prove.
 Proves = Callable[[Floats, Floats], Floats]
 # Thresholds that are tried of each score; more of them in the tails.
 _THRESHOLDS = 200
+# What was seen no time comes about so often, in the median, by Jeffreys' prior.
+_UNSEEN = 0.23
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +95,14 @@ def choose(
         one, other = (np.sort(score(part)) for part in parts)
         tried = _thresholds(one, other)
         for above in (True, False):
-            hits = [_hits(scored, tried, above=above) for scored in (one, other)]
-            low = chance_at_least(hits[0] * growth, one.size * growth, alpha)
-            high = chance_at_most(hits[1] * growth, other.size * growth, alpha)
+            hits, misses = (_hits(part, tried, above=above) for part in (one, other))
+            # A deviation less of what speaks for the event, and more of what does not: of
+            # many events some look better than they are, rare ones most of all.
+            hits = np.maximum(hits - np.sqrt(hits), 0.0)
+            more = misses + np.sqrt(misses) + _UNSEEN
+            misses = np.minimum(more, float(other.size))
+            low = chance_at_least(hits * growth, one.size * growth, alpha)
+            high = chance_at_most(misses * growth, other.size * growth, alpha)
             proven = proves(low, high)
             place = int(np.argmax(proven))
             if proven[place] > best:

@@ -42,8 +42,8 @@ class Messages:
 
     @property
     def real(self) -> bool:
-        """Are these numbers that are not whole by their type?"""
-        return self.kind == "numbers" and self.raw.dtype.kind == "f"
+        """Are these numbers, or rows of them, that are not whole by their type?"""
+        return isinstance(self.raw, np.ndarray) and bool(self.raw.dtype.kind == "f")
 
     @property
     def num_columns(self) -> int:

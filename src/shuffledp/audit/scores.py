@@ -1,4 +1,4 @@
-"""Scores of messages, learned from examples: the larger, the more x is to be suspected.
+"""Scores of messages: the larger, the more x is to be suspected.
 
 By Neyman and Pearson, the sets that tell x from x' best are those of all messages whose
 ratio R(x)(y) / R(x')(y) is above some threshold. The ratio of a black box is not known. It
@@ -8,7 +8,8 @@ is worth is then measured with other messages, so that a bad one costs power, an
     values     how often each very message came, where messages repeat
     sizes      numbers themselves: half-lines
     ranges     how often numbers came in each of 64 ranges
-    last bits  where a number has its first and its last bit: floating point leaks
+    last bits  where numbers, or entries of vectors, have their first and last bit:
+               floating point leaks
     columns    vectors, texts, sets: the sum over columns of the ratio of each entry
 """
 
@@ -20,13 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.audit.messages import Messages
-from shuffledp.types import Floats, Ints
+from shuffledp.types import Floats
 
-_RANGES, _ENTRIES = 64, 8
-# An entry of a column whose ratio is within so many of its deviations says nothing.
-_DOUBT = 2.0
-# What a message that nobody sent before counts for: half a time under each value.
-_BEFORE = 0.5
 _SHOWN = 5
 
 
@@ -48,7 +44,7 @@ class ByValue:
 
     def __call__(self, messages: Messages) -> Floats:
         """Returns the score of each message, shape (n,)."""
-        codes = _bit_places(messages.raw) if self.bits else messages.codes()
+        codes = bit_places(messages.raw) if self.bits else messages.codes()
         place = np.minimum(np.searchsorted(self.keys, codes), self.keys.size - 1)
         found: Floats = np.where(self.keys[place] == codes, self.ratios[place], 0.0)
         return found
@@ -157,103 +153,33 @@ class ByColumn:
         return f"its score is {side} {threshold:.4g}; what says most: {named}"
 
 
-Score: TypeAlias = ByValue | BySize | ByRange | ByColumn
+@dataclass(frozen=True, eq=False)
+class ByEntry:
+    """The sum of what the places of the bits of each entry of a vector say."""
 
+    entries: tuple[ByValue, ...]
 
-def learn(here: Messages, there: Messages) -> list[Score]:
-    """Returns scores that suspect x rather than x', from messages about each.
-
-    Args:
-        here: Messages of people who hold x.
-        there: Messages of people who hold x', of the same kind.
-    """
-    scores: list[Score] = []
-    codes = here.codes(), there.codes()
-    if np.unique(np.concatenate(codes)).size <= (len(here) + len(there)) // 2:
-        scores.append(_by_value(codes, (here, there), bits=False))
-    if here.kind == "numbers":
-        scores += [BySize(1.0), BySize(-1.0), _by_range(here, there)]
-        if here.real:
-            places = _bit_places(here.raw), _bit_places(there.raw)
-            scores.append(_by_value(places, (here, there), bits=True))
-    else:
-        scores.append(_by_column(here, there))
-    return scores
-
-
-def _by_value(
-    codes: tuple[NDArray[np.uint64], NDArray[np.uint64]],
-    messages: tuple[Messages, Messages],
-    *,
-    bits: bool,
-) -> ByValue:
-    both = np.concatenate(codes)
-    keys, first, place = np.unique(both, return_index=True, return_inverse=True)
-    place = place.ravel()
-    size = codes[0].size
-    counts = [
-        np.bincount(part, minlength=keys.size) for part in (place[:size], place[size:])
-    ]
-    examples = [
-        messages[0].shown(p) if p < size else messages[1].shown(p - size)
-        for p in first.tolist()
-    ]
-    return ByValue(keys, _ratios(counts[0], counts[1]), tuple(examples), bits)
-
-
-def _by_range(here: Messages, there: Messages) -> ByRange:
-    both = np.concatenate([here.raw, there.raw]).astype(np.float64)
-    edges = np.unique(np.quantile(both, np.arange(1, _RANGES) / _RANGES))
-    counts = [
-        np.bincount(
-            np.searchsorted(edges, part.raw.astype(np.float64), side="right"),
-            minlength=edges.size + 1,
+    def __call__(self, messages: Messages) -> Floats:
+        """Returns the score of each message, shape (n,)."""
+        parts = (
+            entry(Messages("numbers", messages.raw[:, place]))
+            for place, entry in enumerate(self.entries)
         )
-        for part in (here, there)
-    ]
-    return ByRange(edges, _ratios(counts[0], counts[1]))
+        found: Floats = np.sum(np.array(list(parts)), axis=0)
+        return found
+
+    def words(self, threshold: float, *, above: bool) -> str:
+        """Returns the threshold: what it is made of are bits of many entries."""
+        side = "at least" if above else "at most"
+        return (
+            f"the score of its entries' first and last bits is {side} {threshold:.4g}"
+        )
 
 
-def _by_column(here: Messages, there: Messages) -> ByColumn:
-    parts = here.columns(), there.columns()
-    # Of texts, some may be shorter than all others.
-    width = min(parts[0].shape[1], parts[1].shape[1])
-    edges = np.full((width, _ENTRIES - 1), math.inf)
-    ratios = np.zeros((width, _ENTRIES))
-    for place in range(width):
-        one, other = parts[0][:, place], parts[1][:, place]
-        both = np.concatenate([one, other])
-        distinct = np.unique(both)
-        if distinct.size == 1:
-            continue
-        if distinct.size <= _ENTRIES:
-            cuts = (distinct[1:] + distinct[:-1]) / 2.0
-        else:
-            cuts = np.unique(np.quantile(both, np.arange(1, _ENTRIES) / _ENTRIES))
-        edges[place, : cuts.size] = cuts
-        counts = [
-            np.bincount(np.searchsorted(cuts, part, side="right"), minlength=_ENTRIES)
-            for part in (one, other)
-        ]
-        found = _ratios(counts[0], counts[1])
-        doubt = np.sqrt(sum(1.0 / (count + _BEFORE) for count in counts))
-        ratios[place] = np.where(np.abs(found) > _DOUBT * doubt, found, 0.0)
-    if here.kind == "vectors":
-        names = [f"entry {place}" for place in range(width)]
-    else:
-        what = "byte" if here.kind == "texts" else "element"
-        names = ["length", *(f"{what} {place}" for place in range(width - 1))]
-    return ByColumn(edges, ratios, tuple(names))
+Score: TypeAlias = ByValue | BySize | ByRange | ByColumn | ByEntry
 
 
-def _ratios(here: Ints, there: Ints) -> Floats:
-    """Returns logarithms of ratios of shares; rare messages say little."""
-    sizes = math.log(max(int(there.sum()), 1)) - math.log(max(int(here.sum()), 1))
-    found: Floats = np.log(here + _BEFORE) - np.log(there + _BEFORE) + sizes
-    return found
-
-
-def _bit_places(numbers: Floats) -> NDArray[np.uint64]:
+def bit_places(numbers: Floats) -> NDArray[np.uint64]:
     """Returns sign, place of the first bit and place of the last, as one number.
 
     A double that is the sum of a value and of noise is a multiple of the unit of whichever
