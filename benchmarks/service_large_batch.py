@@ -5,7 +5,8 @@ with random bytes of the size of sealed messages, which neither of the two can t
 promise is one that no batch keeps, so that it is received and withheld unopened
 (`service_open.py` opens). For each number of people: seconds of the close and of the
 hand-over, bytes of the messages, and the peak memory of each service; then straight lines
-through them, and what they say of 10^8 people.
+through them, and what they say of 10^8 people. Memory grows up to a million people, and no
+more: its line says something where all numbers are larger.
 """
 
 import asyncio
@@ -38,11 +39,12 @@ from shuffledp.service.shuffler.store import Arrivals
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.roster import Enrolment, Roster
 from shuffledp.service.wire.signing import signed
+from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
 
 UPLOAD = 10_000
 SHARD = 1 << 17
-USUAL = (100_000, 300_000, 1_000_000)
+USUAL = (1_000_000, 2_000_000, 4_000_000)
 WANTED = 10**8
 
 
@@ -109,10 +111,8 @@ async def hand_over(shuffler: Running, analyst: Running) -> tuple[float, float]:
 
 
 def measure(people: int) -> tuple[float, ...]:
-    """Returns seconds of the close and the hand-over, and MB of both services."""
-    who = parties(
-        minimum=(people // 3 - 1,) * 3, promise=(1e-9,) * 3, delta=1e-8, absent=0
-    )
+    """Returns MB of the batch, seconds of close and hand-over, and MB of both services."""
+    who = parties(minimum=(people // 4,) * 3, promise=(1e-9,) * 3, delta=1e-8, absent=0)
     enroller = SomeEnroller(who.task, who.enroller.signing_key, people)
     who = replace(who, enroller=enroller)
     with tempfile.TemporaryDirectory() as name:
@@ -121,7 +121,8 @@ def measure(people: int) -> tuple[float, ...]:
         shuffler, analyst = pair(who, folder, shuffler={"shard": SHARD})
         with shuffler, analyst:
             seconds = asyncio.run(hand_over(shuffler, analyst))
-            return *seconds, shuffler.peak_memory(), analyst.peak_memory()
+            size = people * Step(who.task, 1).sealed_size / 1e6
+            return size, *seconds, shuffler.peak_memory(), analyst.peak_memory()
 
 
 def main() -> None:
@@ -129,7 +130,7 @@ def main() -> None:
     live_collection._PATIENCE = 3600.0
     numbers = [int(text) for text in sys.argv[1:]] or list(USUAL)
     print(describe())
-    columns = ("close s", "hand-over s", "shuffler MB", "analyst MB")
+    columns = ("MB", "close s", "hand-over s", "shuffler MB", "analyst MB")
     print(f"{'people':>14}" + "".join(f"{column:>14}" for column in columns))
     rows = []
     for people in numbers:

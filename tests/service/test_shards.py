@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import random
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from whole_batches import read_whole, split, write_whole
 
 from shuffledp.service.shuffler import sorting
 from shuffledp.service.wire.batch import MAX_BITS, MAX_HEADER, write_manifest
+from shuffledp.service.wire.inclusion import list_messages
 from shuffledp.service.wire.step import Step
 from shuffledp.types import Mode
 
@@ -87,6 +89,46 @@ def test_shards_are_small_unless_a_manifest_has_no_room_for_so_many(
     assert small or 2 * shards > 1 << MAX_BITS
     if bits:
         assert 2 * each > 2**17 or 2 * each * size > 2**25
+
+
+def test_a_close_and_a_list_hold_a_small_part_of_the_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sorting, "SHARD_MESSAGES", 1 << 9)
+    monkeypatch.setattr(sorting, "HELD_BYTES", 1 << 16)
+    monkeypatch.setattr(sorting, "CHUNK", 1 << 15)
+    step, number, rng = shuffler_parties.parties().step(), 60_000, random.Random(1)
+    size = step.sealed_size
+    paths = [tmp_path / str(place) for place in range(128)]
+
+    def keep(spilled: list[sorting.Piece]) -> None:
+        for place, _, content in spilled:
+            with paths[place].open("ab") as file:
+                file.write(content)
+
+    sort = sorting.Sorting(step, (number, 0, 0))
+    tracemalloc.start()
+    try:
+        for _ in range(100):
+            if sort.add(0, rng.randbytes(size * number // 100)):
+                keep(sort.deal())
+        keep(sort.deal())
+        for place in sort.places:
+            pieces = sort.sort(place, [paths[place].read_bytes()])
+            paths[place].write_bytes(b"".join(content for *_, content in pieces))
+        digest = hashlib.sha256()
+        for part in list_messages([[path] for path in paths], size):
+            digest.update(part)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert sum(shard.messages for shard in sort.shards) == number
+    messages = b"".join(path.read_bytes() for path in paths)
+    rows = [messages[at : at + size] for at in range(0, len(messages), size)]
+    assert digest.digest() == hash_of(b"".join(sorted(map(hash_of, rows))))
+    # All of them are 3.4 MB, and their hashes 1.9 MB more.
+    assert peak < 1.5e6
 
 
 def same_batch(who: Parties, *bits: int) -> list[bytes]:

@@ -28,7 +28,7 @@ SHARD_BYTES = 32 << 20
 HELD_BYTES = 64 << 20
 """Of pieces that wait in memory."""
 
-Piece = tuple[int, int, bytes]
+Piece = tuple[int, int, bytes | bytearray]
 """Place of a shard, number of the piece, sealed messages."""
 
 
@@ -68,8 +68,8 @@ class Sorting:
                 self._waiting[pile] = bytearray()
         if self._held < HELD_BYTES:
             return []
-        spilled = [
-            (place, self._pieces, bytes(content))
+        spilled: list[Piece] = [
+            (place, self._pieces, content)
             for place, content in enumerate(self._dealt)
             if content
         ]
