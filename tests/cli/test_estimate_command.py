@@ -52,6 +52,19 @@ def test_quickstart_writes_the_report_and_nothing_else(
     assert "0.5" in outcome.out
 
 
+def test_quickstart_makes_up_ten_billion_people(command: Command) -> None:
+    result = command("quickstart", "--people", "1e10", "--json").json()
+
+    assert result["num_users"] == 10**10
+    counts = [level["count"] for level in result["guarantee"]["levels"]]
+    assert counts == [25 * 10**8, 50 * 10**8, 25 * 10**8]
+    # 17 numbers at 5 standard errors: a false alarm in 1e-5 of all seeds, which is fixed.
+    for row in result["estimates"]:
+        assert abs(row["estimate"] - row["truth"]) < 5 * row["standard_error"] < 1e-3
+    for wrong in ("2e10", "1.5", "1", "many", "nan"):
+        assert command("quickstart", "--people", wrong).is_refusal
+
+
 def test_quickstart_is_the_same_for_the_same_seed(command: Command) -> None:
     arguments = ["quickstart", "--people", "3000", "--json", "--seed"]
 

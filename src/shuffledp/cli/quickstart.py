@@ -1,27 +1,61 @@
 """`shuffledp quickstart`: the whole thing on made-up people, without file or network."""
 
+import math
+from typing import Any
+
 import click
 
 from shuffledp.cli import parse
 from shuffledp.cli.options import Settings, collection_options
 from shuffledp.cli.run import run
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES
-from shuffledp.datasets.synthetic import draw_msnbc_like
+from shuffledp.datasets.synthetic import draw_msnbc_like, draw_msnbc_like_holders
+from shuffledp.population import MAX_USERS, Population
 from shuffledp.report.summary import Summary
-from shuffledp.statistics.collection import assign_levels
+from shuffledp.statistics.collection import assign_levels, counts_of_shares
+from shuffledp.statistics.frequency.drawn import rehearse_drawn
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.frequency.rehearsal import rehearse_frequency
+from shuffledp.statistics.frequency.rehearsal import (
+    rehearse_frequency,
+)
 from shuffledp.statistics.stage import Stage
+
+# More take seconds, and gigabytes.
+_MOST_DRAWN_ONE_BY_ONE = 10**7
+
+
+class People(click.ParamType[int]):
+    """A number of people, such as 100000 or 1e10."""
+
+    name = "people"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Returns it as a whole number."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not (2 <= number <= MAX_USERS and number == int(number)):
+            self.fail(
+                f"Expected a whole number from 2 to {MAX_USERS:g}, got {value!r}.",
+                param,
+                ctx,
+            )
+        return int(number)
 
 
 @click.command("quickstart")
 @click.option(
     "--people",
     "num_users",
-    type=click.IntRange(2, 10**9),
+    type=People(),
     default=100_000,
     show_default=True,
-    help="How many people to make up.",
+    metavar="N",
+    help="How many people to make up, up to 1e10. Of more than 1e7 the numbers of "
+    "messages are drawn, which have the same law, and not the messages.",
 )
 @click.option(
     "--levels",
@@ -48,9 +82,24 @@ def quickstart_command(
     \b
     Example:
       shuffledp quickstart --people 1000000 --delta 1e-8
+      shuffledp quickstart --people 1e10 --delta 1e-12
     """
+    source = f"{num_users:,} made-up visitors of a news site"
 
     def rehearse(stage: Stage) -> Summary:
+        protocol = Frequency(len(MSNBC_CATEGORIES), stage.mode)
+        if num_users > _MOST_DRAWN_ONE_BY_ONE:
+            people = Population.from_counts(
+                counts_of_shares(parse.level_shares(levels), num_users)
+            )
+            return rehearse_drawn(
+                stage,
+                protocol,
+                draw_msnbc_like_holders(people.counts, rng=stage.rng),
+                people,
+                source,
+                names=MSNBC_CATEGORIES,
+            )
         values = draw_msnbc_like(num_users, rng=stage.rng)
         shares = parse.level_shares(levels)
         return rehearse_frequency(
@@ -58,8 +107,8 @@ def quickstart_command(
             values,
             MSNBC_CATEGORIES,
             assign_levels(shares, num_users, rng=stage.rng),
-            f"{num_users:,} made-up visitors of a news site",
-            Frequency(len(MSNBC_CATEGORIES), stage.mode),
+            source,
+            protocol,
         )
 
     run(rehearse, settings)

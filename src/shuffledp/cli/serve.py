@@ -182,6 +182,13 @@ def shuffler_command(
     metavar="URL",
     help="Where the dashboard asks how many people answered so far.",
 )
+@click.option(
+    "--spark",
+    metavar="URL",
+    help="Open batches on Apache Spark, instead of on all cores: local[*], "
+    "spark://HOST:PORT or sc://HOST:PORT. Executors get the private key, and must reach "
+    "the database's folder under the same path.",
+)
 def analyst_command(
     folders: tuple[Path, ...],
     database: str,
@@ -190,12 +197,14 @@ def analyst_command(
     metrics_port: int | None,
     log_format: "LogFormat",
     shuffler: str | None,
+    spark: str | None,
 ) -> None:
     """Certify batches, open and count them, publish what the promises allow.
 
     Every FOLDER needs task.json, its three signatures and analyst.json; nothing of the
     other parties.
     """
+    from shuffledp.cli.spark import opening
     from shuffledp.service.events import logged  # Needs the extra.
     from shuffledp.service.run import run
     from shuffledp.service.secrets import load_task
@@ -207,9 +216,9 @@ def analyst_command(
         click.echo(f"Dashboard: {url}/")
         _say_digests(tasks)
 
-    with logged(log_format):
+    with logged(log_format), opening(spark) as open_shards:
         run(
-            analyst_app(folders, database, shuffler=shuffler),
+            analyst_app(folders, database, shuffler=shuffler, open_shards=open_shards),
             host=host,
             port=port,
             started=started,

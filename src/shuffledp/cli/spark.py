@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from shuffledp.report.summary import Summary
+    from shuffledp.service.analyst.opening import OpenShards
     from shuffledp.statistics.request import Request
     from shuffledp.statistics.stage import Rehearsal, Stage
 
@@ -46,6 +47,20 @@ def on_spark(url: str) -> "Iterator[SparkSession]":
         yield spark
     finally:
         opened.__exit__(None, None, None)
+
+
+@contextmanager
+def opening(url: str | None) -> "Iterator[OpenShards]":
+    """Returns how an analyst's service opens batches: here, or on an engine."""
+    from shuffledp.service.analyst.opening import open_on_all_cores
+
+    if url is None:
+        yield open_on_all_cores
+        return
+    from shuffledp.scale.opening import OpenOnSpark
+
+    with on_spark(url) as spark:
+        yield OpenOnSpark(spark)
 
 
 def people_on_spark(url: str, path: str, column: str | None) -> Population:

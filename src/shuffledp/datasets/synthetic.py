@@ -29,3 +29,25 @@ def draw_msnbc_like(num_users: int, *, rng: Rng) -> NDArray[np.uint8]:
     shares = np.cumsum(MSNBC_FIRST_VISITS) / np.sum(MSNBC_FIRST_VISITS)
     drawn = np.searchsorted(shares[:-1], rng.random(num_users), side="right")
     return drawn.astype(np.uint8)
+
+
+def draw_msnbc_like_holders(
+    counts: NDArray[np.int64], *, rng: Rng
+) -> NDArray[np.int64]:
+    """Draws how many people of each level hold each category: the law of single people.
+
+    Args:
+        counts: People of each level, shape (levels,).
+        rng: A simulation's generator.
+
+    Returns:
+        Shape (levels, 17).
+
+    Raises:
+        InvalidInputError: If `rng` is another source of randomness.
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidInputError("Expected numpy.random.default_rng(seed).")
+    shares = np.array(MSNBC_FIRST_VISITS) / np.sum(MSNBC_FIRST_VISITS)
+    drawn: NDArray[np.int64] = rng.multinomial(counts, shares)
+    return drawn

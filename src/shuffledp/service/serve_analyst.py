@@ -8,6 +8,7 @@ from starlette.applications import Starlette
 from shuffledp.service.agreement import check_alone, load_agreed, load_former
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.hosted import AnalystHost
+from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import service_url
 from shuffledp.service.run import hosted_tasks, store_at
@@ -17,7 +18,11 @@ from shuffledp.service.wire.task import Task
 
 
 def analyst_app(
-    folders: Sequence[Path], database: str, *, shuffler: str | None
+    folders: Sequence[Path],
+    database: str,
+    *,
+    shuffler: str | None,
+    open_shards: OpenShards = open_on_all_cores,
 ) -> Starlette:
     """Returns the service, not started yet.
 
@@ -25,6 +30,7 @@ def analyst_app(
         folders: Of tasks, each with task.json, three signatures and analyst.json.
         database: As in `store_at`.
         shuffler: Its URL; None if the dashboard should not ask it.
+        open_shards: How the messages of a batch are opened and counted.
 
     Raises:
         DataError: If a file is missing or damaged, or there are the other service's keys.
@@ -33,7 +39,7 @@ def analyst_app(
     url = None if shuffler is None else service_url(shuffler)
     tasks = hosted_tasks(folders, _load)
     store = store_at(database, sqlite=SqliteAnalystStore)
-    return create_analyst(tasks, store, shuffler_url=url)
+    return create_analyst(tasks, store, shuffler_url=url, open_shards=open_shards)
 
 
 def _load(folder: Path) -> tuple[Task, AnalystHost]:

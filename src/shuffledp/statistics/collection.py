@@ -90,6 +90,18 @@ def assign_levels(shares: dict[float, float], num_users: int, *, rng: Rng) -> Fl
         InvalidInputError: If shares are not positive, do not add up to 1, or leave a
             level without anybody.
     """
+    counts = counts_of_shares(shares, num_users)
+    each = np.repeat(np.array(list(counts)), list(counts.values()))
+    levels: Floats = each[rng.permutation(num_users)]
+    return levels
+
+
+def counts_of_shares(shares: Mapping[float, float], num_users: int) -> dict[float, int]:
+    """Returns how many people have each level, rounded so that they add up.
+
+    Raises:
+        InvalidInputError: As `assign_levels` does.
+    """
     epsilons, parts = checked_shares(shares)
     ends = np.rint(np.cumsum(parts) * num_users).astype(np.int64)
     counts = np.diff(ends, prepend=0)
@@ -98,8 +110,7 @@ def assign_levels(shares: dict[float, float], num_users: int, *, rng: Rng) -> Fl
             f"Expected enough people for every level, got {num_users} for the shares "
             f"{', '.join(f'{part:g}' for part in parts)}."
         )
-    levels: Floats = np.repeat(epsilons, counts)[rng.permutation(num_users)]
-    return levels
+    return dict(zip(epsilons.tolist(), counts.tolist(), strict=True))
 
 
 def checked_shares(shares: Mapping[float, float]) -> tuple[Floats, Floats]:

@@ -1,0 +1,43 @@
+"""Frequencies rehearsed on a crowd of any size, by drawing its tally."""
+
+import numpy as np
+
+from shuffledp.accounting.account import account
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.report.summary import Summary
+from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.frequency.rehearsal import frequency_parts
+from shuffledp.statistics.stage import Stage
+from shuffledp.types import Ints
+
+
+def rehearse_drawn(
+    stage: Stage,
+    protocol: Frequency,
+    holders: Ints,
+    people: Population,
+    source: str,
+    *,
+    names: tuple[str, ...],
+) -> Summary:
+    """Rehearses a crowd of any size: its tally is drawn, which has the same law.
+
+    Args:
+        stage: How; it draws from a simulation's generator.
+        protocol: What is run.
+        holders: People of each level who hold each category, shape (levels, k).
+        people: Who takes part.
+        source: Where values come from, in words.
+        names: Of the k categories.
+    """
+    if not isinstance(stage.rng, np.random.Generator):
+        raise InvalidInputError("Expected a seed: tallies are drawn in simulations.")
+    parts = frequency_parts(protocol, names)
+    stage.on_step("certify")
+    guarantee = account(protocol, people, delta=stage.delta)
+    stage.on_step("draw")
+    tally = protocol.draw_tally(holders, people, rng=stage.rng)
+    estimate = protocol.estimate(tally, people)
+    collection = parts.collected(people, guarantee, estimate, holders)
+    return parts.summarize(collection, stage.circumstances(source))
