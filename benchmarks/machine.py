@@ -5,6 +5,7 @@ import os
 import platform
 import resource
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from typing import TypeVar
 
 import numpy
@@ -27,9 +28,10 @@ def isolated(
 ) -> tuple[Result, float]:
     """Runs a function in a fresh process; returns its result and peak memory in MB."""
     context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        result = pool.apply(function, arguments)
-        peak = pool.apply(_peak_megabytes)
+    # Its process may have others work for it.
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        result = pool.submit(function, *arguments).result()
+        peak = pool.submit(_peak_megabytes).result()
     return result, peak
 
 
