@@ -1,6 +1,8 @@
 """`--spark URL`: the same tables, read and counted by a real Spark."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,10 @@ from command_line import Command
 pytest.importorskip("pyspark", reason="Needs the extra spark.")
 if shutil.which("java") is None:
     pytest.skip("Needs Java 17, from the system.", allow_module_level=True)
+
+from shuffledp.cli import spark
+from shuffledp.scale.opening import OpenOnSpark
+from shuffledp.service.analyst.opening import open_on_all_cores
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 SPARK = ("--spark", "local[2]")
@@ -89,3 +95,23 @@ def test_what_goes_wrong_is_said_in_one_line(command: Command, survey: Path) -> 
         assert outcome.is_refusal, outcome
         assert said in outcome.err
         assert "surprise" not in outcome.err
+
+
+def test_a_service_opens_on_its_cores_or_on_the_engine_it_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[str] = []
+
+    @contextmanager
+    def on_spark(url: str) -> Iterator[object]:
+        begun.append(url)
+        yield object()
+        begun.append("stopped")
+
+    monkeypatch.setattr(spark, "on_spark", on_spark)
+
+    with spark.opening(None) as found:
+        assert found is open_on_all_cores
+    with spark.opening("spark://host:7077") as found:
+        assert isinstance(found, OpenOnSpark)
+    assert begun == ["spark://host:7077", "stopped"]

@@ -154,12 +154,19 @@ def test_budgets_are_those_of_a_table_however_they_are_written(
         scale.population(framed(spark, gaps, parts=2), "budget")
 
 
-@pytest.mark.parametrize("work", ["randomize", "tally"])
+@pytest.mark.parametrize("work", ["randomize", "tally", "account"])
 def test_a_killed_worker_changes_nothing(
     spark: SparkSession, tmp_path: Path, work: str
 ) -> None:
     protocol, frame = sdp.Frequency(5), framed(spark, table(), parts=8)
-    expected = scale.tally(sent(frame, protocol, "answer"), protocol)
+
+    def found(people: DataFrame, messages: DataFrame) -> Any:
+        if work == "account":
+            asked = scale.account(people, protocol, budget="level", delta=1e-6)
+            return asked.to_dict()
+        return scale.tally(messages, protocol)
+
+    expected = found(frame, sent(frame, protocol, "answer"))
     killed = tmp_path / "killed"
 
     def dies_once(batches: Iterator[Any]) -> Iterator[Any]:
@@ -171,14 +178,14 @@ def test_a_killed_worker_changes_nothing(
                 continue
             os.kill(os.getpid(), signal.SIGKILL)
 
-    if work == "randomize":
+    if work != "tally":
         frame = frame.mapInArrow(dies_once, frame.schema)
         messages = sent(frame, protocol, "answer")
     else:
         messages = sent(frame, protocol, "answer")
         messages = messages.mapInArrow(dies_once, messages.schema)
 
-    assert scale.tally(messages, protocol) == expected
+    assert found(frame, messages) == expected
     assert killed.exists()
 
 
