@@ -41,11 +41,12 @@ CAUSES = {
     "connection and request": ("/uvicorn/", "service/connections.py", "/places.py"),
     "route and middleware": (
         *("/starlette/", "service/metrics.py", "service/problems.py"),
-        *("shuffler/app.py", "/prometheus_client/", "/anyio/"),
+        *("shuffler/app.py", "shuffler/uploads.py", "/prometheus_client/", "/anyio/"),
     ),
     "body": ("shuffler/body.py", "service/pace.py", "asyncio/timeouts.py"),
     "checks and groups": (
-        *("shuffler/intake.py", "shuffler/collector.py", "wire/reports.py"),
+        *("shuffler/intake.py", "shuffler/groups.py", "shuffler/reading.py"),
+        *("shuffler/collector.py", "wire/reports.py"),
         *("wire/roster.py", "wire/tokens.py", "shuffler/marks.py", "/numpy/"),
         *("shuffler/steps.py", "collection/shuffler_state.py"),
     ),

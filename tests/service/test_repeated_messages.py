@@ -19,8 +19,9 @@ from shuffler_parties import (
 )
 
 from shuffledp.service.collection.shuffler_state import ShufflerState
-from shuffledp.service.shuffler.intake import Group, Outcome, Upload
+from shuffledp.service.shuffler.groups import Group, Outcome
 from shuffledp.service.shuffler.marks import MARK_SIZE, Marks
+from shuffledp.service.shuffler.reading import Upload
 from shuffledp.service.wire.reports import read_reports, write_reports
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
+from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
 import httpx
@@ -234,6 +235,43 @@ def test_a_batch_is_not_dropped_if_nobody_knows_how_an_attempt_ended(
 
     assert [reason(each) for each in refused] == ["not-open"] * 2
     assert (status["phase"], status["people"]) == ("closed", [3, 3, 3])
+
+
+class Slow(PostgresStore):
+    """Says late where a task stands."""
+
+    seconds = 0.0
+
+    async def begin(self, *arguments: Any) -> Any:
+        await asyncio.sleep(self.seconds)
+        return await super().begin(*arguments)
+
+
+@pytest.mark.parametrize("patience", [2.0, 0.1])
+def test_nothing_is_refused_for_what_a_process_has_not_heard(
+    patience: float, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.service.shuffler.app._TEND_SECONDS", 0.01)
+    monkeypatch.setattr("shuffledp.service.shuffler.steps._PATIENCE_SECONDS", patience)
+    who, slow = parties(), Slow(database)
+
+    with (
+        Client(who.app(PostgresStore(database), Analyst(who))) as one,
+        Client(who.app(slow, Analyst(who))) as other,
+    ):
+        slow.seconds = 0.3
+        # It looks nearly all the time, and what it sees is over by then.
+        time.sleep(0.4)
+        who.order(one, "skip")
+        assert who.order(one, "next").is_success
+        answer = post(other, who, upload(who.step(epoch=2), who.tokens(3, epoch=2)))
+        slow.seconds = 0.0
+
+    if patience == 2.0:
+        assert answer.json()["accepted"] == 3
+    else:
+        # It is not known to be wrong, and may be tried again.
+        assert reason(answer) == "storage-full"
 
 
 def test_a_deadline_that_one_sets_stops_no_upload_to_another(

@@ -164,7 +164,9 @@ class _Shuffler:
     async def get_task(self, request: Request) -> Response:
         """Says where a task stands, as everybody may know it."""
         collector = self._collector(request)
-        await collector.steps.look()
+        with suppress(Refusal):
+            # What was known last is still said if the store does not answer.
+            await collector.steps.look()
         return self._status(collector)
 
     async def take(self, request: Request, identity: str) -> bytes:

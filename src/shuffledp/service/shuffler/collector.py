@@ -14,16 +14,10 @@ from numpy.typing import NDArray
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.events import log_crash
 from shuffledp.service.metrics import COMMIT_SECONDS, Standing
+from shuffledp.service.shuffler.groups import Group, Outcome
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
-from shuffledp.service.shuffler.intake import (
-    TOKEN_FORGED,
-    Answer,
-    Group,
-    Outcome,
-    Upload,
-    UploadIntake,
-    admit,
-)
+from shuffledp.service.shuffler.intake import Answer, UploadIntake
+from shuffledp.service.shuffler.reading import TOKEN_FORGED, Upload, admit
 from shuffledp.service.shuffler.steps import Steps
 from shuffledp.service.shuffler.store import Arrivals, ShufflerStore
 from shuffledp.service.wire.receipt import Receipt

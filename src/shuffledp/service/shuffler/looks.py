@@ -23,11 +23,11 @@ class Looks:
         self._all = set[asyncio.Task[None]]()
 
     async def share(self) -> None:
-        """Returns after a look that began since."""
+        """Returns after a look that began since, or raises what it raised."""
         if self._next is None:
             self._next = asyncio.create_task(self._begin())
             self._all.add(self._next)
-            self._next.add_done_callback(self._all.discard)
+            self._next.add_done_callback(self._over)
         # Whoever gives up waiting does not end it for others.
         await asyncio.shield(self._next)
 
@@ -37,6 +37,12 @@ class Looks:
         for each in under_way:
             each.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
+
+    def _over(self, look: asyncio.Task[None]) -> None:
+        self._all.discard(look)
+        if not look.cancelled():
+            # Heard by whoever still waits; nobody else has to.
+            look.exception()
 
     async def _begin(self) -> None:
         now = asyncio.get_running_loop().time

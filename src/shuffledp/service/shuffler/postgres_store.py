@@ -29,19 +29,26 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import DataError
 from shuffledp.extras import require
-from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
+from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.shuffler.marks import MARK_SIZE
-from shuffledp.service.shuffler.postgres_batch import SEALED, make_batch, make_table
+from shuffledp.service.shuffler.postgres_batch import make_batch
 from shuffledp.service.shuffler.postgres_sessions import (
     HAND_OVER,
-    LAYING_OUT,
     LOST,
     House,
     Session,
     lock_step,
 )
+from shuffledp.service.shuffler.postgres_tables import (
+    check_layout,
+    check_state,
+    count,
+    counted,
+    make_tables,
+    people_of,
+    write,
+)
 from shuffledp.service.shuffler.store import (
-    LAYOUT,
     STEP_TABLES,
     Attempts,
     Keep,
@@ -50,12 +57,10 @@ from shuffledp.service.shuffler.store import (
     added,
     first_row,
     goes_on,
-    moved,
     nobody,
     read_row,
     table_name,
     write_attempts,
-    write_state,
 )
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.task import Task
@@ -89,7 +94,7 @@ class PostgresStore:
         try:
             await self._arrivals.connect()
             async with self._arrivals.transaction() as connection:
-                await _check_layout(connection)
+                await check_layout(connection)
         except LOST as error:
             await self.close()
             # The address may hold a password: neither it nor the error's text is shown.
@@ -127,12 +132,12 @@ class PostgresStore:
                 row = (name, *first_row(state))
                 insert = "INSERT INTO task VALUES ($1, $2, $3, $4, $5, $6)"
                 await connection.execute(insert, *row)
-                await _make_tables(connection, state)
+                await make_tables(connection, state)
             refused = await connection.fetch(
                 "SELECT refused FROM refusals WHERE name = $1", name
             )
             record = read_row(row[1:], tasks, [text for (text,) in refused])
-            more = await _counted(connection, record.state)
+            more = await counted(connection, record.state)
         people = tuple(sum(each) for each in zip(record.people, *more, strict=True))
         return replace(record, people=people)
 
@@ -153,7 +158,7 @@ class PostgresStore:
         name, session = table_name(state.task), _opened(self._arrivals)
         async with session.transaction() as connection:
             await lock_step(connection, state.task, alone=False)
-            await _check_state(connection, state)
+            await check_state(connection, state)
             # One value to and fro, not thousands.
             found = await connection.fetchval(
                 f"""
@@ -180,16 +185,16 @@ class PostgresStore:
                     f"messages_{name}",
                     records=[(pile, c) for pile, c in enumerate(arrivals.piles) if c],
                 )
-                await _count(connection, state, session.writer, arrivals.people)
-            counted = await _counted(connection, state)
-        return tuple(sum(each) for each in zip(nobody(state), *counted, strict=True))
+                await count(connection, state, session.writer, arrivals.people)
+            more = await counted(connection, state)
+        return tuple(sum(each) for each in zip(nobody(state), *more, strict=True))
 
     async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
         """As `ShufflerStore`."""
         async with self._transaction() as connection:
-            people = await _people(connection, state)
+            people = await people_of(connection, state)
             after = await make_batch(connection, state, people, seal)
-            await _write(connection, after, people)
+            await write(connection, after, people)
         return after
 
     async def batch(self, state: ShufflerState, place: int) -> AsyncIterator[bytes]:
@@ -212,7 +217,7 @@ class PostgresStore:
     ) -> None:
         """As `ShufflerStore`."""
         async with self._transaction() as connection:
-            await _people(connection, before)
+            await people_of(connection, before)
             if goes_on(before, after):
                 # They are added up elsewhere until the step ends.
                 people = nobody(after)
@@ -225,8 +230,8 @@ class PostgresStore:
                     json.dumps(nobody(after)),
                     table_name(after.task),
                 )
-                await _make_tables(connection, after)
-            await _write(connection, after, people)
+                await make_tables(connection, after)
+            await write(connection, after, people)
 
     async def count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
         """As `ShufflerStore`."""
@@ -281,7 +286,7 @@ class PostgresStore:
     async def _keep(self, state: ShufflerState, column: str, text: str) -> None:
         async with _opened(self._arrivals).transaction() as connection:
             await lock_step(connection, state.task, alone=False)
-            await _check_state(connection, state)
+            await check_state(connection, state)
             await connection.execute(
                 f"UPDATE task SET {column} = $1 WHERE name = $2",
                 text,
@@ -300,89 +305,3 @@ def _opened(session: Session | None) -> Session:
 
 def _closed() -> DataError:
     return DataError("Expected an open store.")
-
-
-async def _check_layout(connection: Any) -> None:
-    # Of two processes that come at once, one lays it out.
-    await connection.execute("SELECT pg_advisory_xact_lock($1, 0)", LAYING_OUT)
-    known = await connection.fetchval("SELECT to_regclass('meta') IS NOT NULL")
-    if known:
-        row = await connection.fetchrow("SELECT owner, version FROM meta")
-        LAYOUT.check(tuple(row or ("nobody", 0)))
-    elif await connection.fetchval("SELECT to_regclass('task') IS NOT NULL"):
-        LAYOUT.check(None)
-    else:
-        for statement in LAYOUT.first:
-            await connection.execute(statement)
-
-
-async def _make_tables(connection: Any, state: ShufflerState) -> None:
-    """Makes the tables of a step, if one begins."""
-    if state.phase is ShufflerPhase.OPEN:
-        name = table_name(state.task)
-        await make_table(connection, f"marks_{name}", mark="bytea PRIMARY KEY")
-        await make_table(
-            connection, f"messages_{name}", pile="integer NOT NULL", content=SEALED
-        )
-        await make_table(
-            connection,
-            f"counts_{name}",
-            writer="integer PRIMARY KEY",
-            people="text NOT NULL",
-        )
-
-
-async def _check_state(connection: Any, state: ShufflerState) -> None:
-    kept = await connection.fetchval(
-        "SELECT state FROM task WHERE name = $1", table_name(state.task)
-    )
-    if kept != write_state(state):
-        raise moved()
-
-
-async def _people(connection: Any, state: ShufflerState) -> tuple[int, ...]:
-    """Returns who reported, once nothing comes in any more."""
-    await lock_step(connection, state.task, alone=True)
-    await _check_state(connection, state)
-    kept = await connection.fetchval(
-        "SELECT people FROM task WHERE name = $1", table_name(state.task)
-    )
-    more = await _counted(connection, state)
-    return tuple(sum(each) for each in zip(json.loads(kept), *more, strict=True))
-
-
-async def _counted(connection: Any, state: ShufflerState) -> list[list[int]]:
-    """Returns who came through each process so far."""
-    if state.phase is not ShufflerPhase.OPEN:
-        return []
-    rows = await connection.fetch(f"SELECT people FROM counts_{table_name(state.task)}")
-    return [json.loads(text) for (text,) in rows]
-
-
-async def _count(
-    connection: Any, state: ShufflerState, writer: int, people: tuple[int, ...]
-) -> None:
-    """Adds to the numbers of a process; nobody else writes them."""
-    counts = f"counts_{table_name(state.task)}"
-    own = await connection.fetchval(
-        f"SELECT people FROM {counts} WHERE writer = $1", writer
-    )
-    before = json.loads(own) if own else nobody(state)
-    await connection.execute(
-        f"INSERT INTO {counts} VALUES ($1, $2)"
-        " ON CONFLICT (writer) DO UPDATE SET people = EXCLUDED.people",
-        writer,
-        json.dumps([a + b for a, b in zip(before, people, strict=True)]),
-    )
-
-
-async def _write(
-    connection: Any, state: ShufflerState, people: tuple[int, ...]
-) -> None:
-    await connection.execute(
-        "UPDATE task SET state = $1, people = $2, attempts = $3 WHERE name = $4",
-        write_state(state),
-        json.dumps(people),
-        write_attempts(Attempts()),
-        table_name(state.task),
-    )

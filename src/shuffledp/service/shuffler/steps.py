@@ -18,6 +18,7 @@ from shuffledp.service.shuffler.store import (
     Attempts,
     Record,
     ShufflerStore,
+    full,
     goes_on,
     nobody,
 )
@@ -58,7 +59,7 @@ class Steps:
         self._roster_trouble = ""
         self._store, self._entropy, self._reached = store, entropy, reached
         self._changing = asyncio.Lock()
-        self._looks = Looks(self._look)
+        self._looks, self._closing = Looks(self._look), False
 
     @property
     def state(self) -> ShufflerState:
@@ -124,16 +125,22 @@ class Steps:
     async def look(self) -> None:
         """Goes on where the store stands now, if another process may have changed that.
 
-        A store that does not answer soon, or a change that this process is making, is
-        not waited for.
+        While this process closes a step nobody else changes anything.
+
+        Raises:
+            Refusal: If the store does not say so soon.
         """
-        if not self._store.alone and not self._changing.locked():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_PATIENCE_SECONDS):
-                    await self._looks.share()
+        if self._store.alone or self._closing:
+            return
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                await self._looks.share()
+        except TimeoutError:
+            raise full() from None
 
     async def _look(self) -> None:
-        await self.look_again()
+        if not await self.look_again():
+            raise full()
         await self.enroll()
 
     async def look_again(self, refusal: Refusal | None = None) -> bool:
@@ -251,11 +258,14 @@ class Steps:
             state.close(self.people, batch_id)
             enrolment = self.roster_for(state).enrolment
             self._reached("before close")
+            self._closing = True
             try:
                 after = await self._store.fix(state, seal)
             except Refusal as refusal:
                 await self._look_again(refusal)
                 raise
+            finally:
+                self._closing = False
             self._reached("after close")
             self._stand(after, closed)
             say(Event.CLOSED, state)
