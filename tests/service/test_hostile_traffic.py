@@ -274,10 +274,12 @@ def test_no_service_reads_the_time_of_day() -> None:
             else:
                 continue
             assert "datetime" not in names, path
-            # The demo and an operator's command wait. Bodies that come too slowly are
-            # given up by a clock that knows no day: what they hold comes again.
+            # The demo, an operator's command and a parent of processes wait. Bodies that
+            # come too slowly are given up by a clock that knows no day: what they hold
+            # comes again.
             # Lines of a log say when they were written, metrics how long commits take.
-            known = {"demo", "operate", "pace", "clock", "events", "collector"}
+            known = {"demo", "operate", "workers"}
+            known |= {"pace", "clock", "events", "collector"}
             assert "time" not in names or path.stem in known, path
         if "seconds_since_1970" in path.read_text():
             assert path.relative_to(folder).as_posix() in (

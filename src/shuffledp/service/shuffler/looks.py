@@ -45,8 +45,8 @@ class Looks:
             look.exception()
 
     async def _begin(self) -> None:
-        now = asyncio.get_running_loop().time
+        clock = asyncio.get_running_loop().time
         async with self._turn:
-            await asyncio.sleep(self._begun + _PAUSE_SECONDS - now())
-            self._next, self._begun = None, now()
+            await asyncio.sleep(self._begun + _PAUSE_SECONDS - clock())
+            self._next, self._begun = None, clock()
             await self._look()

@@ -94,8 +94,8 @@ class House:
         return connection
 
     async def _enter(self, connection: Any) -> None:
-        now = asyncio.get_running_loop().time
-        end = now() + _LOCK_SECONDS
+        clock = asyncio.get_running_loop().time
+        end = clock() + _LOCK_SECONDS
         while True:
             # Taken first and looked around then: of two that come at once at least one
             # sees the other.
@@ -108,7 +108,7 @@ class House:
             await connection.execute(
                 "SELECT pg_advisory_unlock_shared($1, $2)", HOUSE, self._key
             )
-            if now() > end:
+            if clock() > end:
                 raise LAYOUT.taken
             await asyncio.sleep(_POLL_SECONDS)
 

@@ -28,7 +28,7 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Roster
 from shuffledp.service.wire.task import ID_SIZE
 
-_PATIENCE_SECONDS = 2.0
+_PATIENCE_SECONDS = 10.0
 
 _log = logging.getLogger("shuffledp.service")
 
