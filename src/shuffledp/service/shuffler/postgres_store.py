@@ -80,6 +80,7 @@ class PostgresStore:
     def __init__(self, address: str) -> None:
         self._address = address
         self._house: House | None = None
+        self._read = dict[str, ShufflerState]()
         # What comes in, and all that is small; what ends a step, which may take long; and
         # the lock of the tender.
         self._arrivals: Session | None = None
@@ -136,7 +137,13 @@ class PostgresStore:
             refused = await connection.fetch(
                 "SELECT refused FROM refusals WHERE name = $1", name
             )
-            record = read_row(row[1:], tasks, [text for (text,) in refused])
+            record = read_row(
+                row[1:],
+                tasks,
+                [text for (text,) in refused],
+                known=self._read.get(name),
+            )
+            self._read[name] = record.state
             more = await counted(connection, record.state)
         people = tuple(sum(each) for each in zip(record.people, *more, strict=True))
         return replace(record, people=people)
