@@ -217,7 +217,7 @@ def main() -> None:
 def patience() -> Iterator[None]:
     """Lets devices ask often, and everybody wait for long: a machine may be busy."""
     with (
-        mock.patch.multiple(calls, _LONGEST_PAUSE=0.2, ATTEMPTS=200),
+        mock.patch.multiple(calls, _LONGEST_PAUSE=0.2, ATTEMPTS=3_000),
         mock.patch.object(live_collection, "_PATIENCE", _PATIENCE),
         mock.patch.object(random_operator, "_PATIENCE", _PATIENCE),
     ):

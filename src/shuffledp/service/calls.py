@@ -84,15 +84,23 @@ async def ask(
     *,
     content: bytes | None = None,
     headers: Mapping[str, str] | None = None,
-    attempts: int = ATTEMPTS,
+    attempts: int | None = None,
 ) -> Reply:
     """Returns what a service answers, asked again while it is out of reach or full.
+
+    Args:
+        client: To ask with.
+        method: Of HTTP.
+        url: Which is asked.
+        content: Of the request.
+        headers: Of the request.
+        attempts: How often to ask at most; None for `ATTEMPTS`.
 
     Raises:
         Refusal: If it refuses, for its reason; `attempts` is an attribute of it.
         UnreachableError: If it does not answer.
     """
-    pause = _FIRST_PAUSE
+    attempts, pause = attempts or ATTEMPTS, _FIRST_PAUSE
     for attempt in range(1, attempts + 1):
         try:
             response = await client.request(
