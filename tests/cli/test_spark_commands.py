@@ -1,6 +1,8 @@
 """`--spark URL`: the same tables, read and counted by a real Spark."""
 
 import shutil
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -115,3 +117,32 @@ def test_a_service_opens_on_its_cores_or_on_the_engine_it_is_given(
     with spark.opening("spark://host:7077") as found:
         assert isinstance(found, OpenOnSpark)
     assert begun == ["spark://host:7077", "stopped"]
+
+
+@pytest.mark.parametrize("scheme", ["spark", "sc"])
+def test_where_nobody_listens_nobody_waits(
+    command: Command, survey: Path, scheme: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    url = f"{scheme}://127.0.0.1:{port}"
+
+    start = time.monotonic()
+    outcome = command(
+        "account",
+        "--budgets",
+        str(survey),
+        "--column",
+        "level",
+        "--delta",
+        "1e-6",
+        "--categories",
+        "3",
+        "--spark",
+        url,
+    )
+
+    assert outcome.is_refusal, outcome
+    assert "got no answer from there" in outcome.err
+    # By itself the engine tries for minutes.
+    assert time.monotonic() - start < 30

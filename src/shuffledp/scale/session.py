@@ -2,10 +2,12 @@
 
 import os
 import re
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _URL = re.compile(r"local(\[.+\]|-cluster\[.+\])?|yarn|(spark|k8s|sc)://.+")
+# Where engines listen that were not told where.
+_PORTS = {"spark": 7077, "sc": 15002}
+_CONNECT_SECONDS = 10.0
 
 
 @contextmanager
@@ -34,6 +39,7 @@ def session(url: str) -> Iterator["SparkSession"]:
         raise InvalidInputError(
             f"Expected --spark local[*], spark://HOST:PORT or sc://HOST:PORT, got {url!r}."
         )
+    _check_reached(url)
     try:
         with _nothing_on_stderr():
             found = _begun(url)
@@ -48,6 +54,22 @@ def session(url: str) -> Iterator["SparkSession"]:
     finally:
         with _nothing_on_stderr():
             found.stop()
+
+
+def _check_reached(url: str) -> None:
+    """Raises InvalidInputError if nobody listens: the engine would try for minutes."""
+    scheme, _, rest = url.partition("://")
+    if scheme not in _PORTS:
+        return
+    for address in rest.split("/")[0].split(","):
+        try:
+            parts = urlsplit(f"//{address}")
+            place = parts.hostname or "", parts.port or _PORTS[scheme]
+            socket.create_connection(place, _CONNECT_SECONDS).close()
+        except (OSError, ValueError):
+            continue
+        return
+    raise InvalidInputError(f"Expected Spark at {url!r}, got no answer from there.")
 
 
 def _begun(url: str) -> "SparkSession":
