@@ -1,4 +1,6 @@
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,17 +13,44 @@ from shuffledp.audit.messages import as_messages
 from shuffledp.audit.plan import plan_audit
 from shuffledp.audit.repeats import AGAIN, FORK, RESTART, repeats
 from shuffledp.audit.result import Outcome
-from shuffledp.audit.target import CallableTarget
+from shuffledp.audit.target import CallableTarget, callable_target
 from shuffledp.audit.timing import exchanged, timing
 
 PLAN = plan_audit([0, 3], [1.0])
 BROKEN, FINE = Outcome.BROKEN, Outcome.FINE
+NOT_APPLICABLE = Outcome.NOT_APPLICABLE
+
+# None can be pickled; one draws the same in forks, the others leave forks or any other
+# process without an answer.
+AT_HOME = """
+import os
+import sys
+
+import numpy as np
+
+
+def make():
+    home, generator = os.getpid(), np.random.default_rng()
+
+    def client(values, levels):
+        return generator.integers(2, size=len(values))
+
+    def shy(values, levels):
+        return sys.exit(0) if os.getpid() != home else client(values, levels)
+
+    def gone(values, levels):
+        return client(values, levels) if "pytest" in sys.modules else os._exit(0)
+
+    return client, shy, gone
+
+
+client, shy, gone = make()
+"""
 
 
 def repeated(box: Any) -> dict[str, Outcome]:
-    found = repeats(
-        CallableTarget(box, "a box"), PLAN, alpha=1e-4, rng=np.random.default_rng(1)
-    )
+    target = box if isinstance(box, CallableTarget) else CallableTarget(box, "a box")
+    found = repeats(target, PLAN, alpha=1e-4, rng=np.random.default_rng(1))
     return {behavior.about: behavior.outcome for behavior in found}
 
 
@@ -44,7 +73,7 @@ def test_seeds_that_repeat_are_found_where_they_do(
 def test_messages_that_hardly_vary_say_nothing_of_seeds() -> None:
     found = repeated(lambda values, levels: values)
 
-    assert set(found.values()) == {Outcome.NOT_APPLICABLE}
+    assert set(found.values()) == {NOT_APPLICABLE}
 
 
 def test_what_cannot_be_sent_to_another_process_is_asked_in_this_one_only() -> None:
@@ -52,8 +81,32 @@ def test_what_cannot_be_sent_to_another_process_is_asked_in_this_one_only() -> N
 
     found = repeated(lambda values, levels: rng.random(values.size))
 
-    not_applicable = Outcome.NOT_APPLICABLE
-    assert found == {AGAIN: FINE, RESTART: not_applicable, FORK: not_applicable}
+    assert found == {AGAIN: FINE, RESTART: NOT_APPLICABLE, FORK: NOT_APPLICABLE}
+
+
+@pytest.mark.parametrize(
+    ("name", "restart", "fork"),
+    [
+        ("client", FINE, BROKEN),
+        ("shy", NOT_APPLICABLE, NOT_APPLICABLE),
+        ("gone", NOT_APPLICABLE, NOT_APPLICABLE),
+    ],
+)
+def test_what_has_a_name_is_imported_anew_in_another_process(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    name: str,
+    restart: Outcome,
+    fork: Outcome,
+) -> None:
+    (tmp_path / "box_at_home.py").write_text(AT_HOME, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "box_at_home", raising=False)
+
+    found = repeated(callable_target(f"box_at_home:{name}"))
+
+    assert found == {AGAIN: FINE, RESTART: restart, FORK: fork}
 
 
 @pytest.mark.parametrize(

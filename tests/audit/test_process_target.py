@@ -57,9 +57,14 @@ def test_numbers_keep_all_digits_both_ways(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("import sys; sys.exit('no license')", "which says: no license"),
+        (
+            "import sys; sys.exit('no license')",
+            "which ended with exit code 1 and says: no license",
+        ),
+        ("input(); raise SystemExit(7)", r"which ended with exit code 7\.$"),
+        ("import os; os.kill(os.getpid(), 9)", r"which was ended by signal 9\.$"),
         ("print('hello', flush=True); input(); input()", "on one line .*'hello"),
-        ("input(); print('{\"messages\": [1]}')", "with 3 messages"),
+        ("input(); print('{\"messages\": [1]}')", "with 3 messages .*, got 1: "),
         ("input(); print('[]')", "with 3 messages"),
         ("input(); print('[' * 100_000)", "with 3 messages"),
         ("input(); print('{}', end='')", "an answer on one line"),

@@ -5,6 +5,39 @@ import pytest
 from command_line import Command
 
 BOX = """
+import json
+import sys
+
+import numpy as np
+
+
+def leaves(*_arguments, **_named):
+    sys.exit(0)
+
+
+class Leaving:
+    @property
+    def low(self):
+        sys.exit(0)
+
+    def randomize(self, values, levels):
+        return values
+
+
+def divides(device, people, *, epsilon):
+    return 1 / 0
+
+
+number = 3
+
+
+def answer_lines():
+    for line in sys.stdin:
+        values = json.loads(line)["values"]
+        messages = np.random.default_rng().integers(1 << 30, size=len(values))
+        print(json.dumps({"messages": messages.tolist()}), flush=True)
+
+
 def client(values, levels, rng):
     return [
         value if keeps else "hush"
@@ -116,6 +149,73 @@ def test_what_makes_no_sense_is_refused(
 
     assert outcome.is_refusal
     assert said in outcome.err
+
+
+@pytest.mark.parametrize("target", ["audited_box:leaves", "audited_box:Leaving"])
+def test_a_box_that_exits_is_no_audit_that_found_nothing(
+    command: Command, target: str
+) -> None:
+    values = ["--values", "0,1"] if "leaves" in target else []
+
+    shown = command("audit", "randomizer", target, "--levels", "1", "--json", *values)
+
+    assert shown.is_refusal
+    assert "got SystemExit: 0" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("leaves", "got SystemExit: 0"), ("divides", "got ZeroDivisionError")],
+)
+def test_an_accountant_that_exits_or_fails_is_refused(
+    command: Command, name: str, said: str
+) -> None:
+    shown = command("audit", "accountant", f"audited_box:{name}", "--seconds", "0.1")
+
+    assert shown.is_refusal
+    assert said in shown.err
+
+
+def test_a_module_that_exits_when_it_is_imported_is_refused(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "audited_leaver.py").write_text("raise SystemExit(0)", encoding="utf-8")
+
+    shown = command("audit", "accountant", "audited_leaver:account")
+
+    assert shown.is_refusal
+    assert "got SystemExit: 0" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("", "Expected a command, got nothing"),
+        ("no-such-program-here --now", "got 'no-such-program-here'"),
+        ("node 'client.js", "No closing quotation"),
+        ("audited_box:nobody", "has no attribute 'nobody'"),
+        ("audited_box:number", "Expected a function"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_is_shown(
+    command: Command, target: str, said: str
+) -> None:
+    shown = command("audit", "randomizer", target, "--levels", "1", "--values", "0,1")
+
+    assert shown.is_refusal
+    assert said in shown.err
+
+
+def test_what_was_not_checked_is_said_with_the_verdict(command: Command) -> None:
+    program = f"{sys.executable} -c 'import audited_box; audited_box.answer_lines()'"
+
+    shown = command(
+        "audit", "randomizer", program, "--levels", "5", "--values", "0,1", "--samples",
+        "400",
+    )  # fmt: skip
+
+    _, _, verdict = shown.out.partition("Verdict: ")
+    assert "Not checked: the same messages in two forks." in verdict
 
 
 def test_a_published_bound_that_is_false_falls(command: Command) -> None:

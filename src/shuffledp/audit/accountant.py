@@ -25,6 +25,7 @@ import numpy as np
 
 from shuffledp.arrays import as_number
 from shuffledp.audit.small import Small, random_small, smaller
+from shuffledp.audit.target import expecting
 from shuffledp.errors import InvalidInputError, ShuffledpError
 from shuffledp.version import __version__
 
@@ -191,25 +192,22 @@ def _compare(accountant: Accountant, small: Small, trial: int) -> _Compared | No
     if known is None:
         return None
     exact, whole = known
-    try:
-        levels = list(
-            accountant(small.device, small.population, epsilon=small.epsilon).levels
-        )
-        stated = [
-            (
-                float(level.epsilon_local),
-                float(level.delta_central),
-                float(getattr(level, "delta_central_lower", 0.0)),
-            )
-            for level in levels
-        ]
-    except ShuffledpError:
-        return _Compared(False, None, None)
-    except (AttributeError, TypeError, ValueError) as error:
-        raise InvalidInputError(
-            "Expected an accountant to be called with a randomizer, people and epsilon, "
-            f"and to answer with levels, got {type(error).__name__}: {error}"
-        ) from error
+    with expecting(
+        "an accountant to be called with a randomizer, people and epsilon, and to answer "
+        "with levels"
+    ):
+        try:
+            answer = accountant(small.device, small.population, epsilon=small.epsilon)
+            stated = [
+                (
+                    float(level.epsilon_local),
+                    float(level.delta_central),
+                    float(getattr(level, "delta_central_lower", 0.0)),
+                )
+                for level in answer.levels
+            ]
+        except ShuffledpError:
+            return _Compared(False, None, None)
     if not {budget for budget, _, _ in stated} <= set(exact):
         raise InvalidInputError(
             "Expected an accountant to answer about people's levels."

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from shuffledp.audit.target import CallableTarget
+from shuffledp.audit.target import CallableTarget, expecting
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.catalog import build
 
@@ -26,6 +26,7 @@ def device_target(
     return CallableTarget(device, f"{mechanism}, {given}" if given else mechanism)
 
 
+@expecting("a box to say which values it takes, if it says that")
 def usual_values(box: Any) -> list[Any] | None:
     """Returns values that a device is asked about, if it says which it takes.
 
@@ -44,6 +45,7 @@ def usual_values(box: Any) -> list[Any] | None:
     return None
 
 
+@expecting("a box to promise a number as delta_local, if it has one")
 def promised_delta(box: Any) -> float:
     """Returns what a device promises with every level; 0 if it does not say."""
     return float(getattr(box, "delta_local", 0.0))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import SystemRandom
 
 
@@ -55,4 +56,6 @@ def _forked(row: Any) -> bytes:
     with os.fdopen(read, "rb") as stream:
         found = stream.read()
     os.waitpid(child, 0)
+    if not found:
+        raise InvalidInputError("Expected messages in a fork, got none.")
     return found

@@ -16,6 +16,7 @@ import json
 import os
 import selectors
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -35,6 +36,8 @@ from shuffledp.types import Floats
 _MOST_VALUES, _SECONDS = 1000, 60.0
 _CHUNK, _LONGEST_ANSWER = 1 << 16, 1 << 28
 _SHOWN = 300
+# Seconds in which a program that closed its pipes is gone.
+_SECONDS_TO_END = 2.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,15 @@ class ProcessTarget:
 
     command: str
     seconds: float = _SECONDS
+
+    def __post_init__(self) -> None:
+        """Raises InvalidInputError if there is no such program."""
+        program = _words(self.command)[0]
+        if shutil.which(program) is None:
+            raise InvalidInputError(
+                f"Expected a command that can be started, got {program!r}, which is no "
+                "program here."
+            )
 
     @property
     def name(self) -> str:
@@ -95,9 +107,10 @@ class _Running:
             messages = None
         if not isinstance(messages, list) or len(messages) != size:
             shown = line[:_SHOWN].decode("utf-8", "replace")
+            number = f"{len(messages)}: " if isinstance(messages, list) else ""
             raise InvalidInputError(
                 f'Expected {{"messages": [...]}} with {size} messages on one line from '
-                f"{self.name}, got {shown!r}."
+                f"{self.name}, got {number}{shown!r}."
             )
         return messages
 
@@ -123,7 +136,9 @@ class _Running:
                         continue
                     read = os.read(stdout.fileno(), _CHUNK)
                     answer += read
-                    if not read or len(answer) > _LONGEST_ANSWER:
+                    if not read:
+                        raise self._failed("an answer on one line", self._end())
+                    if len(answer) > _LONGEST_ANSWER:
                         raise self._failed("an answer on one line")
         return answer
 
@@ -132,22 +147,43 @@ class _Running:
         try:
             return left[os.write(self.process.stdin.fileno(), left) :]
         except BrokenPipeError as error:
-            raise self._failed("a program that reads questions") from error
+            raise self._failed("a reader of questions", self._end()) from error
 
-    def _failed(self, expected: str) -> InvalidInputError:
+    def _end(self) -> str:
+        try:
+            code = self.process.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            return "closed its pipe, but goes on"
+        if code < 0:
+            return f"was ended by signal {-code}"
+        return f"ended with exit code {code}"
+
+    def _failed(self, expected: str, end: str = "") -> InvalidInputError:
         self.errors.seek(0)
         said = self.errors.read()[-_SHOWN:].decode("utf-8", "replace").strip()
+        did = " and ".join(filter(None, [end, said and f"says: {said}"]))
         return InvalidInputError(
             f"Expected {expected} from {self.name}"
-            + (f", which says: {said}" if said else ".")
+            + (f", which {did}" if did else "")
+            + ("" if said else ".")
         )
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"Expected a command, got {command!r}: {error}."
+        ) from error
+    if not words:
+        raise InvalidInputError("Expected a command, got nothing.")
+    return words
 
 
 @contextmanager
 def _running(target: ProcessTarget) -> Iterator[Target]:
-    words = shlex.split(target.command)
-    if not words:
-        raise InvalidInputError("Expected a command, got nothing.")
+    words = _words(target.command)
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(

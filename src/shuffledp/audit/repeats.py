@@ -8,9 +8,10 @@ everywhere, though single messages vary, are no accident: if two messages about 
 are alike with chance c, rows of m are with chance c^m. What c is at most, the row itself
 says, by Clopper and Pearson; m grows until c^m is small enough.
 
-What can be asked in another process is a command, which is started twice, and a Python
-object that can be pickled; nothing but the latter can be forked from outside. Boxes that
-take `rng` are given one from the operating system there, as devices are.
+What can be asked in another process is a command, which is started twice, what can be
+imported there as well, and a Python object that can be pickled; a command cannot be forked
+from outside. Boxes that take `rng` are given one from the operating system there, as
+devices are.
 """
 
 import os
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from shuffledp.audit.intervals import chance_at_most
 from shuffledp.audit.plan import Plan
 from shuffledp.audit.result import Behavior, Outcome
-from shuffledp.audit.target import CallableTarget, Target, as_array
+from shuffledp.audit.target import CallableTarget, Target, as_array, expecting
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats
@@ -77,12 +78,7 @@ def repeats(
         return
     try:
         runs = [_elsewhere(target, asked, levels) for _ in range(2)]
-    except (
-        InvalidInputError,
-        pickle.PicklingError,
-        AttributeError,
-        TypeError,
-    ) as error:
+    except InvalidInputError as error:
         text = f"it cannot be asked in another process: {error}"
         yield Behavior(RESTART, Outcome.NOT_APPLICABLE, text)
         yield Behavior(FORK, Outcome.NOT_APPLICABLE, text)
@@ -118,7 +114,8 @@ def _elsewhere(
 ) -> list[NDArray[np.uint64]]:
     """Returns rows of a new process: its first, those of two forks, and its next one."""
     # Where modules are found is needed before the box can be read.
-    question = pickle.dumps(sys.path) + pickle.dumps((target, values, levels))
+    with expecting("a box that can be pickled"):
+        question = pickle.dumps(sys.path) + pickle.dumps((target, values, levels))
     try:
         done = subprocess.run(
             [sys.executable, "-c", _START],
@@ -130,7 +127,8 @@ def _elsewhere(
         )
     except subprocess.TimeoutExpired as error:
         raise InvalidInputError(f"it took more than {_SECONDS:g} seconds.") from error
-    if done.returncode:
+    # A box may end its process as if all was well.
+    if done.returncode or not done.stdout:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise InvalidInputError(said[-1] if said else "it ended without a word.")
     rows: list[NDArray[np.uint64]] = pickle.loads(done.stdout)

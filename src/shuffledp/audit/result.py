@@ -120,6 +120,15 @@ class RandomizerAudit:
         return tuple(level for level in levels if level >= self.most_visible)
 
     @property
+    def unchecked(self) -> tuple[str, ...]:
+        """What could not be looked at in this box, of its behavior."""
+        return tuple(
+            behavior.about
+            for behavior in self.behaviors
+            if behavior.outcome is Outcome.NOT_APPLICABLE
+        )
+
+    @property
     def verdict(self) -> Verdict:
         """What can be said in the end."""
         if self.broken or any(b.outcome is Outcome.BROKEN for b in self.behaviors):
@@ -139,6 +148,7 @@ class RandomizerAudit:
             "version": __version__,
             "verdict": str(self.verdict),
             "blind_levels": list(self.blind_levels),
+            "unchecked": list(self.unchecked),
             **asdict(self),
         }
 

@@ -16,8 +16,8 @@ that maps one value at a time is a box in one line:
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -59,24 +59,25 @@ class CallableTarget:
     Attributes:
         box: The function or the object.
         name: What it is called in reports.
+        place: Where it is imported from, as "module:name"; None if it is at hand only.
     """
 
     box: Any
     name: str
+    place: str | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process imports it anew, with no state of this one, if it can."""
+        if self.place is not None:
+            return callable_target, (self.place,)
+        return CallableTarget, (self.box, self.name)
 
     def draw(self, values: Values, levels: Floats, *, rng: Rng) -> Messages:
         """Asks once for all values."""
-        call = _call_of(self.box)
-        named = {"rng": rng} if _takes_rng(call) else {}
-        try:
-            answers = call(values, levels, **named)
-        except ShuffledpError:
-            raise
-        except Exception as error:
-            raise InvalidInputError(
-                f"Expected {self.name} to answer, got {type(error).__name__}: {error}"
-            ) from error
-        messages = as_messages(answers)
+        with expecting(f"{self.name} to answer"):
+            call = _call_of(self.box)
+            named = {"rng": rng} if _takes_rng(call) else {}
+            messages = as_messages(call(values, levels, **named))
         if len(messages) != len(values):
             raise InvalidInputError(
                 f"Expected {len(values)} messages from {self.name}, got {len(messages)}."
@@ -86,6 +87,29 @@ class CallableTarget:
     def started(self) -> AbstractContextManager[Target]:
         """Returns itself: there is nothing to start."""
         return nullcontext(self)
+
+
+@contextmanager
+def expecting(what: str) -> Iterator[None]:
+    """Runs code of others: whatever it raises is one sentence.
+
+    Nor can it end the program: its exit code would pass for a verdict. Whoever presses
+    Ctrl-C still can.
+
+    Args:
+        what: What it should do.
+
+    Raises:
+        InvalidInputError: If it raises anything but errors of ours.
+    """
+    try:
+        yield
+    except (ShuffledpError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise InvalidInputError(
+            f"Expected {what}, got {type(error).__name__}: {error}"
+        ) from error
 
 
 def callable_target(place: str) -> CallableTarget:
@@ -98,16 +122,15 @@ def callable_target(place: str) -> CallableTarget:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    try:
+    with expecting(f"{place!r} to be a module and what it has, as module:name"):
         box: Any = importlib.import_module(module)
         for part in name.split("."):
             box = getattr(box, part)
-    except (ImportError, AttributeError) as error:
-        raise InvalidInputError(
-            f"Expected a module and what it has as module:name, got {place!r}: {error}."
-        ) from error
-    # A class of devices is asked as one of them is.
-    return CallableTarget(box() if inspect.isclass(box) else box, place)
+        # A class of devices is asked as one of them is.
+        if inspect.isclass(box):
+            box = box()
+        _call_of(box)
+    return CallableTarget(box, place, place)
 
 
 def as_array(values: list[Any]) -> NDArray[Any] | None:

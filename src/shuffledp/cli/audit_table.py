@@ -67,6 +67,8 @@ def findings(found: RandomizerAudit) -> Iterator[RenderableType]:
     for behavior in found.behaviors:
         yield f"{behavior.about}: {behavior.outcome}: {behavior.text}"
     yield f"\nVerdict: {_verdict(found)}"
+    if found.unchecked:
+        yield f"Not checked: {'; '.join(found.unchecked)}."
 
 
 def _event(pair: Pair) -> str:
