@@ -273,7 +273,7 @@ OTHER_VERSION = (
 )
 
 
-VERSIONS = {"shuffler": 4, "analyst": 4}
+VERSIONS = {"shuffler": 5, "analyst": 4}
 
 
 @pytest.mark.parametrize("owner", ["shuffler", "analyst"])

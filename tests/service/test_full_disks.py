@@ -1,12 +1,16 @@
 """Disks that are full for a while, and databases that stop in the middle."""
 
 import asyncio
+import errno
+import os
 import resource
+import shutil
 import sqlite3
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 pytest.importorskip("starlette", reason="Needs the extra service.")
@@ -30,6 +34,7 @@ from live_collection import (
 )
 from live_services import Running, pair
 from oracles.service_parties import published_values
+from whole_batches import split
 
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.operate import operate_with
@@ -80,6 +85,7 @@ def test_a_collection_goes_on_when_there_is_room_again(
         set_disk(shuffler, ROOM)
         await close(shuffler, 1)
         await until(shuffler, lambda now: now["hand_over"]["attempts"] > 2)
+        assert (await status_of(shuffler))["hand_over"]["analyst_full"]
         assert (await status_of(analyst))["phase"] == "waiting"
         set_disk(shuffler, FULL)
         set_disk(analyst, ROOM)
@@ -124,6 +130,119 @@ def test_a_result_that_could_not_be_written_is_written_later(
     assert not failures
     assert status["phase"] == "published"
     assert [epoch["epoch"] for epoch in status["epochs"]] == [1]
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What was said of disks that are full."""
+    return [text for text in caplog.messages if "storage-full" in text]
+
+
+def test_an_analyst_whose_disk_is_full_says_so_once_and_is_not_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="shuffledp.service")
+    monkeypatch.setattr("shuffledp.service.analyst.app._LOOK_SECONDS", 0.01)
+    who = analyst_parties.parties()
+    batch, disk_usage, fsync = usual_batch(who), shutil.disk_usage, os.fsync
+    manifest, [shard] = split(batch)
+    is_full, room = [True], [0]
+
+    def write(file: int) -> None:
+        if is_full[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(file)
+
+    def usage(_path: Path) -> Any:
+        return disk_usage(tmp_path)._replace(free=room[0])
+
+    monkeypatch.setattr(os, "fsync", write)
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+
+    async def ready(service: analyst_parties.Service) -> httpx.Response:
+        # Long enough for several looks.
+        await asyncio.sleep(0.2)
+        return await service.client.get("/ready")
+
+    async def scenario(service: analyst_parties.Service) -> Any:
+        lines, answers, statuses = [], [], []
+        room[0] = -1
+        statuses += [(await service.post(batch)).status_code for _ in range(2)]
+        lines.append(len(told(caplog)))
+        answers.append(await ready(service))
+        room[0] = 0
+        answers.append(await ready(service))
+
+        is_full[0] = False
+        path = f"/tasks/{who.task.identity}/batches"
+        statuses.append((await service.client.post(path, content=manifest)).status_code)
+        is_full[0] = True
+        for _ in range(2):
+            put = await service.put(manifest, 0, shard)
+            statuses.append(put.status_code)
+        lines.append(len(told(caplog)))
+        # There is room for one write, but not for all that is missing.
+        room[0] = len(shard) - 1
+        answers.append(await ready(service))
+        room[0] = len(shard)
+        answers.append(await ready(service))
+        is_full[0] = False
+        statuses.append((await service.post(batch)).status_code)
+        await service.counted()
+        return lines, answers, statuses
+
+    lines, answers, statuses = analyst_parties.serve(tmp_path, who, scenario)
+
+    assert statuses == [507, 507, 202, 507, 507, 200]
+    assert lines == [1, 2]
+    assert told(caplog) == [f"storage-full task={who.task.identity}"] * 2
+    assert [answer.status_code for answer in answers] == [503, 200, 503, 200]
+    assert answers[0].json()["reason"] == "there is no room for a batch"
+
+
+def test_a_shard_whose_batch_is_gone_is_no_full_disk(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="shuffledp.service")
+    who = analyst_parties.parties()
+    manifest, [shard] = split(usual_batch(who))
+
+    async def scenario(service: analyst_parties.Service) -> tuple[int, str]:
+        path = f"/tasks/{who.task.identity}/batches"
+        await service.client.post(path, content=manifest)
+        [kept] = (tmp_path / "analyst.db.batches").iterdir()
+        shutil.rmtree(kept)
+        answer = await service.put(manifest, 0, shard)
+        return answer.status_code, answer.json()["type"].rpartition(":")[2]
+
+    status, reason = analyst_parties.serve(tmp_path, who, scenario)
+
+    assert status < 500
+    assert reason == "not-open"
+    assert told(caplog) == []
+
+
+def test_a_shuffler_says_once_that_the_analysts_disk_is_full(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="shuffledp.service")
+    who = shuffler_parties.parties()
+    full_disk = [lambda: httpx.Response(507)] * 4
+    analyst, shown = shuffler_parties.Analyst(who, full_disk), list[bool]()
+
+    with shuffler_parties.Client(
+        who.app(SqliteStore(tmp_path / "db"), analyst)
+    ) as client:
+        body = shuffler_parties.upload(who.step(), who.tokens(6))
+        assert client.post(who.path("/reports"), content=body).is_success
+        who.order(client, "close")
+        while (now := client.get(who.path()).json())["phase"] != "delivered":
+            shown.append(now["hand_over"]["analyst_full"])
+
+    assert any(shown)
+    assert now["hand_over"]["analyst_full"] is False
+    [line] = told(caplog)
+    assert line.startswith("unanswered ")
+    assert line.endswith(" reason=storage-full")
 
 
 class Failing(sqlite3.Connection):

@@ -204,7 +204,11 @@ def test_a_batch_that_was_refused_is_dropped_by_another_process(database: str) -
 
     for status in (dropped, seen):
         assert (status["phase"], status["people"]) == ("open", [0, 0, 0])
-        assert status["hand_over"] == {"attempts": 0, "refused": None}
+        assert status["hand_over"] == {
+            "attempts": 0,
+            "refused": None,
+            "analyst_full": False,
+        }
 
 
 def test_a_batch_is_not_dropped_if_nobody_knows_how_an_attempt_ended(
@@ -219,7 +223,7 @@ def test_a_batch_is_not_dropped_if_nobody_knows_how_an_attempt_ended(
         who.order(client, "close")
         while wait_for(client, who)["hand_over"]["refused"] is None:  # type: ignore[index]
             time.sleep(0.02)
-    change(database, "UPDATE task SET attempts = '[1, \"wrong-epoch\", true]'")
+    change(database, "UPDATE task SET attempts = '[1, \"wrong-epoch\", true, false]'")
     holder = PostgresStore(database)
     loop = asyncio.new_event_loop()
     loop.run_until_complete(holder.open([who.task]))

@@ -416,7 +416,11 @@ def test_a_batch_that_was_refused_can_be_dropped_and_collected_again(
     for status in (dropped, kept):
         assert (status["phase"], status["epoch"]) == ("open", 1)
         assert status["people"] == [0, 0, 0]
-        assert status["hand_over"] == {"attempts": 0, "refused": None}
+        assert status["hand_over"] == {
+            "attempts": 0,
+            "refused": None,
+            "analyst_full": False,
+        }
     assert again["accepted"] == 6
     # Nothing is left of what was sent before.
     [(header, content)] = analyst.received

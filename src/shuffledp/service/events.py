@@ -33,6 +33,7 @@ class Event(StrEnum):
     HANDED_OVER = "handed-over"
     UNANSWERED = "unanswered"
     REFUSED = "refused"
+    FULL = "storage-full"
     ABANDONED = "abandoned"
     SKIPPED = "skipped"
     EPOCH_BEGUN = "epoch-begun"

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response  # noqa: E402
 STARTING = "starting"
 STOPPING = "stopping"
 NO_STORAGE = "the database cannot be used"
+NO_ROOM = "there is no room for a batch"
 
 
 class Readiness:
@@ -33,16 +34,24 @@ class Readiness:
         self.reason: str | None = STARTING
         self._said = dict(said)
 
-    def storage(self, *, usable: bool) -> None:
-        """Learns whether the database can be used now."""
-        if self.reason != STOPPING:
-            self.reason = None if usable else NO_STORAGE
+    def storage(self, *, usable: bool, otherwise: str = NO_STORAGE) -> None:
+        """Learns whether the storage can be used now.
 
-    async def look(self, check: Callable[[], Awaitable[None]]) -> None:
-        """Learns whether the database can be used now, by using it.
+        Args:
+            usable: Whether it can.
+            otherwise: What is said if it cannot.
+        """
+        if self.reason != STOPPING:
+            self.reason = None if usable else otherwise
+
+    async def look(
+        self, check: Callable[[], Awaitable[None]], otherwise: str = NO_STORAGE
+    ) -> bool:
+        """Learns whether the storage can be used now, by using it; returns that.
 
         Args:
             check: Raises whatever it likes if it cannot.
+            otherwise: What is said if it cannot.
         """
         usable = False
         try:
@@ -52,7 +61,8 @@ class Readiness:
             pass
         except Exception as error:
             log_crash(error)
-        self.storage(usable=usable)
+        self.storage(usable=usable, otherwise=otherwise)
+        return usable
 
     async def get_ready(self, _request: Request) -> Response:
         """Says whether it is ready."""

@@ -1,8 +1,8 @@
 """HTTP of the analyst: batches in, and every path to what is answered."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from hmac import compare_digest
 from http import HTTPStatus
 
@@ -20,7 +20,7 @@ from shuffledp.service.connections import prove
 from shuffledp.service.events import Event, say
 from shuffledp.service.metrics import CountRequests, Standing
 from shuffledp.service.problems import HideCrashes, handlers
-from shuffledp.service.readiness import STOPPING, Readiness
+from shuffledp.service.readiness import NO_ROOM, STOPPING, Readiness
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -115,6 +115,7 @@ class _Analyst:
         self._manifests = Manifests()
         self.readiness = Readiness({"tasks": len(tasks)})
         self._worker: Worker | None = None
+        self._full = False
 
     @asynccontextmanager
     async def live(self, _app: Starlette) -> AsyncIterator[None]:
@@ -157,15 +158,17 @@ class _Analyst:
         known = await self._acknowledgement(task, header)
         # What cannot be accepted is refused before its messages are read.
         if known is None and (after := state.receive(header)) is not state:
-            batch = await run_in_threadpool(
-                self._store.begin_batch, task, header, manifest
-            )
+            with self._storing(task):
+                batch = await run_in_threadpool(
+                    self._store.begin_batch, task, header, manifest
+                )
             self._reached("after manifest")
             # Whoever hands over at the same time may have been first.
             if batch is not None:
                 if missing := await run_in_threadpool(batch.missing):
                     return JSONResponse({"missing": missing}, HTTPStatus.ACCEPTED)
-                await self._receive(hosted, batch)
+                with self._storing(task):
+                    await self._receive(hosted, batch)
                 say(Event.RECEIVED, after)
         counting = self._running_worker.submit(hosted)
         if header.stage is EpochStage.CHOICE and known is None:
@@ -190,7 +193,8 @@ class _Analyst:
         if place >= len(batch.header.shards):
             raise Refusal(Reason.NOT_FOUND, "Expected a shard that the manifest names.")
         prove(request.scope)
-        await save_shard(request, batch, place)
+        with self._storing(task):
+            await save_shard(request, batch, place)
         self._reached("after shard")
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
@@ -203,7 +207,25 @@ class _Analyst:
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            await self.readiness.look(lambda: run_in_threadpool(self._store.check))
+            if not self._full:
+                await self.readiness.look(lambda: run_in_threadpool(self._store.check))
+            # Whoever sends requests to those that are ready alone sends no shard to see.
+            elif await self.readiness.look(
+                lambda: run_in_threadpool(self._store.check_room), NO_ROOM
+            ):
+                self._full = False
+
+    @contextmanager
+    def _storing(self, task: Task) -> Iterator[None]:
+        """Says once that there is no room, until there is."""
+        try:
+            yield
+        except Refusal as refusal:
+            if refusal.reason is Reason.STORAGE and not self._full:
+                self._full = True
+                self.readiness.storage(usable=False, otherwise=NO_ROOM)
+                say(Event.FULL, task=task.identity)
+            raise
 
     async def _acknowledgement(self, task: Task, header: BatchHeader) -> bytes | None:
         return await run_in_threadpool(

@@ -93,6 +93,11 @@ async def save_shard(request: Request, batch: SealedBatch, place: int) -> None:
             file.flush()
             await asyncio.to_thread(os.fsync, file.fileno())
         path.rename(batch.path(place))
+    except FileNotFoundError:
+        # Another batch took its place meanwhile.
+        raise Refusal(
+            Reason.NOT_OPEN, "Expected a shard of the batch that comes."
+        ) from None
     except OSError as error:
         STORAGE_ERRORS.inc()
         raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error

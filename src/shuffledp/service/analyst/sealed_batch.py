@@ -4,17 +4,22 @@ A file has its name only once all of it was checked and is on the disk. So what 
 needs not be sent again, whoever crashed.
 """
 
+import errno
 import os
 import secrets
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from shuffledp.service.wire.batch import BatchHeader, read_manifest
 from shuffledp.service.wire.task import Task
 
 _MANIFEST = "manifest.bin"
 _INCOMING = ".incoming"
+# At least, for a manifest or what a database adds.
+_LEAST_ROOM = 2**20
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,25 @@ class SealedBatch:
         """Deletes what is left of shards that never came whole."""
         for path in self.folder.glob(f"*{_INCOMING}"):
             path.unlink()
+
+
+def check_room(folder: Path, batches: Iterable[SealedBatch]) -> None:
+    """Raises OSError unless there is room for what is missing of all batches.
+
+    Shards that come at once fill a disk together and are deleted again: so it is not
+    enough that there is room for one.
+    """
+    missing = sum(
+        batch.header.shards[place].messages * batch.header.sealed_size
+        for batch in batches
+        for place in batch.missing()
+    )
+    if shutil.disk_usage(folder).free < missing:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    # Free space may be somebody else's.
+    with TemporaryFile(dir=folder) as file:
+        file.write(bytes(_LEAST_ROOM))
+        file.flush()
 
 
 def forget(folder: Path) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from shuffledp.errors import DataError
 from shuffledp.service.analyst.sealed_batch import (
     SealedBatch,
+    check_room,
     forget,
     sync_folder,
 )
@@ -100,6 +101,14 @@ class SqliteAnalystStore:
                 pass
         except sqlite3.Error as error:
             raise Refusal(Reason.STORAGE, "Expected a usable database.") from error
+
+    def check_room(self) -> None:
+        """Raises Refusal unless there is room for what is missing of begun batches."""
+        try:
+            with self._lock:
+                check_room(self._folder, self._begun.values())
+        except OSError as error:
+            raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
 
     def state(self, task: Task) -> AnalystState:
         """Returns where a task stands."""

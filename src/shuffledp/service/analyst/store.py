@@ -105,6 +105,9 @@ class AnalystStore(Protocol):
     def check(self) -> None:
         """Raises Refusal unless it can be used now."""
 
+    def check_room(self) -> None:
+        """Raises Refusal unless there is room for what is missing of begun batches."""
+
     def state(self, task: Task) -> AnalystState:
         """Returns where a task stands."""
 

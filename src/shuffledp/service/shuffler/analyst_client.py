@@ -32,6 +32,10 @@ class UnansweredError(ShuffledpError):
     """The analyst was not reached, or said nothing that counts."""
 
 
+class AnalystFullError(UnansweredError):
+    """She has no room for it now."""
+
+
 class AnalystClient:
     """Where the analyst is, and how long to wait between attempts.
 
@@ -190,6 +194,8 @@ def _trouble(answer: httpx.Response) -> Refusal:
     Raises:
         UnansweredError: If she does not say so.
     """
+    if answer.status_code == HTTPStatus.INSUFFICIENT_STORAGE:
+        raise AnalystFullError("Expected the analyst to have room for a batch.")
     if not answer.is_client_error:
         raise UnansweredError("Expected the analyst to accept a batch.")
     # Her words are for whoever wrote this program: what is shown is a reason we know.

@@ -268,6 +268,7 @@ class _Shuffler:
         value["hand_over"] = {
             "attempts": known.attempts.failed,
             "refused": known.attempts.refused and known.attempts.refused.value,
+            "analyst_full": known.attempts.full,
         }
         return JSONResponse(value, headers=_FRESH)
 

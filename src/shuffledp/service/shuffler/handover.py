@@ -13,7 +13,11 @@ from functools import partial
 
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.events import Event, log_crash, say
-from shuffledp.service.shuffler.analyst_client import AnalystClient, UnansweredError
+from shuffledp.service.shuffler.analyst_client import (
+    AnalystClient,
+    AnalystFullError,
+    UnansweredError,
+)
 from shuffledp.service.shuffler.steps import Steps
 from shuffledp.service.shuffler.store import Attempts, ShufflerStore, full
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -161,19 +165,22 @@ class Handover:
         except Exception as error:
             # Nothing is in vain while there are fewer shards to send each time.
             failed = 0 if moved else before.failed + 1
-            return await self._failed(error, state, failed)
+            after = Attempts(failed, full=isinstance(error, AnalystFullError))
+            return await self._failed(error, state, before, after)
         return 0.0
 
     async def _failed(
-        self, error: Exception, state: ShufflerState, failed: int
+        self, error: Exception, state: ShufflerState, before: Attempts, after: Attempts
     ) -> float:
         """Notes that nobody knows whether she has it; returns seconds to wait."""
         if self._steps.state == state:
             with suppress(Refusal):
-                await self._steps.note(Attempts(failed))
+                await self._steps.note(after)
         if not isinstance(error, UnansweredError | Refusal):
             log_crash(error)
-        elif failed == 1:
+        elif after.full and not before.full:
+            say(Event.UNANSWERED, state, reason=Reason.STORAGE.value)
+        elif after.failed == 1 and not after.full:
             say(Event.UNANSWERED, state)
-        doubled = self._analyst.first_wait * 2.0 ** min(max(failed - 1, 0), 30)
+        doubled = self._analyst.first_wait * 2.0 ** min(max(after.failed - 1, 0), 30)
         return min(doubled, self._analyst.longest_wait)

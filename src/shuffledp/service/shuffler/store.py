@@ -64,11 +64,13 @@ class Attempts:
         refused: Why the analyst refused it last; None if she did not.
         unsettled: Whether another attempt was begun since, of which nobody knows yet how
             it ended: she may have the batch.
+        full: Whether she could not keep it when it was sent last.
     """
 
     failed: int = 0
     refused: Reason | None = None
     unsettled: bool = False
+    full: bool = False
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,7 @@ class ShufflerStore(Protocol):
 
 LAYOUT = Layout(
     "shuffler",
-    version=4,
+    version=5,
     tables=(
         "task (name TEXT PRIMARY KEY, state TEXT NOT NULL, people TEXT NOT NULL,"
         " shown TEXT NOT NULL, challenge TEXT NOT NULL, attempts TEXT NOT NULL)",
@@ -288,13 +290,13 @@ def added(refused: Iterable[str]) -> dict[str, int]:
 def write_attempts(attempts: Attempts) -> str:
     """Returns them as text."""
     refused = attempts.refused and attempts.refused.value
-    return json.dumps([attempts.failed, refused, attempts.unsettled])
+    return json.dumps([attempts.failed, refused, attempts.unsettled, attempts.full])
 
 
 def read_attempts(text: str) -> Attempts:
     """Reads what `write_attempts` gave."""
-    failed, refused, unsettled = json.loads(text)
-    return Attempts(failed, refused and Reason(refused), unsettled)
+    failed, refused, unsettled, full = json.loads(text)
+    return Attempts(failed, refused and Reason(refused), unsettled, full)
 
 
 def goes_on(before: ShufflerState, after: ShufflerState) -> bool:
