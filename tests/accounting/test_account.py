@@ -287,6 +287,7 @@ def test_epsilon_decreases_in_delta_and_is_never_above_the_local_budget(
         assert other.epsilon_central <= one.epsilon_central * 1.001
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(populations, categories, st.tuples(shares, shares))
 @example({1.0: 204}, 40, (0.5, 0.96875))

@@ -59,6 +59,7 @@ def numbers(guarantee: Guarantee) -> list[tuple[float, ...]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=repr)
 def test_every_protocol_is_certified_by_name_between_attack_and_level(
     protocol: Any,
@@ -74,6 +75,7 @@ def test_every_protocol_is_certified_by_name_between_attack_and_level(
             assert level.epsilon_central < level.chosen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "device",
     [
@@ -94,6 +96,7 @@ def test_a_bare_randomizer_is_single_messages_without_levels(device: Any) -> Non
     assert bare.about == ("one message" if device.changes == 1 else "one report")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protocol", "device"),
     [

@@ -96,6 +96,7 @@ def test_every_target_is_used_up(
     assert_used_up(promise, largest_budgets(promise, targets))
 
 
+@pytest.mark.slow
 def test_several_rounds_are_no_more_looked_at_than_needed(looks: list[float]) -> None:
     promise = Promise(sdp.Frequency(9), 1e-6, rounds=10)
 
@@ -106,6 +107,7 @@ def test_several_rounds_are_no_more_looked_at_than_needed(looks: list[float]) ->
     assert found.people.epsilons.tolist() == pytest.approx([0.954649, 1.5358], rel=1e-5)
 
 
+@pytest.mark.slow
 def test_people_whose_bound_is_refused_at_huge_budgets_get_less() -> None:
     # At budget 224 the fourth level keeps its target, but not much smaller ones.
     promise = Promise(sdp.Mean(0, 1, randomizer=sdp.ClipLaplace(0.5)), 1.8e-5, 375)

@@ -167,6 +167,7 @@ def test_tiny_deltas_get_a_certificate(device: LocalRandomizer) -> None:
     assert 0.0 < answer.epsilon_central_lower <= answer.epsilon_central <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "device",
     [

@@ -253,6 +253,7 @@ def test_numbers_of_strings_are_compared_for_any_number_of_reports(
     assert "level 0.5: epsilon_central" in problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "value"),
     [

@@ -97,6 +97,7 @@ def simulated(
     return Runs(estimates, counts[:listed] / n)
 
 
+@pytest.mark.slow
 @covering(
     ("stratified", [False, True]),
     (

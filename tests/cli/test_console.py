@@ -100,6 +100,7 @@ def test_no_width_cuts_a_number(
     assert max(map(len, lines)) <= columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 55, 79])
 def test_guarantees_and_plans_are_readable_in_narrow_terminals(
     command: Command, monkeypatch: pytest.MonkeyPatch, columns: int

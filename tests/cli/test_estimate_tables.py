@@ -136,6 +136,7 @@ def test_a_category_that_is_called_na_can_be_named(
     assert found["NA"] == 2 / NUM_PEOPLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statistic", "what"),
     [

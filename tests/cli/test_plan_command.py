@@ -8,6 +8,7 @@ FREQUENCY = ("plan", "frequency", "--categories", "2")
 LEVELS = ("--levels", "0.5:50,1.0:100", "--delta", "1e-4")
 
 
+@pytest.mark.slow
 def test_mean_is_a_table_for_people(command: Command) -> None:
     outcome = command(*MEAN, *LEVELS)
 

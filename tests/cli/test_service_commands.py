@@ -323,6 +323,7 @@ def test_promises_that_are_kept_are_taken_as_they_are(
     assert (task.promise, task.suite) == ((0.4, 1.5), Suite.X25519)
 
 
+@pytest.mark.slow
 def test_items_promise_their_targets_with_room_for_some_to_stay_away(
     command: Command, tmp_path: Path
 ) -> None:

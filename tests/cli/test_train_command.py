@@ -24,6 +24,7 @@ def test_without_a_framework_help_is_shown(command: Command) -> None:
     assert all(name in outcome.out for name in ("apes", "s-apes", "shuffled-sgd"))
 
 
+@pytest.mark.slow
 def test_accuracy_and_guarantee_are_shown(command: Command) -> None:
     outcome = command(*APES)
 

@@ -90,6 +90,7 @@ def test_other_files_are_refused(command: Command, text: str) -> None:
     assert command("verify", "missing.json").is_refusal
 
 
+@pytest.mark.slow
 def test_a_picture_of_the_profiles_is_drawn(command: Command) -> None:
     outcome = command(*FREQUENCY, "--delta", "1e-4", "--picture", "profile.svg")
 

@@ -114,6 +114,7 @@ def test_nonsense_is_refused() -> None:
             draw_uniform_sets(users, num_items=items, set_size=size, rng=rng)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     "SHUFFLEDP_DATA" not in os.environ,
     reason="SHUFFLEDP_DATA does not name a folder with msnbc990928.seq.gz",

@@ -158,6 +158,7 @@ def test_many_levels_are_reported_by_quantiles() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_certificate_says_the_same_of_devices() -> None:
     shuffled = TrainingRound(OneBitVectors(0.1), 40)
 

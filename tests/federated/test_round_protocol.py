@@ -142,6 +142,7 @@ def test_more_rounds_cost_more() -> None:
         assert first.epsilon_central < last.epsilon_central
 
 
+@pytest.mark.slow
 def test_what_it_assumes_is_said() -> None:
     guarantee = sdp.account(round_of("one-bit-apes"), FEW, delta=DELTA, rounds=3)
 

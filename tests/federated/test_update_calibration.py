@@ -54,6 +54,7 @@ def test_response_is_the_sum_over_all_cells(level: float, threshold: int) -> Non
     np.testing.assert_allclose(found[list(POINTS)], expected, rtol=0, atol=3e-9)
 
 
+@pytest.mark.slow
 def test_many_levels_take_the_place_of_each_other() -> None:
     levels = np.exp(np.random.default_rng(1).uniform(-8.0, 6.4, 3_000))
 

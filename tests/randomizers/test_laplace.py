@@ -139,6 +139,7 @@ def test_attack_never_exceeds_the_certificate(
     assert 0.0 <= answer.epsilon_central_lower <= answer.epsilon_central <= level
 
 
+@pytest.mark.slow
 def test_range_of_values_does_not_matter() -> None:
     people = Population.from_counts({0.5: 200, 2.0: 300})
 

@@ -103,6 +103,7 @@ def test_certificates_never_exceed_the_budgets_of_the_reports(variant: str) -> N
         assert one.epsilon_central <= two.epsilon_central
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", SLOW_OPTIMIZED)
 def test_rounds_and_coordinates_are_counted_alike(variant: str) -> None:
     device, people = SingleMessage(UnaryEncoding(9, variant)), {0.5: 300, 2.0: 500}
@@ -141,6 +142,7 @@ def test_large_crowds_keep_their_reference_values(
     assert read_certificate(guarantee.to_dict()) == guarantee
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_absent_people_weaken_the_certificate_and_strengthen_the_attack(
     variant: str,

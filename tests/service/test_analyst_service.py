@@ -64,6 +64,7 @@ def problem(answer: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["type"].rpartition(":")[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statistic", "mode"),
     [
@@ -442,6 +443,7 @@ def test_a_dummy_in_the_smallest_crowd_is_counted_and_breaks_no_promise(
         assert result.json()["certificate"]["absent"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statistic", ["frequency", "mean", "sum"])
 def test_a_batch_of_dummies_alone_costs_no_more_than_the_local_levels(
     tmp_path: Path, statistic: str
@@ -696,6 +698,7 @@ def test_a_service_that_is_stopped_goes_on_where_it_was(
     assert status["people"] == [60, 60, 60]
 
 
+@pytest.mark.slow
 def test_a_killed_analyst_signs_the_plan_when_asked_again(tmp_path: Path) -> None:
     who = parties(
         "items", choices=(1.0,), promise=(1.0,), allowance=(5.0,), minimum=(100,)

@@ -54,6 +54,7 @@ def fetch(
     return serve(folder, who, scenario)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statistic", ["frequency", "mean", "sum"])
 def test_a_picture_is_a_file_that_needs_nothing(tmp_path: Path, statistic: str) -> None:
     who = parties(statistic)

@@ -162,6 +162,7 @@ def test_sets_that_are_none_of_the_task_are_spoiled_and_the_rest_is_counted() ->
     assert counting.spoiled.tolist() == [len(bad)]
 
 
+@pytest.mark.slow
 def test_dummies_of_sets_are_counted_as_absent_people(tmp_path: Path) -> None:
     who = analyst_parties(question=asked("subset-selection"))
     step, levels = Step(who.task, 1), crowd_levels()

@@ -191,6 +191,7 @@ def test_a_statistic_that_people_cannot_be_asked_about_is_refused(name: Any) -> 
         survey_named(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SURVEYS)
 def test_only_targets_are_collected_in_a_stage_of_their_own(name: str) -> None:
     survey: Survey = survey_in(survey_named(name), EVERY[name], "agnostic")

@@ -148,6 +148,7 @@ def test_drawn_tallies_are_as_likely_as_those_of_people(protocol: Any) -> None:
     assert not found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "protocol",
     [

@@ -71,6 +71,7 @@ def simulated(protocol: Frequency, *, redrawn: bool) -> Simulation:
     )
 
 
+@pytest.mark.slow
 @covering(("mode", MODES), ("oracle", ORACLES), ("redrawn", [False, True]), ids=repr)
 def test_estimates_are_unbiased_with_the_errors_and_coverage_they_state(
     oracle: FrequencyOracle, mode: Mode, *, redrawn: bool
@@ -115,6 +116,7 @@ def test_errors_are_predicted_before_anything_is_collected(
     assert np.all(np.abs(estimate.value - SHARES) < 5.0 * estimate.standard_error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("oracle", ORACLES, ids=repr)
 def test_a_collection_is_certified_for_what_the_devices_run(

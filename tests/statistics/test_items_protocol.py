@@ -100,6 +100,7 @@ def test_noisy_numbers_of_people_are_part_of_the_error() -> None:
     np.testing.assert_allclose(uncertain**2 - certain**2, by_hand, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_population_errors_include_who_took_part() -> None:
     rng, d, s, n = np.random.default_rng(6), 8, 2, 400
     protocol = Items(d, s, (1.0,), (0.7,), 0.5)

@@ -65,6 +65,7 @@ def simulated(mechanism: str, mode: Mode, kind: str) -> Floats:
     return solved(protocol, *collections(protocol, VALUES[kind]))
 
 
+@pytest.mark.slow
 @covering(("mechanism", NUMBER_MECHANISMS), ("kind", list(VALUES)), ("mode", MODES))
 def test_predicted_error_is_the_error(mechanism: str, mode: Mode, kind: str) -> None:
     protocol = mean_by(mechanism, LOW, HIGH, mode)
@@ -92,6 +93,7 @@ def test_linear_mechanisms_are_unbiased(mechanism: str, mode: Mode, kind: str) -
     assert off < 4.0 * estimates.std(ddof=1) / np.sqrt(RUNS)
 
 
+@pytest.mark.slow
 @covering(
     ("mode", MODES),
     ("redrawn", [False, True]),

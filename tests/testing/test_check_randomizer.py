@@ -91,6 +91,7 @@ DEAR = {"sparsified-clip-laplace", "laplace", "gaussian", "rappor"}
 LEVELS = (0.5, 1.0, 2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism",
     [

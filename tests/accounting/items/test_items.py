@@ -64,6 +64,7 @@ def test_a_certificate_is_written_read_and_recomputed() -> None:
     assert "0.49 is not proven" in problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [17, 18, 19, 25])
 def test_certified_epsilon_keeps_delta_with_cut_and_coins(size: int) -> None:
     guarantee = certified(report_size=size)
@@ -180,6 +181,7 @@ def test_a_larger_epsilon_never_costs_more_delta(epsilon: float) -> None:
         assert one.delta_central_lower <= one.delta_central < 0.2
 
 
+@pytest.mark.slow
 def test_several_rounds_are_composed() -> None:
     once, twice = certified(), account(PARAMETERS, PEOPLE, delta=DELTA, rounds=2)
 

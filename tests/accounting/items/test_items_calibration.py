@@ -210,6 +210,7 @@ def test_who_asks_for_0_sends_blanket_messages_only() -> None:
         optimize_items({0.0: 1000}, num_items=64, set_size=4, delta=1e-6)
 
 
+@pytest.mark.slow
 def test_absent_people_cost_blanket_messages() -> None:
     plans = [
         optimize_items({1.0: 5000}, num_items=128, set_size=4, delta=2e-6, absent=gone)

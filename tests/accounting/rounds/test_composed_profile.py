@@ -82,6 +82,7 @@ def test_crowds_found_for_bits_are_the_smallest() -> None:
     assert one_less.worst.delta_central > 1e-6
 
 
+@pytest.mark.slow
 def test_rounds_found_for_bits_are_the_most() -> None:
     promise = Promise(BITS, delta=1e-6)
     people = Population.from_counts({1.0: 5_000})

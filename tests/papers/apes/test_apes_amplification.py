@@ -115,6 +115,7 @@ def test_the_appendix_states_what_nobody_gets() -> None:
     assert ApesClosed().epsilon(setting, 4.6e-9) > 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bound", [UniformShuffle(), ApesClosed(), ApesNumerical()], ids=lambda one: one.name
 )

@@ -65,6 +65,7 @@ def test_tiny_deltas_keep_their_digits(epsilon: float) -> None:
     assert expected > 0.0
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     budget=st.floats(0.1, 3.0),

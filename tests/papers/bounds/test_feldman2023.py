@@ -97,6 +97,7 @@ def test_the_closed_form_as_printed() -> None:
     assert CLOSED.delta(PEOPLE, by_hand) == pytest.approx(1e-6, rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     budget=st.floats(0.1, 3.0),

@@ -68,6 +68,7 @@ def test_a_program_runs_in_a_process_of_its_own(name: str, tmp_path: Path) -> No
     assert not done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("small", SMALL, ids=lambda small: str(small.name))
 def test_programs_and_published_bounds_state_the_same(small: Small) -> None:
     ruling = judge(small.case)

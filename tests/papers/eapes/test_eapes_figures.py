@@ -69,6 +69,7 @@ def table(result: Result) -> list[dict[str, Cell]]:
     return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_results_are_tables_and_pictures(name: str) -> None:
     result = run(name)

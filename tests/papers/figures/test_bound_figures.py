@@ -23,6 +23,7 @@ def small(figure: BoundFigure) -> BoundFigure:
     return replace(figure, populations=figure.populations[:1], sizes=(300, 1_000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "figure",
     [FIGURES[0], *(pytest.param(one, marks=pytest.mark.slow) for one in FIGURES[1:])],

@@ -46,6 +46,7 @@ def column(result: Result, name: str) -> list[float]:
     return [float(cell) for cell in found if cell is not None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [SIMULATED[1], *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)],

@@ -131,6 +131,7 @@ def test_tables_of_other_shapes_are_refused(
         result(columns, row)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("panels", range(1, 8))
 def test_pictures_have_title_setting_and_no_empty_panel(panels: int) -> None:
     curves = [
