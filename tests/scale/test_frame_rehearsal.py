@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+
+pytest.importorskip("pyspark", reason="Needs the extra spark.")
+
 from pyspark.sql import SparkSession
 from spark_frames import SECRET, framed, started, table
 

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+pytest.importorskip("pyspark", reason="Needs the extra spark.")
+
 from oracles.service_parties import LEVELS, Parties, answers, parties
 from pyspark.sql import SparkSession
 from spark_frames import started

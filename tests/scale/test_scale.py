@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+
+pytest.importorskip("pyspark", reason="Needs the extra spark.")
+
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from spark_frames import PEOPLE, SECRET, framed, started, table

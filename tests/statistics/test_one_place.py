@@ -9,8 +9,9 @@ import shuffledp
 from shuffledp.statistics.catalog import STATISTICS, SURVEYS, statistic_named
 
 ROOT = Path(shuffledp.__file__).parent
-# The folder of a statistic, its line in the catalog, and the public names.
-MOST_FILES = 5
+# The folder of a statistic - protocol, rehearsal, truth, survey -, its line in the catalog,
+# and the public names.
+MOST_FILES = 6
 
 
 def files_that_name(statistic: str) -> set[str]:
