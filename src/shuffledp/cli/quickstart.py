@@ -24,7 +24,8 @@ from shuffledp.statistics.stage import Stage
 _MOST_DRAWN_ONE_BY_ONE = 10**7
 
 
-class People(click.ParamType[int]):
+# The oldest click that is taken has no parameters of types.
+class People(click.ParamType):  # type: ignore[type-arg]
     """A number of people, such as 100000 or 1e10."""
 
     name = "people"
