@@ -13,7 +13,7 @@ from shuffledp.papers.segmented.privacy import SegmentedPrivacy
 
 PACKAGE = Path(shuffledp.__file__).parent
 DOCS = PACKAGE.parents[1] / "docs"
-PAGE = DOCS / "bibliography.md"
+PAGE = DOCS / "papers" / "bibliography.md"
 ARXIV = re.compile(r"\b\d{4}\.\d{5}\b")
 BOUNDS = [
     *sorted({type(bound) for bound in PUBLISHED}, key=lambda kind: kind.name),
@@ -37,7 +37,7 @@ def test_every_published_bound_is_listed_by_the_title_of_its_paper(
 
 
 def test_every_number_of_arxiv_in_code_and_docs_is_listed() -> None:
-    texts = [*PACKAGE.rglob("*.py"), *(p for p in DOCS.glob("*.md") if p != PAGE)]
+    texts = [*PACKAGE.rglob("*.py"), *(p for p in DOCS.rglob("*.md") if p != PAGE)]
     named = {
         number
         for path in texts
@@ -65,7 +65,7 @@ def test_modules_and_public_names_on_the_page_are_there() -> None:
 
 
 def test_no_paper_is_named_by_the_number_of_a_file() -> None:
-    texts = [*PACKAGE.rglob("*.py"), *DOCS.glob("*.md"), *DOCS.glob("*.svg")]
+    texts = [*PACKAGE.rglob("*.py"), *DOCS.rglob("*.md"), *DOCS.rglob("*.svg")]
 
     numbered = [
         path.name

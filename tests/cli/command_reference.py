@@ -1,4 +1,4 @@
-"""Writes docs/commands.md: every command with its options, as `--help` explains them."""
+"""Writes docs/reference/commands.md: every command and option, as `--help` has them."""
 
 import textwrap
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from shuffledp.cli.main import app
 HEAD = """# Every command and its options
 
 Written by `scripts/document-commands` from what `--help` says.
-[command-line.md](command-line.md) shows how they are used.
+[command-line.md](../how-to/command-line.md) shows how they are used.
 """
 
 

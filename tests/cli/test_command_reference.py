@@ -31,14 +31,14 @@ COMMANDS = dict(every_command(app, click.Context(app, info_name="shuffledp")))
 
 
 def test_the_reference_is_what_help_says() -> None:
-    written = (DOCS / "commands.md").read_text(encoding="utf-8")
+    written = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
 
     assert written == document(), "Run scripts/document-commands."
 
 
 def examples() -> list[tuple[str, list[str]]]:
-    """The commands of docs/command-line.md, and the words that follow them."""
-    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    """The commands of docs/how-to/command-line.md, and the words that follow them."""
+    text = (DOCS / "how-to" / "command-line.md").read_text(encoding="utf-8")
     blocks = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     lines = blocks.replace("\\\n", " ").splitlines()
     found = []

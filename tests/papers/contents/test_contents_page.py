@@ -19,6 +19,7 @@ from shuffledp.papers.figures.catalog import EXPERIMENTS
 from shuffledp.papers.figures.result import Effort
 
 DOCS = Path(shuffledp.__file__).parents[2] / "docs"
+RESULTS = DOCS / "papers" / "results"
 ENTRIES = [entry for paper in PAPERS for entry in paper.contents]
 
 
@@ -117,15 +118,15 @@ def find_spec_of(name: str) -> bool:
 
 @pytest.mark.skipif(not DOCS.is_dir(), reason="docs/ is not here")
 def test_the_page_is_what_the_results_say() -> None:
-    page = DOCS / "reproduction.md"
+    page = DOCS / "papers" / "reproduction.md"
 
-    assert page.read_text(encoding="utf-8") == document(DOCS / "results", page=page)
+    assert page.read_text(encoding="utf-8") == document(RESULTS, page=page)
 
 
 @pytest.mark.skipif(not DOCS.is_dir(), reason="docs/ is not here")
 @pytest.mark.parametrize("name", ["apes-local", "eapes-fig3", "testing-fig3"])
 def test_stored_numbers_are_those_that_are_computed(name: str) -> None:
-    stored = json.loads((DOCS / "results" / f"{name}.json").read_text("utf-8"))
+    stored = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
     effort = Effort(stored["repetitions"], stored["seed"], False, lambda _share: None)
 
     found = EXPERIMENTS[name].run(effort).to_document(name, effort, 0.0)
@@ -142,10 +143,10 @@ def test_stored_numbers_are_those_that_are_computed(name: str) -> None:
 @pytest.mark.skipif(not DOCS.is_dir(), reason="docs/ is not here")
 def test_results_are_of_this_version_and_have_their_picture() -> None:
     for name in EXPERIMENTS:
-        found = json.loads((DOCS / "results" / f"{name}.json").read_text("utf-8"))
+        found = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
         assert found["version"] == shuffledp.__version__
         assert found["setting"], name
-        assert (DOCS / "results" / f"{name}.svg").is_file()
+        assert (RESULTS / f"{name}.svg").is_file()
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:

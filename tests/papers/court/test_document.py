@@ -8,7 +8,7 @@ from shuffledp.papers.court.cases import all_cases, case_named, judge_all
 from shuffledp.papers.court.document import document
 from shuffledp.papers.court.small.programs import PROGRAMS
 
-PAGE = Path(shuffledp.__file__).parents[2] / "docs" / "court.md"
+PAGE = Path(shuffledp.__file__).parents[2] / "docs" / "papers" / "court.md"
 needs_docs = pytest.mark.skipif(not PAGE.is_file(), reason="docs/ is not here")
 
 
