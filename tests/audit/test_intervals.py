@@ -32,6 +32,18 @@ def test_bounds_are_where_the_tail_is_alpha(hits: int, size: int, alpha: float) 
     assert high == pytest.approx(1.0 - low, rel=1e-8)
 
 
+@pytest.mark.parametrize("alpha", [0.05, 1e-7, 1e-12, 1e-17])
+@pytest.mark.parametrize(("hits", "size"), [(0, 20), (7, 20), (3, 400)])
+def test_small_error_probabilities_are_not_rounded(
+    hits: int, size: int, alpha: float
+) -> None:
+    high = float(chance_at_most(hits, size, alpha))
+
+    with mpmath.workdps(50):
+        reached = 1 - tail(size, mpmath.mpf(high), hits + 1)
+        assert alpha * (1 - 1e-5) <= reached <= alpha
+
+
 def test_nothing_is_known_of_chances_at_the_ends() -> None:
     assert chance_at_least(0, 10, 0.01) == 0.0
     assert chance_at_most(10, 10, 0.01) == 1.0

@@ -22,7 +22,7 @@ the case of the binomial".
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
+from scipy.special import betainccinv, betaincinv
 
 from shuffledp.types import Floats
 
@@ -60,7 +60,8 @@ def chance_at_most(hits: ArrayLike, size: ArrayLike, alpha: float) -> Floats:
         alpha: In (0, 1).
     """
     k, n = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (hits, size)))
-    found = betaincinv(k + 1.0, np.maximum(n - k, 1e-9), 1.0 - alpha)
+    # From above: 1 - alpha would round a small alpha.
+    found = betainccinv(k + 1.0, np.maximum(n - k, 1e-9), alpha)
     bounds: Floats = np.where(k < n, np.minimum(found * (1.0 + _ROUNDING), 1.0), 1.0)
     return bounds
 

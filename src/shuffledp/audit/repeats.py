@@ -36,6 +36,8 @@ AGAIN = "the same messages in the next call"
 RESTART = "the same messages after a restart"
 FORK = "the same messages in two forks"
 _SIZES = (256, 4096, 65_536)
+# Two calls, two starts, and each pair of a forked process and its two copies.
+_COMPARISONS = 5
 _SECONDS = 120.0
 _START = "from shuffledp.audit.elsewhere import answer; answer()"
 
@@ -48,7 +50,7 @@ def repeats(
     Args:
         target: What is audited.
         plan: Its first value and smallest level are asked about.
-        alpha: The probability of a false alarm, of all three checks together.
+        alpha: The probability of a false alarm, of all checks together.
         rng: Given to boxes that take one, within this process.
     """
     with target.started() as box:
@@ -59,7 +61,7 @@ def repeats(
             levels = np.full(size, plan.levels[0])
             row = box.draw(asked, levels, rng=rng).codes()
             chance = _chance_of_agreement(row)
-            if chance <= alpha / 3.0:
+            if chance <= alpha / _COMPARISONS:
                 break
         else:
             text = f"two rows of {size:,} messages may well agree: they hardly vary"

@@ -1,0 +1,199 @@
+"""`shuffledp audit canaries`: reports with secret random values, sent as anybody's."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+
+from shuffledp.cli.console import show
+from shuffledp.cli.device import receipts_file, tokens_in
+from shuffledp.cli.shared_options import task_option
+from shuffledp.cli.waiting import share_bar, working
+from shuffledp.datasets.table import read_lines
+from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.randomness import SystemRandom
+
+if TYPE_CHECKING:
+    from shuffledp.service.device import Delivery
+    from shuffledp.service.wire.task import Task
+
+RECEIPTS = ".receipts"
+"""What the name of a record's file of receipts ends with."""
+
+
+@click.command("canaries")
+@task_option
+@click.option("--shuffler", metavar="URL", help="Where it answers.")
+@click.option(
+    "--tokens",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="One token or link per line, from whoever enrols: each is a canary.",
+)
+@click.option(
+    "--count",
+    type=click.IntRange(1, 100_000),
+    help="How many canaries [all tokens of the file].",
+)
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="A new file for what they hold, written before anything is sent; you alone can "
+    f"read it. Receipts are kept beside it, in FILE{RECEIPTS}.",
+)
+@click.option(
+    "--over",
+    type=click.FloatRange(0.0, 525_600.0),
+    default=0.0,
+    show_default=True,
+    metavar="MINUTES",
+    help="Send them at random times within so many minutes, among everybody else.",
+)
+@click.option(
+    "--power",
+    is_flag=True,
+    help="Only say what so many canaries (--count) would see: nothing is sent.",
+)
+def canaries_command(
+    path: Path,
+    shuffler: str | None,
+    tokens: Path | None,
+    count: int | None,
+    record: Path | None,
+    over: float,
+    power: bool,
+) -> None:
+    """Send canaries to a collection, to find out afterwards what became of them.
+
+    An auditor is given tokens like everybody else. For each she draws a level, a pair of
+    values, and by a fair coin which of the two it holds; the ordinary device software
+    randomizes, seals and sends it. The record has the secret coins: whoever knows them
+    before the result is published can make the audit blind.
+
+    \b
+    What would be seen:
+      shuffledp audit canaries --task task.json --count 200 --power
+    Send them:
+      shuffledp audit canaries --task task.json --tokens links.txt \\
+        --shuffler https://shuffler.example --record canaries-1.json --over 600
+    Then: shuffledp audit collection --help
+    """
+    from shuffledp.service.calls import UnreachableError
+    from shuffledp.service.canaries import check_audited
+    from shuffledp.service.secrets import load_task
+    from shuffledp.service.wire.refusal import Refusal
+
+    task = load_task(path)
+    check_audited(task)
+    if power:
+        if count is None:
+            raise InvalidInputError("Expected --count with --power.")
+        _show_power(task, count)
+        return
+    if shuffler is None or tokens is None or record is None:
+        raise InvalidInputError(
+            "Expected --shuffler, --tokens and --record, or --power."
+        )
+    if record.exists():
+        raise InvalidInputError(f"Expected no file {record} yet: it is kept as it is.")
+    if count is None:
+        count = len(read_lines(tokens))
+    own = tokens_in(tokens, count, task)
+    _show_power(task, count)
+    sending = _send(task, own, shuffler, record, seconds=60.0 * over)
+    try:
+        delivery = asyncio.run(sending)
+    except (Refusal, UnreachableError) as error:
+        raise DataError(f"{error} {_so_far(record, count)}") from error
+    except KeyboardInterrupt:
+        raise click.Abort(_so_far(record, count)) from None
+    click.echo(f"{delivery.accepted:,} of {count:,} canaries were taken in.")
+    for reason, number in sorted(delivery.refused.items()):
+        click.echo(f"{number:,} were refused: {reason.value}.")
+    click.echo(f"What they hold is in {record}: keep it secret for good.")
+
+
+def _show_power(task: "Task", count: int) -> None:
+    with working("what can be seen"):
+        said = _power(task, count)
+    show(*said)
+
+
+def _power(task: "Task", count: int) -> tuple[str, ...]:
+    """Returns what so many canaries can see among as many people as the task asks for."""
+    from shuffledp.audit.collection.power import collection_power
+    from shuffledp.service.auditor import promises_to
+
+    promises = promises_to(task, task.minimum[: len(task.counted)])
+    levels = len(task.choices)
+    sent = np.array([(count + place) // levels for place in range(levels)])
+    found = collection_power(sent, promises=promises, delta=task.delta)
+    # Our services sort by hashes: there is no share of an order to be seen.
+    said = replace(found, kept=(None, None)).sentences
+    return (
+        *said,
+        "Here it must be: any other is certain, once the analyst hands the batch over.",
+    )
+
+
+def _so_far(record: Path, count: int) -> str:
+    """Returns what became of canaries that were not all sent, and what to do."""
+    receipts = _receipts_of(record)
+    taken = len(receipts.read_bytes().splitlines()) if receipts.exists() else 0
+    if not record.exists():
+        return "Nothing was sent."
+    if not taken:
+        return (
+            f"No canary has a receipt: nothing can be tested with {record}. One may be on "
+            "its way, and its token spent."
+        )
+    return (
+        f"Before, {taken:,} of {count:,} canaries were taken in and their tokens spent, "
+        f"perhaps one more: what they hold is in {record}, receipts are in {receipts}. "
+        "The others cannot be sent any more; audit the epoch with this record, which "
+        "leaves out those without a receipt."
+    )
+
+
+def _receipts_of(record: Path) -> Path:
+    return record.with_name(f"{record.name}{RECEIPTS}")
+
+
+async def _send(
+    task: "Task",
+    tokens: list[bytes],
+    shuffler: str,
+    record: Path,
+    *,
+    seconds: float,
+) -> "Delivery":
+    import httpx
+
+    from shuffledp.service.auditor import draw_canaries, record_of
+    from shuffledp.service.calls import TIMEOUT
+    from shuffledp.service.canaries import open_step, seal_canaries, send_canaries
+    from shuffledp.service.secrets import write_new
+
+    rng = SystemRandom()
+    async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
+        step = await open_step(client, shuffler, task=task)
+        drawn = draw_canaries(task, len(tokens), rng=rng)
+        uploads = seal_canaries(
+            step, drawn.values, drawn.levels, tokens=tokens, rng=rng
+        )
+        with share_bar("send") as bar, receipts_file(_receipts_of(record)) as keep:
+            write_new(record, record_of(step, drawn, uploads).to_json(), mode=0o600)
+            return await send_canaries(
+                client,
+                uploads,
+                step=step,
+                shuffler=shuffler,
+                keep=keep,
+                rng=rng,
+                seconds=seconds,
+                progress=lambda done, total: bar(done / total),
+            )

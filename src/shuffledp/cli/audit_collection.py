@@ -1,0 +1,144 @@
+"""`shuffledp audit collection`: what became of canaries, epoch by epoch."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shuffledp.audit.collection.canaries import Canaries
+from shuffledp.audit.collection.evidence import Evidence
+from shuffledp.cli.audit_canaries import RECEIPTS
+from shuffledp.cli.console import show, show_json
+from shuffledp.cli.evidence_table import course, findings
+from shuffledp.cli.shared_options import json_option, task_option
+from shuffledp.cli.waiting import working
+from shuffledp.errors import DataError
+from shuffledp.report.writing import write_file
+from shuffledp.strict_json import read_json_file
+
+if TYPE_CHECKING:
+    from shuffledp.service.wire.task import Task
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command("collection")
+@click.argument("record", type=_FILE)
+@task_option
+@click.option(
+    "--result",
+    "published",
+    required=True,
+    type=_FILE,
+    metavar="RESULT.JSON",
+    help="What the analyst published of the epoch: /tasks/ID/epochs/N of her service.",
+)
+@click.option(
+    "--messages",
+    type=_FILE,
+    metavar="FILE",
+    help="The public list of messages that were counted: /tasks/ID/epochs/N/messages.",
+)
+@click.option(
+    "--batch",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="The sealed batch, if the analyst hands it over (serve analyst --keep-batches).",
+)
+@click.option(
+    "--earlier",
+    multiple=True,
+    type=_FILE,
+    metavar="RECORD",
+    help="A record of an earlier epoch, with its receipts beside it, to find canaries that "
+    "come again; once for each.",
+)
+@click.option(
+    "--evidence",
+    "kept",
+    type=_FILE,
+    metavar="FILE",
+    help="Add the epoch to this file, or begin it [only show this epoch]. It has no "
+    "secrets: hand it to the analyst (serve analyst --audit), or publish it.",
+)
+@json_option
+def collection_command(
+    record: Path,
+    path: Path,
+    published: Path,
+    messages: Path | None,
+    batch: Path | None,
+    earlier: tuple[Path, ...],
+    kept: Path | None,
+    as_json: bool,
+) -> None:
+    """Test what came out of an epoch against canaries' RECORD, from `audit canaries`.
+
+    Every test has the probability of its false alarm; all together are an e-value, which
+    is multiplied over epochs: it ever reaches 100 with probability 1% at most while
+    promises are kept, however often one looks. Audit every epoch to which canaries were
+    sent: whoever leaves some out chooses what is seen.
+
+    Exit code 1 says that the e-value has reached its threshold: a promise is broken.
+    That nothing was found is exit code 0, and no proof.
+
+    \b
+    Example:
+      curl -o result.json https://analyst.example/tasks/ID/epochs/1
+      curl -o messages    https://analyst.example/tasks/ID/epochs/1/messages
+      shuffledp audit collection canaries-1.json --task task.json --result result.json \\
+        --messages messages --evidence evidence.json
+    """
+    from shuffledp.service.auditor import audited_epoch
+    from shuffledp.service.given_batch import read_given_batch
+    from shuffledp.service.secrets import load_task, read_file
+
+    task = load_task(path)
+    before = _evidence(kept, task.fingerprint)
+    canaries = _taken_in(record, task)
+    given = None if batch is None else read_given_batch(batch, task)
+    with working("compute what was promised"):
+        found = audited_epoch(
+            task,
+            canaries,
+            read_json_file(published),
+            listed=None if messages is None else read_file(messages),
+            given=given,
+            earlier=[_taken_in(other, task) for other in earlier],
+        )
+    evidence = before.with_epoch(found)
+    if kept is not None:
+        write_file(kept, f"{evidence.to_json()}\n")
+    if as_json:
+        show_json(evidence.to_dict())
+    else:
+        show(findings(found), *course(evidence))
+    sys.exit(0 if evidence.crossed_in is None else 1)
+
+
+def _taken_in(record: Path, task: "Task") -> Canaries:
+    """Returns canaries of a record that have receipts, which are kept beside it."""
+    from shuffledp.service.auditor import taken_in
+    from shuffledp.service.secrets import read_file
+
+    receipts = record.with_name(f"{record.name}{RECEIPTS}")
+    lines = read_file(receipts).splitlines() if receipts.exists() else []
+    try:
+        return taken_in(Canaries.from_json(read_file(record)), lines, task)
+    except DataError as error:
+        raise DataError(f"{record}: {error}") from error
+
+
+def _evidence(kept: Path | None, task: str) -> Evidence:
+    from shuffledp.service.secrets import read_file
+
+    if kept is None or not kept.exists():
+        return Evidence(task)
+    evidence = Evidence.from_json(read_file(kept))
+    if evidence.task != task:
+        raise DataError(
+            f"Expected evidence about this task, whose sha256 is {task}, in {kept}; got "
+            f"{evidence.task}. After keys were replaced, begin another file."
+        )
+    return evidence

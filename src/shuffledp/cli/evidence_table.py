@@ -1,0 +1,35 @@
+"""What an audit of a collection found, as tables."""
+
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Table
+
+from shuffledp.audit.collection.evidence import EpochFindings, Evidence
+from shuffledp.audit.collection.words import chance_of, words_of
+
+
+def findings(found: EpochFindings) -> Table:
+    """Returns a line of every test of an epoch."""
+    table = Table(title=f"Epoch {found.epoch:,}: what became of the canaries")
+    table.add_column("test")
+    table.add_column("chance of a false alarm", justify="right")
+    table.add_column("e-value", justify="right")
+    table.add_column("what was seen")
+    for finding in found.findings:
+        table.add_row(
+            str(finding.test),
+            chance_of(finding.p_value),
+            words_of(finding.e_value),
+            escape(finding.sentence),
+        )
+    return table
+
+
+def course(evidence: Evidence) -> tuple[RenderableType, ...]:
+    """Returns a line of every epoch, and the verdict."""
+    table = Table(title="e-values of all epochs")
+    for title in ("epoch", "of this epoch", "running"):
+        table.add_column(title, justify="right")
+    for found, running in zip(evidence.epochs, evidence.running, strict=True):
+        table.add_row(f"{found.epoch:,}", words_of(found.e_value), words_of(running))
+    return table, f"Verdict: {evidence.sentence}"
