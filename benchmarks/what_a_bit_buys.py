@@ -1,7 +1,7 @@
 """What knowing that there are two messages buys: errors at equal central guarantees.
 
 For one level of n people and a central target at delta = 1e-6: the largest local budget
-that keeps it by the blanket alone, and by the bound of docs/two-messages.md; and the
+that keeps it by the blanket alone, and by the bound of docs/theory/two-messages.md; and the
 standard error of what the analyst then learns. RAPPOR's target holds for any number of
 reports from one permanent response; the error is that of one. Prints a Markdown table.
 

@@ -50,7 +50,7 @@ def test_a_rehearsal_says_what_its_parts_say(
 
     found = scale.rehearse(
         frame, protocol, value=value, names=names, secret=SECRET, **WHERE
-    )
+    ).summary
 
     crowd = sdp.Population.from_budgets(people["level"].to_numpy())
     sent = scale.randomize(

@@ -15,7 +15,7 @@ pytest.importorskip("pyspark", reason="Needs the extra spark.")
 
 from oracles.service_parties import LEVELS, Parties, answers, parties
 from pyspark.sql import SparkSession
-from spark_frames import started
+from spark_frames import CONNECT, started
 
 from shuffledp.errors import DataError
 from shuffledp.scale import opening
@@ -32,9 +32,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 PEOPLE = 300
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    with started() as session:
+@pytest.fixture(scope="module", params=["local[2, 4]", CONNECT])
+def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    with started(request.param) as session:
         yield session
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("pyspark", reason="Needs the extra spark.")
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
-from spark_frames import PEOPLE, SECRET, framed, started, table
+from spark_frames import CONNECT, PEOPLE, SECRET, framed, started, table
 
 import shuffledp as sdp
 from shuffledp import scale
@@ -30,9 +30,9 @@ from shuffledp.statistics.items.protocol import Items
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    with started() as session:
+@pytest.fixture(scope="module", params=["local[2, 4]", CONNECT])
+def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    with started(request.param) as session:
         yield session
 
 

@@ -43,7 +43,8 @@ def browser() -> Iterator[Any]:
 def page(browser: Any) -> Iterator[Any]:
     """A page of a small screen, on which no script may complain."""
     context = browser.new_context(viewport={"width": 360, "height": 740})
-    context.set_default_timeout(10_000)
+    # Patience costs nothing where nothing is wrong.
+    context.set_default_timeout(60_000)
     opened = context.new_page()
     said: list[str] = []
     opened.on("console", lambda message: said.append(message.text))

@@ -17,6 +17,7 @@ pytest.importorskip("uvicorn", reason="Needs the extra service.")
 pytest.importorskip("jinja2", reason="Needs the extra service.")
 
 from analyst_parties import parties, some_result, usual_batch  # noqa: E402
+from handed_evidence import evidence, showing  # noqa: E402
 from oracles.service_parties import NOTICE  # noqa: E402
 from page_server import COLORS, OneTask, one_task, pick, running, served, visit  # noqa: E402
 from whole_batches import split  # noqa: E402
@@ -175,7 +176,9 @@ def test_everybody_can_read_why_a_message_is_not_taken(screen: Screen) -> None:
 def test_everybody_can_read_what_the_analyst_shows(
     screen: Screen, tmp_path: Path
 ) -> None:
-    who = parties()
+    plain = parties()
+    found = evidence(plain.task.fingerprint, [1e-12])
+    who = showing(plain, tmp_path, found.to_json())
     service = create_analyst(
         {who.task.identity: who.hosted},
         SqliteAnalystStore(tmp_path / "analyst.db"),
@@ -199,6 +202,9 @@ def test_everybody_can_read_what_the_analyst_shows(
             answer = screen.page.goto(f"{root}{where}")
             assert answer.status == 200
             screen.check(where)
+            # Only tables scroll sideways, each by itself.
+            wide = "document.documentElement.scrollWidth"
+            assert screen.page.evaluate(wide) <= 320, where
         picture = screen.page.locator("img.picture")
         assert picture.evaluate("image => image.naturalWidth") == WIDTH
         drawn = client.get(f"{root}{path}/results/1.svg").text

@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting.account import account
+from shuffledp.audit.collection.evidence import Check, Evidence
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.service.agreement import load_agreed
 from shuffledp.service.demo import Demo, demo
+from shuffledp.service.demo_audit import CANARIES, SABOTAGED, audited_demo
 from shuffledp.service.participant import NOT_BUILT, page_folder
 from shuffledp.statistics.frequency.protocol import Frequency
 
@@ -89,7 +91,7 @@ def test_no_party_has_another_one_s_keys(done: Demo, folder: Path) -> None:
         assert kept == {f"{party}.json"}
         assert stat.S_IMODE((folder / party / f"{party}.json").stat().st_mode) == 0o600
         assert load_agreed(folder / party) == done.task
-    for path in ("shuffler/database", "analyst/database", "enroller/tokens.txt"):
+    for path in ("shuffler/database", "analyst/database", "enroller/tokens-1.txt"):
         assert stat.S_IMODE((folder / path).stat().st_mode) == 0o600
 
 
@@ -154,3 +156,48 @@ def test_the_command_shows_the_result_and_ends_when_it_is_told_to(
     assert process.returncode == 0
     # Keys and databases were temporary.
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("saboteur", [True, False])
+def test_an_auditor_finds_who_keeps_the_order_and_nobody_else(
+    tmp_path: Path, saboteur: bool
+) -> None:
+    with (
+        audited_demo(tmp_path, num_users=300, saboteur=saboteur) as done,
+        httpx.Client(trust_env=False) as client,
+    ):
+        page = client.get(done.last.dashboard).text
+        url = f"{done.last.analyst}/tasks/{done.last.task.identity}/audit"
+        evidence = Evidence.from_json(client.get(url).content)
+
+    assert evidence == done.evidence
+    assert [one.epoch for one in evidence.epochs] == [1, 2, 3, 4]
+    assert sum(done.last.result["people"]) == 300 + CANARIES
+    certain = [
+        (one.epoch, finding.test)
+        for one in evidence.epochs
+        for finding in one.findings
+        if finding.certain
+    ]
+    if saboteur:
+        assert certain == [(SABOTAGED, Check.ORDER)]
+        assert "A promise is broken: epoch 3" in page
+    else:
+        # A false alarm in a hundred runs at most.
+        assert certain == []
+        assert "Nothing was found" in page
+    for name in ("canaries-1.json", "evidence.json"):
+        assert (tmp_path / "auditor" / name).is_file()
+    assert stat.S_IMODE((tmp_path / "auditor" / "canaries-1.json").stat().st_mode) == (
+        0o600
+    )
+
+
+def test_a_saboteur_without_an_auditor_is_refused(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "shuffledp", "serve", "demo", "--saboteur"]
+
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "Expected --audit with --saboteur" in said.stderr

@@ -274,11 +274,12 @@ def test_no_service_reads_the_time_of_day() -> None:
             else:
                 continue
             assert "datetime" not in names, path
-            # The demo, an operator's command and a parent of processes wait. Bodies that
+            # The demo, an operator's command, an auditor who sends at random times and a
+            # parent of processes wait. Bodies that
             # come too slowly are given up by a clock that knows no day: what they hold
             # comes again; so are looks at a database, and waits for its locks.
             # Lines of a log say when they were written, metrics how long commits take.
-            known = {"demo", "operate", "workers"}
+            known = {"demo_stage", "operate", "canaries", "workers"}
             known |= {"pace", "looks", "postgres_sessions"}
             known |= {"clock", "events", "collector"}
             assert "time" not in names or path.stem in known, path

@@ -1,4 +1,4 @@
-"""The proxy of docs/deployment.md, as it stands there, before a live shuffler."""
+"""The proxy of docs/how-to/deployment.md, as it stands there, before a live shuffler."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ from live_services import free_ports, pair
 from shuffledp.service.wire.reports import max_reports, report_size, write_header
 from shuffledp.service.wire.step import Step
 
-_DOCUMENT = Path(__file__).parents[2] / "docs" / "deployment.md"
+_DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "deployment.md"
 _NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
 
 

@@ -150,6 +150,7 @@ FORGERIES: dict[str, tuple[Callable[[Any], None], str]] = {
 UNSIGNED = "it is not signed by the task's analyst, or was changed since"
 
 
+@pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_forgeries_are_found_even_if_the_analyst_signs_them(

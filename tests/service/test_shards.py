@@ -152,6 +152,7 @@ def same_batch(who: Parties, *bits: int) -> list[bytes]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 def test_the_result_does_not_depend_on_how_a_batch_is_cut(
     tmp_path: Path, mode: Mode

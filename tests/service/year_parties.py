@@ -70,7 +70,7 @@ class Year:
         self._start()
 
     def rotate(self, party: str) -> None:
-        """Replaces one party's keys, as docs/deployment.md says."""
+        """Replaces one party's keys, as docs/how-to/deployment.md says."""
         former, new = self.folder, f"commuting-{party}"
         # Who makes the new task keeps it in a folder of its own.
         self.machines.path("analyst", new).mkdir()

@@ -1,28 +1,16 @@
 """`shuffledp serve`: the services, and a whole collection to look at."""
 
-import signal
-import sys
-import tempfile
-import time
-import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
 
-from shuffledp.cli.console import show
+from shuffledp.cli.serve_demo import demo_command
 from shuffledp.errors import InvalidInputError
-from shuffledp.report.words import plain
 
 if TYPE_CHECKING:
-    from shuffledp.service.demo import Demo
+    from shuffledp.service.analyst.evidence_shown import EvidenceFile
     from shuffledp.service.events import LogFormat
     from shuffledp.service.wire.task import Task
 
@@ -189,6 +177,28 @@ def shuffler_command(
     "spark://HOST:PORT or sc://HOST:PORT. Executors get the private key, and must reach "
     "the database's folder under the same path.",
 )
+@click.option(
+    "--keep-batches",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Keep published batches there, sealed as they came, to hand one to an auditor "
+    "[delete them].",
+)
+@click.option(
+    "--audit",
+    "audits",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Evidence that an auditor handed over (shuffledp audit collection), to show on "
+    "the dashboard of its task if all epochs in it are published; it is read again "
+    "whenever somebody looks.",
+)
+@click.option(
+    "--auditor",
+    metavar="NAME",
+    help="Who handed it over: stands beside it.",
+)
 def analyst_command(
     folders: tuple[Path, ...],
     database: str,
@@ -198,6 +208,9 @@ def analyst_command(
     log_format: "LogFormat",
     shuffler: str | None,
     spark: str | None,
+    keep_batches: Path | None,
+    audits: tuple[Path, ...],
+    auditor: str | None,
 ) -> None:
     """Certify batches, open and count them, publish what the promises allow.
 
@@ -210,6 +223,7 @@ def analyst_command(
     from shuffledp.service.secrets import load_task
     from shuffledp.service.serve_analyst import analyst_app
 
+    handed = _audits(audits, auditor)
     tasks = [load_task(folder) for folder in folders]
 
     def started(url: str) -> None:
@@ -218,7 +232,14 @@ def analyst_command(
 
     with logged(log_format), opening(spark) as open_shards:
         run(
-            analyst_app(folders, database, shuffler=shuffler, open_shards=open_shards),
+            analyst_app(
+                folders,
+                database,
+                shuffler=shuffler,
+                open_shards=open_shards,
+                keep_batches=keep_batches,
+                audits=handed,
+            ),
             host=host,
             port=port,
             started=started,
@@ -226,51 +247,14 @@ def analyst_command(
         )
 
 
-@serve_group.command("demo")
-@click.option(
-    "--people",
-    type=click.IntRange(min=100),
-    default=10_000,
-    show_default=True,
-    help="How many answer.",
-)
-@click.option(
-    "--folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Keep keys and databases there [nowhere].",
-)
-@click.option("--no-browser", is_flag=True, help="Do not open the dashboard.")
-@click.option("--exit", "leave", is_flag=True, help="Do not stay up afterwards.")
-def demo_command(
-    people: int, folder: Path | None, no_browser: bool, leave: bool
-) -> None:
-    """A whole collection in a minute: two services, simulated devices, a dashboard.
+def _audits(paths: tuple[Path, ...], auditor: str | None) -> "list[EvidenceFile]":
+    from shuffledp.service.analyst.evidence_shown import EvidenceFile
 
-    A shuffler and an analyst run as two processes on this machine, with a database each.
-    Every device randomizes its answer at its own level and seals it for the analyst; the
-    shuffler strips who sent it; the analyst certifies, opens, counts and publishes.
-    """
-    from shuffledp.service.demo import demo
-
-    # Whoever ends this ends the services, too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with ExitStack() as stack:
-        if folder is None:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        begun = time.monotonic()
-        with _bar() as (say, progress):
-            done = stack.enter_context(
-                demo(folder, num_users=people, progress=progress, say=say)
-            )
-        _show(done, time.monotonic() - begun)
-        if leave:
-            return
-        if not no_browser:
-            webbrowser.open(done.dashboard)
-        with suppress(KeyboardInterrupt):
-            click.echo("Ctrl-C ends it.")
-            while True:
-                time.sleep(1.0)
+    if bool(paths) is not bool(auditor and auditor.strip() and auditor.isprintable()):
+        raise InvalidInputError(
+            "Expected --audit with --auditor, a name: people want to know who says so."
+        )
+    return [EvidenceFile(path, auditor or "") for path in paths]
 
 
 def _say_digests(tasks: list["Task"]) -> None:
@@ -279,51 +263,4 @@ def _say_digests(tasks: list["Task"]) -> None:
         click.echo(f"sha256 of task.json of {task.identity}: {task.fingerprint}")
 
 
-@contextmanager
-def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]:
-    """Shows, on a terminal, what is being done, and how many devices have answered."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    )
-    with bar:
-        shown = bar.add_task("begin", total=None)
-        yield (
-            lambda what: bar.update(shown, description=what),
-            lambda done, total: bar.update(shown, completed=done, total=total),
-        )
-
-
-def _show(done: "Demo", seconds: float) -> None:
-    estimate = Table(title=escape(done.task.question.text))
-    for title in ("answer", "estimate", "95% interval", "truth"):
-        estimate.add_column(title, justify="left" if title == "answer" else "right")
-    for row, share in zip(
-        done.result["estimate"]["rows"], done.truth.tolist(), strict=True
-    ):
-        low, high = row["interval"]
-        estimate.add_row(
-            escape(row["name"]),
-            f"{row['value']:.1%}",
-            f"{low:.1%} to {high:.1%}",
-            f"{share:.1%}",
-        )
-    certificate = Table(title=f"What it cost everybody, at delta {done.task.delta:g}")
-    for title in ("on the device", "people", "after the shuffle", "promised"):
-        certificate.add_column(title, justify="right")
-    for level, people, spent, promise in zip(
-        done.task.choices,
-        done.result["people"],
-        done.result["spent"],
-        done.task.promise,
-        strict=True,
-    ):
-        certificate.add_row(f"{level:g}", f"{people:,}", plain(spent), plain(promise))
-    show(
-        estimate,
-        certificate,
-        f"{done.delivery.accepted:,} reports in {seconds:.0f} s.\n"
-        f"The dashboard: {done.dashboard}\n"
-        f"The shuffler:  {done.shuffler}/tasks/{done.task.identity}",
-    )
+serve_group.add_command(demo_command)

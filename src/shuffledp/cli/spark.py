@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shuffledp.cli.console import working
+from shuffledp.cli.waiting import working
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 
@@ -58,8 +58,10 @@ def opening(url: str | None) -> "Iterator[OpenShards]":
         yield open_on_all_cores
         return
     from shuffledp.scale.opening import OpenOnSpark
+    from shuffledp.scale.session import session
 
-    with on_spark(url) as spark:
+    # Without a line of waiting: a service's error output is its log.
+    with session(url) as spark:
         yield OpenOnSpark(spark)
 
 

@@ -34,6 +34,15 @@ def randomize(
 ) -> "DataFrame":
     """Returns everybody's level and message, as her device would have sent them.
 
+    >>> import secrets, shuffledp as sdp
+    >>> from shuffledp import scale
+    >>> columns = {"person": "person", "value": "answer", "level": "epsilon"}
+    >>> messages = scale.randomize(  # doctest: +SKIP
+    ...     frame, sdp.Frequency(17), secret=secrets.token_bytes(32), **columns
+    ... )
+    >>> messages.columns  # doctest: +SKIP
+    ['level', 'message']
+
     A message depends on the secret, the protocol, the person, her value and her level, and
     on nothing else: what an engine does again, on whatever machine, gives the same message.
     Two values of one person, or two protocols, have coins of their own.

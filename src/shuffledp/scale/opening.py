@@ -38,6 +38,11 @@ def open_and_tally(
 ) -> Counting:
     """Opens a batch and counts it: what one process counts, bit for bit.
 
+    >>> from shuffledp import scale
+    >>> counting = scale.open_and_tally(  # doctest: +SKIP
+    ...     spark, "hdfs://host/batch", task=task, private_key=key
+    ... )
+
     Every shard is checked against the signed manifest where it is opened: its digest, the
     order of its messages and their prefix. An engine may open a shard again, on another
     machine: each counts once.
@@ -184,10 +189,7 @@ class _Shards:
             raise DataError(f"Expected the batch as it was signed: {error}") from None
         for start in range(0, len(content), PART * size):
             part = bytes(content[start : start + PART * size])
-            starts = range(0, len(part), size)
-            counting.add(
-                shard.pile, [opener.open(part[at : at + size]) for at in starts]
-            )
+            counting.add(shard.pile, opener.open_all(part, size))
         tally = None if counting.tally is None else counting.tally.to_bytes()
         return int(name), shard.sha256, tally, int(counting.spoiled[shard.pile])
 

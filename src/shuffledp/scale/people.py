@@ -25,6 +25,14 @@ def account(
 ) -> Guarantee:
     """Certifies what a collection is worth for the people of a frame.
 
+    >>> import shuffledp as sdp
+    >>> from shuffledp import scale
+    >>> guarantee = scale.account(  # doctest: +SKIP
+    ...     frame, sdp.Frequency(17), budget="epsilon", delta=1e-6
+    ... )
+    >>> [level.epsilon_central for level in guarantee.levels]  # doctest: +SKIP
+    [0.0191044, 0.0618954]
+
     The machines count people by budget, which is exact, and the accountant is the ordinary
     one: its numbers are those of one process, to the last digit.
 
@@ -42,6 +50,10 @@ def account(
 
 def population(frame: "DataFrame", budget: str) -> Population:
     """Returns how many people have each local budget, for `shuffledp.account`.
+
+    >>> from shuffledp import scale
+    >>> scale.population(frame, "epsilon").num_users  # doctest: +SKIP
+    10000
 
     Machines count; what comes back is one number for each budget, a part of the frame at a
     time, and never a row per person. A hundred million different budgets are two columns
@@ -72,34 +84,39 @@ def population(frame: "DataFrame", budget: str) -> Population:
         return _packed(batches, budget)
 
     counted = frame.select(own).groupBy(_BUDGET).count()
-    found: list[tuple[np.ndarray, np.ndarray]] = []
+    budgets: list[np.ndarray] = [np.zeros(0)]
+    counts: list[np.ndarray] = [np.zeros(0, np.int64)]
     missing = 0
     with in_our_words():
         # Rows of the driver are objects of Python: a few of them, each with many budgets.
         for row in counted.mapInArrow(packed, schema).toLocalIterator():
             missing += row[_MISSING]
-            found.append(
-                (np.frombuffer(row[_BUDGET], "<f8"), np.frombuffer(row[_COUNT], "<i8"))
-            )
+            budgets.append(np.frombuffer(row[_BUDGET], "<f8"))
+            counts.append(np.frombuffer(row[_COUNT], "<i8"))
     if missing:
         raise MissingValueError(
             f"Expected a budget in every row of column {budget!r}, found none in "
             f"{missing:,} of them."
         )
-    budgets = np.concatenate([part for part, _ in found] or [np.zeros(0)])
-    counts = np.concatenate([part for _, part in found] or [np.zeros(0, np.int64)])
-    del found
     return _merged(budgets, counts)
 
 
-def _merged(budgets: np.ndarray, counts: np.ndarray) -> Population:
-    """Returns the population; what was written in two ways is one budget."""
-    order = np.argsort(budgets)
-    budgets, counts = budgets[order], counts[order].astype(np.int64)
-    first = np.flatnonzero(np.concatenate([[True], budgets[1:] != budgets[:-1]]))
-    if first.size < budgets.size:
-        budgets, counts = budgets[first], np.add.reduceat(counts, first)
-    return Population(budgets, counts)
+def _merged(budgets: list[np.ndarray], counts: list[np.ndarray]) -> Population:
+    """Returns the population; what was written in two ways is one budget.
+
+    Takes the parts out of the lists: there may be gigabytes of them.
+    """
+    levels, people = np.concatenate(budgets), np.concatenate(counts)
+    budgets.clear()
+    counts.clear()
+    order = np.argsort(levels)
+    levels, people = levels[order], people[order]
+    del order
+    new = np.concatenate([[True], levels[1:] != levels[:-1]])
+    if not new.all():
+        first = np.flatnonzero(new)
+        levels, people = levels[first], np.add.reduceat(people, first)
+    return Population(levels, people)
 
 
 def _packed(

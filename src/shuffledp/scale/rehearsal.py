@@ -14,6 +14,7 @@ from shuffledp.datasets.table import budgets_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomness import SystemRandom
+from shuffledp.report.rehearsed import Rehearsed
 from shuffledp.report.summary import Summary
 from shuffledp.reports import ShuffledReports
 from shuffledp.scale.checks import refuse_missing
@@ -61,8 +62,17 @@ def rehearse(
     names: tuple[str, ...] | None = None,
     confidence: float = 0.95,
     secret: bytes | None = None,
-) -> Summary:
+) -> Rehearsed:
     """Rehearses a collection: people, certificate, messages, estimate, and the truth.
+
+    >>> import shuffledp as sdp
+    >>> from shuffledp import scale
+    >>> columns = {"person": "person", "value": "answer", "level": "epsilon"}
+    >>> result = scale.rehearse(  # doctest: +SKIP
+    ...     frame, sdp.Frequency(17), delta=1e-6, **columns
+    ... )
+    >>> len(result.to_frame())  # doctest: +SKIP
+    17
 
     Args:
         frame: A row per person.
@@ -76,7 +86,8 @@ def rehearse(
         secret: As for `randomize`; by default drawn from the operating system.
 
     Returns:
-        The summary, for `report.files.write_report` or `report.terminal.estimate_table`.
+        What `shuffledp.rehearse` returns, too: it prints, and has `to_frame()`, `plot()`
+        and `report(path)`.
 
     Raises:
         InvalidInputError: If a column or parameter makes no sense, or the statistic is
@@ -90,9 +101,10 @@ def rehearse(
     )
     refuse_missing(frame, value, parts.known)
     columns = Columns(person, value, level)
-    return rehearse_parts(
+    summary = rehearse_parts(
         frame, parts, columns, stage, secret=secret, source=f"column {value}"
     )
+    return Rehearsed(summary)
 
 
 def divided(name: str) -> InParts:

@@ -25,6 +25,15 @@ _TALLY, _SUMS = "tally", 8
 def tally(frame: "DataFrame", protocol: Countable) -> Tally:
     """Counts messages: the very tally that one process would have.
 
+    >>> import secrets, shuffledp as sdp
+    >>> from shuffledp import scale
+    >>> columns = {"person": "person", "value": "answer", "level": "epsilon"}
+    >>> messages = scale.randomize(  # doctest: +SKIP
+    ...     frame, sdp.Frequency(17), secret=secrets.token_bytes(32), **columns
+    ... )
+    >>> scale.tally(messages, sdp.Frequency(17)).num_users  # doctest: +SKIP
+    10000
+
     Every part of the frame is counted where it is, and the counts are added up; whole
     numbers, so that the order of parts does not matter, nor does one that was counted
     again because a machine was lost.

@@ -140,7 +140,7 @@ async def send(
             client = await stack.enter_async_context(
                 httpx.AsyncClient(timeout=TIMEOUT, trust_env=False)
             )
-        now = await _look(client, url, expected)
+        now = await look(client, url, expected)
         # Somebody's wrong choice should not stop half of the others.
         choice_places(now.step.task, people.choices)
         stages = now.step.task.stages
@@ -164,7 +164,7 @@ async def _next(
     """Waits until the step is over, and returns the next one of its epoch."""
     waited = 0.0
     while True:
-        now = await _look(client, url, before.task.digest)
+        now = await look(client, url, before.task.digest)
         if now.step.epoch != before.epoch:
             raise Refusal(Reason.WRONG_EPOCH, "Expected the epoch to go on.")
         if now.step.stage is not before.stage:
@@ -175,5 +175,16 @@ async def _next(
         waited += _POLL
 
 
-async def _look(client: httpx.AsyncClient, url: str, expected: bytes | None) -> Now:
+async def look(client: httpx.AsyncClient, url: str, expected: bytes | None) -> Now:
+    """Returns where a task stands.
+
+    Args:
+        client: To ask with.
+        url: Of the task at the shuffler.
+        expected: As in `Now.read`.
+
+    Raises:
+        Refusal: If it is another task, or no task at all.
+        UnreachableError: If nobody answers.
+    """
     return Now.read((await ask(client, "GET", url)).document, expected)

@@ -1,18 +1,20 @@
 """The analyst's service, put together from folders and addresses."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from starlette.applications import Starlette
 
 from shuffledp.service.agreement import check_alone, load_agreed, load_former
 from shuffledp.service.analyst.app import create_analyst
-from shuffledp.service.analyst.hosted import AnalystHost
+from shuffledp.service.analyst.evidence_shown import EvidenceFile
+from shuffledp.service.analyst.hosted import AnalystHost, with_evidence
 from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import service_url
 from shuffledp.service.run import hosted_tasks, store_at
-from shuffledp.service.secrets import ANALYST_FILE, AnalystSecrets
+from shuffledp.service.secrets import ANALYST_FILE, AnalystSecrets, make_folder
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.task import Task
 
@@ -23,6 +25,8 @@ def analyst_app(
     *,
     shuffler: str | None,
     open_shards: OpenShards = open_on_all_cores,
+    keep_batches: Path | None = None,
+    audits: Sequence[EvidenceFile] = (),
 ) -> Starlette:
     """Returns the service, not started yet.
 
@@ -31,19 +35,26 @@ def analyst_app(
         database: As in `store_at`.
         shuffler: Its URL; None if the dashboard should not ask it.
         open_shards: How the messages of a batch are opened and counted.
+        keep_batches: Where published batches are kept, sealed; None to delete them.
+        audits: Evidence to show, each about one of the tasks.
 
     Raises:
-        DataError: If a file is missing or damaged, or there are the other service's keys.
+        DataError: If a file is missing or damaged, there are the other service's keys, or
+            batches cannot be kept.
         InvalidInputError: If keys belong to another task, or an address is none.
     """
     url = None if shuffler is None else service_url(shuffler)
-    tasks = hosted_tasks(folders, _load)
+    tasks = hosted_tasks(folders, partial(_load, kept=keep_batches))
+    tasks = with_evidence(tasks, audits)
+    if keep_batches is not None:
+        # What cannot be kept later would keep a result from being published.
+        make_folder(keep_batches)
     store = store_at(database, sqlite=SqliteAnalystStore)
     return create_analyst(tasks, store, shuffler_url=url, open_shards=open_shards)
 
 
-def _load(folder: Path) -> tuple[Task, AnalystHost]:
+def _load(folder: Path, *, kept: Path | None) -> tuple[Task, AnalystHost]:
     task = load_agreed(folder)
     check_alone(folder, Role.ANALYST)
     secrets = AnalystSecrets.load(folder / ANALYST_FILE)
-    return task, AnalystHost(task, secrets, load_former(folder, task))
+    return task, AnalystHost(task, secrets, load_former(folder, task), kept)

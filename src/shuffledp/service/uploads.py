@@ -131,7 +131,20 @@ class Sender:
     async def _upload(
         self, sealed: "asyncio.Future[bytes]", step: Step, count: int
     ) -> None:
-        body = await sealed
+        await self.deliver(await sealed, step, count)
+
+    async def deliver(self, body: bytes, step: Step, count: int) -> None:
+        """Uploads reports that were sealed, in a step that is open.
+
+        Args:
+            body: The upload.
+            step: That it is for.
+            count: How many reports there are.
+
+        Raises:
+            Refusal: As `answer`.
+            UnreachableError: If the shuffler does not answer.
+        """
         try:
             reply = await ask(
                 self._client, "POST", self._url, content=body, headers=_HEADERS

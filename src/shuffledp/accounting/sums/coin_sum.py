@@ -15,7 +15,7 @@ import numpy as np
 from scipy import fft
 
 from shuffledp.accounting.sums.binomial import deviation
-from shuffledp.accounting.sums.grouping import MAX_GROUPS, group_indices
+from shuffledp.accounting.sums.grouping import MAX_GROUPS, grouped_blocks
 from shuffledp.accounting.sums.logarithm import log1p
 from shuffledp.types import Complexes, Floats, Ints
 
@@ -114,11 +114,11 @@ def coin_sum(probabilities: Floats, counts: Ints) -> CoinSum:
     """Returns the sum of counts[j] coins of probability probabilities[j], for all j."""
     n: Floats = counts.astype(np.float64)
     mean = float(n @ probabilities)
-    variance = float(n @ (probabilities * (1.0 - probabilities)))
-    alone = np.zeros(probabilities.size, dtype=np.bool_)
-    if probabilities.size <= MAX_GROUPS:
-        alone[:] = True
-    elif variance < _FEW:
+    variance = float(n @ _variances(probabilities))
+    if probabilities.size > MAX_GROUPS and variance >= _FEW:
+        return CoinSum(*_grouped(probabilities, n), mean, variance)
+    alone = np.ones(probabilities.size, dtype=np.bool_)
+    if probabilities.size > MAX_GROUPS:
         # Near 1/2, 1 + c v may vanish, but only for large v, which matter for few coins.
         alone = np.abs(probabilities - 0.5) < 0.3
     means, members, powers, reach = _grouped(probabilities[~alone], n[~alone])
@@ -133,23 +133,29 @@ def coin_sum(probabilities: Floats, counts: Ints) -> CoinSum:
     )
 
 
+def _variances(probabilities: Floats) -> Floats:
+    found: Floats = 1.0 - probabilities
+    found *= probabilities
+    return found
+
+
 def _grouped(probabilities: Floats, n: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Returns mean, size, central power sums and reach of groups of similar coins."""
     if probabilities.size == 0:
         return np.zeros(0), np.zeros(0), np.zeros((_TERMS, 0)), np.zeros(0)
-    group = group_indices(probabilities)
-    people = np.bincount(group, weights=n)
-    means: Floats = np.bincount(group, weights=n * probabilities) / np.maximum(
-        people, 1
-    )
-    offset = probabilities - means[group]
-    reach = np.zeros(people.size)
-    np.maximum.at(reach, group, np.abs(offset))
-    powers = np.zeros((_TERMS, people.size))
-    term = n * offset
-    for order in range(_TERMS):
-        term *= offset
-        powers[order] = np.bincount(group, weights=term)
+    people, means, reach = np.zeros((3, MAX_GROUPS))
+    for block, group in grouped_blocks(probabilities):
+        np.add.at(people, group, n[block])
+        np.add.at(means, group, n[block] * probabilities[block])
+    means /= np.maximum(people, 1)
+    powers = np.zeros((_TERMS, MAX_GROUPS))
+    for block, group in grouped_blocks(probabilities):
+        offset = probabilities[block] - means[group]
+        np.maximum.at(reach, group, np.abs(offset))
+        term = n[block] * offset
+        for order in range(_TERMS):
+            term *= offset
+            np.add.at(powers[order], group, term)
     used = people > 0
     members: Floats = people[used].astype(np.float64)
     return means[used], members, powers[:, used], reach[used]

@@ -1,4 +1,11 @@
-"""Putting many distinct probabilities into few groups of similar ones."""
+"""Putting many distinct probabilities into few groups of similar ones.
+
+A crowd may have a hundred million levels. Sums over a group are taken one block of levels
+after the other, in the order of the levels: the same additions as over all of them at
+once, to the last bit, without arrays as long as the crowd.
+"""
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,6 +13,9 @@ from numpy.typing import NDArray
 from shuffledp.types import Floats
 
 MAX_GROUPS = 64
+
+# Levels at a time, which stay in a processor's cache.
+_BLOCK = 1 << 15
 
 
 def group_indices(
@@ -18,7 +28,28 @@ def group_indices(
         num_groups: How many cells there are; MAX_GROUPS if it is not said.
     """
     num_groups = MAX_GROUPS if num_groups is None else num_groups
-    low, high = probabilities.min(), probabilities.max()
+    ends = float(probabilities.min()), float(probabilities.max())
+    return _cells(probabilities, ends, num_groups)
+
+
+def grouped_blocks(
+    probabilities: Floats,
+) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    """Gives where each block of levels is, and the groups that `group_indices` finds.
+
+    Args:
+        probabilities: At least one, shape (levels,).
+    """
+    ends = float(probabilities.min()), float(probabilities.max())
+    for start in range(0, probabilities.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        yield block, _cells(probabilities[block], ends, MAX_GROUPS)
+
+
+def _cells(
+    probabilities: Floats, ends: tuple[float, float], num_groups: int
+) -> NDArray[np.int64]:
+    low, high = ends
     # Equal probabilities have no width, and belong to one group.
     scale = num_groups / max(high - low, 1e-300)
     cells: NDArray[np.int64] = ((probabilities - low) * scale).astype(np.int64)

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shuffledp.errors import DataError
 from shuffledp.extras import require
+from shuffledp.service.analyst.evidence_shown import evidence_part
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.ledger import ledger_of, replacements
 from shuffledp.service.analyst.pages import Pages
@@ -91,6 +93,25 @@ class Answers:
         """Returns what was published of an epoch."""
         return JSONResponse((await self._published(request))[1])
 
+    async def get_audit(self, request: Request) -> Response:
+        """Returns the evidence that an auditor handed over, as it is."""
+        hosted = self.hosted(request)
+        if hosted.evidence is None:
+            raise Refusal(Reason.NOT_FOUND, "Expected evidence: none was handed over.")
+        _, records = await self._read(hosted.task)
+        try:
+            evidence, _ = await run_in_threadpool(
+                hosted.evidence.about, hosted.task, published=_published(records)
+            )
+        except DataError:
+            # Where the file is is nobody's business.
+            raise Refusal(
+                Reason.NOT_FOUND,
+                "Expected evidence about published epochs of this task: the file is about "
+                "others, or unreadable.",
+            ) from None
+        return JSONResponse(evidence.to_dict())
+
     async def get_messages(self, request: Request) -> Response:
         """Returns the SHA-256 of all messages of a published epoch, 32 bytes each."""
         task, epoch = self.hosted(request).task, request.path_params["epoch"]
@@ -123,12 +144,20 @@ class Answers:
 
     async def show_task(self, request: Request) -> Response:
         """Shows one task, and its last epoch or the one that is asked for."""
-        task, epoch = self.hosted(request).task, request.path_params.get("epoch")
+        hosted, epoch = self.hosted(request), request.path_params.get("epoch")
+        task = hosted.task
         state, records = await self._read(task)
         last = records[-1] if records else None
         shown = last if epoch is None else _over(records, epoch)
         formers = await run_in_threadpool(self._store.formers, task)
         progress = await ask_shuffler(self._shuffler_url, task)
+        audit = await run_in_threadpool(
+            evidence_part,
+            hosted.evidence,
+            task,
+            published=_published(records),
+            epoch=None if shown is None else shown.epoch,
+        )
         page = await run_in_threadpool(
             self._pages.task,
             state,
@@ -137,6 +166,7 @@ class Answers:
             progress,
             shuffler_named=self._shuffler_url is not None,
             formers=formers,
+            audit=audit,
         )
         return HTMLResponse(page)
 
@@ -171,6 +201,10 @@ class Answers:
     async def _read(self, task: Task) -> tuple[AnalystState, list[EpochRecord]]:
         state = await run_in_threadpool(self._store.state, task)
         return state, await run_in_threadpool(self._store.epochs, task)
+
+
+def _published(records: Sequence[EpochRecord]) -> set[int]:
+    return {record.epoch for record in records if record.published}
 
 
 def _over(records: Sequence[EpochRecord], epoch: int) -> EpochRecord:

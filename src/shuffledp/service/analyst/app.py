@@ -78,6 +78,7 @@ def create_analyst(
             Route(f"{one}/epochs/{{epoch:int}}", answers.get_result),
             Route(f"{one}/epochs/{{epoch:int}}/messages", answers.get_messages),
             Route(f"{one}/former/{{digest}}", answers.get_former),
+            Route(f"{one}/audit", answers.get_audit),
             Route(f"{one}/dashboard", answers.show_task),
             Route(f"{one}/dashboard/{{epoch:int}}", answers.show_task),
             Route(f"{one}/results/{{epoch:int}}", answers.show_result),

@@ -1,5 +1,7 @@
 """Headers of every answer: pages run nothing, load nothing from elsewhere, stay nowhere."""
 
+from collections.abc import Mapping
+
 from shuffledp.extras import require
 
 require("starlette", extra="service", what="A service")
@@ -23,15 +25,15 @@ HEADERS = {
 class SecurityHeaders:
     """Middleware that adds them."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, headers: Mapping[str, str] = HEADERS) -> None:
+        self._app, self._headers = app, headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                MutableHeaders(scope=message).update(self._headers)
             await send(message)
 
         await self._app(scope, receive, with_headers)

@@ -94,9 +94,8 @@ class _Openers:
             content = file.read(part.messages * size)
         if len(content) != part.messages * size:
             raise DataError("Expected the batch as it was received.")
-        starts = range(0, len(content), size)
         counting = Counting(self.step)
-        counting.add(part.pile, [opener.open(content[at : at + size]) for at in starts])
+        counting.add(part.pile, opener.open_all(content, size))
         return counting
 
 

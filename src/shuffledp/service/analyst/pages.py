@@ -8,7 +8,9 @@ from typing import Any
 
 from shuffledp.accounting.certificate import read_certificate
 from shuffledp.extras import require
-from shuffledp.report.words import plain, shown
+from shuffledp.numerals import plain
+from shuffledp.report.words import shown
+from shuffledp.service.analyst.evidence_shown import HEIGHT
 from shuffledp.service.analyst.figures import figure_of
 from shuffledp.service.analyst.ledger import ledger_of, replacements
 from shuffledp.service.analyst.picture import WIDTH, picture_of
@@ -76,6 +78,7 @@ class Pages:
         *,
         shuffler_named: bool,
         formers: Sequence[Former],
+        audit: dict[str, Any] | None,
     ) -> str:
         """Returns the page of one task.
 
@@ -86,6 +89,7 @@ class Pages:
             progress: What the shuffler says; None if it is not reachable.
             shuffler_named: Whether it is known where the shuffler is.
             formers: The tasks whose keys were replaced, in order.
+            audit: What an auditor handed over, from `evidence_part`; None if nobody did.
         """
         task = state.task
         collecting = progress is not None and progress.phase in ("open", "closed")
@@ -108,6 +112,8 @@ class Pages:
             record=record,
             records=records,
             path="dashboard",
+            audit=audit,
+            height=HEIGHT,
             **_result_part(task, record),
             ledger=ledger_of(state, records),
             replaced=[

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from shuffledp.report.words import plain, shown
+from shuffledp.numerals import plain
+from shuffledp.report.words import shown
 from shuffledp.service.analyst.figures import Bar, Figure, Tick, figure_of
 from shuffledp.service.wire.task import Task
 from shuffledp.version import __version__

@@ -140,6 +140,28 @@ def check_room(folder: Path, batches: Iterable[SealedBatch]) -> None:
         file.flush()
 
 
+def keep(batch: SealedBatch, folder: Path) -> None:
+    """Keeps a batch in another folder too: all of it, or nothing if it is there already.
+
+    Raises:
+        OSError: If there is no room.
+    """
+    if folder.is_dir():
+        return
+    incoming = folder.with_name(f"{folder.name}{_INCOMING}")
+    shutil.rmtree(incoming, ignore_errors=True)
+    incoming.mkdir(mode=0o700, parents=True)
+    for path in (batch.folder / _MANIFEST, *(each.path for each in batch.shards())):
+        # The folder may be on another disk.
+        with path.open("rb") as sealed, (incoming / path.name).open("xb") as file:
+            shutil.copyfileobj(sealed, file)
+            file.flush()
+            os.fsync(file.fileno())
+    sync_folder(incoming)
+    incoming.rename(folder)
+    sync_folder(folder.parent)
+
+
 def forget(folder: Path) -> None:
     """Deletes the folder of a batch; what comes too late finds it no more."""
     over = folder.with_name(f"{secrets.token_hex(16)}.over")

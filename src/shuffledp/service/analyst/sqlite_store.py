@@ -1,13 +1,10 @@
 """A store in one SQLite file, and sealed batches in folders beside it.
 
 A batch is on the disk, whole, before the database names it; the database forgets it before
-it is deleted. When the store is opened, whatever the database does not name is deleted, but
-for a batch whose other shards may still come.
+it is deleted.
 """
 
-import hashlib
 import json
-import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
@@ -15,12 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from shuffledp.errors import DataError
-from shuffledp.service.analyst.sealed_batch import (
-    SealedBatch,
-    check_room,
-    forget,
-    sync_folder,
-)
+from shuffledp.service.analyst.batch_folder import BatchFolder
+from shuffledp.service.analyst.sealed_batch import SealedBatch, forget, sync_folder
 from shuffledp.service.analyst.store import (
     EpochRecord,
     Former,
@@ -34,7 +27,6 @@ from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystStat
 from shuffledp.service.database import Layout, OwnFile, the_kept
 from shuffledp.service.metrics import STORAGE_ERRORS
 from shuffledp.service.wire.batch import BatchHeader
-from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
 
@@ -62,10 +54,9 @@ class SqliteAnalystStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._folder = path.with_name(f"{path.name}.batches")
+        self._folder = BatchFolder(path.with_name(f"{path.name}.batches"))
         self._lock = threading.Lock()
         self._file: OwnFile | None = None
-        self._begun: dict[str, SealedBatch] = {}
 
     def open(self, tasks: Iterable[Task], formers: Iterable[Task] = ()) -> list[Task]:
         """Opens the database, and begins tasks that are new.
@@ -76,7 +67,7 @@ class SqliteAnalystStore:
         """
         tasks, before = list(tasks), {former.digest: former for former in formers}
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.make()
         except OSError as error:
             raise DataError(f"Could not open the database {self.path}.") from error
         self._file = OwnFile(self.path, _LAYOUT)
@@ -106,7 +97,7 @@ class SqliteAnalystStore:
         """Raises Refusal unless there is room for what is missing of begun batches."""
         try:
             with self._lock:
-                check_room(self._folder, self._begun.values())
+                self._folder.check_room()
         except OSError as error:
             raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
 
@@ -119,24 +110,19 @@ class SqliteAnalystStore:
         self, task: Task, header: BatchHeader, manifest: bytes
     ) -> SealedBatch | None:
         """Keeps a manifest; what came before of another batch of the task is deleted."""
-        folder = self._folder / _sealed_name(task.identity, header.batch_id)
         with self._lock:
             state = self._state(task)
             if state.receive(header) is state:
                 return None
-            before = self._begun.get(task.identity)
             try:
-                if before is not None and before.folder != folder:
-                    forget(before.folder)
-                self._begun[task.identity] = SealedBatch.begin(folder, header, manifest)
+                return self._folder.begin(task, header, manifest)
             except OSError as error:
                 STORAGE_ERRORS.inc()
                 raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
-            return self._begun[task.identity]
 
     def begun_batch(self, task: Task) -> SealedBatch | None:
         """Returns the batch whose shards are coming in; None if there is none."""
-        return self._begun.get(task.identity)
+        return self._folder.begun(task)
 
     def receive(
         self, task: Task, batch: SealedBatch, acknowledged: bytes | None
@@ -160,7 +146,7 @@ class SqliteAnalystStore:
             except (OSError, sqlite3.Error) as error:
                 STORAGE_ERRORS.inc()
                 raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
-            self._begun.pop(task.identity, None)
+            self._folder.received(task)
 
     def sealed(self, task: Task) -> SealedBatch:
         """Returns the batch that is to be counted."""
@@ -169,7 +155,7 @@ class SqliteAnalystStore:
         if state.phase is not AnalystPhase.RECEIVED:
             raise DataError("Expected a batch that waits to be counted.")
         try:
-            return SealedBatch.read(self._sealed_path(state), task)
+            return SealedBatch.read(self._folder.sealed(state), task)
         except (OSError, Refusal) as error:
             raise DataError("Expected the batch as it was received.") from error
 
@@ -184,19 +170,11 @@ class SqliteAnalystStore:
 
     def list_messages(self, state: AnalystState, listed: Iterable[bytes]) -> bytes:
         """Keeps the public list of the messages of the epoch that is being counted."""
-        path, digest = self.messages(state.task, state.epoch), hashlib.sha256()
-        with path.open("wb") as file:
-            for part in listed:
-                digest.update(part)
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        sync_folder(self._folder)
-        return digest.digest()
+        return self._folder.list_messages(state, listed)
 
     def messages(self, task: Task, epoch: int) -> Path:
         """Returns the file of this list, which is there if the epoch is published."""
-        return self._folder / _messages_name(task.identity, epoch)
+        return self._folder.messages(task, epoch)
 
     def planned(self, state: AnalystState, acknowledged: bytes) -> None:
         """Keeps a plan and its acknowledgement, and deletes the batch of choices."""
@@ -208,7 +186,7 @@ class SqliteAnalystStore:
                     "WHERE task = ? AND batch_id = ?",
                     (acknowledged, state.task.identity, state.batch_id),
                 )
-            forget(self._sealed_path(state))
+            forget(self._folder.sealed(state))
 
     def finish(self, state: AnalystState, record: EpochRecord) -> None:
         """Keeps how an epoch ended, and deletes its batch."""
@@ -216,7 +194,7 @@ class SqliteAnalystStore:
             with self._transaction():
                 self._write_state(state)
                 self._write_record(state.task, record)
-            forget(self._sealed_path(state))
+            forget(self._folder.sealed(state))
 
     def epochs(self, task: Task) -> list[EpochRecord]:
         """Returns all epochs that are over, in order."""
@@ -308,46 +286,12 @@ class SqliteAnalystStore:
             (task.identity, record.epoch, write_record(record)),
         )
 
-    def _sealed_path(self, state: AnalystState) -> Path:
-        return self._folder / _sealed_name(state.task.identity, state.batch_id)
-
     def _delete_unnamed(self, tasks: Iterable[Task]) -> None:
-        """Deletes batches that are over or can never be received, and half files."""
         rows = self._open_database.execute("SELECT task, value FROM states").fetchall()
-        waiting = {
-            _sealed_name(identity, batch_id)
+        waiting = [
+            (identity, batch_id)
             for identity, value in rows
             if (batch_id := waiting_batch(value)) is not None
-        }
+        ]
         over = self._open_database.execute("SELECT task, epoch FROM epochs").fetchall()
-        listed = {_messages_name(identity, epoch) for identity, epoch in over}
-        served = {task.identity: task for task in tasks}
-        for path in self._folder.iterdir():
-            if path.name in waiting | listed:
-                continue
-            if not path.is_dir():
-                path.unlink()
-            elif not self._goes_on(path, served.get(path.name.partition(".")[0])):
-                forget(path)
-
-    def _goes_on(self, folder: Path, task: Task | None) -> bool:
-        """Tells whether shards of a batch may still come, and waits for them."""
-        if task is None or task.identity in self._begun:
-            return False
-        try:
-            batch, state = SealedBatch.read(folder, task), self._state(task)
-            if state.receive(batch.header) is state:
-                return False
-        except (OSError, Refusal):
-            return False
-        batch.tidy()
-        self._begun[task.identity] = batch
-        return True
-
-
-def _sealed_name(identity: str, batch_id: bytes | None) -> str:
-    return f"{identity}.{to_text(batch_id or b'')}.sealed"
-
-
-def _messages_name(identity: str, epoch: int) -> str:
-    return f"{identity}.{epoch}.messages"
+        self._folder.delete_unnamed(waiting, over, map(self._state, tasks))

@@ -12,7 +12,7 @@ from shuffledp.identity import Identity
 from shuffledp.service.analyst.hosted import AnalystHost, nothing
 from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
 from shuffledp.service.analyst.results import result_of
-from shuffledp.service.analyst.sealed_batch import SealedBatch
+from shuffledp.service.analyst.sealed_batch import SealedBatch, keep
 from shuffledp.service.analyst.store import AnalystStore, EpochRecord
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.collection.certificate import Verdict, judge
@@ -120,6 +120,8 @@ class Work:
             spent=spent,
             listed=listed,
         )
+        if (kept := self._hosted.kept) is not None:
+            keep(batch, kept / f"{self._task.identity}.{state.epoch}")
         result = signed(RESULT, said, self._hosted.secrets.signing_key)
         self._finish(
             state, EpochRecord(state.epoch, people, spent, True, result=result)

@@ -18,8 +18,9 @@ from shuffledp.service.shuffler.analyst_client import (
     AnalystFullError,
     UnansweredError,
 )
+from shuffledp.service.shuffler.record import Attempts
 from shuffledp.service.shuffler.steps import Steps
-from shuffledp.service.shuffler.store import Attempts, ShufflerStore, full
+from shuffledp.service.shuffler.store import ShufflerStore, full
 from shuffledp.service.wire.refusal import Reason, Refusal
 
 

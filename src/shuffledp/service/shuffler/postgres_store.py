@@ -48,20 +48,17 @@ from shuffledp.service.shuffler.postgres_tables import (
     people_of,
     write,
 )
-from shuffledp.service.shuffler.store import (
-    STEP_TABLES,
+from shuffledp.service.shuffler.record import (
     Attempts,
-    Keep,
     Record,
-    Seal,
     added,
     first_row,
     goes_on,
     nobody,
     read_row,
-    table_name,
     write_attempts,
 )
+from shuffledp.service.shuffler.store import STEP_TABLES, Keep, Seal, table_name
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.task import Task
 

@@ -6,15 +6,13 @@ from typing import Any
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.shuffler.postgres_batch import SEALED, make_table
 from shuffledp.service.shuffler.postgres_sessions import LAYING_OUT, lock_step
-from shuffledp.service.shuffler.store import (
-    LAYOUT,
+from shuffledp.service.shuffler.record import (
     Attempts,
-    moved,
     nobody,
-    table_name,
     write_attempts,
     write_state,
 )
+from shuffledp.service.shuffler.store import LAYOUT, moved, table_name
 
 
 async def check_layout(connection: Any) -> None:

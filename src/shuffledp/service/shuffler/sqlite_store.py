@@ -22,28 +22,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import DataError
-from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
+from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.database import OwnFile
-from shuffledp.service.shuffler.marks import MARK_SIZE
-from shuffledp.service.shuffler.sorting import Sorting, pieces
-from shuffledp.service.shuffler.store import (
-    LAYOUT,
-    MANIFEST,
-    STEP_TABLES,
+from shuffledp.service.shuffler.record import (
     Attempts,
-    Keep,
     Record,
-    Seal,
     added,
     first_row,
-    full,
     goes_on,
-    moved,
     nobody,
     read_row,
-    table_name,
     write_attempts,
     write_state,
+)
+from shuffledp.service.shuffler.sqlite_tables import (
+    drop_tables,
+    keep_arrivals,
+    known_marks,
+    make_batch,
+    make_tables,
+)
+from shuffledp.service.shuffler.store import (
+    LAYOUT,
+    Keep,
+    Seal,
+    full,
+    moved,
+    table_name,
 )
 from shuffledp.service.wire.task import Task
 
@@ -53,13 +58,6 @@ Result = TypeVar("Result")
 # copied from the log to its place once for many marks.
 _CACHE = 16_384
 _LOG = 16_384
-
-# One statement over one blob: thousands of small ones would give the interpreter's lock
-# away, and wait for it, thousands of times.
-_EACH = """WITH RECURSIVE each(place) AS (
-    SELECT 0 WHERE ?2 > 0 UNION ALL SELECT place + 1 FROM each WHERE place + 1 < ?2
-)"""
-_MARK = f"substr(?1, place * {MARK_SIZE} + 1, {MARK_SIZE})"
 
 
 class SqliteStore:
@@ -178,64 +176,27 @@ class SqliteStore:
                 row = list(first_row(state))
                 insert = "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)"
                 database.execute(insert, (name, *row))
-                self._make_tables(state)
+                make_tables(database, state)
             refused = self._refused(name)
         return read_row(row, tasks, refused)
 
     def _add(
         self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
     ) -> tuple[int, ...]:
-        name = table_name(state.task)
         with self._transaction() as database:
             people = self._people(state)
-            found = database.execute(
-                f"{_EACH} SELECT place FROM each WHERE EXISTS"
-                f" (SELECT 1 FROM marks_{name} WHERE mark = {_MARK})",
-                (marks.tobytes(), len(marks)),
-            ).fetchall()
-            known = np.zeros(len(marks), dtype=np.bool_)
-            known[[place for (place,) in found]] = True
-            arrivals = keep(known)
+            arrivals = keep(known_marks(database, state.task, marks))
             if not len(arrivals.marks):
                 return people
-            database.execute(
-                f"{_EACH} INSERT INTO marks_{name} SELECT {_MARK} FROM each",
-                (arrivals.marks.tobytes(), len(arrivals.marks)),
-            )
-            database.executemany(
-                f"INSERT INTO messages_{name} VALUES (?, ?)",
-                ((pile, c) for pile, c in enumerate(arrivals.piles) if c),
-            )
+            keep_arrivals(database, state.task, arrivals)
             people = tuple(a + b for a, b in zip(people, arrivals.people, strict=True))
             self._write(state, people)
         return people
 
     def _fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
-        name = table_name(state.task)
-        keep = f"INSERT INTO batch_{name} VALUES (?, ?, ?)"
-        of_shard = f"FROM batch_{name} WHERE shard = ?"
         with self._transaction() as database:
             people = self._people(state)
-            database.execute(
-                f"CREATE TABLE batch_{name} (shard INTEGER NOT NULL,"
-                " piece INTEGER NOT NULL, content BLOB NOT NULL,"
-                " PRIMARY KEY (shard, piece))"
-            )
-            sorting = Sorting(state.step, people)
-            for pile, content in database.execute(f"SELECT * FROM messages_{name}"):
-                if sorting.add(pile, content):
-                    database.executemany(keep, sorting.deal())
-            database.executemany(keep, sorting.deal())
-            database.execute(f"DROP TABLE messages_{name}")
-            database.execute(f"DROP TABLE marks_{name}")
-            for place in sorting.places:
-                rows = database.execute(f"SELECT content {of_shard}", (place,))
-                spilled = [content for (content,) in rows]
-                # The pages of what was dealt to it take what is sorted.
-                database.execute(f"DELETE {of_shard}", (place,))
-                database.executemany(keep, sorting.sort(place, spilled))
-            after, manifest = seal(people, sorting.bits, tuple(sorting.shards))
-            database.executemany(keep, pieces(MANIFEST, manifest))
+            after = make_batch(database, state, people, seal)
             self._write(after, people)
         self._empty_log()
         return after
@@ -248,10 +209,8 @@ class SqliteStore:
             if goes_on(before, after):
                 people = known
             else:
-                for table in STEP_TABLES:
-                    name = f"{table}_{table_name(before.task)}"
-                    database.execute(f"DROP TABLE IF EXISTS {name}")
-                self._make_tables(after)
+                drop_tables(database, before.task)
+                make_tables(database, after)
                 database.execute(
                     "UPDATE task SET shown = ? WHERE name = ?",
                     (json.dumps(nobody(after)), table_name(after.task)),
@@ -291,16 +250,6 @@ class SqliteStore:
     def _check(self) -> None:
         with self._transaction():
             pass
-
-    def _make_tables(self, state: ShufflerState) -> None:
-        """Makes the tables of a step, if one begins."""
-        if state.phase is ShufflerPhase.OPEN:
-            name = table_name(state.task)
-            for table in (
-                f"marks_{name} (mark BLOB PRIMARY KEY) WITHOUT ROWID",
-                f"messages_{name} (pile INTEGER NOT NULL, content BLOB NOT NULL)",
-            ):
-                self._connection.execute(f"CREATE TABLE {table}")
 
     def _people(self, state: ShufflerState) -> tuple[int, ...]:
         row = self._row(

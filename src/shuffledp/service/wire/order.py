@@ -2,8 +2,9 @@
 
 So the order is a function of which sealed messages there are: whoever makes a batch has
 nothing to draw and nothing to keep secret, whoever gets one can check it, and no message
-can come twice. docs/theorem.md proves that it is worth a uniformly random one. Shards of a
-pile follow each other in this order: each holds what its prefix says, and is in order.
+can come twice. docs/theory/theorem.md proves that it is worth a uniformly random one.
+Shards of a pile follow each other in this order: each holds what its prefix says, and is in
+order.
 """
 
 import hashlib

@@ -156,3 +156,12 @@ class Opener:
             return self._primitives.decrypt(sealed, self._key, self._info)
         except (InvalidTag, ValueError):
             return None
+
+    def open_all(self, sealed: bytes, size: int) -> list[bytes | None]:
+        """Returns what `open` does of each message.
+
+        Args:
+            sealed: One after the other.
+            size: Bytes of each.
+        """
+        return [self.open(sealed[at : at + size]) for at in range(0, len(sealed), size)]

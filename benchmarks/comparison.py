@@ -1,0 +1,263 @@
+"""The same survey by this library and by others, with what each states about privacy.
+
+    pip install opendp pipeline-dp dp-accounting multi-freq-ldpy
+    pip install pure-ldp scikit-learn statsmodels
+    python benchmarks/comparison.py > docs/reference/comparison-numbers.md
+
+The last two are what pure-ldp imports and does not name.
+
+10,000 people, 16 categories. Where everybody randomizes, it is at level 1; where a curator
+sees all values, she adds the noise of the central epsilon that is certified here for level
+1 after the shuffle. Neighbors differ in one person's value: libraries that add and remove
+people get the noise that this takes. A second table has what accountants and published
+bounds state about the first of these surveys. What is not installed is named as such.
+"""
+
+import importlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+from machine import describe
+
+import shuffledp as sdp
+from shuffledp.papers.bounds.bound import Setting
+from shuffledp.papers.bounds.catalog import PUBLISHED
+from shuffledp.types import Floats, Ints
+
+NUM_USERS, NUM_CATEGORIES, LEVEL, DELTA, REPETITIONS = 10_000, 16, 1.0, 1e-6, 20
+MIXED = {0.5: 2_500, 1.0: 5_000, 2.0: 2_500}
+LABELS = range(NUM_CATEGORIES)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One way of doing the work.
+
+    Attributes:
+        package: Whose it is, as the package index names it.
+        what: Which of its functions, in words.
+        seen_by: Who sees people's values as they are.
+        states: What it states about everybody's privacy.
+        estimate: From values, shape (n,), to shares, shape (k,).
+    """
+
+    package: str
+    what: str
+    seen_by: str
+    states: str
+    estimate: Callable[[Ints], Floats]
+
+
+def main() -> None:
+    """Prints both tables."""
+    surveys()
+    print("\n## What is stated of the first survey\n")
+    accountants()
+    print(f"\n{describe()}.")
+
+
+def surveys() -> None:
+    """Prints who does the work, and how well."""
+    alike = sdp.Population.from_counts({LEVEL: NUM_USERS})
+    mixed = sdp.Population.from_counts(MIXED)
+    central = certified(alike)[0]
+    levels = ", ".join(f"{level:g}" for level in MIXED)
+    local = f"{LEVEL:g} to whoever sees a message"
+    epsilons = ", ".join(f"{epsilon:.4f}" for epsilon in certified(mixed))
+    curator = f"{central:.4f}, if the curator is trusted"
+    peers = (
+        Peer(
+            "shuffledp",
+            "`Frequency`, everybody at 1",
+            "nobody",
+            f"{local}; {central:.4f} after the shuffle, certified",
+            partial(ours, alike),
+        ),
+        Peer(
+            "shuffledp",
+            f"`Frequency`, everybody at her own of {levels}",
+            "nobody",
+            f"own level to whoever sees a message; {epsilons} after the shuffle, certified",
+            partial(ours, mixed),
+        ),
+        Peer("multi-freq-ldpy", "`GRR_Client`", "nobody", local, multi_freq),
+        Peer("pure-ldp", "`DEClient`", "nobody", local, pure),
+        Peer("opendp", "`make_randomized_response`", "nobody", local, opendp_local),
+        Peer(
+            "opendp",
+            "`make_count_by_categories`, Laplace noise",
+            "the curator",
+            curator,
+            partial(opendp_central, central),
+        ),
+        Peer(
+            "pipeline-dp",
+            "`DPEngine.aggregate`, Laplace noise",
+            "the curator",
+            curator,
+            partial(pipeline, central),
+        ),
+    )
+    print(
+        "| library | what ran | who sees values | epsilon that is stated | error | CPU |"
+    )
+    print("|---|---|---|---|---:|---:|")
+    for peer in peers:
+        print(row(peer))
+    print(
+        f"\nEpsilons at delta {DELTA:g}; error: root mean square over {NUM_CATEGORIES} "
+        f"shares and {REPETITIONS} surveys, in percentage points; CPU: of one survey."
+    )
+
+
+def accountants() -> None:
+    """Prints what is stated about everybody at level 1, once and 16 times."""
+    people = sdp.Population.from_counts({LEVEL: NUM_USERS})
+    print("| who states it | what is known of it | epsilon, once | 16 times |")
+    print("|---|---|---:|---:|")
+    frequency = sdp.Frequency(NUM_CATEGORIES)
+    levels = [
+        sdp.account(frequency, people, delta=DELTA, rounds=rounds).levels[0]
+        for rounds in (1, 16)
+    ]
+    once, often = (level.epsilon_central for level in levels)
+    print(f"| shuffledp | certified | {once:.5f} | {often:.4f} |")
+    once, often = (level.epsilon_central_lower for level in levels)
+    print(
+        f"| shuffledp | an attack: nobody can promise less | {once:.5f} | {often:.4f} |"
+    )
+    setting = Setting(people, mechanism=sdp.KRandomizedResponse(NUM_CATEGORIES))
+    for bound in PUBLISHED:
+        try:
+            stated = f"{bound.epsilon(setting, DELTA):.5f}"
+        except sdp.OutsidePreconditions:
+            continue
+        print(f"| {bound.source} | {bound.proven} | {stated} | |")
+    try:
+        named = f"dp-accounting {version('dp-accounting')}"
+    except PackageNotFoundError:
+        print("| dp-accounting | not installed | | |")
+        return
+    losses = importlib.import_module("dp_accounting.pld.privacy_loss_distribution")
+    random = NUM_CATEGORIES / (np.exp(LEVEL) + NUM_CATEGORIES - 1)
+    lone = losses.from_randomized_response(float(random), NUM_CATEGORIES)
+    once, often = (
+        lone.self_compose(rounds).get_epsilon_for_delta(DELTA) for rounds in (1, 16)
+    )
+    print(f"| {named} | proven, without a shuffle | {once:.5f} | {often:.4f} |")
+
+
+def certified(people: sdp.Population) -> list[float]:
+    """Returns the central epsilon of every level."""
+    guarantee = sdp.account(sdp.Frequency(NUM_CATEGORIES), people, delta=DELTA)
+    return [level.epsilon_central for level in guarantee.levels]
+
+
+def row(peer: Peer) -> str:
+    """Runs a peer, and returns its line of the table."""
+    try:
+        # Not the version that was installed from this folder at some time.
+        known = (
+            sdp.__version__ if peer.package == "shuffledp" else version(peer.package)
+        )
+        named = f"{peer.package} {known}"
+    except PackageNotFoundError:
+        return f"| {peer.package} | {peer.what} | {peer.seen_by} | not installed | | |"
+    rng = np.random.default_rng(1)
+    weights = 1.0 / np.arange(1, NUM_CATEGORIES + 1)
+    squares, begun = [], time.process_time()
+    for _ in range(REPETITIONS):
+        values = rng.choice(NUM_CATEGORIES, NUM_USERS, p=weights / weights.sum())
+        truth = np.bincount(values, minlength=NUM_CATEGORIES) / NUM_USERS
+        squares.append(np.mean((np.asarray(peer.estimate(values)) - truth) ** 2))
+    seconds = (time.process_time() - begun) / REPETITIONS
+    error = 100.0 * np.sqrt(np.mean(squares))
+    return (
+        f"| {named} | {peer.what} | {peer.seen_by} | {peer.states} "
+        f"| {error:.2f} | {seconds:.2g} s |"
+    )
+
+
+def ours(people: sdp.Population, values: Ints) -> Floats:
+    """Message by message, as devices, a shuffler and an analyst would."""
+    rng = np.random.default_rng()
+    frequency = sdp.Frequency(NUM_CATEGORIES)
+    levels = rng.permutation(people.budgets())
+    reports = frequency.randomize(values, levels, rng=rng)
+    return frequency.estimate(sdp.shuffle(reports, rng=rng), people).value
+
+
+def multi_freq(values: Ints) -> Floats:
+    """Arcolezi et al. (2022), arXiv:2205.02648."""
+    module = importlib.import_module("multi_freq_ldpy.pure_frequency_oracles.GRR")
+    reports = [module.GRR_Client(int(v), NUM_CATEGORIES, LEVEL) for v in values]
+    return np.asarray(module.GRR_Aggregator_MI(reports, NUM_CATEGORIES, LEVEL))
+
+
+def pure(values: Ints) -> Floats:
+    """Cormode, Maddock, Maple (2021); its categories begin at 1."""
+    module = importlib.import_module("pure_ldp.frequency_oracles")
+    client = module.DEClient(epsilon=LEVEL, d=NUM_CATEGORIES)
+    server = module.DEServer(epsilon=LEVEL, d=NUM_CATEGORIES)
+    for value in values:
+        server.aggregate(client.privatise(int(value) + 1))
+    return np.array([server.estimate(label + 1) for label in LABELS]) / NUM_USERS
+
+
+def opendp_local(values: Ints) -> Floats:
+    """OpenDP's randomized response; it has no estimator, which is two lines here."""
+    opendp = importlib.import_module("opendp.prelude")
+    opendp.enable_features("contrib")
+    kept = float(np.exp(LEVEL) / (np.exp(LEVEL) + NUM_CATEGORIES - 1))
+    device = opendp.m.make_randomized_response(list(LABELS), kept)
+    messages = np.bincount([device(int(v)) for v in values], minlength=NUM_CATEGORIES)
+    other = (1.0 - kept) / (NUM_CATEGORIES - 1)
+    return (messages / NUM_USERS - other) / (kept - other)
+
+
+def opendp_central(epsilon: float, values: Ints) -> Floats:
+    """OpenDP's histogram: replacing a value is removing one and adding another."""
+    opendp = importlib.import_module("opendp.prelude")
+    opendp.enable_features("contrib")
+    counts = opendp.t.make_count_by_categories(
+        opendp.vector_domain(opendp.atom_domain(T=int)),
+        opendp.symmetric_distance(),
+        categories=list(LABELS),
+        null_category=False,
+    )
+    noisy = counts >> opendp.m.then_laplace(scale=2.0 / epsilon)
+    assert noisy.map(2) <= 1.000001 * epsilon
+    return np.array(noisy(values.tolist())) / NUM_USERS
+
+
+def pipeline(epsilon: float, values: Ints) -> Floats:
+    """PipelineDP's counts; half the budget, as replacing is removing and adding."""
+    module = importlib.import_module("pipeline_dp")
+    accountant = module.NaiveBudgetAccountant(epsilon / 2.0, DELTA)
+    engine = module.DPEngine(accountant, module.LocalBackend())
+    counted = engine.aggregate(
+        list(enumerate(values.tolist())),
+        module.AggregateParams(
+            metrics=[module.Metrics.COUNT],
+            max_partitions_contributed=1,
+            max_contributions_per_partition=1,
+            noise_kind=module.NoiseKind.LAPLACE,
+        ),
+        module.DataExtractors(
+            privacy_id_extractor=lambda person: person[0],
+            partition_extractor=lambda person: person[1],
+            value_extractor=lambda person: 1,
+        ),
+        public_partitions=list(LABELS),
+    )
+    accountant.compute_budgets()
+    counts = dict(counted)
+    return np.array([counts[label].count for label in LABELS]) / NUM_USERS
+
+
+if __name__ == "__main__":
+    main()

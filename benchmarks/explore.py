@@ -1,0 +1,87 @@
+"""How long the page of `shuffledp explore` waits for a number: python benchmarks/explore.py
+
+Every request is for a scene that was not asked before, as when a slider moves, from a
+client of the application to a process that computes and back. Prints a Markdown table of
+milliseconds, medians and 95% quantiles of 8: waited for an answer, which depends on what
+else the machine does; and of the processor for it, without the way there and back.
+"""
+
+import asyncio
+import os
+import time
+from urllib.parse import parse_qsl
+
+import httpx
+import numpy as np
+from machine import describe
+
+from shuffledp.explore.answers import answer
+from shuffledp.explore.app import create_explore
+from shuffledp.explore.scene import Scene, read_scene
+
+REQUESTS = 8
+CASES = {
+    "3 levels, 17 categories": "categories=17&levels=0.5:{n},1:5000,2:2500",
+    "3 levels, 17 categories, 50 absent": "absent=50&levels=0.5:{n},1:5000,2:2500",
+    "3 levels, stratified": "mode=stratified&levels=0.5:{n},1:5000,2:2500",
+    "3 levels, Hadamard": "mechanism=hadamard-response&levels=0.5:{n},1:5000,2:2500",
+    "3 levels, 17 million people": "levels=0.5:{n}000,1:5000000,2:9500000",
+    "3 levels, mean, one bit": "statistic=mean&levels=0.5:{n},1:5000,2:2500",
+    "3 levels, mean, Laplace": "statistic=mean&mechanism=laplace&levels=0.5:{n},2:2500",
+    "8 levels, 100 categories": "categories=100&levels=0.1:{n},"
+    + ",".join(f"{level / 10}:{level}000" for level in range(2, 9)),
+    "3 levels, 10 rounds": "rounds=10&levels=0.5:{n},1:5000,2:2500",
+}
+
+
+def computed(case: str) -> list[float]:
+    """Returns the processor's milliseconds of each answer, in this process."""
+    taken = []
+    for scene in scenes(case):
+        begun = time.process_time()
+        answer(scene)
+        taken.append(1e3 * (time.process_time() - begun))
+    return taken
+
+
+async def waited(client: httpx.AsyncClient, case: str) -> list[float]:
+    """Returns the milliseconds between each question and its answer."""
+    taken = []
+    for scene in scenes(case):
+        begun = time.perf_counter()
+        response = await client.get(f"/answer?{scene.query}", timeout=300)
+        taken.append(1e3 * (time.perf_counter() - begun))
+        response.raise_for_status()
+    return taken
+
+
+def scenes(case: str) -> list[Scene]:
+    """Returns scenes that differ in the people at their first level."""
+    queries = (case.format(n=2500 + number) for number in range(REQUESTS))
+    return [read_scene(dict(parse_qsl(query))) for query in queries]
+
+
+async def main() -> None:
+    app = create_explore()
+    transport = httpx.ASGITransport(app)
+    print(describe(), f"\nLoad before: {os.getloadavg()[0]:.1f}\n")
+    print("| case | waited | 95% | processor | 95% |")
+    print("|---|---:|---:|---:|---:|")
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
+    ):
+        # Both processes are there before anything is measured.
+        await asyncio.gather(client.get("/answer"), client.get("/certificate.json"))
+        computed("levels=1:{n}")
+        for name, case in CASES.items():
+            taken = [
+                await waited(client, case),
+                computed(case),
+            ]
+            figures = [f"{q:.0f}" for t in taken for q in np.quantile(t, [0.5, 0.95])]
+            print(f"| {name} | {' | '.join(figures)} |", flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,169 @@
+"""`shuffledp serve demo`: a whole collection to look at."""
+
+import signal
+import sys
+import tempfile
+import time
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from shuffledp.cli.console import show
+from shuffledp.cli.evidence_table import course
+from shuffledp.errors import InvalidInputError
+from shuffledp.numerals import plain
+
+if TYPE_CHECKING:
+    from shuffledp.audit.collection.evidence import Evidence
+    from shuffledp.service.demo import Demo
+
+
+@click.command("demo")
+@click.option(
+    "--people",
+    type=click.IntRange(min=100),
+    default=10_000,
+    show_default=True,
+    help="How many answer.",
+)
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep keys and databases there [nowhere].",
+)
+@click.option(
+    "--audit",
+    is_flag=True,
+    help="Four epochs, with an auditor's canaries in each, and her evidence on the "
+    "dashboard.",
+)
+@click.option(
+    "--saboteur",
+    is_flag=True,
+    help="With --audit: in epoch 3 the shuffler keeps the order in which people came, and "
+    "the analyst lets her.",
+)
+@click.option("--no-browser", is_flag=True, help="Do not open the dashboard.")
+@click.option("--exit", "leave", is_flag=True, help="Do not stay up afterwards.")
+def demo_command(
+    people: int,
+    folder: Path | None,
+    audit: bool,
+    saboteur: bool,
+    no_browser: bool,
+    leave: bool,
+) -> None:
+    """A whole collection in a minute: two services, simulated devices, a dashboard.
+
+    A shuffler and an analyst run as two processes on this machine, with a database each.
+    Every device randomizes its answer at its own level and seals it for the analyst; the
+    shuffler strips who sent it; the analyst certifies, opens, counts and publishes.
+    """
+    if saboteur and not audit:
+        raise InvalidInputError(
+            "Expected --audit with --saboteur: nobody would notice."
+        )
+    # Whoever ends this ends the services, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with ExitStack() as stack:
+        if folder is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        begun = time.monotonic()
+        with _bar() as (say, progress):
+            done, evidence = _run(
+                stack, folder, people, audit, saboteur, say=say, progress=progress
+            )
+        _show(done, time.monotonic() - begun)
+        if evidence is not None:
+            show(*course(evidence))
+        if leave:
+            return
+        if not no_browser:
+            webbrowser.open(done.dashboard)
+        with suppress(KeyboardInterrupt):
+            click.echo("Ctrl-C ends it.")
+            while True:
+                time.sleep(1.0)
+
+
+def _run(
+    stack: ExitStack,
+    folder: Path,
+    people: int,
+    audit: bool,
+    saboteur: bool,
+    *,
+    say: Callable[[str], None],
+    progress: Callable[[int, int], None],
+) -> "tuple[Demo, Evidence | None]":
+    """Runs the collection; its services run until the stack is closed."""
+    from shuffledp.service.demo import demo
+    from shuffledp.service.demo_audit import audited_demo
+
+    if not audit:
+        plain = demo(folder, num_users=people, progress=progress, say=say)
+        return stack.enter_context(plain), None
+    audited = stack.enter_context(
+        audited_demo(
+            folder, num_users=people, saboteur=saboteur, progress=progress, say=say
+        )
+    )
+    return audited.last, audited.evidence
+
+
+@contextmanager
+def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]:
+    """Shows, on a terminal, what is being done, and how many devices have answered."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    )
+    with bar:
+        shown = bar.add_task("begin", total=None)
+        yield (
+            lambda what: bar.update(shown, description=what),
+            lambda done, total: bar.update(shown, completed=done, total=total),
+        )
+
+
+def _show(done: "Demo", seconds: float) -> None:
+    estimate = Table(title=escape(done.task.question.text))
+    for title in ("answer", "estimate", "95% interval", "truth"):
+        estimate.add_column(title, justify="left" if title == "answer" else "right")
+    for row, share in zip(
+        done.result["estimate"]["rows"], done.truth.tolist(), strict=True
+    ):
+        low, high = row["interval"]
+        estimate.add_row(
+            escape(row["name"]),
+            f"{row['value']:.1%}",
+            f"{low:.1%} to {high:.1%}",
+            f"{share:.1%}",
+        )
+    certificate = Table(title=f"What it cost everybody, at delta {done.task.delta:g}")
+    for title in ("on the device", "people", "after the shuffle", "promised"):
+        certificate.add_column(title, justify="right")
+    for level, people, spent, promise in zip(
+        done.task.choices,
+        done.result["people"],
+        done.result["spent"],
+        done.task.promise,
+        strict=True,
+    ):
+        certificate.add_row(f"{level:g}", f"{people:,}", plain(spent), plain(promise))
+    show(
+        estimate,
+        certificate,
+        f"{done.delivery.accepted:,} reports in {seconds:.0f} s.\n"
+        f"The dashboard: {done.dashboard}\n"
+        f"The shuffler:  {done.shuffler}/tasks/{done.task.identity}",
+    )

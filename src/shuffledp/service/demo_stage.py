@@ -1,0 +1,207 @@
+"""What demonstrations share: parties in folders, services as processes, invented people."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.extras import require
+from shuffledp.service.agreement import (
+    draw_keys,
+    load_public_part,
+    sign,
+    signature_file,
+)
+from shuffledp.service.calls import UnreachableError
+from shuffledp.service.creation import create_task
+from shuffledp.service.enrolment import write_enrolment
+from shuffledp.service.secrets import TASK_FILE
+from shuffledp.service.wire.canonical import from_text, to_text
+from shuffledp.service.wire.notice import Notice
+from shuffledp.service.wire.parties import Role
+from shuffledp.service.wire.question import Question
+from shuffledp.service.wire.sealing import Suite
+from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.statistics.frequency.survey import FrequencySurvey
+from shuffledp.types import Floats, Ints
+
+require("httpx", extra="service", what="The demo")
+
+import httpx  # noqa: E402
+
+LEAST_PEOPLE = 100
+LEVELS = (0.5, 1.0, 2.0)
+ANSWERS = {"by bike": 0.35, "by train": 0.3, "by car": 0.25, "on foot": 0.1}
+
+_CHOSEN = (0.3, 0.4, 0.3)
+_PATIENCE = 60.0
+
+
+def invented_people(num_users: int) -> tuple[Floats, Ints]:
+    """Returns a level and an answer for each of so many people, shapes (n,)."""
+    rng = np.random.default_rng()
+    levels = rng.choice(np.array(LEVELS), num_users, p=_CHOSEN)
+    shares = list(ANSWERS.values())
+    return levels, rng.choice(len(shares), num_users, p=shares)
+
+
+def agree(folder: Path, num_users: int) -> Task:
+    """Does what three parties do on their own machines, each in a folder of its own.
+
+    Args:
+        folder: Of all.
+        num_users: How many people are expected, at least `LEAST_PEOPLE`.
+
+    Raises:
+        InvalidInputError: If they are fewer.
+    """
+    if num_users < LEAST_PEOPLE:
+        raise InvalidInputError(
+            f"Expected at least {LEAST_PEOPLE} people, got {num_users}."
+        )
+    own = {role: folder / role.value for role in Role}
+    parts = {role: draw_keys(own[role], role, Suite.X25519)[1] for role in Role}
+    # What is copied from folder to folder is what is sent between organizations.
+    for role in (Role.SHUFFLER, Role.ENROLLER):
+        _hand(parts[role], own[Role.ANALYST])
+    task = create_task(
+        own[Role.ANALYST],
+        name="How people get to work",
+        notice=Notice(
+            "The demonstration of shuffledp",
+            "Nobody: all of it runs on this machine",
+            "Invented people's answers are counted once, and nothing is kept.",
+        ),
+        question=Question("How do you get to work?", FrequencySurvey(tuple(ANSWERS))),
+        choices=LEVELS,
+        # Of 100 people, fewer than 10 choose a level with a chance below 1e-6.
+        minimum=(num_users // 10,) * len(LEVELS),
+        promise=None,
+        delta=1e-6,
+        absent=None,
+        epochs=10,
+        shuffler_key=load_public_part(parts[Role.SHUFFLER], Role.SHUFFLER),
+        enroller_key=load_public_part(parts[Role.ENROLLER], Role.ENROLLER),
+    )
+    for role in (Role.SHUFFLER, Role.ENROLLER):
+        _hand(own[Role.ANALYST] / TASK_FILE, own[role])
+        sign(own[role], role)
+    for role, other in permutations(Role, 2):
+        _hand(own[role] / signature_file(role), own[other])
+    return task
+
+
+def enrol(folder: Path, task: Task, *, epoch: int, count: int) -> list[bytes]:
+    """Does what the enroller does for an epoch; returns the tokens to hand out."""
+    own = folder / Role.ENROLLER.value
+    tokens = own / f"tokens-{epoch}.txt"
+    roster = write_enrolment(own, task, epoch, count, tokens, to_text)
+    _hand(roster, folder / Role.SHUFFLER.value)
+    lines = tokens.read_text().splitlines()
+    return [from_text(line, TOKEN_SIZE, "a token") for line in lines]
+
+
+def _hand(file: Path, folder: Path) -> None:
+    shutil.copy(file, folder / file.name)
+
+
+@contextmanager
+def services(
+    folder: Path,
+    *,
+    analyst_options: Sequence[str] = (),
+    program: Sequence[str] = ("shuffledp",),
+) -> Iterator[tuple[str, str]]:
+    """Runs both services, each as a process of its own, until the context ends.
+
+    Args:
+        folder: Of all parties.
+        analyst_options: Of the analyst's command, beside what it needs.
+        program: Which module, with which arguments before those of `shuffledp`.
+
+    Yields:
+        Where the shuffler is, and where the analyst.
+
+    Raises:
+        UnreachableError: If one does not start.
+    """
+    ports = _free_ports(2)
+    shuffler, analyst = (f"http://127.0.0.1:{port}" for port in ports)
+    options = ("--shuffler", shuffler, *analyst_options)
+    with (
+        _service(folder, "analyst", options, port=ports[1], program=program),
+        _service(
+            folder, "shuffler", ("--analyst", analyst), port=ports[0], program=program
+        ),
+    ):
+        for url in (shuffler, analyst):
+            wait_for(f"{url}/health")
+        yield shuffler, analyst
+
+
+@contextmanager
+def _service(
+    folder: Path,
+    party: str,
+    more: Sequence[str],
+    *,
+    port: int,
+    program: Sequence[str],
+) -> Iterator[None]:
+    own = folder / party
+    command = [sys.executable, "-m", *program, "serve", party, str(own)]
+    database = f"sqlite:///{(own / 'database').absolute()}"
+    command += ["--database", database, "--port", str(port), *more]
+    with (own / "log.txt").open("wb") as log:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_quiet()
+        )
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _quiet() -> dict[str, str]:
+    # Two services on one machine need no more than one thread each for arithmetic.
+    return {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+def wait_for(url: str) -> dict[str, Any]:
+    """Returns what is there, as soon as something is there."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        with suppress(httpx.TransportError):
+            response = httpx.get(url, timeout=10.0, trust_env=False)
+            if response.is_success:
+                document: dict[str, Any] = response.json()
+                return document
+        time.sleep(0.1)
+    raise UnreachableError(f"Expected an answer from {url}, got none.")

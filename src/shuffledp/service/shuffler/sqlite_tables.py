@@ -1,0 +1,109 @@
+"""Statements about the tables of a step in SQLite, inside of its transactions."""
+
+import sqlite3
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
+from shuffledp.service.shuffler.marks import MARK_SIZE
+from shuffledp.service.shuffler.sorting import Sorting, pieces
+from shuffledp.service.shuffler.store import (
+    MANIFEST,
+    STEP_TABLES,
+    Arrivals,
+    Seal,
+    table_name,
+)
+from shuffledp.service.wire.task import Task
+
+# One statement over one blob: thousands of small ones would give the interpreter's lock
+# away, and wait for it, thousands of times.
+_EACH = """WITH RECURSIVE each(place) AS (
+    SELECT 0 WHERE ?2 > 0 UNION ALL SELECT place + 1 FROM each WHERE place + 1 < ?2
+)"""
+_MARK = f"substr(?1, place * {MARK_SIZE} + 1, {MARK_SIZE})"
+
+
+def make_tables(database: sqlite3.Connection, state: ShufflerState) -> None:
+    """Makes the tables of a step, if one begins."""
+    if state.phase is ShufflerPhase.OPEN:
+        name = table_name(state.task)
+        for table in (
+            f"marks_{name} (mark BLOB PRIMARY KEY) WITHOUT ROWID",
+            f"messages_{name} (pile INTEGER NOT NULL, content BLOB NOT NULL)",
+        ):
+            database.execute(f"CREATE TABLE {table}")
+
+
+def drop_tables(database: sqlite3.Connection, task: Task) -> None:
+    """Forgets what a step collected, and its batch."""
+    for table in STEP_TABLES:
+        database.execute(f"DROP TABLE IF EXISTS {table}_{table_name(task)}")
+
+
+def known_marks(
+    database: sqlite3.Connection, task: Task, marks: NDArray[np.uint8]
+) -> NDArray[np.bool_]:
+    """Returns which marks are stored, shape (k,), of marks of shape (k, MARK_SIZE)."""
+    found = database.execute(
+        f"{_EACH} SELECT place FROM each WHERE EXISTS"
+        f" (SELECT 1 FROM marks_{table_name(task)} WHERE mark = {_MARK})",
+        (marks.tobytes(), len(marks)),
+    ).fetchall()
+    known = np.zeros(len(marks), dtype=np.bool_)
+    known[[place for (place,) in found]] = True
+    return known
+
+
+def keep_arrivals(database: sqlite3.Connection, task: Task, arrivals: Arrivals) -> None:
+    """Stores messages that came in, and their marks."""
+    name = table_name(task)
+    database.execute(
+        f"{_EACH} INSERT INTO marks_{name} SELECT {_MARK} FROM each",
+        (arrivals.marks.tobytes(), len(arrivals.marks)),
+    )
+    database.executemany(
+        f"INSERT INTO messages_{name} VALUES (?, ?)",
+        ((pile, c) for pile, c in enumerate(arrivals.piles) if c),
+    )
+
+
+def make_batch(
+    database: sqlite3.Connection,
+    state: ShufflerState,
+    people: tuple[int, ...],
+    seal: Seal,
+) -> ShufflerState:
+    """Replaces the messages of a step by its batch; returns the closed state.
+
+    Args:
+        database: In a transaction.
+        state: The open step.
+        people: Who reported in it.
+        seal: Makes the manifest.
+    """
+    name = table_name(state.task)
+    keep = f"INSERT INTO batch_{name} VALUES (?, ?, ?)"
+    of_shard = f"FROM batch_{name} WHERE shard = ?"
+    database.execute(
+        f"CREATE TABLE batch_{name} (shard INTEGER NOT NULL,"
+        " piece INTEGER NOT NULL, content BLOB NOT NULL,"
+        " PRIMARY KEY (shard, piece))"
+    )
+    sorting = Sorting(state.step, people)
+    for pile, content in database.execute(f"SELECT * FROM messages_{name}"):
+        if sorting.add(pile, content):
+            database.executemany(keep, sorting.deal())
+    database.executemany(keep, sorting.deal())
+    database.execute(f"DROP TABLE messages_{name}")
+    database.execute(f"DROP TABLE marks_{name}")
+    for place in sorting.places:
+        rows = database.execute(f"SELECT content {of_shard}", (place,))
+        spilled = [content for (content,) in rows]
+        # The pages of what was dealt to it take what is sorted.
+        database.execute(f"DELETE {of_shard}", (place,))
+        database.executemany(keep, sorting.sort(place, spilled))
+    after, manifest = seal(people, sorting.bits, tuple(sorting.shards))
+    database.executemany(keep, pieces(MANIFEST, manifest))
+    return after
