@@ -1,0 +1,39 @@
+"""`shuffledp explore`: a page to play with."""
+
+import webbrowser
+
+import click
+
+from shuffledp.cli.waiting import working
+
+
+@click.command("explore")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Of 127.0.0.1 [any that is free].",
+)
+@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+def explore_command(port: int, no_browser: bool) -> None:
+    """Play with levels and people on a page, and see what is certified.
+
+    Sliders say how many people choose each level; beside them stand the certified epsilon
+    after the shuffle, what an attack shows, and the error to expect. The address holds
+    what is shown; certificate, Python and command line can be taken away. Nobody but this
+    machine can ask, and nothing leaves it.
+
+    \b
+    Examples:
+      shuffledp explore
+      shuffledp explore --port 8080 --no-browser
+    """
+    with working("start"):
+        from shuffledp.explore.run import run_explore  # Needs the extra.
+
+    def started(url: str) -> None:
+        click.echo(f"{url}/ - Ctrl-C ends it.")
+        if not no_browser:
+            webbrowser.open(f"{url}/")
+
+    run_explore(port, started)

@@ -1,0 +1,174 @@
+"""HTTP of the page to play with: its files, and answers to what it asks."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Protocol
+
+from shuffledp.errors import InvalidInputError, ShuffledpError
+from shuffledp.explore.answers import ANSWERS
+from shuffledp.explore.scene import Scene, read_scene
+from shuffledp.explore.workers import Abandoned, Gone, Workers
+from shuffledp.extras import require
+from shuffledp.service.analyst.headers import HEADERS, SecurityHeaders
+
+require("starlette", extra="service", what="The page of shuffledp explore")
+
+from starlette.applications import Starlette  # noqa: E402
+from starlette.middleware import Middleware  # noqa: E402
+from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: E402
+from starlette.requests import Request  # noqa: E402
+from starlette.responses import JSONResponse, Response  # noqa: E402
+from starlette.routing import Route  # noqa: E402
+
+_FILES = {
+    "/": ("index.html", "text/html"),
+    "/explore.css": ("explore.css", "text/css"),
+    "/explore.mjs": ("explore.mjs", "text/javascript"),
+    "/mark.svg": ("mark.svg", "image/svg+xml"),
+    "/pictures.mjs": ("pictures.mjs", "text/javascript"),
+    "/task.mjs": ("task.mjs", "text/javascript"),
+}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_WORKERS = 2
+_MAX_KEPT = 256
+_MAX_QUERY = 1000
+
+
+class Asked(Protocol):
+    """Whoever computes answers."""
+
+    async def ask(self, name: str, scene: Scene, gone: Gone) -> dict[str, Any]:
+        """As `Workers.ask`."""
+
+    def end(self) -> None:
+        """As `Workers.end`."""
+
+
+def create_explore(
+    workers: Callable[[], Asked] = lambda: Workers(_WORKERS),
+) -> Starlette:
+    """Returns the page as an application.
+
+    Args:
+        workers: Returns who computes; asked once, when the application starts.
+    """
+    served = _Answers()
+
+    @asynccontextmanager
+    async def live(_app: Starlette) -> AsyncIterator[None]:
+        served.workers = workers()
+        try:
+            yield
+        finally:
+            served.workers.end()
+
+    return Starlette(
+        routes=[
+            *(Route(path, _file(*what)) for path, what in _FILES.items()),
+            *(Route(f"/{name}", served.endpoint(name)) for name in ANSWERS),
+        ],
+        middleware=[
+            # Another site's name that leads here must not read what is shown here.
+            Middleware(
+                TrustedHostMiddleware,
+                allowed_hosts=["127.0.0.1", "localhost"],
+                www_redirect=False,
+            ),
+            Middleware(
+                SecurityHeaders, headers=HEADERS | {"content-security-policy": _POLICY}
+            ),
+        ],
+        exception_handlers={ShuffledpError: _refused},
+        lifespan=live,
+    )
+
+
+class _Answers:
+    """Computes answers, and keeps the last."""
+
+    def __init__(self) -> None:
+        self.workers: Asked | None = None
+        self._kept: dict[tuple[str, Scene], dict[str, Any]] = {}
+
+    def endpoint(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        """Returns what serves one kind of answer."""
+
+        async def serve(request: Request) -> Response:
+            # Other sites may have a browser ask; they could not read it, but it costs.
+            if request.headers.get("sec-fetch-site", "none") not in (
+                "none",
+                "same-origin",
+            ):
+                return _problem("Expected to be asked by this page.", 403)
+            scene = scene_asked(request)
+            try:
+                found = await self._answer(name, scene, request.is_disconnected)
+            except Abandoned:
+                return Response(status_code=204)
+            if name != "certificate.json":
+                return JSONResponse(found)
+            return Response(
+                json.dumps(found, indent=2) + "\n",
+                media_type="application/json",
+                headers={
+                    "content-disposition": 'attachment; filename="certificate.json"'
+                },
+            )
+
+        return serve
+
+    async def _answer(self, name: str, scene: Scene, gone: Gone) -> dict[str, Any]:
+        if self.workers is None:
+            raise RuntimeError("Expected the application to run.")
+        kept = self._kept.pop((name, scene), None)
+        found = kept or await self.workers.ask(name, scene, gone)
+        self._kept[name, scene] = found
+        while len(self._kept) > _MAX_KEPT:
+            del self._kept[next(iter(self._kept))]
+        return found
+
+
+def scene_asked(request: Request) -> Scene:
+    """Returns the scene that a request is about.
+
+    Raises:
+        InvalidInputError: If it makes no sense.
+    """
+    if len(request.url.query) > _MAX_QUERY:
+        raise InvalidInputError(
+            f"Expected at most {_MAX_QUERY} characters, got {len(request.url.query)}."
+        )
+    pairs = request.query_params.multi_items()
+    if len(pairs) > len(dict(pairs)):
+        raise InvalidInputError("Expected every name once.")
+    return read_scene(dict(pairs))
+
+
+def _file(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    async def serve(_request: Request) -> Response:
+        return Response(_content(name), media_type=f"{media_type}; charset=utf-8")
+
+    return serve
+
+
+@lru_cache
+def _content(name: str) -> bytes:
+    return files("shuffledp.explore").joinpath("page", name).read_bytes()
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    return _problem(str(error), 400)
+
+
+def _problem(detail: str, status: int) -> Response:
+    return JSONResponse(
+        {"title": "There is no answer", "status": status, "detail": detail},
+        status_code=status,
+        media_type="application/problem+json",
+    )

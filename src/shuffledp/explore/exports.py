@@ -1,0 +1,39 @@
+"""The same question as a program and as a command, to be run elsewhere."""
+
+import shlex
+
+from shuffledp.explore.scene import Scene
+from shuffledp.numerals import plain
+from shuffledp.randomizers.catalog import mechanism_class
+
+
+def python_of(scene: Scene) -> str:
+    """Returns a program that prints the guarantee of a scene."""
+    people = ", ".join(f"{level!r}: {count}" for level, count in scene.levels)
+    terms = ", ".join(plain(value) for _, value in scene.parameters)
+    randomizer = f"sdp.{mechanism_class(scene.mechanism).__name__}({terms})"
+    protocol = f"sdp.{scene.statistic.capitalize()}"
+    return (
+        "import shuffledp as sdp\n\n"
+        f"people = sdp.Population.from_counts({{{people}}})\n"
+        f'protocol = {protocol}({terms}, "{scene.mode}", {randomizer})\n'
+        "guarantee = sdp.account(\n"
+        f"    protocol, people, delta={scene.delta!r}, absent={scene.absent}, "
+        f"rounds={scene.rounds}\n"
+        ")\n"
+        "print(guarantee)\n"
+    )
+
+
+def command_of(scene: Scene) -> str:
+    """Returns a command that prints the guarantee of a scene."""
+    words = ["shuffledp", "account", "--mechanism", scene.mechanism]
+    for name, value in scene.parameters:
+        words += [f"--{name}", plain(value)]
+    words += ["--mode", scene.mode, "--levels", scene.levels_text]
+    words += ["--delta", plain(scene.delta)]
+    if scene.absent:
+        words += ["--absent", str(scene.absent)]
+    if scene.rounds > 1:
+        words += ["--rounds", str(scene.rounds)]
+    return shlex.join(words)

@@ -1,0 +1,210 @@
+"""What is looked at: statistic, mechanism, people, circumstances, as an address says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+from urllib.parse import urlencode
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.numerals import plain
+from shuffledp.population import Population
+from shuffledp.randomizers.catalog import build
+from shuffledp.statistics.frequency.protocol import Frequency
+from shuffledp.statistics.mean.protocol import Mean
+from shuffledp.types import Mode
+
+# Mechanisms that need to be told nothing but the categories or the range.
+MECHANISMS = {
+    "frequency": ("kary-response", "hadamard-response", "unary-encoding"),
+    "mean": ("one-bit", "laplace"),
+}
+MAX_LEVELS = 12
+MAX_EPSILON = 20.0
+MAX_CATEGORIES = 10_000
+MAX_ROUNDS = 1000
+# Longer numbers say nothing that a float keeps.
+_MAX_DIGITS = 24
+_DEFAULTS = {
+    "statistic": "frequency",
+    "mechanism": "kary-response",
+    "mode": "agnostic",
+    "categories": "17",
+    "low": "0",
+    "high": "10",
+    "levels": "0.5:2500,1:5000,2:2500",
+    "delta": "1e-06",
+    "absent": "0",
+    "rounds": "1",
+    "value": "0.2",
+}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything an answer depends on.
+
+    >>> scene = read_scene({"levels": "1:5000,2:5000"})
+    >>> scene.levels, scene.protocol.num_categories
+    (((1.0, 5000), (2.0, 5000)), 17)
+
+    Attributes:
+        statistic: "frequency" or "mean".
+        mechanism: What devices run, one of `MECHANISMS` of the statistic.
+        mode: Whether levels travel apart from messages or with them.
+        parameters: Of the mechanism, by name, in the order of the command line.
+        levels: Local epsilons with people at each, ascending.
+        delta: At which epsilons are certified.
+        absent: How many of the others may be absent or collude.
+        rounds: How often the same people take part.
+        value: The share or mean whose expected error is shown.
+    """
+
+    statistic: str
+    mechanism: str
+    mode: Mode
+    parameters: tuple[tuple[str, float], ...]
+    levels: tuple[tuple[float, int], ...]
+    delta: float
+    absent: int
+    rounds: int
+    value: float
+
+    @property
+    def people(self) -> Population:
+        """Levels and people."""
+        return Population.from_counts(dict(self.levels))
+
+    @property
+    def protocol(self) -> Any:
+        """The object that runs on the devices."""
+        parameters = dict(self.parameters)
+        randomizer: Any = build(self.mechanism, parameters)
+        if self.statistic == "frequency":
+            return Frequency(int(parameters["categories"]), self.mode, randomizer)
+        return Mean(parameters["low"], parameters["high"], self.mode, randomizer)
+
+    @property
+    def levels_text(self) -> str:
+        """Levels and people as the command line reads them."""
+        return ",".join(f"{plain(level)}:{people}" for level, people in self.levels)
+
+    @property
+    def query(self) -> str:
+        """The scene as the query of an address, always written the same way."""
+        given: dict[str, str] = {
+            "statistic": self.statistic,
+            "mechanism": self.mechanism,
+            "mode": self.mode,
+            **{name: plain(value) for name, value in self.parameters},
+            "levels": self.levels_text,
+            "delta": plain(self.delta),
+            "absent": str(self.absent),
+            "rounds": str(self.rounds),
+            "value": plain(self.value),
+        }
+        return urlencode(given, safe=":,")
+
+
+def read_scene(given: Mapping[str, str]) -> Scene:
+    """Reads a scene from the query of an address; what is missing is usual.
+
+    Args:
+        given: Texts by name.
+
+    Raises:
+        InvalidInputError: If a name is not known, or a text makes no sense.
+    """
+    if unknown := sorted(set(given) - set(_DEFAULTS)):
+        raise InvalidInputError(
+            f"Expected {', '.join(_DEFAULTS)}, got {unknown[0][:_MAX_DIGITS]!r}."
+        )
+    texts = _DEFAULTS | dict(given)
+    statistic = _one_of("statistic", texts["statistic"], tuple(MECHANISMS))
+    allowed = MECHANISMS[statistic]
+    if "mechanism" not in given:
+        texts["mechanism"] = allowed[0]
+    parameters: tuple[tuple[str, float], ...]
+    if statistic == "frequency":
+        least, most = 2, MAX_CATEGORIES
+        parameters = (
+            ("categories", _whole("categories", texts["categories"], least, most)),
+        )
+        low, high = 0.0, 1.0
+    else:
+        low, high = (
+            _number(name, texts[name], -1e12, 1e12) for name in ("low", "high")
+        )
+        if not low < high:
+            raise InvalidInputError(
+                f"Expected low < high, got {plain(low)} and {plain(high)}."
+            )
+        parameters = (("low", low), ("high", high))
+        if "value" not in given:
+            texts["value"] = plain(low + (high - low) / 2.0)
+    levels = _levels(texts["levels"])
+    others = sum(people for _, people in levels) - 1
+    mode: Any = _one_of("mode", texts["mode"], get_args(Mode))
+    return Scene(
+        statistic=statistic,
+        mechanism=_one_of("mechanism", texts["mechanism"], allowed),
+        mode=mode,
+        parameters=parameters,
+        levels=levels,
+        delta=_number("delta", texts["delta"], 1e-300, 0.5),
+        absent=_whole("absent", texts["absent"], 0, others),
+        rounds=_whole("rounds", texts["rounds"], 1, MAX_ROUNDS),
+        value=_number("value", texts["value"], low, high),
+    )
+
+
+def _levels(text: str) -> tuple[tuple[float, int], ...]:
+    parts = text.split(",", MAX_LEVELS)
+    if len(parts) > MAX_LEVELS:
+        raise InvalidInputError(f"Expected at most {MAX_LEVELS} levels, got more.")
+    found: dict[float, int] = {}
+    for part in parts:
+        level, colon, people = part.partition(":")
+        if not colon:
+            raise InvalidInputError(
+                f"Expected levels as EPSILON:PEOPLE,..., got {part[:_MAX_DIGITS]!r}."
+            )
+        epsilon = _number("a level", level, 0.0, MAX_EPSILON)
+        if epsilon in found:
+            raise InvalidInputError(f"Expected each level once, got {plain(epsilon)}.")
+        # The population itself says how many people there may be.
+        found[epsilon] = _whole("people", people, 1, 10**12)
+    Population.from_counts(found)
+    return tuple(sorted(found.items()))
+
+
+def _one_of(name: str, text: str, allowed: tuple[str, ...]) -> str:
+    if text not in allowed:
+        raise InvalidInputError(
+            f"Expected {name} to be one of {', '.join(allowed)}, got "
+            f"{text[:_MAX_DIGITS]!r}."
+        )
+    return text
+
+
+def _number(name: str, text: str, least: float, most: float) -> float:
+    try:
+        # "1_000" is a number for Python alone.
+        number = float("" if "_" in text else text[: _MAX_DIGITS + 1])
+    except ValueError:
+        number = float("nan")
+    if len(text) > _MAX_DIGITS or not least <= number <= most:
+        raise InvalidInputError(
+            f"Expected {name} to be a number from {least:g} to {most:g}, got "
+            f"{text[:_MAX_DIGITS]!r}."
+        )
+    return number + 0.0
+
+
+def _whole(name: str, text: str, least: int, most: int) -> int:
+    digits = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+    if not digits or not least <= int(text) <= most:
+        raise InvalidInputError(
+            f"Expected {name} to be a whole number from {least:,} to {most:,}, got "
+            f"{text[:_MAX_DIGITS]!r}."
+        )
+    return int(text)
