@@ -20,9 +20,11 @@ BASE = {
     "identity",
     "reports",
     "spellings",
+    "numerals",
     "strict_json",
     "tally",
     "version",
+    "views",
     "wording",
 }
 MIDDLE = {"accounting", "analyzer", "shuffler"}
@@ -37,7 +39,9 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     "planning": BASE | MIDDLE | {"statistics", "randomizers", "report", "planning"},
     "datasets": BASE | {"datasets"},
     "federated": BASE | MIDDLE | {"statistics", "randomizers", "federated"},
-    "service": BASE | MIDDLE | {"statistics", "randomizers", "report", "service"},
+    "service": BASE
+    | MIDDLE
+    | {"statistics", "randomizers", "report", "audit", "service"},
     "scale": BASE
     | MIDDLE
     | {"statistics", "randomizers", "datasets", "report", "service", "scale"},
@@ -45,11 +49,15 @@ ALLOWED = dict.fromkeys(BASE, BASE) | {
     | MIDDLE
     | {"statistics", "randomizers", "planning", "datasets", "report", "papers"}
     | {"federated", "testing"},
+    "explore": BASE
+    | MIDDLE
+    | {"statistics", "randomizers", "planning", "service", "explore"},
     "report": BASE | {"accounting", "analyzer", "report"},
     "cli": BASE
     | MIDDLE
     | {"statistics", "randomizers", "planning", "papers"}
-    | {"report", "datasets", "federated", "service", "audit", "scale", "cli"},
+    | {"report", "datasets", "federated", "service", "audit", "scale", "explore"}
+    | {"cli"},
 }
 MODULES = sorted(ROOT.rglob("*.py"))
 

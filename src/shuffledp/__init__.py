@@ -17,9 +17,10 @@ if TYPE_CHECKING:
         most_rounds,
         smallest_crowd,
     )
-    from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee, Statement
+    from shuffledp.accounting.guarantee import Guarantee
     from shuffledp.accounting.profile import PrivacyProfile, privacy_profile
     from shuffledp.accounting.promise import Calibration, Promise
+    from shuffledp.accounting.statement import LevelGuarantee, Statement
     from shuffledp.accounting.verify import Verification
     from shuffledp.analyzer.frequency import FrequencyEstimate
     from shuffledp.analyzer.items import ItemsEstimate
@@ -56,12 +57,14 @@ if TYPE_CHECKING:
     from shuffledp.randomizers.subset_selection import SubsetSelection
     from shuffledp.randomizers.unary_encoding import UnaryEncoding
     from shuffledp.randomness import KeyedRandom, SystemRandom
+    from shuffledp.report.rehearsed import Rehearsed
     from shuffledp.reports import Reports, ShuffledReports
     from shuffledp.shuffler.shuffle import shuffle
     from shuffledp.statistics.frequency.protocol import Frequency
     from shuffledp.statistics.items.framework import ItemsFramework
     from shuffledp.statistics.items.protocol import Items
     from shuffledp.statistics.mean.protocol import Mean
+    from shuffledp.statistics.rehearse import rehearse
     from shuffledp.statistics.single_message import SingleMessage
     from shuffledp.statistics.strings.protocol import Strings
     from shuffledp.statistics.sum.protocol import BinarySum, SumEstimate
@@ -103,6 +106,7 @@ __all__ = [
     "PrivacyProfile",
     "Promise",
     "Rappor",
+    "Rehearsed",
     "Reports",
     "ShuffledReports",
     "ShuffledpError",
@@ -128,6 +132,7 @@ __all__ = [
     "plan_frequency",
     "plan_mean",
     "privacy_profile",
+    "rehearse",
     "shuffle",
     "smallest_crowd",
     "verify",
@@ -155,7 +160,7 @@ _MODULES = {
     "ItemsFramework": "statistics.items.framework",
     "KRandomizedResponse": "randomizers.kary_response",
     "Laplace": "randomizers.laplace",
-    "LevelGuarantee": "accounting.guarantee",
+    "LevelGuarantee": "accounting.statement",
     "LocalHashing": "randomizers.local_hashing",
     "Mean": "statistics.mean.protocol",
     "MeanEstimate": "analyzer.mean",
@@ -168,11 +173,12 @@ _MODULES = {
     "PrivacyProfile": "accounting.profile",
     "Promise": "accounting.promise",
     "Rappor": "randomizers.rappor",
+    "Rehearsed": "report.rehearsed",
     "Reports": "reports",
     "ShuffledReports": "reports",
     "ShuffledpError": "errors",
     "SingleMessage": "statistics.single_message",
-    "Statement": "accounting.guarantee",
+    "Statement": "accounting.statement",
     "StringEstimate": "analyzer.strings",
     "Strings": "statistics.strings.protocol",
     "SubsetSelection": "randomizers.subset_selection",
@@ -193,6 +199,7 @@ _MODULES = {
     "plan_frequency": "planning.frequency",
     "plan_mean": "planning.mean",
     "privacy_profile": "accounting.profile",
+    "rehearse": "statistics.rehearse",
     "shuffle": "shuffler.shuffle",
     "smallest_crowd": "accounting.calibration",
     "verify": "statistics.verify",

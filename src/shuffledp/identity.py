@@ -22,6 +22,13 @@ class Identity:
 
     Build one with `Identity.of`. Equal identities have equal digests, and the reverse.
 
+    >>> import shuffledp as sdp
+    >>> identity = sdp.Frequency(4).identity
+    >>> identity.record["mechanism"], identity.record["parameters"]
+    ('kary-response', {'categories': 4})
+    >>> identity == sdp.Frequency(5).identity
+    False
+
     Attributes:
         text: All of it as JSON with sorted keys and no spaces.
     """

@@ -8,6 +8,7 @@ passes `KeyedRandom`.
 """
 
 import os
+from abc import ABC, abstractmethod
 from copy import copy
 from typing import Any, TypeAlias
 
@@ -26,7 +27,7 @@ _SECRET_SIZE, _KEY_SIZE, _BLOCK = 16, 32, 16
 _PURPOSE = b"shuffledp randomness of people 1"
 
 
-class _Words:
+class _Words(ABC):
     """The part of `numpy.random.Generator` that randomizers use, from words of 64 bits."""
 
     def random(self, size: int) -> Floats:
@@ -44,12 +45,13 @@ class _Words:
             words[bad] = self._redrawn(bad, size)
         return (words % np.uint64(span)).astype(np.int64) + low
 
+    @abstractmethod
     def _words(self, size: int) -> NDArray[np.uint64]:
-        raise NotImplementedError
+        """Returns words, each uniform."""
 
+    @abstractmethod
     def _redrawn(self, bad: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
         """Returns other words for some places of `size` that were drawn together."""
-        raise NotImplementedError
 
 
 class SystemRandom(_Words):

@@ -26,6 +26,13 @@ Arrangement: TypeAlias = Literal["rows", "columns", "pool"]
 class Reports:
     """What the devices hand to the shuffler, in the order of the people.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> frequency, rng = sdp.Frequency(3), np.random.default_rng(1)
+    >>> reports = frequency.randomize(np.array([0, 1, 2]), np.ones(3), rng=rng)
+    >>> reports.num_users
+    3
+
     Attributes:
         identity: Of the protocol that made them.
         messages: What each person sends, shape (n,) or (n, width).
@@ -57,6 +64,14 @@ class Reports:
 @dataclass(frozen=True, eq=False)
 class ShuffledReports:
     """What the analyst sees.
+
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> frequency, rng = sdp.Frequency(3), np.random.default_rng(1)
+    >>> reports = frequency.randomize(np.array([0, 1, 2]), np.ones(3), rng=rng)
+    >>> shuffled = sdp.shuffle(reports, rng=rng)
+    >>> frequency.tally(shuffled).num_users
+    3
 
     Attributes:
         identity: Of the protocol that made the reports.

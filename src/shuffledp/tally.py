@@ -31,6 +31,14 @@ _MOST_BYTES = 1 << 26
 class Tally:
     """Counts of one collection, or of a part of it.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> frequency, rng = sdp.Frequency(3), np.random.default_rng(1)
+    >>> reports = frequency.randomize(np.array([0, 1, 2, 2]), np.ones(4), rng=rng)
+    >>> tally = frequency.tally(sdp.shuffle(reports, rng=rng))
+    >>> (tally + tally).num_users
+    8
+
     Attributes:
         identity: Of the protocol whose messages were counted.
         levels: Privacy levels of those who sent them, ascending, shape (levels,); empty

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles.enumeration import largest_divergences
 
 from shuffledp import Frequency, Population, account
-from shuffledp.accounting.guarantee import LevelGuarantee
+from shuffledp.accounting.statement import LevelGuarantee
 
 EPSILONS = [0.0, 0.1, 0.4, 0.9]
 

@@ -61,6 +61,7 @@ def test_what_is_written_as_json_is_read_back(case: int) -> None:
     assert read_certificate(json.loads(text)) == guarantee
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(ASKED) - 1))
 def test_every_reported_level_is_found_by_its_budget(case: int) -> None:
     guarantee = guarantee_of(case)

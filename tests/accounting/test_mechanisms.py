@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from shuffledp import Frequency, Population, account
-from shuffledp.accounting.guarantee import LevelGuarantee
+from shuffledp.accounting.statement import LevelGuarantee
 from shuffledp.cover import LocalRandomizer
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.gaussian import Gaussian

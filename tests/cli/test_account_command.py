@@ -164,3 +164,18 @@ def test_bad_budget_files_are_refused_in_one_line(
 def test_help_shows_an_example(command: Command) -> None:
     for name in ("account", "estimate", "quickstart"):
         assert "Example" in command(name, "--help").out
+
+
+def test_a_certificate_and_a_picture_are_not_one_file(
+    command: Command, tmp_path: Path
+) -> None:
+    both = str(tmp_path / "same.svg")
+
+    outcome = command(
+        *("account", "--categories", "4", "--levels", "1:100", "--delta", "1e-6"),
+        *("--picture", both, "--certificate", both),
+    )
+
+    assert outcome.code == 2
+    assert "a file of its own" in outcome.err
+    assert not list(tmp_path.iterdir())

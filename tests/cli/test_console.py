@@ -1,13 +1,16 @@
-"""What is being done is shown on a terminal, and nowhere else."""
+"""What is being done is shown: on a terminal a bar, elsewhere a line if it takes long."""
 
 import re
+import time
 
 import pytest
 from command_line import Command
 from rich.console import Group
 from rich.table import Table
 
-from shuffledp.cli.console import progress, share_bar, show
+from shuffledp.cli.console import show
+from shuffledp.cli.training_output import training_bar
+from shuffledp.cli.waiting import progress, share_bar, working
 
 
 def shown(capsys: pytest.CaptureFixture[str]) -> str:
@@ -29,12 +32,58 @@ def test_terminals_show_the_step(
     assert "estimate" in shown(capsys)
 
 
-def test_log_files_show_nothing(
+def test_log_files_show_nothing_of_what_is_quick(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("FORCE_COLOR", raising=False)
 
     assert shown(capsys) == ""
+
+
+def test_log_files_get_one_line_for_each_stage_that_takes_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setattr("shuffledp.cli.waiting.SECONDS_UNTIL_SAID", 0.05)
+    said: list[str] = []
+
+    def wait_for(words: str) -> None:
+        end = time.monotonic() + 20.0
+        while words not in "".join(said):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+            said.append(capsys.readouterr().err)
+
+    def fail() -> None:
+        with working("draw"):
+            wait_for("draw")
+            raise ValueError("wrong")
+
+    with progress("read") as (_, on_step):
+        on_step("certify")
+        wait_for("certify")
+        on_step("randomize")
+    with pytest.raises(ValueError, match="wrong"):
+        fail()
+    said.append(capsys.readouterr().err)
+
+    lines = "".join(said).splitlines()
+    assert [line.partition(" ... ")[0] for line in lines] == ["certify", "draw"]
+    assert all(re.fullmatch(r"\w+ \.\.\. \d+ s", line) for line in lines)
+
+
+def test_a_training_in_a_log_says_how_much_is_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    now = iter([0.0, 3.0, 12.0])
+    monkeypatch.setattr("shuffledp.cli.waiting.time.monotonic", lambda: next(now))
+
+    with training_bar("round", 100) as tell:
+        tell(10.0, None)
+        tell(25.0, lambda: "never asked for")
+
+    assert capsys.readouterr().err == "rounds: 25%, about 36 s left\n"
 
 
 @pytest.mark.parametrize("text", ["install shuffledp[report]", "[/b]", "[red]", "\\["])
@@ -51,7 +100,7 @@ def test_log_files_get_a_line_now_and_then_with_the_time_left(
 ) -> None:
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     now = iter([0.0, 3.0, 12.0, 15.0, 24.0, 40.0])
-    monkeypatch.setattr("shuffledp.cli.console.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("shuffledp.cli.waiting.time.monotonic", lambda: next(now))
 
     with share_bar("work") as on_share:
         for share in (0.1, 0.25, 0.5, 0.75, 1.0):

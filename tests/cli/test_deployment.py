@@ -1,4 +1,4 @@
-"""What docs/deployment.md tells operators to do, done literally; and what it ships."""
+"""What docs/how-to/deployment.md tells operators, done literally; and what it ships."""
 
 import asyncio
 import re
@@ -21,7 +21,7 @@ from shuffledp.errors import DataError
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 
 ROOT = Path(__file__).parents[2]
-DOCUMENT = (ROOT / "docs" / "deployment.md").read_text()
+DOCUMENT = (ROOT / "docs" / "how-to" / "deployment.md").read_text()
 UNITS = sorted((ROOT / "deploy").glob("*.service"))
 PARTIES = ("analyst", "shuffler", "enroller")
 

@@ -42,7 +42,7 @@ def test_table_and_picture_are_written(command: Command, tmp_path: Path) -> None
 def test_seeds_make_it_repeatable(command: Command, tmp_path: Path) -> None:
     texts = []
     for seed in ("1", "1", "2"):
-        command(*QUICK, "--seed", seed)
+        command(*QUICK, "--seed", seed, "--force")
         table = tmp_path / "shuffledp-report" / "apes-fig9.csv"
         texts.append(table.read_text())
 

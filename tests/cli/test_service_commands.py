@@ -516,6 +516,11 @@ def test_a_task_that_somebody_has_not_signed_does_not_run(
         assert "task.enroller.sig" in outcome.err
 
 
+SERVE_ANALYST = ("serve", "analyst", "folder", "--database", "sqlite:///a.db")
+CANARIES = ("audit", "canaries", "--task", "folder/task.json")
+COLLECTION = ("audit", "collection", "folder/task.json", "--task", "folder/task.json")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -594,6 +599,22 @@ def test_a_task_that_somebody_has_not_signed_does_not_run(
             "http://127.0.0.1:99999",
         ),
         ("serve", "analyst", "folder", "--database", "sqlite:///a\n.db"),
+        (*SERVE_ANALYST, "--keep-batches", "folder/task.json/kept"),
+        (*SERVE_ANALYST, "--audit", "nowhere.json", "--auditor", "Me"),
+        (*SERVE_ANALYST, "--audit", "folder/task.json", "--auditor", "Me"),
+        (*COLLECTION, "--result", "folder/task.json"),
+        (*COLLECTION, "--result", "nowhere.json"),
+        (*CANARIES, "--count", "3"),
+        (*CANARIES, "--power"),
+        (
+            *CANARIES,
+            "--record",
+            "r",
+            "--tokens",
+            "none",
+            "--shuffler",
+            "http://localhost",
+        ),
         ("serve", "demo", "--people", "5"),
         ("serve", "demo", "--people", "many"),
     ],
@@ -612,7 +633,6 @@ def test_commands_that_make_no_sense_are_refused_in_one_line(
     assert "secret" not in outcome.err.replace("secret keys", "")
 
 
-SERVE_ANALYST = ("serve", "analyst", "folder", "--database", "sqlite:///a.db")
 SERVE_SHUFFLER = ("serve", "shuffler", "folder", "--database", "sqlite:///s.db")
 
 
@@ -821,7 +841,7 @@ def test_an_operator_s_folder_is_of_the_task_that_is_served(
 def test_receipts_are_read_by_their_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "receipts.jsonl"
 
-    with device._receipts(path) as keep:
+    with device.receipts_file(path) as keep:
         keep(b"one\n")
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -1208,3 +1228,20 @@ def test_verify_refuses_to_say_of_a_published_result_that_its_certificate_holds(
         assert words in outcome.err
     assert other.code == 0
     assert "Its certificate alone was looked at" in other.out
+
+
+def test_evidence_is_shown_with_the_name_of_who_wrote_it(
+    command: Command, tmp_path: Path
+) -> None:
+    start = ("serve", "analyst", str(tmp_path), "--database", "sqlite:///a.db")
+
+    for arguments in (
+        ("--audit", "evidence.json"),
+        ("--auditor", "The union"),
+        ("--audit", "evidence.json", "--auditor", " "),
+        ("--audit", "evidence.json", "--auditor", "The\x1bunion"),
+    ):
+        outcome = command(*start, *arguments)
+
+        assert outcome.is_refusal
+        assert "Expected --audit with --auditor, a name" in outcome.err

@@ -105,12 +105,12 @@ def test_a_service_opens_on_its_cores_or_on_the_engine_it_is_given(
     begun: list[str] = []
 
     @contextmanager
-    def on_spark(url: str) -> Iterator[object]:
+    def session(url: str) -> Iterator[object]:
         begun.append(url)
         yield object()
         begun.append("stopped")
 
-    monkeypatch.setattr(spark, "on_spark", on_spark)
+    monkeypatch.setattr("shuffledp.scale.session.session", session)
 
     with spark.opening(None) as found:
         assert found is open_on_all_cores

@@ -34,6 +34,7 @@ def test_two_categories_have_one_randomizer() -> None:
     assert plan.recommended.error <= found["everybody at the strictest choice"]
 
 
+@pytest.mark.slow
 def test_many_categories_compare_all_randomizers() -> None:
     plan = plan_frequency(Wish({4.0: 100}, None, 1e-4), num_categories=1000)
 

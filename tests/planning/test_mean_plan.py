@@ -10,7 +10,8 @@ from shuffledp import CertificationError, InvalidInputError, Mean, Population, a
 from shuffledp.planning import mean as planning
 from shuffledp.planning.frequency import plan_frequency
 from shuffledp.planning.mean import plan_mean
-from shuffledp.planning.plan import Option, Plan, Wish
+from shuffledp.planning.option import Option
+from shuffledp.planning.plan import Plan, Wish
 
 SMALL = {0.5: 60, 1.0: 140}
 

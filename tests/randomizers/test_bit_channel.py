@@ -203,6 +203,7 @@ def put(law: Floats, own: int, size: int) -> Floats:
     return chances
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crowd", [{1.0: 1, 8.0: 100_000}, {2.0: 10_000}])
 def test_two_values_of_unequal_bits_are_attacked_about_as_well_as_three(
     crowd: dict[float, int],

@@ -1,4 +1,4 @@
-"""The inequality behind the worst pair of noise: docs/covers.md's lemma and corollary.
+"""The inequality behind the worst pair of noise: a lemma of docs/theory/covers.md.
 
 On a fine partition of omega's support: of all sets of one omega-mass, the one with most of
 R_v, against the interval at the left end with as much of omega.

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from shuffledp.errors import DataError
-from shuffledp.report.files import write_text, write_texts
+from shuffledp.report.writing import write_file, write_files
 
 
 def test_a_file_is_replaced_by_the_whole_text(tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     path.write_text("old")
 
-    write_text(path, "new")
+    write_file(path, "new")
 
     assert path.read_text() == "new"
     assert list(tmp_path.iterdir()) == [path]
@@ -29,7 +29,7 @@ def test_what_is_no_ordinary_file_is_left_alone(tmp_path: Path) -> None:
 
     for path in (pipe, folder):
         with pytest.raises(DataError, match="ordinary file"):
-            write_text(path, "text")
+            write_file(path, "text")
 
     assert pipe.is_fifo()
     assert folder.is_dir()
@@ -42,12 +42,12 @@ def test_several_files_are_written_or_none(tmp_path: Path) -> None:
     (tmp_path / "b.json").mkdir()
 
     with pytest.raises(DataError, match="ordinary file"):
-        write_texts(tmp_path, texts)
+        write_files(tmp_path, texts)
     assert (tmp_path / "a.csv").read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "b.json"}
 
     (tmp_path / "b.json").rmdir()
-    write_texts(tmp_path, texts)
+    write_files(tmp_path, texts)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == texts
 
 
@@ -63,9 +63,9 @@ def test_a_full_disk_leaves_everything_as_it_was(
             raise OSError(errno.ENOSPC, "No space left on device")
         return made(**options)
 
-    monkeypatch.setattr("shuffledp.report.files.tempfile.mkstemp", mkstemp)
+    monkeypatch.setattr("shuffledp.report.writing.tempfile.mkstemp", mkstemp)
 
     with pytest.raises(DataError, match="No space left"):
-        write_texts(tmp_path, {"a.csv": "new", "b.json": "new"})
+        write_files(tmp_path, {"a.csv": "new", "b.json": "new"})
     assert (tmp_path / "a.csv").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

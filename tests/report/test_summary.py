@@ -140,7 +140,7 @@ def test_pictures_of_the_same_collection_are_the_same(
     collection: Collection[FrequencyEstimate],
 ) -> None:
     first, again = (
-        guarantee_picture(collection.guarantee.statements[0]) for _ in range(2)
+        guarantee_picture(collection.guarantee.statements[0]).svg for _ in range(2)
     )
 
     assert first == again
@@ -149,7 +149,7 @@ def test_pictures_of_the_same_collection_are_the_same(
 
 def test_the_two_errors_of_a_mean_have_names_of_their_own(mean: Summary) -> None:
     people, population = mean.to_dict()["estimates"]
-    picture = estimate_picture(mean)
+    picture = estimate_picture(mean).svg
 
     assert (people["about"], population["about"]) == ("participants", "population")
     assert people["standard_error"] <= population["standard_error"]
@@ -185,7 +185,7 @@ def test_sums_count_people(summary: Summary) -> None:
     # Five standard errors: one false alarm in two million.
     assert abs(people["estimate"] - off - bits.sum()) < 5 * people["standard_error"]
     (warning,) = record["warnings"]
-    assert "--mode stratified" in warning
+    assert "use the stratified mode" in warning
     assert f"{float(f'{off:.2g}'):,.0f} people" in warning
 
 

@@ -37,6 +37,7 @@ def counted(parts: Parts, values: pl.Series, levels: np.ndarray, num: int) -> An
     return total, groups
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num", [1, 7])
 @pytest.mark.parametrize("name", ["frequency", "mean", "sum"])
 def test_sums_of_parts_are_the_truth_and_its_dependence(name: str, num: int) -> None:

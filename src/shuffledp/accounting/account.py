@@ -117,7 +117,7 @@ def certify(
     exposures = exposures_of(protocol, people)
     asked = Asked(
         named=reported(people, levels, quantiles),
-        counts=tuple(people.counts.tolist()),
+        counts=people.counts,
         delta=delta,
         epsilon=epsilon,
         absent=int(absent),
@@ -148,8 +148,8 @@ def certify(
 
 def digest(people: Population) -> str:
     """Returns SHA-256 of all levels and counts, as little-endian 64-bit numbers."""
-    content = hashlib.sha256(people.epsilons.astype("<f8").tobytes())
-    content.update(people.counts.astype("<i8").tobytes())
+    content = hashlib.sha256(np.ascontiguousarray(people.epsilons, "<f8").data)
+    content.update(np.ascontiguousarray(people.counts, "<i8").data)
     return content.hexdigest()
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from shuffledp.accounting.guarantee import RestsOn
 from shuffledp.accounting.lower_profiles import lower_profiles
 from shuffledp.accounting.rounds.composed_profile import (
     composed_ceiling,
@@ -16,6 +15,7 @@ from shuffledp.accounting.solve import (
     round_up,
     smallest_certified_epsilon,
 )
+from shuffledp.accounting.statement import RestsOn
 from shuffledp.accounting.upper_profiles import (
     Profile,
     UpperProfile,

@@ -7,18 +7,19 @@ import numpy as np
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import MAX_USERS
+from shuffledp.types import Ints
 
 MIN_DELTA = 1e-300
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Asked:
     """A question about people who take part.
 
     Attributes:
         named: Positions of the levels that are asked about, by the name of the quantile
             that each stands for, or by themselves.
-        counts: People of every level, in the order of the positions.
+        counts: People of every level, in the order of the positions, shape (levels,).
         delta: Smallest epsilons at this delta are wanted, or None.
         epsilon: Smallest deltas at this epsilon are wanted, or None.
         absent: How many of the others may be absent or collude.
@@ -27,7 +28,7 @@ class Asked:
     """
 
     named: dict[str | int, int]
-    counts: tuple[int, ...]
+    counts: Ints
     delta: float | None
     epsilon: float | None
     absent: int = 0

@@ -48,6 +48,12 @@ _MOST_USED = 50.0
 def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibration:
     """Returns the largest local budgets that keep a central target per level.
 
+    >>> import shuffledp as sdp
+    >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
+    >>> answer = sdp.largest_budgets(promise, {0.05: 5_000, 0.1: 5_000})
+    >>> answer.people.epsilons.round(4).tolist()
+    [1.6936, 2.4934]
+
     Args:
         promise: Protocol and delta.
         targets: {central epsilon: number of people}; the larger a target, the larger the
@@ -152,6 +158,13 @@ def largest_budget(
 
     All other budgets stay, and their guarantees may weaken: see the answer's.
 
+    >>> import shuffledp as sdp
+    >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
+    >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
+    >>> answer = sdp.largest_budget(promise, people, level=2.0, target=0.1)
+    >>> answer.people.epsilons.round(4).tolist()
+    [1.0, 2.5471]
+
     Args:
         promise: Protocol and delta.
         people: The population; its other levels stay.
@@ -172,6 +185,13 @@ def largest_scale(
     promise: Promise, people: Population, targets: Sequence[float]
 ) -> tuple[float, Calibration]:
     """Returns the largest common factor of all budgets that keeps every target.
+
+    >>> import shuffledp as sdp
+    >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
+    >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
+    >>> factor, answer = sdp.largest_scale(promise, people, [0.1, 0.3])
+    >>> answer.people.epsilons.round(4).tolist()
+    [2.1654, 4.3308]
 
     Args:
         promise: Protocol and delta.
@@ -200,6 +220,12 @@ def smallest_crowd(
     promise: Promise, people: Population, targets: Sequence[float]
 ) -> Calibration:
     """Returns the smallest crowd, with the same shares of levels, that keeps the targets.
+
+    >>> import shuffledp as sdp
+    >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
+    >>> people = sdp.Population.from_counts({1.0: 1, 2.0: 3})
+    >>> sdp.smallest_crowd(promise, people, [0.05, 0.2]).people.num_users
+    1779
 
     Args:
         promise: Protocol and delta.
@@ -243,6 +269,13 @@ def most_rounds(
     promise: Promise, people: Population, targets: Sequence[float]
 ) -> tuple[int, Calibration]:
     """Returns how often these people can take part before a target is exceeded.
+
+    >>> import shuffledp as sdp
+    >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
+    >>> people = sdp.Population.from_counts({1.0: 5_000})
+    >>> rounds, answer = sdp.most_rounds(promise, people, [0.03])
+    >>> rounds
+    1
 
     Args:
         promise: Protocol and delta; its `rounds` is ignored.

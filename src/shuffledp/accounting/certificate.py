@@ -4,13 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from shuffledp.accounting.guarantee import (
-    FORMAT,
-    Guarantee,
-    LevelGuarantee,
-    RestsOn,
-    Statement,
-)
+from shuffledp.accounting.guarantee import FORMAT, Guarantee
+from shuffledp.accounting.statement import LevelGuarantee, RestsOn, Statement
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.identity import Identity
 

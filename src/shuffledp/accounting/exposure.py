@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from shuffledp.accounting.answers import Answer, Victims
 from shuffledp.accounting.asked import Asked
-from shuffledp.accounting.guarantee import LevelGuarantee, Statement
 from shuffledp.accounting.rounds.composed_profile import total_budget
+from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.accounting.words import assumed, kept_safe
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError, PopulationError
@@ -147,7 +147,7 @@ class SingleMessages:
         levels = [
             LevelGuarantee(
                 epsilon_local=float(self.crowd.epsilons[index]),
-                count=asked.counts[index],
+                count=int(asked.counts[index]),
                 hides_among=max(crowds[index].num_users - asked.absent, 1),
                 epsilon_central=found[index].upper[0],
                 epsilon_central_lower=found[index].lower[0],

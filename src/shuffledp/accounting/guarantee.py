@@ -1,87 +1,35 @@
 """What the accountant says: for every level, a certified bound and an attack beside it."""
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from shuffledp.accounting.cautions import cautions
+from shuffledp.accounting.level_table import level_table, solved
+from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.identity import Identity
+from shuffledp.numerals import plain
 from shuffledp.types import Mode
+from shuffledp.views import View, as_html, as_text
 
-RestsOn = Literal["two messages", "blanket", "items", "device"]
-
-
-@dataclass(frozen=True)
-class LevelGuarantee:
-    """The central guarantee of the people at one privacy level.
-
-    Everything the analyst sees is (epsilon_central, delta_central)-differentially private
-    for each of them: that is proven. It is not (epsilon_central_lower,
-    delta_central_lower)-differentially private: an attack shows it. One of the two
-    parameters was given, and is the same in both statements.
-
-    Attributes:
-        epsilon_local: The budget on the device, in nats; None where people chose a central
-            epsilon, and a device alone promises nothing.
-        count: People at this level.
-        hides_among: Honest people among whom each of them hides, herself included.
-        rests_on: What the certified number rests on: "two messages" (the worst data of
-            all, docs/two-messages.md), "blanket" (docs/theorem.md), "items"
-            (docs/items.md), or "device" where nothing better could be proven than what a
-            device keeps alone.
-        slack: Which part of the certified delta, at the certified epsilon, is caution
-            (bounds of errors, densities bounded within cells, data that were not
-            searched); 0 where it is not told apart, as for several collections, and for
-            sets of items.
-        quantile: Which part of the population this level stands for, where there are
-            too many levels to report ("minimum", "median", ...), else None.
-        target: The central epsilon that these people chose, where that is what they choose.
-    """
-
-    epsilon_local: float | None
-    count: int
-    hides_among: int
-    epsilon_central: float
-    epsilon_central_lower: float
-    delta_central: float
-    delta_central_lower: float
-    rests_on: RestsOn
-    slack: float = 0.0
-    quantile: str | None = None
-    target: float | None = None
-
-    @property
-    def chosen(self) -> float:
-        """What these people chose: a local budget or a central target."""
-        known = self.target if self.epsilon_local is None else self.epsilon_local
-        if known is None:
-            raise ValueError("Expected a local budget or a central target.")
-        return known
-
-
-@dataclass(frozen=True)
-class Statement:
-    """What is proven about one thing that is seen of people.
-
-    Attributes:
-        about: What, in plain words.
-        delta: At which epsilons are stated, or None.
-        epsilon: At which deltas are stated, or None.
-        levels: One entry per level that was asked about.
-    """
-
-    about: str
-    delta: float | None
-    epsilon: float | None
-    levels: tuple[LevelGuarantee, ...]
-
-    @property
-    def local(self) -> bool:
-        """Whether nobody hides among others: then it is what devices keep alone."""
-        return all(level.hides_among == 1 for level in self.levels)
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
 class Guarantee:
     """A certified statement about one collection, or several with the same people.
+
+    >>> import shuffledp as sdp
+    >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
+    >>> guarantee = sdp.account(sdp.Frequency(17), people, delta=1e-6)
+    >>> guarantee.mechanism, guarantee.num_users, guarantee.delta
+    ('kary-response', 10000, 1e-06)
+    >>> guarantee.worst.epsilon_central
+    0.0618954
+    >>> guarantee.level(1.0).epsilon_central
+    0.0191044
+    >>> print(guarantee.assumptions[0])  # doctest: +ELLIPSIS
+    Everybody who is counted is honest and really sends a message; ...
 
     Attributes:
         protocol: What ran, by its identity.
@@ -156,6 +104,47 @@ class Guarantee:
             *self.also,
         )
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Numbers that promise little, in sentences: see `accounting.cautions`."""
+        return cautions(self.statements, num_users=self.num_users)
+
+    def to_frame(self) -> "pl.DataFrame":
+        """Returns all statements as a Polars data frame: a row per statement and level."""
+        # The accountant itself needs no tables.
+        import polars as pl
+
+        return pl.DataFrame(
+            [
+                {"about": statement.about, **asdict(level)}
+                for statement in self.statements
+                for level in statement.levels
+            ],
+            infer_schema_length=None,
+        )
+
+    def views(self) -> tuple[View, ...]:
+        """Returns a view of every statement, what to beware of with the last."""
+        given = [_title(statement) for statement in self.statements]
+        tables = [level_table(statement) for statement in self.statements]
+        views = [
+            View(title, table.headings, table.rows)
+            for title, table in zip(given, tables, strict=True)
+        ]
+        note = (
+            "Certified is a proven upper bound, what the attack shows a proven lower "
+            f"bound; {len(self.assumptions)} assumptions are listed in .assumptions."
+        )
+        views[-1] = replace(views[-1], cautions=self.cautions, notes=(note,))
+        return tuple(views)
+
+    def __str__(self) -> str:
+        """Returns the tables of levels, for a screen."""
+        return as_text(*self.views())
+
+    def _repr_html_(self) -> str:
+        return as_html(*self.views())
+
     def level(self, chosen: float) -> LevelGuarantee:
         """Returns the entry of one level.
 
@@ -191,6 +180,12 @@ class Guarantee:
 
 
 FORMAT = "shuffledp-guarantee-2"
+
+
+def _title(statement: Statement) -> str:
+    given = statement.epsilon if solved(statement) == "delta" else statement.delta
+    name = "epsilon" if solved(statement) == "delta" else "delta"
+    return f"Guarantee ({statement.about}), at {name} = {plain(given or 0.0)}"
 
 
 def _statement_record(statement: Statement) -> dict[str, Any]:

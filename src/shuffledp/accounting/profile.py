@@ -18,6 +18,12 @@ _SHOWN_DELTA = 1e-12
 class PrivacyProfile:
     """Certificate and attack at many epsilons.
 
+    >>> import shuffledp as sdp
+    >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
+    >>> profile = sdp.privacy_profile(sdp.Frequency(17), people, 1.0, num_points=3)
+    >>> bool((profile.attacked <= profile.certified).all())
+    True
+
     Attributes:
         epsilon_local: The budget of the people it is about.
         epsilons: Ascending, shape (points,).
@@ -42,6 +48,14 @@ def privacy_profile(
     coordinates: int = 1,
 ) -> PrivacyProfile:
     """Returns the profile from epsilon = 0 to where delta is about 1e-12.
+
+    >>> import shuffledp as sdp
+    >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
+    >>> profile = sdp.privacy_profile(sdp.Frequency(17), people, 2.0, num_points=3)
+    >>> profile.epsilons.round(4).tolist()
+    [0.0, 0.0542, 0.1085]
+    >>> [float(f"{delta:.2g}") for delta in profile.certified]
+    [0.007, 5.2e-06, 1e-12]
 
     Args:
         protocol: What the devices run and the shuffler does.

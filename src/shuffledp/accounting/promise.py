@@ -15,6 +15,7 @@ from shuffledp.accounting.upper_profiles import UpperProfile, upper_profiles
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population
+from shuffledp.views import as_html
 
 _SMALLEST_DELTA = 1e-290
 _ANYBODY = Population.from_counts({1.0: 2**20})
@@ -23,6 +24,14 @@ _ANYBODY = Population.from_counts({1.0: 2**20})
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """An answer, and the guarantee that shows it.
+
+    >>> import shuffledp as sdp
+    >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
+    >>> answer = sdp.largest_budgets(promise, {0.05: 5_000, 0.1: 5_000})
+    >>> answer.people.epsilons.round(4).tolist()
+    [1.6936, 2.4934]
+    >>> [level.epsilon_central for level in answer.guarantee.levels]
+    [0.0499997, 0.0999995]
 
     Attributes:
         people: The population of the answer.
@@ -34,10 +43,23 @@ class Calibration:
     targets: tuple[float, ...]
     guarantee: Guarantee
 
+    def __str__(self) -> str:
+        """Returns the people of the answer and what they get, for a screen."""
+        return f"{self.people}\n\n{self.guarantee}"
+
+    def _repr_html_(self) -> str:
+        return as_html(*self.guarantee.views())
+
 
 @dataclass(frozen=True)
 class Promise:
     """What every answer must keep.
+
+    >>> import shuffledp as sdp
+    >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6, absent=100)
+    >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
+    >>> promise.kept(people, [0.1, 0.5])
+    True
 
     Attributes:
         protocol: What the devices run and the shuffler does.

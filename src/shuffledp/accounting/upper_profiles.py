@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.guarantee import RestsOn
 from shuffledp.accounting.ladder import Ladder
 from shuffledp.accounting.solve import smallest_certified_epsilon
+from shuffledp.accounting.statement import RestsOn
 from shuffledp.accounting.two_messages.bounds import (
     two_message_bound,
 )

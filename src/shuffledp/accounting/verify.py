@@ -5,7 +5,8 @@ from typing import Any
 
 from shuffledp.accounting.account import account, digest
 from shuffledp.accounting.exposure import identity_of
-from shuffledp.accounting.guarantee import Guarantee, LevelGuarantee, Statement
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.errors import DataError
 from shuffledp.population import Population
 
@@ -13,6 +14,13 @@ from shuffledp.population import Population
 @dataclass(frozen=True, eq=False)
 class Verification:
     """What became of a certificate.
+
+    >>> import shuffledp as sdp
+    >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
+    >>> guarantee = sdp.account(sdp.Frequency(17), people, delta=1e-6)
+    >>> verification = sdp.verify(guarantee)
+    >>> verification.holds
+    True
 
     Attributes:
         recomputed: The same question, answered now.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from shuffledp.accounting.guarantee import LevelGuarantee, RestsOn
+from shuffledp.accounting.statement import LevelGuarantee, RestsOn
 from shuffledp.cover import LocalRandomizer
 from shuffledp.types import Mode
 

@@ -39,6 +39,18 @@ from shuffledp.types import Floats, Ints, Mode
 class FrequencyEstimate:
     """Estimated shares of the people who take part, with two errors to be told apart.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> people = sdp.Population.from_counts({2.0: 1_000})
+    >>> frequency, rng = sdp.Frequency(3), np.random.default_rng(1)
+    >>> values = np.repeat([0, 1, 2], [500, 300, 200])
+    >>> reports = frequency.randomize(values, people.budgets(), rng=rng)
+    >>> estimate = frequency.estimate(sdp.shuffle(reports, rng=rng), people)
+    >>> estimate.value.round(2).tolist()
+    [0.47, 0.34, 0.19]
+    >>> estimate.interval(0.95).round(2).tolist()
+    [[0.44, 0.5], [0.31, 0.37], [0.16, 0.22]]
+
     Attributes:
         value: Unbiased estimates, shape (k,). They add up to 1 for k-ary response and
             subset selection, and nearly so for others; a rare category may come out

@@ -36,6 +36,13 @@ from shuffledp.types import Floats, Ints
 class ItemsEstimate:
     """Estimated shares of the people who hold each item.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> estimate = sdp.ItemsEstimate(np.array([0.30, 0.10]), np.array([0.02, 0.02]), 1_000)
+    >>> low, high = estimate.interval(0.95)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.261, 0.339], [0.061, 0.139])
+
     Attributes:
         value: Unbiased estimates, shape (d,); a rare item may come out below 0.
         standard_error: As estimates of the shares of the people who took part, shape (d,).

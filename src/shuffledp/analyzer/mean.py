@@ -36,6 +36,16 @@ About: TypeAlias = Literal["participants", "population"]
 class MeanEstimate:
     """An estimated mean. Two errors are told apart.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> people = sdp.Population.from_counts({1.0: 10_000})
+    >>> mean, rng = sdp.Mean(low=0.0, high=16.0), np.random.default_rng(1)
+    >>> values = rng.uniform(6.0, 10.0, size=10_000)
+    >>> reports = mean.randomize(values, people.budgets(), rng=rng)
+    >>> estimate = mean.estimate(sdp.shuffle(reports, rng=rng), people)
+    >>> print(f"{estimate.value:.2f} +- {estimate.standard_error:.2f}")
+    8.04 +- 0.17
+
     Attributes:
         value: The estimate; it may come out beyond the range of the values, and cutting it
             off there would bias it.

@@ -55,6 +55,19 @@ _BLOCK = 1 << 10
 class StringEstimate:
     """Estimated shares of the people who take part.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> values, errors = np.array([0.73, -0.06]), np.array([0.02, 0.03])
+    >>> shares = {"value": values, "standard_error": errors}
+    >>> tests = {"p_value": np.array([0.0, 0.98]), "found": np.array([True, False])}
+    >>> rest = {"unexplained": 0.33, "unexplained_error": 0.04, "misfit": 1.0}
+    >>> people = {"num_users": 20_000, "mode": "agnostic"}
+    >>> estimate = sdp.StringEstimate(
+    ...     ("fox", "owl"), **shares, **tests, **rest, **people, false_discovery_rate=0.05
+    ... )
+    >>> estimate.interval(0.95).round(2).tolist()
+    [[0.69, 0.77], [-0.12, -0.0]]
+
     Attributes:
         candidates: The strings that were asked for.
         value: Estimated share of people who hold each, shape (candidates,). A rare

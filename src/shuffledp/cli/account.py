@@ -9,7 +9,7 @@ import click
 from shuffledp.accounting.account import account
 from shuffledp.accounting.profile import privacy_profile
 from shuffledp.cli import parse
-from shuffledp.cli.console import show, show_json, working
+from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import (
     circumstance_options,
     mechanism_options,
@@ -18,16 +18,18 @@ from shuffledp.cli.mechanism import (
     read_people,
 )
 from shuffledp.cli.s_apes import stated_of_selection
-from shuffledp.cli.shared_options import json_option
+from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.cli.spark import people_on_spark, spark_option
+from shuffledp.cli.waiting import working
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.papers.bounds.claims_table import claims_table
 from shuffledp.papers.bounds.comparison import PublishedClaim, claims
 from shuffledp.population import Population
-from shuffledp.report.files import write_text
+from shuffledp.report.picture import picture_kind
 from shuffledp.report.profile import profile_picture
 from shuffledp.report.terminal import guarantee_table
+from shuffledp.report.writing import check_new, write_file
 from shuffledp.statistics.single_message import SingleMessage
 
 
@@ -66,8 +68,9 @@ from shuffledp.statistics.single_message import SingleMessage
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.svg",
     help="Draw the privacy profile of every reported level, with the band between attack "
-    "and certificate.",
+    "and certificate, as .svg, .png or .pdf.",
 )
+@force_option
 @spark_option
 @json_option
 def account_command(
@@ -86,6 +89,7 @@ def account_command(
     selection: str | None,
     certificate: Path | None,
     picture: Path | None,
+    force: bool,
     spark: str | None,
     as_json: bool,
 ) -> None:
@@ -117,7 +121,9 @@ def account_command(
             "--coordinates: Proposition 1 speaks of one collection, B/D says of how many "
             "coordinates."
         )
+    check_new((certificate, picture), force=force)
     if picture is not None:
+        picture_kind(picture)
         require("matplotlib", extra="report", what="A picture")
     people = _people(levels, budgets, column, spark)
     absent = num_absent(absent, honest_fraction, people.num_users)
@@ -143,6 +149,7 @@ def account_command(
             rounds=rounds,
             coordinates=coordinates,
         )
+    drawing = None
     if picture is not None:
         with working("draw"):
             profiles = [
@@ -157,9 +164,6 @@ def account_command(
                 for level in dict.fromkeys(e.chosen for e in guarantee.levels)
             ]
             drawing = profile_picture(profiles)
-        write_text(picture, drawing)
-    if certificate is not None:
-        write_text(certificate, json.dumps(guarantee.to_dict(), indent=2) + "\n")
     compared = None
     if method is not None:
         with working("compare"):
@@ -171,15 +175,20 @@ def account_command(
         published = {} if compared is None else {"published": _plain(compared)}
         beside = {} if selected is None else {"s_apes": selected.to_dict()}
         show_json(guarantee.to_dict() | published | beside)
-        return
-    if compared is None:
-        show(guarantee_table(guarantee))
     else:
-        show(claims_table(guarantee, compared))
-    if selected is not None:
-        show(f"\n{selected}")
+        if compared is None:
+            show(guarantee_table(guarantee))
+        else:
+            show(claims_table(guarantee, compared))
+        if selected is not None:
+            show(f"\n{selected}")
+    # Shown before it is written: a full disk does not take it away.
+    if certificate is not None:
+        write_file(certificate, json.dumps(guarantee.to_dict(), indent=2) + "\n")
+    if picture is not None and drawing is not None:
+        drawing.save(picture)
     for path in (certificate, picture):
-        if path is not None:
+        if path is not None and not as_json:
             show(f"\nWritten: {path}")
 
 

@@ -3,6 +3,8 @@
 import click
 
 from shuffledp.cli.audit_accountant import accountant_command
+from shuffledp.cli.audit_canaries import canaries_command
+from shuffledp.cli.audit_collection import collection_command
 from shuffledp.cli.audit_randomizer import randomizer_command
 
 
@@ -15,6 +17,7 @@ def audit_group() -> None:
     A Python function:  shuffledp audit randomizer mymodule:client --levels 1 --values 0,1
     Any other program:  shuffledp audit randomizer "node client.js" --levels 1 --values 0,1
     An accountant:      shuffledp audit accountant
+    A collection:       shuffledp audit canaries --help, then shuffledp audit collection
 
     A test finds what is broken, and proves it. That it finds nothing proves nothing; what
     it would have found is said before it starts.
@@ -23,3 +26,5 @@ def audit_group() -> None:
 
 audit_group.add_command(randomizer_command)
 audit_group.add_command(accountant_command)
+audit_group.add_command(canaries_command)
+audit_group.add_command(collection_command)

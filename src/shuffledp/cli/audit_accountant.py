@@ -15,8 +15,9 @@ from shuffledp.audit.accountant import (
     audit_accountant,
 )
 from shuffledp.audit.target import callable_target
-from shuffledp.cli.console import share_bar, show, show_json
+from shuffledp.cli.console import show, show_json
 from shuffledp.cli.shared_options import json_option
+from shuffledp.cli.waiting import share_bar
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
 from shuffledp.papers.bounds.catalog import published_bound
 from shuffledp.population import Population

@@ -15,9 +15,10 @@ from shuffledp.audit.result import Verdict
 from shuffledp.audit.target import CallableTarget, Target, callable_target
 from shuffledp.cli import parse
 from shuffledp.cli.audit_table import findings, powers
-from shuffledp.cli.console import duration, share_bar, show, show_json
+from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import parameter_options
 from shuffledp.cli.shared_options import json_option
+from shuffledp.cli.waiting import duration, share_bar
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.catalog import MECHANISMS
 

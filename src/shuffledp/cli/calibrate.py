@@ -14,17 +14,18 @@ from shuffledp.accounting.calibration import (
 )
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.cli import parse
-from shuffledp.cli.console import show, show_json, working
+from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import (
     circumstance_options,
     mechanism_options,
     num_absent,
 )
 from shuffledp.cli.shared_options import json_option
+from shuffledp.cli.waiting import working
 from shuffledp.errors import InvalidInputError
+from shuffledp.numerals import plain
 from shuffledp.population import Population
 from shuffledp.report.terminal import guarantee_table
-from shuffledp.report.words import plain
 from shuffledp.statistics.single_message import SingleMessage
 
 Command = Callable[..., Any]

@@ -12,23 +12,17 @@ from typing import Any
 
 import click
 
-from shuffledp.cli.console import (
-    duration,
-    share_bar,
-    show,
-    show_json,
-    width,
-    working,
-)
+from shuffledp.cli.console import show, show_json, width
 from shuffledp.cli.court_table import court_table, search_table
-from shuffledp.cli.shared_options import json_option
+from shuffledp.cli.shared_options import force_option, json_option
+from shuffledp.cli.waiting import duration, share_bar, working
 from shuffledp.papers.court.cases import all_cases, case_named, judge_all
 from shuffledp.papers.court.document import document
 from shuffledp.papers.court.search import Finding, Search, search
 from shuffledp.papers.court.small.cases import SMALL, small_of
 from shuffledp.papers.court.small.programs import program_of
 from shuffledp.papers.court.small.shrink import smallest
-from shuffledp.report.files import write_text, write_texts
+from shuffledp.report.writing import check_folder, check_new, write_file, write_files
 from shuffledp.version import __version__
 
 # Of a search, in seconds: below there is no trial, above nobody waits.
@@ -81,6 +75,7 @@ _NOTE = (
     metavar="FILE",
     help="Write all cases as a page in Markdown.",
 )
+@force_option
 @json_option
 def court_command(
     name: str | None,
@@ -90,6 +85,7 @@ def court_command(
     seed: int | None,
     output: Path | None,
     page: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Try published bounds against exact attacks.
@@ -117,6 +113,10 @@ def court_command(
     if name is not None and lines:
         _print_program(case_named(name).name, shrink=shrink)
         return
+    stem = "court" if seconds is None else "search"
+    check_new([page], force=force)
+    if output is not None:
+        check_folder(output, force=force, names=_names(stem))
     start = time.monotonic()
     if seconds is not None:
         with share_bar("search") as on_share:
@@ -137,17 +137,19 @@ def court_command(
         ]
         described = _described("court", rows, len(rulings), start)
         table = court_table(rulings, width=width())
-        if page is not None:
-            write_text(page, document(rulings))
-    written = _written(output, rows, described)
+    # Shown before it is written: a full disk does not take it away.
     if as_json:
         show_json(described)
-        return
-    show(table, f"\n{_NOTE}")
-    if name is not None and name.lower().startswith("v"):
-        show(f"In five lines: shuffledp court --case {name} --python")
-    took = duration(time.monotonic() - start)
-    show(f"\nAfter {took}{written}{f'; written: {page}' if page else ''}")
+    else:
+        show(table, f"\n{_NOTE}")
+        if name is not None and name.lower().startswith("v"):
+            show(f"In five lines: shuffledp court --case {name} --python")
+    if page is not None:
+        write_file(page, document(rulings))
+    written = _written(output, rows, described)
+    if not as_json:
+        took = duration(time.monotonic() - start)
+        show(f"\nAfter {took}{written}{f'; written: {page}' if page else ''}")
 
 
 def _print_program(known: str, *, shrink: bool) -> None:
@@ -202,10 +204,14 @@ def _written(
     """Writes the files; returns in words which."""
     if output is None:
         return ""
-    stem = "search" if "search" in described else "court"
+    names = _names("search" if "search" in described else "court")
     text = json.dumps(described, indent=2, allow_nan=False)
-    write_texts(output, {f"{stem}.csv": _as_csv(rows), f"{stem}.json": text + "\n"})
-    return f"; written to {output}: {stem}.csv, {stem}.json"
+    write_files(output, dict(zip(names, (_as_csv(rows), text + "\n"), strict=True)))
+    return f"; written to {output}: {', '.join(names)}"
+
+
+def _names(stem: str) -> list[str]:
+    return [f"{stem}.csv", f"{stem}.json"]
 
 
 def _sorted(found: Search) -> list[Finding]:

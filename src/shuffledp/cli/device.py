@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from shuffledp.cli.console import share_bar
+from shuffledp.cli.shared_options import task_option
+from shuffledp.cli.waiting import share_bar
 from shuffledp.datasets.item_tables import read_item_sets
 from shuffledp.datasets.table import (
     bits_of,
@@ -113,9 +114,9 @@ def send_command(file: Path, **given: Any) -> None:
         offered = ", ".join(f"{level:g}" for level in task.choices)
         raise UnknownLevelError(f"{error} It offers {offered}.") from error
     people = SimulatedPeople(
-        values, levels, _tokens(given["tokens"], levels.size, task)
+        values, levels, tokens_in(given["tokens"], levels.size, task)
     )
-    with share_bar("send") as bar, _receipts(given["receipts"]) as keep:
+    with share_bar("send") as bar, receipts_file(given["receipts"]) as keep:
         sending = send(
             people,
             shuffler=given["shuffler"],
@@ -138,14 +139,7 @@ def send_command(file: Path, **given: Any) -> None:
 
 @device_group.command("check")
 @click.argument("receipts", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--task",
-    "path",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="TASK.JSON",
-    help="The public file of the task, from whoever asks the question.",
-)
+@task_option
 @click.option("--analyst", required=True, metavar="URL", help="Where results are.")
 def check_command(receipts: Path, path: Path, analyst: str) -> None:
     """Check RECEIPTS, and that their messages counted.
@@ -206,7 +200,7 @@ def check_command(receipts: Path, path: Path, analyst: str) -> None:
 
 
 @contextmanager
-def _receipts(path: Path | None) -> Iterator[Callable[[bytes], object]]:
+def receipts_file(path: Path | None) -> Iterator[Callable[[bytes], object]]:
     """Gives what keeps receipts; their file is there before anything is sent.
 
     Raises:
@@ -279,7 +273,12 @@ def _people(
     return (bits_of if form.kind == "yes or no" else numbers_of)(column), levels
 
 
-def _tokens(path: Path, count: int, task: "Task") -> list[bytes]:
+def tokens_in(path: Path, count: int, task: "Task") -> list[bytes]:
+    """Returns so many tokens from the top of a file of tokens or links.
+
+    Raises:
+        DataError: If it has fewer, or others, or links to another task.
+    """
     from shuffledp.service.wire.canonical import from_text
     from shuffledp.service.wire.refusal import Refusal
     from shuffledp.service.wire.tokens import TOKEN_SIZE

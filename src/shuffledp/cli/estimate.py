@@ -20,7 +20,7 @@ from shuffledp.statistics.request import Request
 
 
 @click.command("estimate")
-@click.argument("file", required=False)
+@click.argument("file", required=False, type=click.Path())
 @click.option(
     "--statistic",
     type=click.Choice(STATISTICS),
@@ -144,7 +144,7 @@ def _request(
         )
     dealt = level is None and levels is not None
     return Request(
-        file=None if file is None else Path(file),
+        people=None if file is None else Path(file),
         value=value,
         level=level,
         shares=parse.level_shares(levels) if dealt else None,

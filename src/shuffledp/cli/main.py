@@ -29,6 +29,10 @@ _COMMANDS = {
         "shuffledp.cli.plan:plan_command",
         "Choose a protocol: predicted errors and certified guarantees, side by side.",
     ),
+    "explore": Entry(
+        "shuffledp.cli.explore:explore_command",
+        "Play with levels and people on a page, and see what is certified.",
+    ),
     "estimate": Entry(
         "shuffledp.cli.estimate:estimate_command",
         "Rehearse a collection on known values: categories, numbers, bits, strings or "
@@ -86,6 +90,7 @@ def app() -> None:
     Start here:       shuffledp quickstart
     Only the privacy: shuffledp account --categories 17 \\
                         --levels 0.5:2500,1.0:5000,2.0:2500 --delta 1e-6
+    With sliders:     shuffledp explore
     The inverse:      shuffledp calibrate --help
     Which protocol:   shuffledp plan mean --low 0 --high 100 --levels 0.5:2500,1.0:7500
     Your own data:    shuffledp estimate FILE --value COLUMN --level COLUMN
@@ -112,8 +117,9 @@ def main() -> None:
     except OSError as error:
         where = "" if error.filename is None else f" {error.filename}"
         code = _refuse(f"Could not write{where}: {error.strerror}.")
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("shuffledp: stopped; nothing was written.", err=True)
+    except (click.Abort, KeyboardInterrupt) as stop:
+        # What is on the disk already, or was sent, the command itself knows best.
+        click.echo(f"shuffledp: stopped. {stop}".rstrip(), err=True)
         code = 130
     sys.exit(code)
 

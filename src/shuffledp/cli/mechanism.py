@@ -59,6 +59,7 @@ _PEOPLE = (
     ),
     click.option(
         "--budgets",
+        type=click.Path(),
         metavar="FILE",
         help="Instead of --levels: one epsilon per person, as text, .npy, CSV or Parquet.",
     ),

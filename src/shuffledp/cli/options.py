@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from shuffledp.cli.shared_options import json_option
+from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.errors import InvalidInputError
 from shuffledp.statistics.catalog import STATISTICS, statistic_named
 from shuffledp.statistics.statistic import Option, Statistic
@@ -28,6 +28,7 @@ class Settings:
     seed: int | None
     output: Path | None
     as_json: bool
+    force: bool
 
 
 _SHARED = (
@@ -58,9 +59,10 @@ _SHARED = (
         "--output",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="FOLDER",
-        help="Where the report, its pictures, JSON and CSV go "
-        "[default: shuffledp-report; with --json: nowhere].",
+        help="Where the report, its pictures, JSON and CSV go: a new or empty folder "
+        "[default: shuffledp-report, or shuffledp-report-2, ...; with --json: nowhere].",
     ),
+    force_option,
     json_option,
 )
 
@@ -132,6 +134,7 @@ def _shared_option(entries: list[tuple[Words, Option]]) -> Callable[[Command], C
     every = dict.fromkeys(name for _, option in entries for name in option.choices)
     kinds: dict[str, Any] = {
         "text": str,
+        "names": str,
         "number": float,
         "whole": int,
         "file": click.Path(path_type=Path),

@@ -8,9 +8,10 @@ import click
 
 from shuffledp.accounting.items.plan import optimize_items
 from shuffledp.cli import parse
-from shuffledp.cli.console import naming, show, show_json
+from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import num_absent
 from shuffledp.cli.shared_options import absent_options, json_option
+from shuffledp.cli.waiting import naming
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.segmented.plan import published_plan, published_plan_table
 from shuffledp.planning.frequency import plan_frequency

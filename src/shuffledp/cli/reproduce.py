@@ -1,14 +1,15 @@
 """`shuffledp reproduce`: tables and figures of the papers."""
 
 import json
-import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from shuffledp.cli.console import duration, share_bar, show, width
+from shuffledp.cli.console import show, width
+from shuffledp.cli.shared_options import force_option
+from shuffledp.cli.waiting import duration, share_bar
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.papers.contents.document import document
@@ -16,7 +17,7 @@ from shuffledp.papers.contents.papers import PAPERS
 from shuffledp.papers.figures.catalog import EXPERIMENTS
 from shuffledp.papers.figures.result import Effort, Experiment
 from shuffledp.papers.figures.table import result_table
-from shuffledp.report.files import check_target, write_text, write_texts
+from shuffledp.report.writing import check_folder, check_new, write_file, write_files
 
 
 @click.command("reproduce")
@@ -46,6 +47,7 @@ from shuffledp.report.files import check_target, write_text, write_texts
     help="Without NAME: write everything in the papers and what became of it, as "
     "Markdown, from all NAME.json in the output folder.",
 )
+@force_option
 def reproduce_command(
     name: str | None,
     repetitions: int | None,
@@ -53,6 +55,7 @@ def reproduce_command(
     seed: int | None,
     output: Path,
     page: Path | None,
+    force: bool,
 ) -> None:
     """Compute a table or figure of a paper anew; without NAME, list them.
 
@@ -69,7 +72,8 @@ def reproduce_command(
         if page is None:
             _list()
         else:
-            write_text(page, document(output, page=page))
+            check_new([page], force=force)
+            write_file(page, document(output, page=page))
             show(f"Written: {page}")
         return
     if page is not None:
@@ -77,12 +81,8 @@ def reproduce_command(
     effort = _effort(name, repetitions, 1 if seed is None else seed, quick)
     require("matplotlib", extra="report", what="A picture")
     # What cannot be written to is found out before anything takes long.
-    output.mkdir(parents=True, exist_ok=True)
     names = [f"{name}.{ending}" for ending in ("csv", "json", "svg")]
-    for file in names:
-        check_target(output / file)
-    with tempfile.TemporaryFile(dir=output):
-        pass
+    check_folder(output, force=force, names=names)
     start = time.monotonic()
     with share_bar(name) as on_share:
         asked = replace(effort, on_share=on_share)
@@ -91,8 +91,9 @@ def reproduce_command(
     described = result.to_document(name, effort, seconds)
     document_text = json.dumps(described, indent=1, allow_nan=False) + "\n"
     texts = (result.to_csv(), document_text, result.svg)
-    write_texts(output, dict(zip(names, texts, strict=True)))
+    # Shown before it is written: a full disk does not take it away.
     show(result_table(result, width=width()))
+    write_files(output, dict(zip(names, texts, strict=True)))
     show(f"\nWritten to {output} after {duration(seconds)}: {', '.join(names)}")
 
 

@@ -2,19 +2,18 @@
 
 from pathlib import Path
 
-import numpy as np
-
-from shuffledp.cli.console import progress, show, show_json
+from shuffledp.cli.console import show, show_json
 from shuffledp.cli.options import Settings
-from shuffledp.errors import InvalidInputError, MissingExtraError
+from shuffledp.cli.waiting import progress
+from shuffledp.errors import MissingExtraError
 from shuffledp.extras import require
-from shuffledp.randomness import Rng, SystemRandom
 from shuffledp.report.files import write_report
 from shuffledp.report.terminal import estimate_table, guarantee_table
-from shuffledp.statistics.stage import Rehearsal, Stage
+from shuffledp.report.writing import check_folder, free_folder
+from shuffledp.statistics.rehearse import perform
+from shuffledp.statistics.stage import Rehearsal
 
-# People who made up their data with the same seed must not meet the same random numbers.
-_STREAM = 20_230_417
+_FOLDER = Path("shuffledp-report")
 
 
 def run(rehearsal: Rehearsal, settings: Settings) -> None:
@@ -25,36 +24,36 @@ def run(rehearsal: Rehearsal, settings: Settings) -> None:
         settings: What was asked for.
     """
     output, without = _output(settings)
-    if settings.seed is not None and settings.seed < 0:
-        raise InvalidInputError(f"Expected a seed >= 0, got {settings.seed}.")
-    seed = settings.seed
-    rng: Rng = (
-        SystemRandom() if seed is None else np.random.default_rng([seed, _STREAM])
-    )
     with progress("read") as (on_bytes, on_step):
-        stage = Stage(
-            rng,
+        summary = perform(
+            rehearsal,
             mode=settings.mode,
             delta=settings.delta,
             confidence=settings.confidence,
-            seed=seed,
+            seed=settings.seed,
             on_bytes=on_bytes,
             on_step=on_step,
         )
-        summary = rehearsal(stage)
-    written = write_report(summary, output) if output is not None else []
+    # Shown before it is written: a full disk does not take it away.
     if settings.as_json:
         show_json(summary.to_dict())
+    else:
+        show(estimate_table(summary), guarantee_table(summary.guarantee))
+    if output is None:
+        if without:
+            show(f"\n{without}")
         return
-    show(estimate_table(summary), guarantee_table(summary.guarantee))
-    names = ", ".join(path.name for path in written)
-    show(f"\nWritten to {output}: {names}" if output is not None else f"\n{without}")
+    written = write_report(summary, output)
+    if not settings.as_json:
+        names = ", ".join(path.name for path in written)
+        show(f"\nWritten to {output}: {names}")
 
 
 def _output(settings: Settings) -> tuple[Path | None, str]:
     """Returns where the report goes; or None, and why it goes nowhere.
 
     Raises:
+        DataError: If somebody asked for a folder that has files, or cannot be written to.
         MissingExtraError: If somebody asked for a report that cannot be written.
     """
     if settings.output is None and settings.as_json:
@@ -66,4 +65,7 @@ def _output(settings: Settings) -> tuple[Path | None, str]:
         if settings.output is not None:
             raise
         return None, str(error)
-    return settings.output or Path("shuffledp-report"), ""
+    if settings.output is None:
+        return free_folder(_FOLDER), ""
+    check_folder(settings.output, force=settings.force)
+    return settings.output, ""

@@ -1,9 +1,22 @@
 """Options that several commands have, with the same words."""
 
+from pathlib import Path
+
 import click
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for machines."
+)
+force_option = click.option(
+    "--force", is_flag=True, help="Replace files that are there already."
+)
+task_option = click.option(
+    "--task",
+    "path",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="TASK.JSON",
+    help="The public file of the task, from whoever asks the question.",
 )
 absent_options = (
     click.option(

@@ -6,7 +6,6 @@ from typing import Any, get_args
 import click
 
 from shuffledp.cli import parse
-from shuffledp.cli.console import working
 from shuffledp.cli.task_rotation import replaced
 from shuffledp.cli.task_shown import bears, show_promises, show_task
 from shuffledp.cli.task_terms import (
@@ -17,6 +16,7 @@ from shuffledp.cli.task_terms import (
     question_of,
     term_options,
 )
+from shuffledp.cli.waiting import working
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.statistics.catalog import SURVEYS
 from shuffledp.types import Mode

@@ -9,8 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from shuffledp.accounting.cautions import (
+    delta_caution,
+    epsilon_caution,
+    local_caution,
+    people_caution,
+)
 from shuffledp.cli.console import show, width
-from shuffledp.report.words import plain
+from shuffledp.numerals import plain
 from shuffledp.statistics.survey import terms_of
 
 if TYPE_CHECKING:
@@ -58,8 +64,22 @@ def show_promises(task: "Task") -> None:
         numbers = (plain(choice), f"{people:,}", plain(epsilon), plain(allowance))
         table.add_row(*numbers)
     show(table, f"Central epsilons, at delta {plain(task.delta)} per epoch.")
+    for caution in _cautions(task):
+        show(Text(caution, style="yellow"))
     # Whole on one line: it is compared with what others see.
     click.echo(f"sha256 of task.json: {task.fingerprint}")
+
+
+def _cautions(task: "Task") -> list[str]:
+    """Returns what to beware of in the smallest epoch, in sentences."""
+    levels = task.choices if task.names_choices else ()
+    found = (
+        delta_caution(task.delta, sum(task.minimum)),
+        epsilon_caution(max(task.promise)),
+        local_caution(levels),
+        people_caution(sum(task.minimum)),
+    )
+    return [caution for caution in found if caution is not None]
 
 
 def bears(task: "Task") -> str:

@@ -9,7 +9,7 @@ import click
 
 from shuffledp.budget_distributions import BUDGET_DISTRIBUTIONS
 from shuffledp.cli import parse
-from shuffledp.cli.shared_options import json_option
+from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.federated.settings import PAPER_SETTINGS
 
 Command = Callable[..., Any]
@@ -73,8 +73,10 @@ result_options = _together(
         type=click.Path(path_type=Path, file_okay=False),
         callback=_folder,
         metavar="FOLDER",
-        help="Where accuracy.svg and training.json go; by default nowhere.",
+        help="Where accuracy.svg and training.json go: a new or empty folder; by default "
+        "nowhere.",
     ),
+    force_option,
     json_option,
 )
 

@@ -2,7 +2,6 @@
 
 import json
 import math
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,10 +13,11 @@ from rich.progress import TimeElapsedColumn as Elapsed
 from rich.table import Table
 
 from shuffledp.cli.console import show, show_json
+from shuffledp.cli.waiting import lines_of_shares
 from shuffledp.extras import require
-from shuffledp.report.files import write_texts
 from shuffledp.report.picture import new_figure, svg
 from shuffledp.report.words import percent
+from shuffledp.report.writing import check_folder, write_files
 
 _COLORS = ("#1f5fa8", "#d9730d")
 
@@ -26,7 +26,7 @@ _COLORS = ("#1f5fa8", "#d9730d")
 def training_bar(
     what: str, total: int
 ) -> Iterator[Callable[[float, Callable[[], str] | None], None]]:
-    """Shows a bar, on a terminal; yields a function for what is done, and what to say.
+    """Shows a bar, or lines in a log; yields a function for what is done and to be said.
 
     What to say is called where there is a bar to say it on; None leaves what was said.
 
@@ -45,11 +45,13 @@ def training_bar(
         transient=True,
         disable=not console.is_terminal,
     )
+    on_share = lines_of_shares(f"{what}s")
     with bar:
         task = bar.add_task("", total=total)
 
         def tell(done: float, words: Callable[[], str] | None) -> None:
             if not console.is_terminal:
+                on_share(done / total)
                 return
             said = None if words is None else words()
             bar.update(task, completed=done, description=said)
@@ -57,13 +59,11 @@ def training_bar(
         yield tell
 
 
-def prepare(output: Path | None) -> None:
+def prepare(output: Path | None, *, force: bool) -> None:
     """Finds out before the training whether pictures can be drawn and files written."""
     if output is not None:
         require("matplotlib", extra="report", what="A picture")
-        output.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=output):
-            pass
+        check_folder(output, force=force)
 
 
 def deliver(
@@ -75,7 +75,7 @@ def deliver(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Writes the files, and prints JSON or tables.
+    """Prints JSON or tables, and writes the files.
 
     Args:
         record: Everything there is to know.
@@ -86,15 +86,17 @@ def deliver(
         as_json: Whether to print the record.
     """
     record = {name: _finite(value) for name, value in record.items()}
-    if output is not None:
-        text = json.dumps(record, indent=2, allow_nan=False)
-        picture = accuracy_picture(curves, step)
-        write_texts(output, {"training.json": text + "\n", "accuracy.svg": picture})
+    # Shown before it is written: a full disk does not take a training away.
     if as_json:
         show_json(record)
+    else:
+        show(*shown)
+    if output is None:
         return
-    show(*shown)
-    if output is not None:
+    text = json.dumps(record, indent=2, allow_nan=False)
+    picture = accuracy_picture(curves, step)
+    write_files(output, {"training.json": text + "\n", "accuracy.svg": picture})
+    if not as_json:
         show(f"\nWritten to {output}: training.json, accuracy.svg")
 
 

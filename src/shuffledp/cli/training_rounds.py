@@ -3,10 +3,10 @@
 from typing import Any
 
 from shuffledp.accounting.account import account
-from shuffledp.cli.console import working
 from shuffledp.cli.training_output import accuracy_table, deliver, training_bar
 from shuffledp.cli.training_start import levels_of, load, settings_of, start
 from shuffledp.cli.training_tables import promise_table, stated_record
+from shuffledp.cli.waiting import working
 from shuffledp.federated.clients import partition
 from shuffledp.federated.frameworks import FRAMEWORKS
 from shuffledp.federated.local_training import LocalTraining
@@ -15,8 +15,8 @@ from shuffledp.federated.settings import PAPER_SETTINGS
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import train
 from shuffledp.federated.training_promise import promise_of
+from shuffledp.numerals import plain
 from shuffledp.population import Population
-from shuffledp.report.words import plain
 
 # Updates as they are: what privacy is paid for with is compared with this.
 PLAIN = "non-private"

@@ -7,8 +7,8 @@ import numpy as np
 
 from shuffledp.budget_distributions import draw_budgets
 from shuffledp.cli import parse
-from shuffledp.cli.console import progress
 from shuffledp.cli.training_output import prepare
+from shuffledp.cli.waiting import progress
 from shuffledp.datasets import mnist
 from shuffledp.errors import InvalidInputError
 from shuffledp.statistics.collection import assign_levels
@@ -20,7 +20,7 @@ _STREAM = 20_230_629
 
 def start(given: dict[str, Any]) -> np.random.Generator:
     """Checks what can be checked at once, and returns the source of randomness."""
-    prepare(given["output"])
+    prepare(given["output"], force=given.pop("force"))
     rate = given["learning_rate"]
     if not 0.0 < rate < math.inf:
         raise InvalidInputError(f"Expected --learning-rate > 0, got {rate:g}.")

@@ -8,11 +8,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from shuffledp.accounting.cautions import epsilon_caution, local_caution
 from shuffledp.accounting.solve import round_up
 from shuffledp.federated.local_guarantee import LocalGuarantee
 from shuffledp.federated.sgd_guarantee import SgdGuarantee
 from shuffledp.federated.training_promise import TrainingPromise
-from shuffledp.report.words import plain
+from shuffledp.numerals import plain
 
 if TYPE_CHECKING:
     from shuffledp.papers.eapes.stated_training import StatedDescent
@@ -67,7 +68,22 @@ def promise_table(
     if after_one is not None:
         text.append(f"\nAfter the first round, {_spent(after_one, local)}.")
     text.append(f"\nAfter {rounds}, {_spent(promise, local)}.")
-    return Group(table, text)
+    said = _cautions(promise, local)
+    return Group(table, text, *(Text(caution, style="yellow") for caution in said))
+
+
+def _cautions(promise: TrainingPromise, local: LocalGuarantee) -> tuple[str, ...]:
+    """Returns what to beware of, in sentences; of devices where no shuffle is proven."""
+    if promise.central is not None:
+        return promise.central.cautions
+    return _said(
+        epsilon_caution(local.worst.epsilon_all, "local"),
+        local_caution(level.epsilon_local for level in local.levels),
+    )
+
+
+def _said(*found: str | None) -> tuple[str, ...]:
+    return tuple(caution for caution in found if caution is not None)
 
 
 def stated_record(promise: TrainingPromise, stated: Stated) -> list[dict[str, Any]]:
@@ -117,7 +133,11 @@ def sgd_guarantee_table(
         f"{guarantee.note}\nPublished, central: {shown(stated.epsilon)}, whoever it is "
         f"({stated.status.value})."
     )
-    return Group(table, Text(text))
+    said = _said(
+        epsilon_caution(max(level.client_epsilon for level in levels), "local"),
+        local_caution(level.epsilon_local for level in levels),
+    )
+    return Group(table, Text(text), *(Text(one, style="yellow") for one in said))
 
 
 def shown(number: float | None) -> str:

@@ -7,8 +7,9 @@ from typing import NoReturn
 import click
 
 from shuffledp.accounting.verify import Verification
-from shuffledp.cli.console import show, show_json, working
+from shuffledp.cli.console import show, show_json
 from shuffledp.cli.shared_options import json_option
+from shuffledp.cli.waiting import working
 from shuffledp.datasets.budgets import read_budgets
 from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
 from shuffledp.population import Population

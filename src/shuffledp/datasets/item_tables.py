@@ -1,11 +1,11 @@
 """Sets of s items per person, from a table with one row per person and item."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.item_sets import ItemSets, gather_sets
 from shuffledp.datasets.missing import (
     Missing,
@@ -14,14 +14,13 @@ from shuffledp.datasets.missing import (
     refuse_missing,
 )
 from shuffledp.datasets.table import budgets_of, categories_of, left_out
-from shuffledp.datasets.table_files import read_rows
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints
 
 
 def read_item_sets(
-    path: Path,
+    source: Source,
     *,
     person: str,
     item: str,
@@ -36,7 +35,7 @@ def read_item_sets(
     Rows that say the same count once. People come in the order of their first rows.
 
     Args:
-        path: The file: see `table_files`.
+        source: A data frame, or a file: see `table_files`.
         person: The column that tells people apart.
         item: The column of items.
         level: The column of levels, the same in all rows of a person; None to read none.
@@ -47,7 +46,7 @@ def read_item_sets(
         rng: The only source of randomness, used where people have more than s items.
 
     Raises:
-        DataError: If the file is missing, empty or unreadable.
+        DataError: If the table is missing, empty or unreadable.
         MissingValueError: If a value is missing, and that is refused; see `missing`.
         InvalidInputError: If an item is not one of those named, or a person has different
             levels.
@@ -57,7 +56,7 @@ def read_item_sets(
     if len(set(columns)) < len(columns):
         raise DataError("Expected different columns for people, items and levels.")
     known = items if isinstance(items, tuple) else ()
-    rows = cleaned_rows(read_rows(path, columns), known)
+    rows = cleaned_rows(rows_of(source, columns), known)
     if rows.frame[person].dtype.is_nested():
         raise DataError(f"Expected a person in every row of column {person!r}.")
     if missing == "refuse":

@@ -87,7 +87,9 @@ def refuse_missing(columns: Sequence[pl.Series], rows: Rows | None = None) -> No
         where = f"{count:,} rows, the first of which are {_and(numbers)}"
     else:
         where = f"row{'s' if count > 1 else ''} {_and(numbers)}"
-    counted = f"the header is row {first - 1}" if first > 1 else "the first is row 1"
+    counted = (
+        f"the header is row {first - 1}" if first > 1 else f"the first is row {first}"
+    )
     source = "" if rows is None else f" of {rows.name}"
     raise MissingValueError(
         f"Expected a value in every row of {column_names(names)}{source}, found none in "

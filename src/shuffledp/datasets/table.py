@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from shuffledp.arrays import level_array
+from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.missing import (
     Missing,
     check_missing,
@@ -20,7 +21,6 @@ from shuffledp.datasets.missing import (
     column_names,
     refuse_missing,
 )
-from shuffledp.datasets.table_files import read_rows
 from shuffledp.datasets.table_kinds import MAX_TABLE_CATEGORIES
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.types import Floats, Ints
@@ -53,32 +53,32 @@ class Table:
 
 
 def read_columns(
-    path: Path,
+    source: Source,
     columns: list[str],
     *,
     missing: Missing = "refuse",
     known: Collection[str] = (),
 ) -> Table:
-    """Reads some columns of separated text, JSON lines or Parquet: see `table_files`.
+    """Reads some columns of a data frame, or of a file: see `table_files`.
 
     Args:
-        path: The file.
+        source: Where they are.
         columns: Their names.
         missing: Whether rows with a missing value are refused, or dropped.
         known: Texts that are values, such as a category that is called "NA".
 
     Raises:
-        DataError: If the file is missing, empty, unreadable, or lacks a column.
+        DataError: If the table is missing, empty, unreadable, or lacks a column.
         MissingValueError: If a value is missing, and that is refused; see `missing`.
     """
     check_missing(missing)
-    rows = cleaned_rows(read_rows(path, columns), known)
+    rows = cleaned_rows(rows_of(source, columns), known)
     if missing == "refuse":
         refuse_missing(rows.frame.get_columns(), rows)
         return Table(rows.frame, rows.notes)
     kept = rows.frame.drop_nulls()
     if kept.height == 0:
-        raise DataError(f"Expected somebody with a value in every column of {path}.")
+        raise DataError(f"Expected somebody with a value in every column of {source}.")
     return Table(kept, rows.notes + left_out(rows.frame, kept.height))
 
 
@@ -151,7 +151,8 @@ def categories_of(
     column = _complete(column, named)
     if not (column.dtype.is_numeric() or isinstance(column.dtype, _NAMING_TYPES)):
         raise DataError(
-            f"Expected texts, numbers or dates in column {column.name!r}, not lists."
+            f"Expected texts, numbers or dates in column {column.name!r}, not lists "
+            "or times."
         )
     if isinstance(categories, int):
         return _numbered(column, categories), tuple(map(str, range(categories)))
@@ -221,7 +222,8 @@ def _numbers(column: pl.Series, what: str) -> pl.Series:
     """Returns a column as numbers, those of texts in double precision."""
     column = _complete(column)
     if column.dtype.is_numeric():
-        return column
+        # Databases write 0.5 as a decimal number, which NumPy has not.
+        return column.cast(pl.Float64) if column.dtype.is_decimal() else column
     if column.dtype != pl.String:
         raise _expected(what, column)
     numbers = _parsed(column)

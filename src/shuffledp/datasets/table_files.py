@@ -104,7 +104,7 @@ def _separated(path: Path, wanted: list[str]) -> Rows:
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
     separator = _of_most(usual, lambda separator: len(_header(path, separator)[0]))
     names, row = _header(path, separator)
-    places = [_find(name, names, path, from_line=True) for name in wanted]
+    places = [find_column(name, names, path, from_line=True) for name in wanted]
     # All columns are read: only then are lines that are too long seen.
     frame = pl.scan_csv(path, separator=separator, infer_schema=False).collect()
     if frame.width != len(names):
@@ -139,12 +139,20 @@ def _typed(path: Path, wanted: list[str]) -> Rows:
         lazy = pl.scan_ndjson(path, infer_schema_length=None)
     names = lazy.collect_schema().names()
     for name in wanted:
-        _find(name, names, path, from_line=False)
+        find_column(name, names, path, from_line=False)
     return Rows(lazy.select(wanted).collect(), path.name, first=1)
 
 
-def _find(name: str, names: list[str], path: Path, *, from_line: bool) -> int:
+def find_column(
+    name: str, names: list[str], where: Path | str, *, from_line: bool
+) -> int:
     """Returns the place of a column.
+
+    Args:
+        name: Which.
+        names: All there are.
+        where: What an error calls the table.
+        from_line: Whether the names were read from a line, which may be none of names.
 
     Raises:
         DataError: If there is none or several; it says which columns there are.
@@ -153,16 +161,16 @@ def _find(name: str, names: list[str], path: Path, *, from_line: bool) -> int:
         return names.index(name)
     if name in names:
         raise DataError(
-            f"Expected exactly one column {name!r} in {path}, found {names.count(name)}."
+            f"Expected exactly one column {name!r} in {where}, found {names.count(name)}."
         )
     if from_line and any(map(_is_number, names)):
         # Where the header line is missing, this one holds what somebody answered.
         raise DataError(
-            f"Expected a column {name!r} in {path}, whose first line should name the "
+            f"Expected a column {name!r} in {where}, whose first line should name the "
             "columns, and holds numbers."
         )
     raise DataError(
-        f"Expected a column {name!r} in {path}, found {_listed(names)}."
+        f"Expected a column {name!r} in {where}, found {_listed(names)}."
         f"{_near(name, names)}"
     )
 

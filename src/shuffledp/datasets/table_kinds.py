@@ -1,5 +1,7 @@
 """Which files are tables of people, and how large one may be; loads no table reader."""
 
+from collections.abc import Sequence
+
 from shuffledp.errors import InvalidInputError
 
 SEPARATED = (".csv", ".tsv", ".txt")
@@ -11,19 +13,20 @@ TABLES = SEPARATED + JSON_LINES + PARQUET
 MAX_TABLE_CATEGORIES = 100_000
 
 
-def category_names(text: str) -> int | tuple[str, ...]:
-    """Reads "17" as a number of categories and "a,b,c" as their names."""
-    if text.strip().isdecimal():
-        number = int(text)
+def category_names(given: str | int | Sequence[str]) -> int | tuple[str, ...]:
+    """Reads 17 or "17" as a number of categories, "a,b,c" and a list as their names."""
+    if isinstance(given, int) or (isinstance(given, str) and given.strip().isdecimal()):
+        number = int(given)
         if not 2 <= number <= MAX_TABLE_CATEGORIES:
             raise InvalidInputError(
-                f"Expected 2 to {MAX_TABLE_CATEGORIES:,} categories, got {text.strip()}."
+                f"Expected 2 to {MAX_TABLE_CATEGORIES:,} categories, got {number}."
             )
         return number
-    names = tuple(name.strip() for name in text.split(","))
+    texts = given.split(",") if isinstance(given, str) else given
+    names = tuple(name.strip() for name in texts)
     if len(set(names)) != len(names) or len(names) < 2 or "" in names:
         raise InvalidInputError(
             "Expected --categories to be a number or at least 2 different names, "
-            f"such as 17 or yes,no; got {text!r}."
+            f"such as 17 or yes,no; got {given!r}."
         )
     return names

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from shuffledp.accounting.asked import MIN_DELTA, Asked
 from shuffledp.accounting.exposure import SingleMessages
-from shuffledp.accounting.guarantee import LevelGuarantee, Statement
+from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.cover import LocalRandomizer
 from shuffledp.federated.local_composition import local_delta_of, local_epsilon_of
 from shuffledp.population import Population
@@ -84,7 +84,7 @@ class WithoutShuffle:
             levels.append(
                 LevelGuarantee(
                     epsilon_local=level,
-                    count=asked.counts[index],
+                    count=int(asked.counts[index]),
                     hides_among=1,
                     epsilon_central=epsilon,
                     epsilon_central_lower=0.0 if asked.epsilon is None else epsilon,

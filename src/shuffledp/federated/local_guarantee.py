@@ -9,8 +9,9 @@ from typing import Any
 
 from shuffledp.accounting.account import reported
 from shuffledp.accounting.asked import Asked, check_either, check_whole
-from shuffledp.accounting.guarantee import Guarantee, Statement
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds.composed_profile import total_budget
+from shuffledp.accounting.statement import Statement
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.exposures import UNSHUFFLED
@@ -92,7 +93,7 @@ def local_guarantee(
     check_whole(rounds, "rounds", least=1)
     asked = Asked(
         named=reported(people),
-        counts=tuple(people.counts.tolist()),
+        counts=people.counts,
         delta=number,
         epsilon=None,
         rounds=int(rounds),

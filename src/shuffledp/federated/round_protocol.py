@@ -9,8 +9,9 @@ Rounds are adaptive: the model, and with it everybody's update, depends on all e
 bound for one coordinate holds whatever the values are - the victim's two and all others'.
 So for every past the same pair of distributions dominates the coordinate, and independent
 copies of it dominate the whole training (Zhu, Dong, Wang 2022, arXiv:2106.08567, Theorem
-10; docs/theorem.md). Randomness must be fresh in every round, the model must be computed
-from shuffled messages only, and no device may keep anything that depends on its own noise.
+10; docs/theory/theorem.md). Randomness must be fresh in every round, the model must be
+computed from shuffled messages only, and no device may keep anything that depends on its
+own noise.
 """
 
 from dataclasses import dataclass, field

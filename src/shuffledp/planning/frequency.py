@@ -8,15 +8,8 @@ import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError
-from shuffledp.planning.plan import (
-    NO_INFORMATION,
-    Option,
-    Plan,
-    Wish,
-    check_wish,
-    predictable,
-    recommended,
-)
+from shuffledp.planning.option import Option, recommended
+from shuffledp.planning.plan import NO_INFORMATION, Plan, Wish, check_wish, predictable
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle

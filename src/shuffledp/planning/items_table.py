@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.items.plan import OptimizedItems
-from shuffledp.report.words import plain
+from shuffledp.numerals import plain
 
 
 def items_plan_table(plan: OptimizedItems) -> RenderableType:
@@ -43,7 +43,12 @@ def items_plan_table(plan: OptimizedItems) -> RenderableType:
     if plan.limited:
         words.append("More messages per person would reduce the error.")
     assumed = "\n".join(f"  - {assumption}" for assumption in guarantee.assumptions)
-    return Group(table, Text("\n".join(words)), Text(f"\nAssumed:\n{assumed}"))
+    return Group(
+        table,
+        Text("\n".join(words)),
+        *(Text(caution, style="yellow") for caution in guarantee.cautions),
+        Text(f"\nAssumed:\n{assumed}"),
+    )
 
 
 def items_plan_to_dict(plan: OptimizedItems) -> dict[str, Any]:

@@ -5,15 +5,8 @@ from collections.abc import Callable
 from functools import partial
 
 from shuffledp.errors import CertificationError
-from shuffledp.planning.plan import (
-    NO_INFORMATION,
-    Option,
-    Plan,
-    Wish,
-    check_wish,
-    predictable,
-    recommended,
-)
+from shuffledp.planning.option import Option, recommended
+from shuffledp.planning.plan import NO_INFORMATION, Plan, Wish, check_wish, predictable
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import number_randomizer

@@ -1,17 +1,24 @@
 """What a planner is asked, and what it answers."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.promise import Promise
 from shuffledp.errors import InvalidInputError
+from shuffledp.numerals import plain
+from shuffledp.planning.option import Option, Yardstick, recommended
+from shuffledp.planning.picture import errors_picture
 from shuffledp.population import Population
-from shuffledp.types import Mode
+from shuffledp.report.picture import Picture
+from shuffledp.views import View, as_html, as_text
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NO_INFORMATION = "messages of people at level 0 carry no information."
 
@@ -93,59 +100,10 @@ def predictable(error_of: Callable[[Population], float], people: Population) -> 
         return math.inf
 
 
-@dataclass(frozen=True, eq=False)
-class Option:
-    """One way to collect.
-
-    Attributes:
-        name: Of the mechanism, with what was chosen for it.
-        mode: "agnostic" or "stratified".
-        people: Levels, and people at each.
-        guarantee: What each level is worth after the shuffle.
-        standard_error: Predicted, for the mean or share among the people who take part.
-        bias_limit: How far off the average estimate can be; 0 if it is unbiased.
-        bits: Length of a message.
-    """
-
-    name: str
-    mode: Mode
-    people: Population
-    guarantee: Guarantee
-    standard_error: float
-    bias_limit: float
-    bits: float
-
-    @property
-    def error(self) -> float:
-        """Standard error and bias limit in one number, by which options are compared."""
-        return math.hypot(self.standard_error, self.bias_limit)
-
-
 def check_wish(wish: Wish) -> None:
     """Raises InvalidInputError unless this is a wish."""
     if not isinstance(wish, Wish):
         raise InvalidInputError(f"Expected a Wish, got {type(wish).__name__}.")
-
-
-def recommended(options: Sequence[Option]) -> Option:
-    """Returns the option of the smallest error among those that are unbiased."""
-    unbiased = [option for option in options if option.bias_limit == 0.0]
-    return min(unbiased or options, key=lambda option: option.error)
-
-
-@dataclass(frozen=True)
-class Yardstick:
-    """An error to compare with.
-
-    Attributes:
-        name: Whose.
-        standard_error: Predicted.
-        meaning: In a sentence.
-    """
-
-    name: str
-    standard_error: float
-    meaning: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +161,58 @@ class Plan:
                 "the best stratified one."
             )
         return "".join(words)
+
+    def to_frame(self) -> "pl.DataFrame":
+        """Returns the options as a Polars data frame, the best of them first."""
+        # The planner itself needs no tables.
+        import polars as pl
+
+        return pl.DataFrame(
+            {
+                "protocol": [option.name for option in self.options],
+                "mode": [option.mode for option in self.options],
+                "standard_error": [option.standard_error for option in self.options],
+                "bias_limit": [option.bias_limit for option in self.options],
+                "bits_per_person": [option.bits for option in self.options],
+                "largest_epsilon_central": [
+                    option.largest_epsilon for option in self.options
+                ],
+            }
+        )
+
+    def plot(self) -> Picture:
+        """Returns the predicted errors of all options, as a picture.
+
+        Raises:
+            MissingExtraError: If the report extra is not installed.
+        """
+        return errors_picture(
+            [f"{option.name}, {option.mode}" for option in self.options],
+            [option.error for option in self.options],
+            recommended=self.options.index(self.recommended),
+        )
+
+    def view(self) -> View:
+        """Returns the options, the recommendation, and what to beware of with it."""
+        at = "levels" if self.wish.targets is None else "central targets"
+        return View(
+            f"Protocols for the {self.statistic} of {self.wish.num_users:,} people, at "
+            f"the same {at} and delta = {plain(self.wish.delta)}",
+            ("protocol", "mode", "error", "largest central epsilon"),
+            tuple(
+                (o.name, o.mode, f"{o.error:.3g}", plain(o.largest_epsilon))
+                for o in self.options
+            ),
+            self.recommended.guarantee.cautions,
+            (f"Recommended: {self.reason}",),
+        )
+
+    def __str__(self) -> str:
+        """Returns the table of options, for a screen."""
+        return as_text(self.view())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.view())
 
     def to_dict(self) -> dict[str, Any]:
         """Returns everything as plain values; an infinite error is None."""

@@ -6,9 +6,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.accounting.guarantee import LevelGuarantee
-from shuffledp.planning.plan import Option, Plan
-from shuffledp.report.words import plain
+from shuffledp.accounting.statement import LevelGuarantee
+from shuffledp.numerals import plain
+from shuffledp.planning.option import Option
+from shuffledp.planning.plan import Plan
 
 # More levels than this do not fit beside each other: the ends are shown.
 _MOST_LEVELS = 4
@@ -20,6 +21,10 @@ def plan_tables(plan: Plan) -> RenderableType:
         _options(plan),
         _yardsticks(plan),
         Text(f"\nRecommended: {plan.reason}", style="bold"),
+        *(
+            Text(caution, style="yellow")
+            for caution in plan.recommended.guarantee.cautions
+        ),
         *(Text(f"Left out: {line}", style="dim") for line in plan.left_out),
     )
 

@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.planning.plan import Option, Wish, Yardstick, predictable
+from shuffledp.planning.option import Option, Yardstick
+from shuffledp.planning.plan import Wish, predictable
 from shuffledp.population import Population
 from shuffledp.randomizers.gaussian import sensitivity_per_deviation
 from shuffledp.types import Floats

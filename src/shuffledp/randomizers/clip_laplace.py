@@ -46,6 +46,14 @@ _SMALLEST = 1e-12
 class ClipLaplace(ClippedNoise):
     """Public parameters only.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> device = sdp.ClipLaplace(1.0)
+    >>> rng = np.random.default_rng(1)
+    >>> cells = device.randomize(np.array([0.5, -0.5]), np.array([1.0, 4.0]), rng=rng)
+    >>> device.decode(cells).round(3).tolist()
+    [0.024, -0.618]
+
     Attributes:
         clip: C > 0; values and messages lie in [-C, C].
         cells: N, how many cells of the grid the range of values is cut into; a message is

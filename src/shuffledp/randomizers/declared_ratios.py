@@ -32,6 +32,12 @@ _SMALLEST = 1e-300
 class DeclaredRatios:
     """A declaration, which the accountant takes on trust and repeats in the certificate.
 
+    >>> import shuffledp as sdp
+    >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
+    >>> guarantee = sdp.account(sdp.DeclaredRatios(q=2.0), people, delta=1e-6)
+    >>> [level.epsilon_central for level in guarantee.levels]
+    [0.0366232, 0.0567189]
+
     Attributes:
         q: The largest of the ratios called q above, for all pairs of people; >= 1.
         beta: Total variation distance of a victim's two messages; None for the largest

@@ -10,7 +10,7 @@ inward. omega is taken proportional to
 
 0 <= kappa <= b_v, b_v being the victim's rate. Then gamma is a smallest ratio of
 exponentials, attained at |y| = 0, 1 or reach. For every omega of this shape the ends -1
-and 1 are the victim's worst pair: docs/covers.md proves it. Beyond 1 the victim's
+and 1 are the victim's worst pair: docs/theory/covers.md proves it. Beyond 1 the victim's
 densities against omega are constant, so that each side is one kind of message.
 """
 

@@ -36,6 +36,17 @@ _MOST_LEVELS = 1_000
 class DensityRandomizer:
     """A density on an interval, for finitely many values a person may hold.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> def laplace(y, x, epsilon):
+    ...     weights = np.exp(-epsilon * np.abs(y - x) / 2)
+    ...     ends = np.exp(-epsilon * (x + 1) / 2) + np.exp(-epsilon * (2 - x) / 2)
+    ...     return weights * epsilon / (2 * (2 - ends))
+    >>> device = sdp.DensityRandomizer(laplace, (0.0, 1.0), -1.0, 2.0, 1.0, 0.0, (0.0, 1.0))
+    >>> people = sdp.Population.from_counts({1.0: 1_000})
+    >>> sdp.account(device, people, delta=1e-6).levels[0].epsilon_central
+    0.0532449
+
     Attributes:
         density: Returns densities of messages, for a value and a local budget.
         values: What a person may hold: 2 to 16 numbers.

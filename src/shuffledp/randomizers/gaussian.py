@@ -100,6 +100,12 @@ def classical_sensitivity_per_deviation(epsilons: Floats, delta_local: float) ->
 class Gaussian(AddedNoise):
     """Public parameters only.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> device = sdp.Gaussian(0.0, 16.0, delta_local=1e-9)
+    >>> device.deviations(np.array([1.0, 4.0])).round(1).tolist()
+    [11.0, 3.0]
+
     Attributes:
         low: Smallest possible value.
         high: Largest possible value.

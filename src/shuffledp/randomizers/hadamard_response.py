@@ -29,6 +29,13 @@ _MOST = 2**31
 class HadamardResponse(SetResponse):
     """Public parameters only.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> device = sdp.HadamardResponse(num_categories=5)
+    >>> rng = np.random.default_rng(1)
+    >>> device.randomize(np.array([0, 4]), np.full(2, 8.0), rng=rng).tolist()
+    [2, 5]
+
     Attributes:
         num_categories: k, how many values there are; at least 2.
     """

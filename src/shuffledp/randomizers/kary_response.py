@@ -34,6 +34,13 @@ MAX_CATEGORIES = 2**31
 class KRandomizedResponse(SetResponse):
     """Public parameters only; values, levels and rng are arguments of `randomize`.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> device = sdp.KRandomizedResponse(num_categories=4)
+    >>> rng = np.random.default_rng(1)
+    >>> device.randomize(np.array([0, 1, 2, 3]), np.full(4, 8.0), rng=rng).tolist()
+    [0, 1, 2, 3]
+
     Attributes:
         num_categories: k, how many values there are; at least 2.
     """

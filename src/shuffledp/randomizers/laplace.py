@@ -47,6 +47,14 @@ _SMALLEST = 1e-12
 class Laplace(AddedNoise):
     """Public parameters only.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> device = sdp.Laplace(0.0, 16.0)
+    >>> rng = np.random.default_rng(1)
+    >>> cells = device.randomize(np.array([2.0, 14.0]), np.array([4.0, 4.0]), rng=rng)
+    >>> device.decode(cells).round(2).tolist()
+    [-1.81, 13.06]
+
     Attributes:
         low: Smallest possible value.
         high: Largest possible value.

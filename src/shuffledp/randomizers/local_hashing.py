@@ -39,6 +39,14 @@ _MOST_STEPS = 10**8
 class LocalHashing(SetResponse):
     """Public parameters only.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> device = sdp.LocalHashing(num_categories=9, num_buckets=3)
+    >>> rng = np.random.default_rng(1)
+    >>> messages = device.randomize(np.array([7, 7]), np.full(2, 8.0), rng=rng)
+    >>> messages.tolist()  # digits of a function, and the bucket it puts the value in
+    [[1, 2, 0, 2], [1, 2, 0, 2]]
+
     Attributes:
         num_categories: k, how many values there are; at least 2.
         num_buckets: g, a prime number; near e^eps + 1 has the smallest error.

@@ -7,9 +7,9 @@ deviation s_i at |y| + 1. omega is proportional to e^{-h(|y|)} on [-reach, reach
     h'(y) = (y + fold) / width^2 up to `joint`, and h'' = 1 / s^2 beyond,
 
 fold = 1 and width = s (that least density of the victim's own deviation), or fold = 0 and
-width >= s. For both the ends are the worst pair (docs/covers.md). gamma_i is a smallest
-ratio of exponentials of quadratic functions. What lies beyond `reach` is charged to the
-victim, and so is what stays uncovered.
+width >= s. For both the ends are the worst pair (docs/theory/covers.md). gamma_i is a
+smallest ratio of exponentials of quadratic functions. What lies beyond `reach` is charged
+to the victim, and so is what stays uncovered.
 """
 
 import itertools

@@ -35,6 +35,13 @@ from shuffledp.types import Floats, Ints
 class OneBit(SetResponse):
     """Public parameters only.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> device = sdp.OneBit(0.0, 16.0)
+    >>> rng = np.random.default_rng(1)
+    >>> device.randomize(np.array([0.0, 8.0, 16.0]), np.full(3, 6.0), rng=rng).tolist()
+    [0, 1, 1]
+
     Attributes:
         low: Smallest possible value.
         high: Largest possible value.

@@ -53,6 +53,12 @@ _BATCH = 1 << 22
 class Rappor(BitChannel):
     """Public parameters only; filters, levels and rng are arguments of the draws.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> device = sdp.Rappor(num_bits=32, num_hashes=2)
+    >>> device.bits_per_person(np.array([1.0]))
+    32.0
+
     Attributes:
         num_bits: m, the length of a filter; at least 2 h + 1.
         num_hashes: h, how many bits a value sets at most.

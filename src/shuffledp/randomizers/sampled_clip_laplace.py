@@ -13,7 +13,8 @@ the middle: with b = eps / 2 and P = b / (1 - e^{-2b}), whatever v is,
 
 *Cover.* omega is the victim's own f_0. Then (1 - s) f_0 adds the same to the loss of every
 pair of values everywhere, and the ends of the range are the worst pair, as they are for
-Clip-Laplace (docs/covers.md). Where s is nearly 1 the cover of Clip-Laplace may be better.
+Clip-Laplace (docs/theory/covers.md). Where s is nearly 1 the cover of Clip-Laplace may be
+better.
 
 The local budget of Clip-Laplace stands; here it is not reached.
 """

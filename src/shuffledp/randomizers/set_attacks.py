@@ -13,6 +13,7 @@ count as much as the victim's difference over the others' chance, 1 / low or 1 /
   few people send anything rare that one message, or none, is enough.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -84,6 +85,8 @@ class SetAttacks:
         self._neither = _share(1.0 - 2.0 * self._only - self._both)
         self._counts: list[tuple[float, Floats]] = []
         self._sums: list[_Sum] = []
+        # Where sets do not meet, the messages of a fourth value can be told apart.
+        self._stray = _share(1.0 - 3.0 * self._inside) if self._both == 0.0 else 0.0
         rare, frequent = whole_weights(low, low + gap, people)
         if third is None:
             # Of few people, skewness may matter more than variance.
@@ -101,9 +104,7 @@ class SetAttacks:
 
     def on(self, least: float, gap: float) -> tuple[Attack, ...]:
         """Returns the attacks on a victim who draws these densities, low and high - low."""
-        # Where sets do not meet, the messages of a fourth value can be told apart.
-        stray = _share(1.0 - 3.0 * self._inside) if self._both == 0.0 else 0.0
-        strays = stray * self._low if stray > 0.0 else None
+        strays, stray = self._strays, self._stray
         found: list[Attack] = [
             TwoCountAttack(hits, least * share, gap * share, strays, stray * least)
             for share, hits in self._counts
@@ -114,6 +115,11 @@ class SetAttacks:
             second[each.middle] += least * self._neither + (least + gap) * self._both
             found.append(ScoreAttack(each.others, second, gap * (here - there)))
         return tuple(found)
+
+    @functools.cached_property
+    def _strays(self) -> Floats | None:
+        """Others' chances, one array for all victims: there may be 10^8 levels."""
+        return self._stray * self._low if self._stray > 0.0 else None
 
     def _add_third(self, often: float, rare: int, frequent: int) -> None:
         """Adds the attacks on people who hold z.
@@ -155,12 +161,15 @@ class SetAttacks:
         others = np.zeros((self._low.size, size))
         shares = np.zeros((2, size))
         for kind in kinds:
-            density = self._low + self._gap if kind.favored else self._low
-            others[:, middle + kind.score] += density * kind.share
+            density = self._low + self._gap if kind.favored else self._low.copy()
+            density *= kind.share
+            others[:, middle + kind.score] += density
             shares[0 if kind.for_x else 1, middle + kind.score] += kind.share
         # Not what is left of 1: a small chance would be mostly rounding.
         rest = _share(self._both + self._neither)
-        others[:, middle] += self._low * rest + self._gap * favored
+        neither = self._low * rest
+        neither += self._gap * favored
+        others[:, middle] += neither
         return _Sum(others, shares, middle)
 
 

@@ -6,10 +6,10 @@ the threshold, p_v = P_v(|y| < t). A person who holds v sends z with density
     R_v(z) = f_v(z) 1[|z| >= t] + p_v f_0(z).
 
 *gamma.* Both terms are smallest, for z >= 0, at v = -1. f_v(z) is smallest at the farther
-end (docs/covers.md). With K = (e^{-b t} - e^{-b}) / b, p_v = 1 - 2 K cosh(b v) / N(v) for
-|v| <= t, and N falls as |v| grows, so that p_v falls, too; for |v| >= t p_v is proportional
-to e^{-b |v|} / N(v), the density on the far half, which falls. So the infimum over values
-is e^{-b |z|} times a constant on either side of t, and attained.
+end (docs/theory/covers.md). With K = (e^{-b t} - e^{-b}) / b, p_v = 1 - 2 K cosh(b v) /
+N(v) for |v| <= t, and N falls as |v| grows, so that p_v falls, too; for |v| >= t p_v is
+proportional to e^{-b |v|} / N(v), the density on the far half, which falls. So the infimum
+over values is e^{-b |z|} times a constant on either side of t, and attained.
 
 *omega* is proportional to e^{-kappa |z|} in the middle and to e^{s - kappa' |z|} beyond t.
 gamma is a smallest ratio of exponentials, attained at |z| = 0, t from either side, or 1.

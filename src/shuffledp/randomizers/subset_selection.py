@@ -30,6 +30,13 @@ _MOST_DRAWS = 2 * 10**8
 class SubsetSelection(SetResponse):
     """Public parameters only.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> device = sdp.SubsetSelection(num_categories=6, subset_size=2)
+    >>> rng = np.random.default_rng(1)
+    >>> device.randomize(np.array([0, 5]), np.full(2, 8.0), rng=rng).tolist()
+    [[0, 1], [0, 5]]
+
     Attributes:
         num_categories: k, how many values there are; at least 2.
         subset_size: w, from 1 to k - 1; the same at every level, so that all messages

@@ -45,6 +45,13 @@ _BATCH = 1 << 22
 class UnaryEncoding(BitChannel):
     """Public parameters only; values, levels and rng are arguments of `randomize`.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> device = sdp.UnaryEncoding(num_categories=4)
+    >>> rng = np.random.default_rng(1)
+    >>> device.randomize(np.array([0, 3]), np.full(2, 9.0), rng=rng).astype(int).tolist()
+    [[1, 0, 0, 0], [0, 0, 0, 1]]
+
     Attributes:
         num_categories: k, how many values there are; at least 2.
         variant: "symmetric" or "optimized".

@@ -1,17 +1,15 @@
 """Writes a collection to a folder: a one-file HTML report, its pictures, JSON, CSV."""
 
 import json
-import os
-import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
-from shuffledp.errors import DataError
+from shuffledp.accounting.level_table import level_table
 from shuffledp.extras import require
-from shuffledp.report.levels import level_table
+from shuffledp.numerals import plain
 from shuffledp.report.picture import estimate_picture, guarantee_picture
 from shuffledp.report.summary import Summary
-from shuffledp.report.words import caution, decimals, percent, plain, rounded, shown
+from shuffledp.report.words import decimals, percent, rounded, shown
+from shuffledp.report.writing import write_files
 from shuffledp.version import __version__
 
 _STEM = "estimates"
@@ -40,14 +38,13 @@ def html_report(summary: Summary) -> str:
         version=__version__,
         summary=summary,
         table=f"{_STEM}.csv",
-        estimate_svg=estimate_picture(summary),
+        estimate_svg=estimate_picture(summary).svg,
         rows=rows,
         num_listed=sum(row.listed for row in summary.rows),
         confidence=f"{plain(100 * summary.confidence)}%",
         guarantee=summary.guarantee,
-        caution=caution(summary.guarantee),
         statements=[
-            (statement, level_table(statement), guarantee_picture(statement))
+            (statement, level_table(statement), guarantee_picture(statement).svg)
             for statement in summary.guarantee.statements
         ],
     )
@@ -57,9 +54,11 @@ def html_report(summary: Summary) -> str:
 def write_report(summary: Summary, folder: Path) -> list[Path]:
     """Writes report.html, its pictures, estimate.json and a CSV of all rows.
 
-    Returns their paths.
+    All files are written, or none. Those of an earlier report in this folder that this
+    one has not are removed: a folder tells of one collection.
 
-    All files are written, or none.
+    Returns:
+        Their paths.
 
     Raises:
         DataError: If the folder cannot be written to.
@@ -67,76 +66,17 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
     """
     texts = {
         "report.html": html_report(summary),
-        f"{_STEM}.svg": estimate_picture(summary),
+        f"{_STEM}.svg": estimate_picture(summary).svg,
     }
     for number, statement in enumerate(summary.guarantee.statements, start=1):
         name = "guarantee" if number == 1 else f"guarantee-{number}"
-        texts[f"{name}.svg"] = guarantee_picture(statement)
+        texts[f"{name}.svg"] = guarantee_picture(statement).svg
     texts |= {
         "estimate.json": json.dumps(summary.to_dict(), indent=2) + "\n",
         f"{_STEM}.csv": summary.to_csv(),
     }
-    write_texts(folder, texts)
+    write_files(folder, texts)
+    for path in folder.glob("guarantee-[0-9]*.svg"):
+        if path.name not in texts:
+            path.unlink()
     return [folder / name for name in texts]
-
-
-def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
-    """Writes files to a folder, which is made if need be: all of them, or none.
-
-    Args:
-        folder: Where.
-        texts: By names of files.
-
-    Raises:
-        DataError: If one cannot be written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_whole({folder / name: text for name, text in texts.items()})
-    except OSError as error:
-        raise DataError(f"Could not write to {folder}: {error.strerror}.") from error
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes one file, whole or not at all.
-
-    Raises:
-        DataError: If it cannot be written.
-    """
-    try:
-        _write_whole({path: text})
-    except OSError as error:
-        raise DataError(f"Could not write {path}: {error.strerror}.") from error
-
-
-def check_target(path: Path) -> None:
-    """Checks that nothing but an ordinary file is in the way.
-
-    Raises:
-        DataError: If there is a folder or a device of that name.
-    """
-    # What takes its place would replace a device itself.
-    if path.exists() and not path.is_file():
-        raise DataError(f"Expected an ordinary file to write to, got {path}.")
-
-
-def _write_whole(texts: Mapping[Path, str]) -> None:
-    """Writes all beside their places first: a full disk leaves everything as it was."""
-    for path in texts:
-        check_target(path)
-    beside: dict[Path, Path] = {}
-    try:
-        for path, text in texts.items():
-            handle, temporary = tempfile.mkstemp(
-                dir=path.parent, prefix=f".{path.name}-"
-            )
-            beside[path] = Path(temporary)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            beside[path].chmod(0o644)
-        for path, written in beside.items():
-            written.replace(path)
-    except BaseException:
-        for written in beside.values():
-            written.unlink(missing_ok=True)
-        raise

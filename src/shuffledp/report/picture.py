@@ -1,24 +1,87 @@
-"""Pictures of a collection, as SVG that can stand inside a page."""
+"""Pictures of a collection, as files, or as SVG that can stand inside a page."""
 
 import io
 import warnings
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shuffledp.accounting.guarantee import Statement
+from shuffledp.accounting.statement import Statement
+from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
+from shuffledp.numerals import plain
 from shuffledp.report.summary import Summary
-from shuffledp.report.words import plain, shown
+from shuffledp.report.words import shown
+from shuffledp.report.writing import write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_KINDS = ("svg", "png", "pdf")
 _BLUE, _ORANGE, _GREY = "#1f5fa8", "#d9730d", "#6b7280"
 
 
-def estimate_picture(summary: Summary) -> str:
-    """Returns estimates with their intervals against the truth, as SVG."""
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A drawing, which a notebook shows.
+
+    Attributes:
+        figure: Of Matplotlib, to change before it is saved.
+        description: What is seen, in words, for those who do not see it.
+    """
+
+    figure: "Figure"
+    description: str
+
+    @property
+    def svg(self) -> str:
+        """The drawing as SVG that can stand inside a page."""
+        return svg(self.figure, self.description)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the drawing as what the path ends in: .svg, .png or .pdf.
+
+        Raises:
+            InvalidInputError: If it ends in something else.
+            DataError: If the file cannot be written.
+        """
+        target = Path(path)
+        kind = picture_kind(target)
+        if kind == "svg":
+            write_file(target, self.svg.encode())
+            return
+        _dress(self.figure)
+        content = io.BytesIO()
+        # Without a date the same drawing gives the same file.
+        dates = {"CreationDate": None} if kind == "pdf" else {}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing from")
+            self.figure.savefig(content, format=kind, dpi=200, metadata=dates)
+        write_file(target, content.getvalue())
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def picture_kind(path: Path) -> str:
+    """Returns what kind of picture a path names.
+
+    Raises:
+        InvalidInputError: If it is none that can be drawn.
+    """
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in _KINDS:
+        raise InvalidInputError(
+            "Expected the path of a picture to end in .svg, .png or .pdf, got "
+            f"{path.name}."
+        )
+    return kind
+
+
+def estimate_picture(summary: Summary) -> Picture:
+    """Returns estimates with their intervals against the truth."""
     listed = summary.listed_rows()
     number = summary.words.unit == "number"
     scale = 1.0 if number else 100.0
@@ -63,16 +126,16 @@ def estimate_picture(summary: Summary) -> str:
         axes.legend(
             loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False
         )
-        return svg(figure, f"Estimated and true {summary.words.name}")
+        return Picture(figure, f"Estimated and true {summary.words.name}")
     axes.axvline(0, color=_GREY, linewidth=0.8)
     axes.legend(loc="lower right", frameon=False)
-    return svg(
+    return Picture(
         figure, f"Estimated and true share of {len(listed)} {summary.words.rows}"
     )
 
 
-def guarantee_picture(statement: Statement) -> str:
-    """Returns what each level is worth centrally, as SVG.
+def guarantee_picture(statement: Statement) -> Picture:
+    """Returns what each level is worth centrally.
 
     Beside it stands the local budget, or the central one that was asked for.
     """
@@ -111,7 +174,7 @@ def guarantee_picture(statement: Statement) -> str:
     axes.set_ylim(len(levels) - 0.4, -0.9)
     axes.set_xlabel(f"epsilon (central: at delta = {plain(statement.delta or 0.0)})")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
-    return svg(figure, title)
+    return Picture(figure, title)
 
 
 def _label(category: str) -> str:
@@ -129,10 +192,7 @@ def new_figure(width: float, height: float) -> "Figure":
 
 def svg(figure: "Figure", description: str) -> str:
     """Returns a figure as SVG that can stand inside a page."""
-    for axes in figure.axes:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(axis="x", color="#e5e7eb", linewidth=0.8)
-        axes.set_axisbelow(True)
+    _dress(figure)
     text = io.StringIO()
     settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "shuffledp"}
     with (
@@ -149,3 +209,10 @@ def svg(figure: "Figure", description: str) -> str:
     return svg[svg.index("<svg") :].replace(
         "<svg ", f'<svg role="img" aria-label="{description}" ', 1
     )
+
+
+def _dress(figure: "Figure") -> None:
+    for axes in figure.axes:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="x", color="#e5e7eb", linewidth=0.8)
+        axes.set_axisbelow(True)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from shuffledp.accounting.profile import PrivacyProfile
-from shuffledp.report.picture import new_figure, svg
-from shuffledp.report.words import plain
+from shuffledp.numerals import plain
+from shuffledp.report.picture import Picture, new_figure
 
 # From light to dark in print, too; told apart without color by their order.
 _COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a")
@@ -12,8 +12,8 @@ _COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a")
 _FLOOR = 1e-12
 
 
-def profile_picture(profiles: list[PrivacyProfile]) -> str:
-    """Returns, as SVG, the band between attack and certificate for every level."""
+def profile_picture(profiles: list[PrivacyProfile]) -> Picture:
+    """Returns the band between attack and certificate for every level."""
     figure = new_figure(7.6, 4.6)
     axes = figure.subplots()
     for index, profile in enumerate(profiles):
@@ -36,4 +36,4 @@ def profile_picture(profiles: list[PrivacyProfile]) -> str:
     axes.set_xlabel("central epsilon")
     axes.set_ylabel("delta (solid: certified, dotted: an attack shows)")
     axes.legend(frameon=False, ncols=2)
-    return svg(figure, f"Privacy profile of {len(profiles)} levels")
+    return Picture(figure, f"Privacy profile of {len(profiles)} levels")

@@ -8,7 +8,8 @@ from typing import Any
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
-from shuffledp.report.words import MAX_ROWS, plain
+from shuffledp.numerals import plain
+from shuffledp.report.words import MAX_ROWS
 from shuffledp.types import Mode
 from shuffledp.wording import Words
 

@@ -67,7 +67,7 @@ def build_summary(
     off_by: str,
     unbiased: bool = True,
     unbiased_if: str | None = None,
-    remedy: str = "use --mode stratified",
+    remedy: str = "use the stratified mode",
 ) -> Summary:
     """Returns the summary, with a warning if levels seem to depend on values."""
     warnings = circumstances.warnings

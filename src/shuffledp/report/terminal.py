@@ -4,16 +4,16 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.accounting.guarantee import Guarantee, Statement
-from shuffledp.report.levels import chosen_heading, level_table, solved
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.level_table import chosen_heading, level_table, solved
+from shuffledp.accounting.statement import Statement
+from shuffledp.numerals import plain
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.words import (
     MAX_ROWS,
-    caution,
     decimals,
     left_alone,
     percent,
-    plain,
     rounded,
     shown,
 )
@@ -38,9 +38,7 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
         alone = left_alone(statement)
         if alone is not None:
             parts.append(Text(alone, style="yellow"))
-    warning = caution(guarantee)
-    if warning is not None:
-        parts.append(Text(warning, style="yellow"))
+    parts += [Text(caution, style="yellow") for caution in guarantee.cautions]
     return Group(*parts, Text("\nAssumed:"), _bullets(guarantee))
 
 

@@ -3,19 +3,11 @@
 import math
 from collections.abc import Iterable
 
-from shuffledp.accounting.guarantee import Guarantee, Statement
+from shuffledp.accounting.statement import Statement
+from shuffledp.numerals import plain
 
 # More rows than this are no picture; the rest is in the CSV and JSON files.
 MAX_ROWS = 40
-
-
-def plain(number: float) -> str:
-    """Returns a number in full: a certified one must not be rounded downward.
-
-    >>> plain(0.00189553), plain(1.0), plain(1e-06)
-    ('0.00189553', '1', '1e-06')
-    """
-    return repr(float(number)).removesuffix(".0")
 
 
 def percent(share: float, digits: int) -> str:
@@ -75,13 +67,3 @@ def left_alone(statement: Statement) -> str | None:
         return None
     names = ", ".join(dict.fromkeys(plain(entry.chosen) for entry in alone))
     return f"Nothing better is proven for level {names} than what a device keeps alone."
-
-
-def caution(guarantee: Guarantee) -> str | None:
-    """Returns a warning if delta is too large to mean anything."""
-    if guarantee.delta is None or guarantee.delta * guarantee.num_users < 1.0:
-        return None
-    return (
-        f"Caution: delta is not below 1 / {guarantee.num_users:,}. Publishing the value of "
-        "one person picked at random would satisfy that, too; ask for a smaller delta."
-    )

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from shuffledp.datasets.frames import Source
 from shuffledp.datasets.missing import Missing
 from shuffledp.datasets.table import Table, budgets_of, read_columns
 from shuffledp.errors import InvalidInputError
@@ -19,7 +19,7 @@ class Request:
     """People in a table, one row each, or in a data set.
 
     Attributes:
-        file: The table; None for a data set.
+        people: The table, a file or a data frame; None for a data set.
         value: The column of values.
         level: The column of levels.
         shares: Levels and the share of people at each, to be dealt out at random.
@@ -29,7 +29,7 @@ class Request:
         given: The statistic's own options, by their keys; None or False if not given.
     """
 
-    file: Path | None = None
+    people: Source | None = None
     value: str | None = None
     level: str | None = None
     shares: Mapping[float, float] | None = None
@@ -44,27 +44,27 @@ class Request:
         return default if value is None else value
 
     @property
-    def path(self) -> Path:
-        """The table.
+    def table_source(self) -> Source:
+        """Where the table is.
 
         Raises:
             InvalidInputError: If a data set was asked for instead.
         """
-        if self.file is None:
+        if self.people is None:
             raise InvalidInputError("Expected a table with people's values.")
-        return self.file
+        return self.people
 
     @property
     def source(self) -> str:
         """Where values come from, in words."""
-        return f"{self.path.name}, column {self.value}"
+        return f"{self.table_source.name}, column {self.value}"
 
     def need_columns(self) -> None:
         """Raises InvalidInputError unless values and levels are known."""
         if not self.value or not (self.level or self.shares):
             raise InvalidInputError(
                 "Expected --value COLUMN, and --level COLUMN or --levels "
-                "EPSILON:SHARE,..., with FILE."
+                "EPSILON:SHARE,..., with a table."
             )
 
     def table(self, known: Collection[str] = ()) -> Table:
@@ -74,7 +74,9 @@ class Request:
             known: Texts that are values, such as a category that is called "NA".
         """
         columns = [name for name in (self.value, self.level) if name is not None]
-        return read_columns(self.path, columns, missing=self.missing, known=known)
+        return read_columns(
+            self.table_source, columns, missing=self.missing, known=known
+        )
 
     def levels(self, table: Table, *, rng: Rng) -> Floats:
         """Returns everybody's level: from a column, or dealt out, shape (n,)."""

@@ -11,7 +11,7 @@ from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import Rehearsal
 from shuffledp.wording import Words
 
-Kind: TypeAlias = Literal["text", "number", "whole", "flag", "file"]
+Kind: TypeAlias = Literal["text", "number", "whole", "flag", "file", "names"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Option:
 
     Attributes:
         name: As it is written, without the dashes.
-        kind: What is given with it.
+        kind: What is given with it; names are those of categories, or how many there are.
         help: What it does, in a sentence.
         metavar: What stands for its value in help texts.
         choices: The texts it may be, or () for any.

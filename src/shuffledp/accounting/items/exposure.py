@@ -10,13 +10,13 @@ import math
 from dataclasses import dataclass
 
 from shuffledp.accounting.asked import Asked
-from shuffledp.accounting.guarantee import LevelGuarantee, Statement
 from shuffledp.accounting.items.bounds import ItemsBounds
 from shuffledp.accounting.items.coins import coin_error, drift
 from shuffledp.accounting.items.cut import cut_chance
 from shuffledp.accounting.items.estimate import estimated_delta
 from shuffledp.accounting.items.profile import ItemsProfile
 from shuffledp.accounting.solve import round_down, round_up
+from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.accounting.words import ORDER
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
@@ -131,7 +131,7 @@ class ItemsAmongPoisson:
         return LevelGuarantee(
             epsilon_local=None,
             target=target,
-            count=asked.counts[place],
+            count=int(asked.counts[place]),
             hides_among=self._honest(asked),
             epsilon_central=ends["epsilon"][0],
             epsilon_central_lower=ends["epsilon"][1],

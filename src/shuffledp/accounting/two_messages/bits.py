@@ -42,9 +42,10 @@ class BitCrowd:
 def wider(bits: TwoMessages, counts: Ints) -> BitCrowd:
     """Returns a crowd whose worst data are no better for the victim: for upper bounds.
 
-    The divergence is convex in everybody's chance of a 1 (`docs/two-messages.md`), so that
-    who may choose from a wider interval, such as anybody's in her band, hides no more. What
-    is bounded so is the worst of all data, and not the divergence at the same data.
+    The divergence is convex in everybody's chance of a 1 (`docs/theory/two-messages.md`),
+    so that who may choose from a wider interval, such as anybody's in her band, hides no
+    more. What is bounded so is the worst of all data, and not the divergence at the same
+    data.
 
     Args:
         bits: What the victim and the levels of the others send.

@@ -15,7 +15,8 @@ E[e^{theta S}], mu and P_theta mean and law of the tilted sum, and tau = t - mu,
 The best t is one more than the mode of the tilted sum, which is a whole number next to mu
 (Darroch 1964): tau is in (0, 2). The exponent K - theta mu is *linear* in the data. The sum
 hardly depends on them: it is a finite Fourier sum of the tilted law, and how far it may be,
-for all data of a box, from its value in the middle is bounded (docs/two-messages.md).
+for all data of a box, from its value in the middle is bounded
+(docs/theory/two-messages.md).
 """
 
 import math

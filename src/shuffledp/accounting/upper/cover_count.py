@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.sums.binomial import binomial_weight, deviation
-from shuffledp.accounting.sums.grouping import MAX_GROUPS, group_indices
+from shuffledp.accounting.sums.grouping import MAX_GROUPS, grouped_blocks
 from shuffledp.types import Floats, Ints
 
 # Covers their rounding: a probability is lowered by this part of itself.
@@ -88,13 +88,14 @@ def grouped_downward(probabilities: Floats, counts: Ints) -> tuple[Floats, Ints]
         counts: People at each level, >= 0, shape (levels,).
     """
     present = (counts > 0) & (probabilities > 0)
-    probabilities = probabilities[present] * (1.0 - _ROUNDING)
-    counts = counts[present]
+    probabilities, counts = probabilities[present], counts[present]
+    probabilities *= 1.0 - _ROUNDING
     if probabilities.size <= MAX_GROUPS:
         return probabilities, counts
-    group = group_indices(probabilities)
-    people = np.bincount(group, weights=counts)
-    logs = np.bincount(group, weights=counts * np.log(probabilities))
+    people, logs = np.zeros((2, MAX_GROUPS))
+    for block, group in grouped_blocks(probabilities):
+        np.add.at(people, group, counts[block].astype(np.float64))
+        np.add.at(logs, group, counts[block] * np.log(probabilities[block]))
     used = people > 0
     # Each sum of logarithms may be off by 1.1e-16 of itself per term.
     slack = 1e-12 + 2.3e-16 * probabilities.size * abs(

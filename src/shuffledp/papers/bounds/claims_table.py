@@ -7,9 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.numerals import plain
 from shuffledp.papers.bounds.comparison import PublishedClaim
 from shuffledp.papers.bounds.equal_noise import Compared, Stated, band_of
-from shuffledp.report.words import plain
 
 
 def claims_table(
@@ -67,4 +67,5 @@ def claims_table(
     ]
     if len(claims) == 1:
         words.append(claims[0].note)
-    return Group(table, Text("\n".join(words)))
+    said = [Text(caution, style="yellow") for caution in guarantee.cautions]
+    return Group(table, Text("\n".join(words)), *said)

@@ -6,7 +6,7 @@ each, then it is claimed that with C ~ Binomial(n - 1, 2 p), A ~ Binomial(C, 1/2
 shuffled messages are told apart no better than (A + D1, C - A + D2) and
 (A + D2, C - A + D1), where (D1, D2) is (1, 0) with chance e^eps_0 p, (0, 1) with chance p.
 The paper takes p = 1 / (e^eps_0 + 1) for any randomizer with budget eps_0 and
-p = 1 / (e^eps_0 + k - 1) for k-ary response. The first holds (docs/theorem.md), the
+p = 1 / (e^eps_0 + k - 1) for k-ary response. The first holds (docs/theory/theorem.md), the
 second does not.
 
 *Closed form*, for eps_0 <= ln(n / (8 ln(2 / delta)) - 1):
@@ -95,8 +95,8 @@ class Feldman2023Numerical(PublishedBound):
     note: ClassVar[str] = (
         "The paper's own proof keeps two counts and drops what the others may show of her "
         "third kind of message. Binary response has none, and its privacy blanket is the "
-        "largest of all randomizers with the same budget: docs/theorem.md proves the "
-        f"bound, also for messages that depend on all earlier ones. {EQUAL_ONLY}"
+        "largest of all randomizers with the same budget: docs/theory/theorem.md proves "
+        f"the bound, also for messages that depend on all earlier ones. {EQUAL_ONLY}"
     )
 
     def check(self, setting: Setting) -> None:

@@ -16,9 +16,10 @@ _HEAD = """# The papers, item by item
 Every algorithm, theorem, table and figure of the five documents behind this library,
 and what became of it here. This page is written by
 
-    shuffledp reproduce --output docs/results --document docs/reproduction.md
+    shuffledp reproduce --output docs/papers/results \\
+      --document docs/papers/reproduction.md --force
 
-from the [results](results), each of which is written by `shuffledp reproduce NAME`.
+from docs/papers/results, each of which is written by `shuffledp reproduce NAME`.
 
 * **reproduced**: the paper's numbers are found again.
 * **differs**: other numbers are found; why, if known.

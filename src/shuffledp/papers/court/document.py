@@ -7,11 +7,11 @@ from shuffledp.papers.court.small.programs import program_of
 
 _HEAD = """# Published claims on trial
 
-Written by `shuffledp court --document docs/court.md`. Every case is a claim of a paper
-about one collection, evaluated by the published formula, and an attack on that collection
-that shares no code with the accountant. *Exact* is the largest delta that it reaches; what
-rounding may add is subtracted. A claim below it is **violated**. That a claim stands here
-proves nothing: attacks are lower bounds.
+Written by `shuffledp court --document docs/papers/court.md --force`. Every case is a
+claim of a paper about one collection, evaluated by the published formula, and an attack on
+that collection that shares no code with the accountant. *Exact* is the largest delta that
+it reaches; what rounding may add is subtracted. A claim below it is **violated**. That a
+claim stands here proves nothing: attacks are lower bounds.
 
 Claim and attack are of the same people with the same noise at the same epsilon. Where there
 is no epsilon, the claim is of local privacy, and the numbers are epsilons; of a *statement*

@@ -72,7 +72,7 @@ _THEOREMS = (
         where="shuffledp.papers.eapes.adaptive.AdaptiveProcess",
         why="Budgets belong to places of the shuffled order; Algorithms 2 and 3, "
         "Corollaries 1 and 2 and the experiments have budgets of people. Neither "
-        "implies the other. docs/theorem.md says what can be certified of each.",
+        "implies the other. docs/theory/theorem.md says what can be certified of each.",
     ),
     Entry(
         "Lemma 1",
@@ -100,7 +100,7 @@ _THEOREMS = (
         where="shuffledp.papers.eapes.slots.slot_divergence",
         why="With one place at 6 among 199 at 0.1, exact 7.2e-4 at epsilon 1, where "
         "1.4e-12 is stated. Right for one common budget and delta 0, adaptive "
-        "messages included (docs/theorem.md). The printed chances do not add up "
+        "messages included (docs/theory/theorem.md). The printed chances do not add up "
         "to 1, the atoms of (12) and (13) are half of what they should be, and in "
         "(14) two of the messages must come from the parts of Lemma 2.",
     ),

@@ -16,9 +16,9 @@ A') = T is printed for T(A, A') >= T, and the sum runs over n - 1 people whoever
 victim is.
 
 What is true of it. For delta = 0 and one common budget the statement is right, adaptive
-messages included; for budgets that differ it is false (`slots`, docs/theorem.md). With
-delta > 0 the third kind of message, which the victim sends with chance d, is counted as
-if she were hidden there; she is not.
+messages included; for budgets that differ it is false (`slots`, docs/theory/theorem.md).
+With delta > 0 the third kind of message, which the victim sends with chance d, is counted
+as if she were hidden there; she is not.
 
 Source: Chen, Cao, Ge (2023), E-APES, Theorem 1, eq. (10) to (13).
 """

@@ -27,14 +27,14 @@ CONTENTS: tuple[Entry, ...] = (
         "Table 1",
         "Notation.",
         state=State.TRIED,
-        where="docs/items.md",
+        where="docs/topics/items.md",
         why="E has K levels; printed lists run to n.",
     ),
     Entry(
         "Definition 4",
         "Data processing inequality.",
         state=State.HOLDS,
-        where="docs/theorem.md",
+        where="docs/theory/theorem.md",
     ),
     Entry(
         "Definitions 5 and 7",

@@ -23,12 +23,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from shuffledp.numerals import plain
 from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.segmented.any_randomizer import SegmentedMessages
 from shuffledp.papers.segmented.privacy import SegmentedPrivacy
 from shuffledp.papers.segmented.protocol import published_items, published_mse
 from shuffledp.population import Population
-from shuffledp.report.words import plain
 from shuffledp.statistics.items.protocol import Items
 from shuffledp.types import Floats
 

@@ -65,7 +65,7 @@ class FrequencyStatistic:
         Option("mechanism", "text", "What the devices run.", "NAME", _ORACLES),
         Option(
             "categories",
-            "text",
+            "names",
             "How many values there are (0 to K-1), or their names; by default those that "
             "occur in the column.",
             "K|NAMES",
@@ -83,13 +83,13 @@ class FrequencyStatistic:
 
     def rehearsal(self, request: Request) -> Rehearsal:
         """Returns a rehearsal of a column of categories, or of real visits."""
-        text = request.option("categories")
-        names = None if text is None else category_names(text)
-        if request.file is not None:
+        named = request.option("categories")
+        names = None if named is None else category_names(named)
+        if request.people is not None:
             request.need_columns()
 
         def rehearse(stage: Stage) -> Summary:
-            if request.file is None:
+            if request.people is None:
                 visits = load_msnbc(progress=stage.on_bytes)
                 levels = request.dealt(visits.size, rng=stage.rng)
                 source = "MSNBC, first page of each visit"
@@ -120,9 +120,9 @@ class FrequencyStatistic:
 
     def parts(self, request: Request, texts: Callable[[], tuple[str, ...]]) -> Parts:
         """Returns how parts of a column of categories are rehearsed."""
-        text = request.option("categories")
+        named = request.option("categories")
         request.need_columns()
-        given = None if text is None else category_names(text)
+        given = None if named is None else category_names(named)
         if given is None:
             found = texts()
             parts = frequency_parts(_protocol(request, len(found)), found)

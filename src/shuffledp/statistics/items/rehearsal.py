@@ -11,6 +11,7 @@ from shuffledp.datasets.item_sets import ItemSets, load_msnbc_sets
 from shuffledp.datasets.item_tables import read_item_sets
 from shuffledp.datasets.table_kinds import category_names
 from shuffledp.errors import InvalidInputError
+from shuffledp.numerals import plain
 from shuffledp.population import Population
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import (
@@ -19,7 +20,6 @@ from shuffledp.report.summary_parts import (
     estimate_rows,
     off_by_share,
 )
-from shuffledp.report.words import plain
 from shuffledp.spellings import spelling_warnings
 from shuffledp.statistics.dependence import dependence_of_sets
 from shuffledp.statistics.items.collection import ItemsCollection, collect_items
@@ -45,7 +45,7 @@ class ItemsStatistic:
     options = (
         Option(
             "categories",
-            "text",
+            "names",
             "How many items there are (0 to K-1), or their names; by default those that "
             "occur in the column.",
             "K|NAMES",
@@ -84,7 +84,7 @@ class ItemsStatistic:
                 "Expected --mode agnostic with --statistic items: messages of sets never "
                 "carry a level."
             )
-        if request.file is None:
+        if request.people is None:
             return _of_visits(request)
         return _of_table(request)
 
@@ -94,14 +94,14 @@ STATISTIC = ItemsStatistic()
 
 def _of_table(request: Request) -> Rehearsal:
     person, item = request.option("person"), request.option("item")
-    text = request.option("categories")
+    named = request.option("categories")
     missing = not (person and item) or not (request.level or request.shares)
     if missing or request.value:
         raise InvalidInputError(
             "Expected --person COLUMN and --item COLUMN, and --level COLUMN or --levels "
             "EPSILON:SHARE,..., with --statistic items, and no --value."
         )
-    names = None if text is None else category_names(text)
+    names = None if named is None else category_names(named)
     caveats: tuple[str, ...] = ()
     if names is None:
         caveats = (
@@ -110,7 +110,7 @@ def _of_table(request: Request) -> Rehearsal:
 
     def rehearse(stage: Stage) -> Summary:
         held = read_item_sets(
-            request.path,
+            request.table_source,
             person=person,
             item=item,
             level=request.level,
@@ -127,7 +127,7 @@ def _of_table(request: Request) -> Rehearsal:
         )
         found = held.names[: held.num_real] if names is None else ()
         stage = stage.noting(held.notes, spelling_warnings(found, "Items"))
-        source = f"{request.path.name}, column {item}"
+        source = f"{request.table_source.name}, column {item}"
         budget = request.option("target_budget")
         return _rehearse(stage, held, targets, source, *caveats, budget=budget)
 

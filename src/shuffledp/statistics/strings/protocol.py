@@ -74,6 +74,17 @@ _BATCH = 1 << 21
 class Strings:
     """RAPPOR in cohorts, a shuffle of every bit within them, and decoded shares.
 
+    >>> import numpy as np
+    >>> import shuffledp as sdp
+    >>> strings, rng = sdp.Strings(num_bits=32, num_cohorts=2), np.random.default_rng(1)
+    >>> people = sdp.Population.from_counts({4.0: 20_000})
+    >>> browsers = np.repeat(["fox", "ape"], [15_000, 5_000])
+    >>> reports = strings.randomize(browsers, people.budgets(), rng=rng)
+    >>> tally = strings.tally(sdp.shuffle(reports, rng=rng))
+    >>> estimate = strings.estimate(tally, people, candidates=["fox", "ape", "owl"])
+    >>> estimate.found.tolist()
+    [True, True, False]
+
     Attributes:
         num_bits: Length of a filter.
         num_hashes: How many positions a string sets, 1 to 8.

@@ -1,5 +1,7 @@
 """Strings rehearsed on known ones: options, truth, and what is shown."""
 
+from pathlib import Path
+
 import numpy as np
 
 from shuffledp.analyzer.interval import reach
@@ -62,18 +64,18 @@ class StringsStatistic:
         }
         protocol = Strings(mode=request.mode, **chosen)
         rate = request.option("false_discovery_rate", _USUAL_RATE)
-        path = request.option("candidates")
+        listed = request.option("candidates")
         request.need_columns()
 
         def rehearse(stage: Stage) -> Summary:
-            known = () if path is None else read_lines(path)
+            known = _known(listed)
             table = request.table(known)
             strings = strings_of(table[request.value or ""], known)
             warnings = spelling_warnings({*strings, *known}, "Strings")
             stage = stage.noting(table.notes, warnings)
             caveats: tuple[str, ...] = ()
             candidates = known
-            if path is None:
+            if listed is None:
                 candidates = _candidates_of(strings)
                 caveats = (
                     "Candidates are the values of the column: a real analyst must know "
@@ -97,6 +99,12 @@ class StringsStatistic:
 
 
 STATISTIC = StringsStatistic()
+
+
+def _known(listed: Path | tuple[str, ...] | None) -> tuple[str, ...]:
+    if isinstance(listed, Path):
+        return read_lines(listed)
+    return tuple(text.strip() for text in listed or ())
 
 
 def _candidates_of(strings: list[str]) -> tuple[str, ...]:

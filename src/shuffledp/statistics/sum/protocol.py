@@ -52,6 +52,11 @@ WORDS = Words(
 class SumEstimate:
     """An estimated number of people.
 
+    >>> import shuffledp as sdp
+    >>> estimate = sdp.SumEstimate(2_995.0, 64.0, 74.0, 10_000, "agnostic")
+    >>> [round(end) for end in estimate.interval(0.95)]
+    [2870, 3120]
+
     Attributes:
         value: Unbiased; it may come out below 0 or above the number of people.
         standard_error: As an estimate of the sum over the people who took part.

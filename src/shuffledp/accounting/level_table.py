@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from shuffledp.accounting.guarantee import LevelGuarantee, Statement
-from shuffledp.report.words import plain
+from shuffledp.accounting.statement import LevelGuarantee, Statement
+from shuffledp.numerals import plain
 
 
 @dataclass(frozen=True)

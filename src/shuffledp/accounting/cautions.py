@@ -1,0 +1,144 @@
+"""Numbers that promise little, said in a sentence wherever they are printed.
+
+A certificate is right whatever it says; whoever reads "epsilon 44, certified" may still
+take it for privacy. The thresholds are no theorems: below them people disagree about what
+is enough, above them nobody does.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from shuffledp.accounting.statement import LevelGuarantee, Statement
+from shuffledp.numerals import plain
+
+# One value may then be 22,000 times as likely as another after everything is seen.
+LARGEST_SEEN = 10.0
+# With as many as ten people on earth for each: a device that sends what it was given.
+LARGEST_LOCAL = 20.0
+FEW_PEOPLE = 100
+FEW_AT_A_LEVEL = 10
+# More levels than this are not named one by one.
+_MOST_LEVELS = 20
+
+
+def cautions(statements: Sequence[Statement], *, num_users: int) -> tuple[str, ...]:
+    """Returns what to beware of in statements about so many people, in sentences."""
+    main = statements[0]
+    return tuple(
+        filter(
+            None,
+            (
+                delta_caution(main.delta, num_users),
+                epsilon_caution(max(map(_central, statements))),
+                local_caution(
+                    level.epsilon_local
+                    for level in main.levels
+                    if level.epsilon_local is not None
+                ),
+                people_caution(num_users),
+                _rare_levels(main.levels),
+            ),
+        )
+    )
+
+
+def delta_caution(delta: float | None, num_users: int) -> str | None:
+    """Returns a sentence about a delta that is too large to mean anything."""
+    if delta is None or delta * num_users < 1.0:
+        return None
+    return (
+        f"Caution: delta is not below 1 / {num_users:,}. Publishing the value of "
+        "one person picked at random would satisfy that, too; ask for a smaller delta."
+    )
+
+
+def epsilon_caution(
+    epsilon: float, kind: Literal["central", "local"] = "central"
+) -> str | None:
+    """Returns a sentence about an epsilon of all that is seen that is next to nothing.
+
+    >>> epsilon_caution(1.0) is None
+    True
+
+    Args:
+        epsilon: What a person's whole part in a collection is worth.
+        kind: Central if it is what the analyst sees; local if it is what devices send.
+    """
+    if not epsilon > LARGEST_SEEN:
+        return None
+    return (
+        f"Caution: a {kind} epsilon of {_short(epsilon)} promises next to nothing: what "
+        f"is seen may be {_times(epsilon)} times as likely with one value of a person as "
+        "with another."
+    )
+
+
+def local_caution(levels: Iterable[float]) -> str | None:
+    """Returns a sentence about budgets with which devices hide next to nothing.
+
+    >>> local_caution([0.5, 50.0])[:47]
+    'Caution: nobody would call level 50 private: a '
+    """
+    above = sorted({level for level in levels if level > LARGEST_LOCAL})
+    if not above:
+        return None
+    which = ("level " if len(above) == 1 else "levels ") + _listed(map(plain, above))
+    return (
+        f"Caution: nobody would call {which} private: a device then sends all but its "
+        "value itself, and whoever sees whose message it is knows it."
+    )
+
+
+def people_caution(num_users: int) -> str | None:
+    """Returns a sentence about too few people to hide among."""
+    if num_users >= FEW_PEOPLE:
+        return None
+    noun = "person takes" if num_users == 1 else "people take"
+    return (
+        f"Caution: only {num_users} {noun} part: they hide each other little, and an "
+        "estimate about them is mostly noise."
+    )
+
+
+def _rare_levels(levels: Sequence[LevelGuarantee]) -> str | None:
+    rare = [level for level in levels if level.count < FEW_AT_A_LEVEL]
+    if not rare:
+        return None
+    if len(rare) > _MOST_LEVELS or any(level.quantile for level in levels):
+        return (
+            f"Caution: some chose a level that fewer than {FEW_AT_A_LEVEL} people chose: "
+            "levels are not hidden, so that they stand out by theirs."
+        )
+    which = ("level " if len(rare) == 1 else "levels ") + _listed(
+        plain(level.chosen) for level in rare
+    )
+    return (
+        f"Caution: fewer than {FEW_AT_A_LEVEL} people are at {which}: who chose what is "
+        "not hidden, so that they stand out, and stratified estimates have little of them."
+    )
+
+
+def _central(statement: Statement) -> float:
+    # Where nobody hides among others, the numbers are those of devices.
+    if statement.local:
+        return 0.0
+    return max(level.epsilon_central for level in statement.levels)
+
+
+def _listed(names: Iterable[str]) -> str:
+    texts = list(names)
+    if len(texts) > 5:
+        texts = [*texts[:4], f"{len(texts) - 4:,} more"]
+    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+
+
+def _times(epsilon: float) -> str:
+    if epsilon == math.inf:
+        return "any number of"
+    power = epsilon / math.log(10.0)
+    return f"10^{math.floor(power)}" if power >= 6.0 else f"{math.exp(epsilon):,.0f}"
+
+
+def _short(number: float) -> str:
+    return f"{number:.3g}" if number < 1000.0 else f"{number:,.0f}"

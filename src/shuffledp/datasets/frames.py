@@ -1,0 +1,122 @@
+"""Data frames of any library - Polars, pandas, Arrow, DuckDB, ... - as columns of ours.
+
+What a frame is called and how its columns are taken out is for narwhals to know, which
+needs none of these libraries. Only the columns that were asked for are copied.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import polars as pl
+
+from shuffledp.datasets.table_files import Rows, find_column, read_rows
+from shuffledp.errors import DataError, InvalidInputError
+
+_NAME = "the data frame"
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Somebody's data frame, one row per person.
+
+    Attributes:
+        native: As she made it.
+    """
+
+    native: Any
+
+    def __post_init__(self) -> None:
+        try:
+            table = nw.from_native(self.native)
+        except TypeError:
+            raise InvalidInputError(
+                "Expected a data frame - Polars, pandas, Arrow, DuckDB, ... - or the path "
+                f"of a table, got {type(self.native).__name__}."
+            ) from None
+        if table.implementation.is_spark_like():
+            raise InvalidInputError(
+                "Expected a data frame of this process, got one of Spark: "
+                "shuffledp.scale.rehearse divides its people."
+            )
+
+    def __str__(self) -> str:
+        """Returns what errors call it."""
+        return _NAME
+
+    @property
+    def name(self) -> str:
+        """What results call it."""
+        return "data frame"
+
+
+# Where people are.
+Source: TypeAlias = Path | Frame
+
+
+def rows_of(source: Source, columns: list[str]) -> Rows:
+    """Returns some columns of a file or of a data frame.
+
+    Raises:
+        DataError: If a column is not there or nobody is; of a file, see `read_rows`; of
+            a frame, if a column holds values of several kinds.
+    """
+    if isinstance(source, Path):
+        return read_rows(source, columns)
+    table = nw.from_native(source.native)
+    names = table.collect_schema().names()
+    wanted = list(dict.fromkeys(columns))
+    for name in wanted:
+        find_column(name, names, _NAME, from_line=False)
+    chosen = table.select(wanted)
+    # Frames that compute when they are asked to are asked once.
+    held = chosen.collect("polars") if isinstance(chosen, nw.LazyFrame) else chosen
+    if len(held) == 0:
+        raise DataError(f"Expected at least one person in {_NAME}, found none.")
+    # Frames of pandas have no number of a row but the place; it counts from 0.
+    return Rows(pl.DataFrame([_column(held[name]) for name in wanted]), _NAME, first=0)
+
+
+def _column(column: "nw.Series[Any]") -> pl.Series:
+    if column.implementation.is_pandas_like():
+        return _of_pandas(column)
+    return column.to_polars()
+
+
+def _of_pandas(column: "nw.Series[Any]") -> pl.Series:
+    """Returns a column of pandas, for which its own way out of it would need pyarrow.
+
+    Raises:
+        DataError: If it holds values of several kinds.
+    """
+    holes = column.is_null().to_numpy()
+    if column.dtype.is_numeric():
+        if column.dtype.is_integer() and holes.any():
+            return _whole(column.name, column.fill_null(0).to_numpy(), holes)
+        numbers = np.asarray(column.to_numpy())
+        # Where a value is missing, whole numbers become others in pandas: 1 is 1.0.
+        if holes.any() and _all_whole(numbers[~holes]):
+            return _whole(column.name, np.where(holes, 0.0, numbers), holes)
+        return pl.Series(column.name, numbers)
+    values = zip(column.to_list(), holes, strict=True)
+    try:
+        return pl.Series(
+            column.name, [None if hole else value for value, hole in values]
+        )
+    except (TypeError, pl.exceptions.PolarsError) as error:
+        raise DataError(
+            f"Expected values of one kind in column {column.name!r}, such as texts only."
+        ) from error
+
+
+def _all_whole(numbers: Any) -> bool:
+    # Larger ones than 2^53 may have been others.
+    exact = np.abs(numbers) <= 2.0**53
+    return bool(np.all(exact) and np.all(np.mod(numbers, 1.0) == 0.0))
+
+
+def _whole(name: str, numbers: Any, holes: Any) -> pl.Series:
+    whole = pl.Series(name, numbers.astype(np.int64))
+    return pl.select(pl.when(~pl.Series(holes)).then(whole)).to_series().alias(name)

@@ -1,0 +1,10 @@
+"""Numbers as people read them."""
+
+
+def plain(number: float) -> str:
+    """Returns a number in full: a certified one must not be rounded downward.
+
+    >>> plain(0.00189553), plain(1.0), plain(1e-06)
+    ('0.00189553', '1', '1e-06')
+    """
+    return repr(float(number)).removesuffix(".0")

@@ -1,0 +1,137 @@
+"""What a rehearsal gives to whoever called it: to print, to look at, to keep."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.numerals import plain
+from shuffledp.report.files import html_report, write_report
+from shuffledp.report.picture import Picture, estimate_picture
+from shuffledp.report.summary import Row, Summary
+from shuffledp.report.words import decimals, percent, rounded, shown
+from shuffledp.report.writing import write_file
+from shuffledp.views import View, as_html, as_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_LONGEST_NAME = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsed:
+    """A collection that was rehearsed: estimates, the truth, and what levels are worth.
+
+    >>> import shuffledp as sdp
+    >>> frame = {"way": ["bike", "train"] * 1_000, "epsilon": [1.0] * 2_000}
+    >>> import polars as pl
+    >>> result = sdp.rehearse(pl.DataFrame(frame), value="way", level="epsilon", seed=1)
+    >>> result.to_frame()["truth"].to_list()
+    [0.5, 0.5]
+    >>> result.guarantee.worst.epsilon_central
+    0.0861725
+
+    Attributes:
+        summary: Everything, as plain values.
+    """
+
+    summary: Summary
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the collection is worth for the people of every level."""
+        return self.summary.guarantee
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What should not be overlooked, such as levels that depend on values."""
+        return self.summary.warnings
+
+    def to_frame(self) -> "pl.DataFrame":
+        """Returns all estimates as a Polars data frame: a row per estimated number.
+
+        Its `to_pandas` and `to_arrow` make others of it.
+        """
+        # Only those who ask for a frame pay for loading it.
+        import polars as pl
+
+        summary = self.summary
+        numbers = ("estimate", "standard_error", "low", "high", "truth")
+        columns = {summary.words.row: [row.name for row in summary.rows]}
+        frame = pl.DataFrame(columns, schema={summary.words.row: pl.String})
+        frame = frame.with_columns(
+            pl.Series(
+                name, [getattr(row, name) for row in summary.rows], dtype=pl.Float64
+            )
+            for name in numbers
+        )
+        return frame.with_columns(
+            pl.Series(name, [row.details[name] for row in summary.rows])
+            for name in summary.rows[0].details
+        )
+
+    def plot(self) -> Picture:
+        """Returns estimates with their intervals beside the truth, as a picture.
+
+        Raises:
+            MissingExtraError: If the report extra is not installed.
+        """
+        return estimate_picture(self.summary)
+
+    def report(self, path: str | Path) -> list[Path]:
+        """Writes the report: one page, if the path ends in .html, or else a folder.
+
+        A folder gets the page, its pictures, JSON and CSV, as that of a command.
+
+        Returns:
+            The files.
+
+        Raises:
+            DataError: If they cannot be written.
+            MissingExtraError: If the report extra is not installed.
+        """
+        target = Path(path)
+        if target.suffix.lower() not in (".html", ".htm"):
+            return write_report(self.summary, target)
+        write_file(target, html_report(self.summary))
+        return [target]
+
+    def __str__(self) -> str:
+        """Returns the tables of estimates and of levels, for a screen."""
+        return as_text(self._estimates(), *self.guarantee.views())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._estimates(), *self.guarantee.views())
+
+    def _estimates(self) -> View:
+        summary = self.summary
+        rows = summary.listed_rows()
+        digits = decimals(row.standard_error for row in rows)
+
+        def written(number: float) -> str:
+            if summary.words.unit == "share":
+                return f"{percent(number, 2)}%"
+            return rounded(number, digits)
+
+        def texts(row: Row) -> tuple[str, ...]:
+            name = shown(row.name)
+            if len(name) > _LONGEST_NAME:
+                name = f"{name[: _LONGEST_NAME - 1]}…"
+            truth = "-" if row.truth is None else written(row.truth)
+            interval = f"{written(row.low)} to {written(row.high)}"
+            return name, written(row.estimate), interval, truth
+
+        return View(
+            f"{summary.words.title} of {summary.num_users:,} people, rehearsed: "
+            f"{shown(summary.source)}",
+            (
+                summary.words.row,
+                "estimate",
+                f"{plain(100 * summary.confidence)}% interval",
+                "truth",
+            ),
+            tuple(map(texts, rows)),
+            summary.warnings,
+            (summary.coverage, *summary.sentences),
+        )

@@ -1,0 +1,178 @@
+"""A whole collection rehearsed on known values: from a data frame, or a table in a file.
+
+`shuffledp estimate` says on the command line what `rehearse` takes as arguments, and both
+run what `perform` runs: the same people and seed give the same numbers.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shuffledp.datasets.fetch import Progress
+from shuffledp.datasets.frames import Frame
+from shuffledp.datasets.missing import Missing
+from shuffledp.errors import DataError, InvalidInputError, MissingValueError
+from shuffledp.randomness import Rng, SystemRandom
+from shuffledp.report.rehearsed import Rehearsed
+from shuffledp.report.summary import Summary
+from shuffledp.statistics.arguments import checked_options, in_python
+from shuffledp.statistics.catalog import statistic_named
+from shuffledp.statistics.request import Request
+from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
+from shuffledp.types import Mode
+
+# People who made up their data with the same seed must not meet the same random numbers.
+_STREAM = 20_230_417
+
+
+def rehearse(
+    frame: Any,
+    *,
+    value: str | None = None,
+    level: str | None = None,
+    statistic: str = "frequency",
+    levels: Mapping[float, float] | Sequence[float] | None = None,
+    missing: Missing = "refuse",
+    mode: Mode = "agnostic",
+    delta: float = 1e-6,
+    confidence: float = 0.95,
+    seed: int | None = None,
+    **options: Any,
+) -> Rehearsed:
+    """Rehearses a collection on values that are known, as `shuffledp estimate` does.
+
+    Every person's value is randomized at her level, as it would be on her device; the
+    messages are shuffled; the statistic is estimated and compared with the truth; and the
+    guarantee of every level is certified. A warning says if levels depend on values.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({
+    ...     "answer": ["bike", "bike", "train", "walk"] * 500,
+    ...     "epsilon": [1.0] * 1000 + [2.0] * 1000,
+    ... })
+    >>> result = rehearse(people, value="answer", level="epsilon", seed=1)
+    >>> result.to_frame().columns
+    ['category', 'estimate', 'standard_error', 'low', 'high', 'truth']
+    >>> [row.name for row in result.summary.rows]
+    ['bike', 'train', 'walk']
+
+    Args:
+        frame: A row per person (of sets: a row per person and item): a data frame of
+            Polars, pandas, Arrow, DuckDB or another library that narwhals knows; or the
+            path of a table: .csv, .tsv, .txt, .jsonl, .ndjson, .parquet or .pq.
+        value: The column with each person's value.
+        level: The column with each person's local budget in nats.
+        statistic: One of frequency, mean, sum, strings and items, as text.
+        levels: Without `level`, {privacy level: share of the people}, dealt out at
+            random; with it, the levels that may occur.
+        missing: "refuse" or "drop" people without a value or level: nothing, NaN, NA,
+            N/A, null or None.
+        mode: "agnostic", where levels travel apart from messages, or "stratified".
+        delta: At which the guarantee is stated, in (0, 1).
+        confidence: Of the intervals, in (0, 1).
+        seed: Repeats a simulation; by default it draws from the operating system.
+        options: The statistic's own, as the command line has them: `categories` (how
+            many, or their names) and `mechanism` of a frequency; `low`, `high` and `clip`
+            of a mean; `central` of a sum; `candidates` (a list, or a file) of strings;
+            `person`, `item` and `set_size` of items; and others.
+
+    Returns:
+        What was found. It prints, has `to_frame()`, `plot()` and `report(path)`, and shows
+        itself in a notebook.
+
+    Raises:
+        InvalidInputError: If a parameter, level or value is out of range.
+        DataError: If the table is empty or unreadable, or lacks a column.
+        MissingValueError: If somebody has no value or level, and that is refused.
+    """
+    for name, column in (("value", value), ("level", level)):
+        if not isinstance(column, str | None):
+            raise InvalidInputError(
+                f"Expected {name} to name a column, got {type(column).__name__}."
+            )
+    source = Path(frame) if isinstance(frame, str | Path) else Frame(frame)
+    chosen = statistic_named(statistic)
+    dealt = isinstance(levels, Mapping)
+    if levels is not None and not (_numbers(levels) and dealt == (level is None)):
+        raise InvalidInputError(
+            "Expected levels={EPSILON: SHARE, ...}, or levels=[EPSILON, ...] with level."
+        )
+    request = Request(
+        people=source,
+        value=value,
+        level=level,
+        shares=levels if isinstance(levels, Mapping) else None,
+        allowed=tuple(levels) if isinstance(levels, Sequence) else None,
+        missing=missing,
+        mode=mode,
+        given=checked_options(chosen, options),
+    )
+    try:
+        return Rehearsed(
+            perform(
+                chosen.rehearsal(request),
+                mode=mode,
+                delta=delta,
+                confidence=confidence,
+                seed=seed,
+            )
+        )
+    except MissingValueError as error:
+        raise MissingValueError(
+            f'{error} Leave such people out with missing="drop".'
+        ) from error
+    except (InvalidInputError, DataError) as error:
+        raise type(error)(in_python(str(error))) from error
+
+
+def perform(
+    rehearsal: Rehearsal,
+    *,
+    mode: Mode,
+    delta: float,
+    confidence: float,
+    seed: int | None,
+    on_bytes: Progress = lambda _done, _all: None,
+    on_step: OnStep = lambda _step: None,
+) -> Summary:
+    """Runs a rehearsal from beginning to end.
+
+    Args:
+        rehearsal: Loads people, runs the collection and sums it up.
+        mode: "agnostic" or "stratified".
+        delta: At which the guarantee is stated, in (0, 1).
+        confidence: Of the intervals, in (0, 1).
+        seed: Repeats a simulation; None draws from the operating system.
+        on_bytes: Called with (bytes done, bytes in all) of a download.
+        on_step: Called with the name of a step before it begins.
+
+    Raises:
+        InvalidInputError: If the seed is no whole number from 0, or anything else is out
+            of range.
+    """
+    if seed is not None and (not isinstance(seed, int) or seed < 0):
+        raise InvalidInputError(f"Expected a seed >= 0, got {seed}.")
+    rng: Rng = (
+        SystemRandom() if seed is None else np.random.default_rng([seed, _STREAM])
+    )
+    stage = Stage(
+        rng,
+        mode=mode,
+        delta=delta,
+        confidence=confidence,
+        seed=seed,
+        on_bytes=on_bytes,
+        on_step=on_step,
+    )
+    return rehearsal(stage)
+
+
+def _numbers(levels: object) -> bool:
+    """Returns whether this is {number: number} or a list of numbers."""
+    if isinstance(levels, Mapping):
+        return _numbers([*levels, *levels.values()])
+    return isinstance(levels, Sequence) and all(
+        isinstance(level, int | float) for level in levels
+    )
