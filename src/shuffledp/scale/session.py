@@ -19,6 +19,7 @@ _URL = re.compile(r"local(\[.+\]|-cluster\[.+\])?|yarn|(spark|k8s|sc)://.+")
 # Where engines listen that were not told where.
 _PORTS = {"spark": 7077, "sc": 15002}
 _CONNECT_SECONDS = 10.0
+_OF_CONNECT = "SPARK_CONNECT_MODE_ENABLED"
 
 
 @contextmanager
@@ -40,20 +41,35 @@ def session(url: str) -> Iterator["SparkSession"]:
             f"Expected --spark local[*], spark://HOST:PORT or sc://HOST:PORT, got {url!r}."
         )
     _check_reached(url)
+    with _kind_forgotten():
+        try:
+            with _nothing_on_stderr():
+                found = _begun(url)
+        except Exception as error:
+            # An engine says why in dozens of lines, and in several kinds of errors.
+            raise InvalidInputError(
+                f"Expected Spark at {url!r}, which needs Java 17 here unless it is sc://, "
+                f"got {type(error).__name__}."
+            ) from None
+        try:
+            yield found
+        finally:
+            with _nothing_on_stderr():
+                found.stop()
+
+
+@contextmanager
+def _kind_forgotten() -> Iterator[None]:
+    """Lets sessions of another kind begin later, here and in processes begun from here.
+
+    PySpark notes in the environment that a session is of Spark Connect, and never forgets.
+    """
+    before = os.environ.get(_OF_CONNECT)
     try:
-        with _nothing_on_stderr():
-            found = _begun(url)
-    except Exception as error:
-        # An engine says why in dozens of lines, and in several kinds of errors.
-        raise InvalidInputError(
-            f"Expected Spark at {url!r}, which needs Java 17 here unless it is sc://, got "
-            f"{type(error).__name__}."
-        ) from None
-    try:
-        yield found
+        yield
     finally:
-        with _nothing_on_stderr():
-            found.stop()
+        if before is None:
+            os.environ.pop(_OF_CONNECT, None)
 
 
 def _check_reached(url: str) -> None:
