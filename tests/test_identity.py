@@ -72,6 +72,7 @@ def plain(record: Any) -> str:
     return f"{type(record).__name__} {record!r}"
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(first=RECORDS, second=RECORDS)
 def test_identities_are_equal_if_and_only_if_records_are(

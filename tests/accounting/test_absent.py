@@ -150,6 +150,7 @@ def test_absent_people_of_one_level_leave_its_own_members_to_the_stratified() ->
     assert levels[1].epsilon_central == pytest.approx(left.epsilon_central, rel=1e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(
     counts=st.dictionaries(

@@ -111,6 +111,7 @@ def test_items_are_a_table_for_people_and_json_for_machines(command: Command) ->
         assert level["epsilon_central"] <= level["target"] * (1.0 + 1e-9)
 
 
+@pytest.mark.slow
 def test_what_the_paper_publishes_stands_beside_it(command: Command) -> None:
     asked = (
         "plan",

@@ -65,6 +65,7 @@ def test_deltas_of_bits_are_those_of_their_sums(epsilon: float) -> None:
     assert local_delta_of(sdp.OneBit(), 0.5, times=50, epsilon=25.1) == 0.0
 
 
+@pytest.mark.slow
 def test_local_composition_of_laplace_noise_exceeds_what_many_draws_show() -> None:
     rng, times, level = np.random.default_rng(3), 200, 0.5
     # Two hundred thousand sums of losses of Laplace noise; 0 against 1, at scale 2.

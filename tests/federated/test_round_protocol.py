@@ -311,6 +311,7 @@ def test_without_a_proof_or_a_shuffle_nothing_central_is_certified(
     assert all(0.0 < level.epsilon_all <= level.epsilon_sum for level in local.levels)
 
 
+@pytest.mark.slow
 def test_the_device_is_asked_for_once() -> None:
     class Fickle(Signs):
         """Shows another device every time it is asked."""

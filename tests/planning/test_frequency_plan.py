@@ -56,6 +56,7 @@ def test_many_categories_compare_all_randomizers() -> None:
     )
 
 
+@pytest.mark.slow
 def test_local_yardstick_takes_the_best_randomizer() -> None:
     plan = plan_frequency(Wish({6.0: 40}, None, 1e-4), num_categories=100)
 
@@ -129,6 +130,7 @@ def test_people_at_level_zero_leave_the_stratified_mode_out() -> None:
     assert any("level 0" in line for line in record["left_out"])
 
 
+@pytest.mark.slow
 def test_more_categories_than_bits_leave_unary_encoding_out() -> None:
     plan = plan_frequency(Wish({1.0: 50}, None, 1e-3), num_categories=20_000)
 

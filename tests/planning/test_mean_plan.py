@@ -30,6 +30,7 @@ def plan() -> Plan:
     return plan_mean(Wish(SMALL, None, 1e-4), low=20.0, high=80.0, spread=10.0)
 
 
+@pytest.mark.slow
 def test_one_bit_is_recommended_over_laplace(plan: Plan) -> None:
     best = plan.recommended
 
@@ -112,6 +113,7 @@ def test_one_bit_has_a_fifth_of_the_variance_of_algorithm_2_at_its_guarantee() -
     assert error**2 <= 0.2 * laplace.predicted_error(people) ** 2
 
 
+@pytest.mark.slow
 def test_people_at_level_zero_leave_some_options_out() -> None:
     plan = plan_mean(Wish({0.0: 50, 1.0: 50}, None, 1e-3), low=0.0, high=1.0)
 

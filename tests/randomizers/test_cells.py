@@ -104,6 +104,7 @@ def test_moments_are_those_of_the_middles_of_cells(
         assert variance == pytest.approx(spread, rel=1e-7, abs=1e-14)
 
 
+@pytest.mark.slow
 @covering(("cells", [2, 5]), ("kind", KINDS))
 def test_whole_outcomes_of_crowds_are_as_likely_as_one_by_one(
     kind: Any, cells: int

@@ -138,6 +138,7 @@ def test_attack_is_reached_by_the_histogram_of_its_own_bins(
             assert answer.delta_central_lower <= reached * (1.0 + 1e-9) + 1e-13
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(
     level=st.floats(0.1, 5.0),

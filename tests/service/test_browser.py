@@ -55,6 +55,7 @@ from shuffledp.statistics.items.protocol import Items  # noqa: E402
 from shuffledp.statistics.survey import EpochStage  # noqa: E402
 
 pytest_plugins = ["browser_fixtures"]
+pytestmark = pytest.mark.slow
 
 
 def make_message(page: Any) -> list[str]:

@@ -120,6 +120,7 @@ def test_items_are_certified_for_those_who_sent_items() -> None:
     assert list(verdict.spent) == [e.epsilon_central for e in certified.levels]
 
 
+@pytest.mark.slow
 def test_items_promise_what_the_plan_was_made_for_and_less_if_people_stay_away() -> (
     None
 ):

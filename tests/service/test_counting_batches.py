@@ -126,6 +126,7 @@ def test_as_many_messages_are_known_as_devices_send(
     assert np.unique(sent).tolist() == list(range(number))
 
 
+@pytest.mark.slow
 def test_items_have_a_message_more_that_fills_up_a_report() -> None:
     first = Step(parties("items").task, 1, EpochStage.CHOICE)
     plan = first.choosing.plan(first.choosing.exact(PEOPLE))

@@ -48,6 +48,7 @@ def test_a_collection_survives_the_death_of_a_service(
     survive(point, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", marked(_POSTGRES), ids=str)
 def test_a_collection_in_postgres_survives_the_death_of_the_shuffler(
     point: Point, tmp_path: Path, postgres: postgres_server.Server

@@ -337,6 +337,7 @@ def test_a_commit_whose_answer_was_lost_counts_once(tmp_path: Path, what: str) -
     assert status["hand_over"]["refused"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crash", [False, True], ids=["stops", "crashes"])
 def test_postgres_that_ends_in_the_middle_of_uploads_loses_none(
     tmp_path: Path, postgres: postgres_server.Server, crash: bool
@@ -367,6 +368,7 @@ def test_postgres_that_ends_in_the_middle_of_uploads_loses_none(
     assert result["people"] == [80, 80, 80]
 
 
+@pytest.mark.slow
 def test_postgres_that_stops_in_the_middle_of_the_hand_over_hands_over_once(
     tmp_path: Path, postgres: postgres_server.Server
 ) -> None:

@@ -177,6 +177,7 @@ def test_poisson_numbers_stop_where_they_did() -> None:
         assert go[:cap].tolist() == entry["go"]
 
 
+@pytest.mark.slow
 def test_the_scripts_of_the_page_keep_their_own_tests() -> None:
     node = shutil.which("node")
     if node is None:

@@ -150,6 +150,7 @@ def wait_until_delivered(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("roles", [(Role.SHUFFLER,), tuple(Role)], ids=" and ".join)
 def test_the_shuffler_goes_on_with_other_keys_where_it_stood(
     make_store: StoreMaker, roles: tuple[Role, ...]

@@ -40,6 +40,7 @@ BITS = 3
 STAYS = {"manifest.bin"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["agnostic", "stratified"])
 @pytest.mark.parametrize("held", [300, 1 << 26], ids=["spilled", "in memory"])
 def test_the_close_sorts_whatever_was_collected_into_shards(

@@ -940,6 +940,7 @@ def test_files_hold_no_token_and_after_delivery_no_message(
     assert MARK not in delivered
 
 
+@pytest.mark.slow
 def test_after_the_close_tables_of_postgres_hold_no_token(
     postgres: postgres_server.Server,
 ) -> None:

@@ -68,6 +68,7 @@ def database(postgres: postgres_server.Server) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.slow
 def test_workers_share_a_port_come_back_and_end_with_their_parent(
     database: str, tmp_path: Path
 ) -> None:

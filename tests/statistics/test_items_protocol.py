@@ -321,6 +321,7 @@ def test_a_protocol_is_what_its_identity_says(noise: Noise) -> None:
     assert replace(protocol, report_size=size + 1).identity != protocol.identity
 
 
+@pytest.mark.slow
 def test_certified_is_what_runs() -> None:
     protocol = Items(128, 4, TARGETS, (0.3, 0.6, 1.0), 2.0)
     few = replace(protocol, report_size=4 + 17)

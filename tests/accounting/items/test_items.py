@@ -81,6 +81,7 @@ def test_certified_epsilon_keeps_delta_with_cut_and_coins(size: int) -> None:
         assert below * math.exp(-tau / 2.0) > DELTA
 
 
+@pytest.mark.slow
 def test_smaller_reports_cost_epsilon_until_nothing_is_left() -> None:
     smaller = [certified(report_size=19 - less) for less in (0, 1, 2)]
 
@@ -122,6 +123,7 @@ def test_cut_chance_is_above_the_tail(blanket: float) -> None:
         assert min(tail, 1.0) <= cut_chance(blanket, cap, 7) * (1.0 + 1e-9)
 
 
+@pytest.mark.slow
 def test_absent_people_hide_nobody() -> None:
     fewer = account(PARAMETERS, PEOPLE, delta=DELTA, absent=2500)
     half = Population.from_counts({0.5: 500, 1.0: 750, 2.0: 1250})

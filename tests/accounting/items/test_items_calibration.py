@@ -109,6 +109,7 @@ def test_real_coins_are_part_of_what_is_kept() -> None:
     assert free == pytest.approx(chance, rel=2e-3)
 
 
+@pytest.mark.slow
 def test_answers_are_monotone() -> None:
     def blanket(epsilon: float = 1.0, s: int = 4, honest: int = 5000) -> float:
         return smallest_blanket(epsilon, 2e-6, num_items=128, set_size=s, honest=honest)

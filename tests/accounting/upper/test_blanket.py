@@ -54,6 +54,7 @@ def test_delta_is_just_above_the_double_sum_in_fifty_digits(
         assert exact <= upper <= exact * (1 + mp.mpf("1e-4"))
 
 
+@pytest.mark.slow
 def test_delta_far_out_in_the_tail_is_just_above_the_double_sum() -> None:
     oracle = BlanketSum({0.3: 150}, 0.3, 2)
     people = Population.from_counts({0.3: 150})

@@ -73,6 +73,7 @@ def test_integral_is_above_the_double_sum_in_fifty_digits(
     assert exact <= upper <= 1.02 * exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", [1e-4, 1e-2, 1.0])
 @pytest.mark.parametrize("crowd", range(len(CROWDS)))
 def test_crude_smoothing_only_raises_the_bound(

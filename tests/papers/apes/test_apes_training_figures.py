@@ -212,6 +212,7 @@ def test_no_central_guarantee_is_claimed_where_none_is_proven(
     assert certified_rows["Non-Private"]["training, local"] is None
 
 
+@pytest.mark.slow
 def test_a_quick_table_has_one_repetition_and_no_errors() -> None:
     result = EXPERIMENTS["apes-table3"].run(Effort(2, 1, True, lambda _share: None))
 

@@ -98,6 +98,7 @@ def test_it_is_above_the_certificate(
     assert bound.epsilon(people, 1e-6) >= certified.epsilon_central
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(
     budget=st.floats(0.05, 3.0),

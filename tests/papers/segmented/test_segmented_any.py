@@ -136,6 +136,7 @@ def test_estimates_are_unbiased_and_err_as_predicted(family: Family) -> None:
     assert predicted == pytest.approx(simulated, rel=0.13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "family", [kary_family(16), noise_family()], ids=lambda f: f.name
 )
