@@ -30,7 +30,7 @@ def sqlite_store(tmp_path: Path) -> SqliteStore:
     return SqliteStore(tmp_path / "shuffler.db")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> StoreMaker:
     """Opens the same database again and again."""
     if request.param == "sqlite":

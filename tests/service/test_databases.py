@@ -70,6 +70,7 @@ def guesses(content: bytes) -> set[bytes]:
     return {h[:16] for h in (*hashes, content, content[16:])} | {content}
 
 
+@pytest.mark.slow
 def test_postgres_joins_no_token_to_a_message_and_copies_neither(
     postgres: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +191,7 @@ def test_a_second_analyst_on_a_database_does_not_start(tmp_path: Path) -> None:
     second.close()
 
 
+@pytest.mark.slow
 def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
     postgres: postgres_server.Server,
     monkeypatch: pytest.MonkeyPatch,
@@ -221,6 +223,7 @@ def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
     assert status["people"] == [2, 2, 2]
 
 
+@pytest.mark.slow
 def test_a_shuffler_is_ready_again_once_it_has_its_database_back(
     postgres: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,6 +311,7 @@ def test_a_database_of_the_other_party_is_refused(tmp_path: Path) -> None:
         asyncio.run(SqliteStore(tmp_path / "db").open([]))
 
 
+@pytest.mark.slow
 def test_databases_of_other_versions_are_refused_in_postgres(
     postgres: postgres_server.Server,
 ) -> None:

@@ -66,6 +66,7 @@ def nginx(folder: Path, service: int) -> Iterator[int]:
         running.wait()
 
 
+@pytest.mark.slow
 def test_the_documented_proxy_passes_answers_on_and_notes_no_address(
     tmp_path: Path,
 ) -> None:

@@ -27,6 +27,7 @@ from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.wire.tokens import TOKEN_SIZE
 
 pytest_plugins = ["store_fixtures"]
+pytestmark = pytest.mark.slow
 
 Pair = tuple[Client, Client]
 
@@ -250,7 +251,6 @@ class Slow(PostgresStore):
         return record
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("patience", [10.0, 0.1])
 def test_nothing_is_refused_for_what_a_process_has_not_heard(
     patience: float, database: str, monkeypatch: pytest.MonkeyPatch
@@ -314,7 +314,6 @@ def test_a_step_closes_by_itself_whoever_gets_the_last_report(database: str) -> 
     assert sum(len(each.received) for each in analysts) == 1
 
 
-@pytest.mark.slow
 def test_all_processes_show_the_same_rough_numbers(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

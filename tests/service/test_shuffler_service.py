@@ -1049,6 +1049,7 @@ def test_a_full_disk_refuses_uploads_and_keeps_nothing_of_them(
     assert len(analyst.received[0][1]) == (accepted + 600) * who.step().sealed_size
 
 
+@pytest.mark.slow
 def test_a_database_that_restarts_is_found_again(
     postgres: postgres_server.Server,
 ) -> None:

@@ -20,6 +20,7 @@ from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.workers import run_workers
 
 pytest_plugins = ["store_fixtures"]
+pytestmark = pytest.mark.slow
 
 
 def _app(who: Parties, database: str) -> Starlette:
@@ -68,7 +69,6 @@ def database(postgres: postgres_server.Server) -> Iterator[str]:
         yield address
 
 
-@pytest.mark.slow
 def test_workers_share_a_port_come_back_and_end_with_their_parent(
     database: str, tmp_path: Path
 ) -> None:
@@ -114,7 +114,6 @@ def test_workers_share_a_port_come_back_and_end_with_their_parent(
     assert lines.count("stopped") == 2
 
 
-@pytest.mark.slow
 def test_workers_end_when_their_parent_is_killed(database: str, tmp_path: Path) -> None:
     here, there = PROCESSES.Pipe()
     build = partial(_app, parties(), database)
@@ -129,7 +128,6 @@ def test_workers_end_when_their_parent_is_killed(database: str, tmp_path: Path) 
     until(lambda: not any(Path(f"/proc/{one}/exe").exists() for one in workers))
 
 
-@pytest.mark.slow
 def test_what_keeps_a_worker_from_starting_is_said(tmp_path: Path) -> None:
     here, there = PROCESSES.Pipe()
     parent = PROCESSES.Process(target=_run, args=(_nothing, there, tmp_path / "log"))
