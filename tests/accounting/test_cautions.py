@@ -78,10 +78,22 @@ def test_budgets_of_everybodys_own_are_spoken_of(num_levels: int) -> None:
         for number in range(num_levels)
     )
 
-    (caution,) = cautions_of([replace(statement, levels=own)], num_users=200)
+    people = [(level.chosen, level.count) for level in own]
 
-    assert ("16 more" in caution) == (num_levels == 20)
-    assert "stand out" in caution
+    for listed in (people, None):
+        (caution,) = cautions_of(
+            [replace(statement, levels=own)], num_users=200, people=listed
+        )
+        assert ("16 more" in caution) == (num_levels == 20)
+        assert "stand out" in caution
+
+
+def test_levels_that_are_not_reported_are_spoken_of() -> None:
+    people = sdp.Population.from_counts({1.0: 500, 2.0: 500, 3.0: 5})
+
+    guarantee = sdp.account(sdp.Frequency(4), people, delta=1e-6, levels=[1.0])
+
+    assert "fewer than 10 people are at level 3:" in " ".join(guarantee.cautions)
 
 
 @pytest.mark.parametrize("each", [9, 10])

@@ -8,7 +8,12 @@ import polars as pl
 import pytest
 
 from shuffledp.datasets.frames import Frame, rows_of
-from shuffledp.datasets.table import budgets_of, categories_of, read_columns
+from shuffledp.datasets.table import (
+    budgets_of,
+    categories_of,
+    numbers_of,
+    read_columns,
+)
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
 
 PEOPLE: dict[str, list[Any]] = {
@@ -103,6 +108,19 @@ def test_a_column_that_is_not_there_is_said_with_those_that_are() -> None:
         rows_of(Frame(pl.DataFrame(PEOPLE)), ["answr"])
     with pytest.raises(DataError, match="at least one person in the data frame"):
         rows_of(Frame(pl.DataFrame({"v": []})), ["v"])
+
+
+def test_a_name_that_two_columns_have_is_refused() -> None:
+    table = pandas().DataFrame([[1, 2, 3]], columns=["v", "w", "w"])
+
+    with pytest.raises(DataError, match="own for every column of the data frame"):
+        rows_of(Frame(table), ["v"])
+
+
+def test_of_true_and_false_a_mean_is_the_share_of_true() -> None:
+    for table in frames({"v": [True, False, True, True]}).values():
+        column = read_columns(Frame(table), ["v"])["v"]
+        assert numbers_of(column).tolist() == [1.0, 0.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("other", [{"v": [1]}, [1, 2], 5, np.zeros(3), None])

@@ -189,6 +189,11 @@ def test_a_result_fits_a_screen_and_escapes_what_people_wrote(
     assert "&lt;b&gt;maybe" in page
 
 
+def test_what_a_console_shows_is_what_is_printed(result: sdp.Rehearsed) -> None:
+    assert repr(result) == str(result)
+    assert repr(result.guarantee) == str(result.guarantee)
+
+
 def test_a_result_is_a_frame_with_all_its_numbers(result: sdp.Rehearsed) -> None:
     frame = result.to_frame()
 
@@ -218,4 +223,10 @@ def test_a_result_is_drawn_and_reported(result: sdp.Rehearsed, tmp_path: Path) -
 
     assert {path.name for path in written} >= {"report.html", "estimates.csv"}
     assert (tmp_path / "page.html").read_text() == written[0].read_text()
+    for there in ("page.html", "folder"):
+        with pytest.raises(
+            sdp.DataError, match=r"there already|has files.* force=True\."
+        ):
+            result.report(tmp_path / there)
+        assert result.report(tmp_path / there, force=True)
     assert not (tmp_path / "shares.jpeg").exists()

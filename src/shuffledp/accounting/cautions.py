@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from shuffledp.accounting.statement import LevelGuarantee, Statement
+from shuffledp.accounting.statement import Statement
 from shuffledp.numerals import plain
 
 # One value may then be 22,000 times as likely as another after everything is seen.
@@ -22,8 +22,20 @@ FEW_AT_A_LEVEL = 10
 _MOST_LEVELS = 20
 
 
-def cautions(statements: Sequence[Statement], *, num_users: int) -> tuple[str, ...]:
-    """Returns what to beware of in statements about so many people, in sentences."""
+def cautions(
+    statements: Sequence[Statement],
+    *,
+    num_users: int,
+    people: Sequence[tuple[float, int]] | None,
+) -> tuple[str, ...]:
+    """Returns what to beware of in statements about so many people, in sentences.
+
+    Args:
+        statements: What levels are stated, and what about.
+        num_users: How many people there are.
+        people: (level, people) of every level; None if there are too many to list, where
+            the stated levels stand for all.
+    """
     main = statements[0]
     return tuple(
         filter(
@@ -37,7 +49,11 @@ def cautions(statements: Sequence[Statement], *, num_users: int) -> tuple[str, .
                     if level.epsilon_local is not None
                 ),
                 people_caution(num_users),
-                _rare_levels(main.levels),
+                _rare_levels(
+                    [(level.chosen, level.count) for level in main.levels]
+                    if people is None
+                    else people
+                ),
             ),
         )
     )
@@ -101,18 +117,16 @@ def people_caution(num_users: int) -> str | None:
     )
 
 
-def _rare_levels(levels: Sequence[LevelGuarantee]) -> str | None:
-    rare = [level for level in levels if level.count < FEW_AT_A_LEVEL]
+def _rare_levels(people: Sequence[tuple[float, int]]) -> str | None:
+    rare = [level for level, count in people if count < FEW_AT_A_LEVEL]
     if not rare:
         return None
-    if len(rare) > _MOST_LEVELS or any(level.quantile for level in levels):
+    if len(rare) > _MOST_LEVELS:
         return (
             f"Caution: some chose a level that fewer than {FEW_AT_A_LEVEL} people chose: "
             "levels are not hidden, so that they stand out by theirs."
         )
-    which = ("level " if len(rare) == 1 else "levels ") + _listed(
-        plain(level.chosen) for level in rare
-    )
+    which = ("level " if len(rare) == 1 else "levels ") + _listed(map(plain, rare))
     return (
         f"Caution: fewer than {FEW_AT_A_LEVEL} people are at {which}: who chose what is "
         "not hidden, so that they stand out, and stratified estimates have little of them."

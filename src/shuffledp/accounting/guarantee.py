@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Guarantee:
     """A certified statement about one collection, or several with the same people.
 
@@ -107,7 +107,7 @@ class Guarantee:
     @property
     def cautions(self) -> tuple[str, ...]:
         """Numbers that promise little, in sentences: see `accounting.cautions`."""
-        return cautions(self.statements, num_users=self.num_users)
+        return cautions(self.statements, num_users=self.num_users, people=self.people)
 
     def to_frame(self) -> "pl.DataFrame":
         """Returns all statements as a Polars data frame: a row per statement and level."""
@@ -141,6 +141,9 @@ class Guarantee:
     def __str__(self) -> str:
         """Returns the tables of levels, for a screen."""
         return as_text(*self.views())
+
+    # What is shown at `>>>` is what is printed: fields would fill screens.
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return as_html(*self.views())

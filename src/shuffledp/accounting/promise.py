@@ -21,7 +21,7 @@ _SMALLEST_DELTA = 1e-290
 _ANYBODY = Population.from_counts({1.0: 2**20})
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
     """An answer, and the guarantee that shows it.
 
@@ -46,6 +46,8 @@ class Calibration:
     def __str__(self) -> str:
         """Returns the people of the answer and what they get, for a screen."""
         return f"{self.people}\n\n{self.guarantee}"
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return as_html(*self.guarantee.views())

@@ -36,6 +36,10 @@ class Frame:
                 "Expected a data frame - Polars, pandas, Arrow, DuckDB, ... - or the path "
                 f"of a table, got {type(self.native).__name__}."
             ) from None
+        except nw.exceptions.DuplicateError:
+            raise DataError(
+                f"Expected a name of its own for every column of {_NAME}, found one twice."
+            ) from None
         if table.implementation.is_spark_like():
             raise InvalidInputError(
                 "Expected a data frame of this process, got one of Spark: "
@@ -76,7 +80,8 @@ def rows_of(source: Source, columns: list[str]) -> Rows:
     if len(held) == 0:
         raise DataError(f"Expected at least one person in {_NAME}, found none.")
     # Frames of pandas have no number of a row but the place; it counts from 0.
-    return Rows(pl.DataFrame([_column(held[name]) for name in wanted]), _NAME, first=0)
+    frame = pl.DataFrame([_column(held[name]) for name in wanted])
+    return Rows(frame, _NAME, first=0, is_written=False)
 
 
 def _column(column: "nw.Series[Any]") -> pl.Series:

@@ -1,8 +1,8 @@
 """Which values are missing, and what becomes of people without one.
 
-A value is missing if it is not there, or is written as nothing, NA, N/A, NaN, null or
-None, in any case and with any white space around it. White space around values is not part
-of them.
+A value is missing if it is not there, or is written as nothing, or, in a file, as NA, N/A,
+NaN, null or None, in any case and with any white space around it. A data frame has a null
+of its own: there "None" is an answer. White space around values is not part of them.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,16 +18,20 @@ from shuffledp.errors import InvalidInputError, MissingValueError
 # What to do about people without a value.
 Missing: TypeAlias = Literal["refuse", "drop"]
 
-MISSING = ["", "na", "n/a", "nan", "null", "none"]
+BLANK = [""]
+WRITTEN = [*BLANK, "na", "n/a", "nan", "null", "none"]
 # So many rows an error names.
 _MOST_ROWS = 5
 
 
-def cleaned(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
+def cleaned(
+    column: pl.Series, missing: Sequence[str], known: Collection[str] = ()
+) -> pl.Series:
     """Returns a column with null where a value is missing, and texts without margins.
 
     Args:
         column: Texts, numbers, dates, ...
+        missing: What stands for no value: `BLANK`, or `WRITTEN` in a file.
         known: Texts that are values, such as a category that is called "NA".
     """
     if column.dtype.is_float():
@@ -35,13 +39,14 @@ def cleaned(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         return column
     text = column.cast(pl.String).str.strip_chars()
-    missing = text.str.to_lowercase().is_in(MISSING) & ~text.is_in(list(known))
-    return pl.select(pl.when(~missing).then(text)).to_series().alias(column.name)
+    nothing = text.str.to_lowercase().is_in(missing) & ~text.is_in(list(known))
+    return pl.select(pl.when(~nothing).then(text)).to_series().alias(column.name)
 
 
 def cleaned_rows(rows: Rows, known: Collection[str] = ()) -> Rows:
     """Returns cleaned columns, and a note if white space was removed."""
-    columns = [cleaned(column, known) for column in rows.frame]
+    missing = WRITTEN if rows.is_written else BLANK
+    columns = [cleaned(column, missing, known) for column in rows.frame]
     trimmed = sum(
         int((after != before.cast(pl.String)).sum())
         for before, after in zip(rows.frame, columns, strict=True)

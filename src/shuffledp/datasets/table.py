@@ -14,6 +14,7 @@ import polars as pl
 from shuffledp.arrays import level_array
 from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.missing import (
+    BLANK,
     Missing,
     check_missing,
     cleaned,
@@ -120,12 +121,14 @@ def budgets_of(column: pl.Series) -> Floats:
 
 
 def numbers_of(column: pl.Series) -> Floats:
-    """Returns one finite number per person.
+    """Returns one finite number per person; true is 1, and false is 0.
 
     Raises:
         MissingValueError: If somebody has none.
         DataError: If an entry is infinite or not a number.
     """
+    if column.dtype == pl.Boolean:
+        column = column.cast(pl.Int8)
     numbers = _numbers(column, "a finite number").cast(pl.Float64).to_numpy()
     if not np.all(np.isfinite(numbers)):
         raise _expected("a finite number", column)
@@ -139,16 +142,14 @@ def categories_of(
 
     Args:
         column: One value per person.
-        categories: How many there are, if values are whole numbers from 0; their names,
-            of which "NA" may be one; or None to take the distinct values of the column,
-            sorted.
+        categories: How many there are, if values are whole numbers from 0; their names;
+            or None to take the distinct values of the column, sorted.
 
     Raises:
         MissingValueError: If somebody has no value.
         InvalidInputError: If a value is not one of the categories.
     """
-    named = () if categories is None or isinstance(categories, int) else categories
-    column = _complete(column, named)
+    column = _complete(column)
     if not (column.dtype.is_numeric() or isinstance(column.dtype, _NAMING_TYPES)):
         raise DataError(
             f"Expected texts, numbers or dates in column {column.name!r}, not lists "
@@ -190,26 +191,23 @@ def bits_of(column: pl.Series) -> Ints:
     return bits.to_numpy()
 
 
-def strings_of(column: pl.Series, known: Collection[str] = ()) -> list[str]:
+def strings_of(column: pl.Series) -> list[str]:
     """Returns one string per person, in their order, without white space around it.
-
-    Args:
-        column: One text per person.
-        known: Texts that are values, such as a candidate that is called "null".
 
     Raises:
         MissingValueError: If somebody has none.
         DataError: If the column does not hold texts.
     """
-    column = _complete(column, known)
+    column = _complete(column)
     if not (column.dtype == pl.String or column.dtype.is_integer()):
         raise _expected("a text", column)
     strings: list[str] = column.cast(pl.String).to_list()
     return strings
 
 
-def _complete(column: pl.Series, known: Collection[str] = ()) -> pl.Series:
-    column = cleaned(column, known)
+def _complete(column: pl.Series) -> pl.Series:
+    # What words stand for no value was known where the column was read.
+    column = cleaned(column, BLANK)
     refuse_missing([column])
     return column
 

@@ -39,12 +39,14 @@ class Rows:
         name: Of the file.
         first: The number of the first row in the file: 2, if a header line is row 1.
         notes: What was guessed or changed, in sentences.
+        is_written: Whether words such as "NA" may stand for a missing value: see `missing`.
     """
 
     frame: pl.DataFrame
     name: str
     first: int
     notes: tuple[str, ...] = ()
+    is_written: bool = True
 
 
 def read_rows(path: Path, columns: list[str]) -> Rows:

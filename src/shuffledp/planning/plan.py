@@ -106,7 +106,7 @@ def check_wish(wish: Wish) -> None:
         raise InvalidInputError(f"Expected a Wish, got {type(wish).__name__}.")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """Options, the best of them first, and yardsticks.
 
@@ -210,6 +210,8 @@ class Plan:
     def __str__(self) -> str:
         """Returns the table of options, for a screen."""
         return as_text(self.view())
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return as_html(self.view())

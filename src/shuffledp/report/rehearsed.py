@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.errors import DataError
 from shuffledp.numerals import plain
 from shuffledp.report.files import html_report, write_report
 from shuffledp.report.picture import Picture, estimate_picture
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.words import decimals, percent, rounded, shown
-from shuffledp.report.writing import write_file
+from shuffledp.report.writing import check_folder, check_new, write_file
 from shuffledp.views import View, as_html, as_text
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 24
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rehearsed:
     """A collection that was rehearsed: estimates, the truth, and what levels are worth.
 
@@ -79,20 +80,33 @@ class Rehearsed:
         """
         return estimate_picture(self.summary)
 
-    def report(self, path: str | Path) -> list[Path]:
+    def report(self, path: str | Path, *, force: bool = False) -> list[Path]:
         """Writes the report: one page, if the path ends in .html, or else a folder.
 
         A folder gets the page, its pictures, JSON and CSV, as that of a command.
+
+        Args:
+            path: Of the page, or of a folder that is new or empty.
+            force: Whether files that are there may be replaced.
 
         Returns:
             The files.
 
         Raises:
-            DataError: If they cannot be written.
+            DataError: If they cannot be written, or others are there.
             MissingExtraError: If the report extra is not installed.
         """
         target = Path(path)
-        if target.suffix.lower() not in (".html", ".htm"):
+        is_page = target.suffix.lower() in (".html", ".htm")
+        try:
+            if is_page:
+                check_new([target], force=force)
+            else:
+                check_folder(target, force=force)
+        except DataError as error:
+            said = str(error).replace("--force", "force=True")
+            raise DataError(said) from None
+        if not is_page:
             return write_report(self.summary, target)
         write_file(target, html_report(self.summary))
         return [target]
@@ -100,6 +114,8 @@ class Rehearsed:
     def __str__(self) -> str:
         """Returns the tables of estimates and of levels, for a screen."""
         return as_text(self._estimates(), *self.guarantee.views())
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return as_html(self._estimates(), *self.guarantee.views())

@@ -5,7 +5,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from shuffledp.datasets.missing import MISSING, column_names, said_trimmed
+from shuffledp.datasets.missing import WRITTEN, column_names, said_trimmed
 from shuffledp.datasets.table import categories_of, said_left_out
 from shuffledp.datasets.table_kinds import MAX_TABLE_CATEGORIES
 from shuffledp.errors import DataError, MissingValueError
@@ -40,7 +40,7 @@ def missing(frame: "DataFrame", column: str, known: Collection[str] = ()) -> "Co
     if not isinstance(kind, StringType):
         return values.isNull()
     text = _trimmed(values)
-    nothing = functions.lower(text).isin(MISSING) & ~text.isin(list(known))
+    nothing = functions.lower(text).isin(WRITTEN) & ~text.isin(list(known))
     return values.isNull() | nothing
 
 

@@ -125,11 +125,11 @@ def _packed(
     """Gives many budgets and their counts as one row."""
     import pyarrow as pa
 
-    from shuffledp.datasets.missing import cleaned
+    from shuffledp.datasets.missing import WRITTEN, cleaned
     from shuffledp.datasets.table import budgets_of
 
     for batch in pieces(batches):
-        column = cleaned(series(batch, _BUDGET, name))
+        column = cleaned(series(batch, _BUDGET, name), WRITTEN)
         known = column.is_not_null()
         counts = series(batch, _COUNT, _COUNT)
         budgets = budgets_of(column.filter(known))

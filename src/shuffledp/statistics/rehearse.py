@@ -67,8 +67,8 @@ def rehearse(
         statistic: One of frequency, mean, sum, strings and items, as text.
         levels: Without `level`, {privacy level: share of the people}, dealt out at
             random; with it, the levels that may occur.
-        missing: "refuse" or "drop" people without a value or level: nothing, NaN, NA,
-            N/A, null or None.
+        missing: "refuse" or "drop" people without a value or level: null, NaN or blank,
+            and in files also NA, N/A, null or None. In a frame those are answers.
         mode: "agnostic", where levels travel apart from messages, or "stratified".
         delta: At which the guarantee is stated, in (0, 1).
         confidence: Of the intervals, in (0, 1).

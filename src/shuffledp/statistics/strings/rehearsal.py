@@ -70,7 +70,7 @@ class StringsStatistic:
         def rehearse(stage: Stage) -> Summary:
             known = _known(listed)
             table = request.table(known)
-            strings = strings_of(table[request.value or ""], known)
+            strings = strings_of(table[request.value or ""])
             warnings = spelling_warnings({*strings, *known}, "Strings")
             stage = stage.noting(table.notes, warnings)
             caveats: tuple[str, ...] = ()
