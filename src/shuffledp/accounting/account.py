@@ -111,7 +111,7 @@ def certify(
     delta = None if delta is None else as_number(delta, "delta")
     epsilon = None if epsilon is None else as_number(epsilon, "epsilon")
     check_either(delta, epsilon)
-    _check_people(people, absent)
+    check_people(people, absent)
     check_whole(rounds, "rounds", least=1)
     check_whole(coordinates, "coordinates", least=1)
     exposures = exposures_of(protocol, people)
@@ -159,7 +159,8 @@ def _checked(people: Population) -> Population:
     return people
 
 
-def _check_people(people: Population, absent: int) -> None:
+def check_people(people: Population, absent: int) -> None:
+    """Raises PopulationError unless everybody has others to hide among."""
     _checked(people)
     if people.num_users < 2:
         raise PopulationError(

@@ -80,6 +80,11 @@ class Victims:
             for upper, lower in zip(uppers, self._lowers(), strict=True)
         ]
 
+    def quick_epsilons_at(self, delta: float) -> list[float]:
+        """Returns an epsilon for each victim that is certified, if not the smallest."""
+        uppers = self._uppers(delta, quick=True)
+        return [self._certified(upper, delta)[1] for upper in uppers]
+
     def deltas_at(self, epsilon: float) -> list[Answer]:
         """Returns the answer at this epsilon for each victim."""
         answers = []
@@ -130,13 +135,14 @@ class Victims:
         profile = composed_profile(upper, self.times, about)
         return min(round_up(profile(epsilon)), 1.0), upper
 
-    def _uppers(self, delta: float) -> list[UpperProfile]:
+    def _uppers(self, delta: float, *, quick: bool = False) -> list[UpperProfile]:
         return upper_profiles(
             self.randomizer,
             self.crowd,
             self.positions,
             delta=max(delta / self.shuffles, _SMALLEST),
             absent=self.absent,
+            quick=quick,
         )
 
     def _lowers(self) -> list[Profile]:
@@ -149,16 +155,7 @@ class Victims:
         )
 
     def _epsilon(self, upper: UpperProfile, lower: Profile, delta: float) -> Answer:
-        profile = composed_profile(upper, self.times, delta)
-        if self.shuffles == 1:
-            ceiling = upper.ceiling(delta)
-        elif self.randomizer.delta_local == 0.0:
-            ceiling = total_budget(self.times, upper.level)
-        else:
-            ceiling = composed_ceiling(profile, upper.level, delta)
-        certified = smallest_certified_epsilon(
-            profile, delta, ceiling=ceiling, guess=upper.about(delta, self.shuffles)
-        )
+        ceiling, certified = self._certified(upper, delta)
         below = largest_attacked_epsilon(
             lower, delta, ceiling=ceiling, guess=0.9 * certified
         )
@@ -167,6 +164,20 @@ class Victims:
         if self.shuffles > 1 and certified >= ceiling:
             rests_on = "device"
         return Answer((below, delta), (certified, delta), rests_on, slack)
+
+    def _certified(self, upper: UpperProfile, delta: float) -> tuple[float, float]:
+        """Returns an epsilon that needs no search, and what is certified at delta."""
+        profile = composed_profile(upper, self.times, delta)
+        if self.shuffles == 1:
+            ceiling = upper.ceiling(delta)
+        elif self.randomizer.delta_local == 0.0:
+            ceiling = total_budget(self.times, upper.level)
+        else:
+            ceiling = composed_ceiling(profile, upper.level, delta)
+        guess = upper.about(delta, self.shuffles)
+        return ceiling, smallest_certified_epsilon(
+            profile, delta, ceiling=ceiling, guess=guess
+        )
 
     def _about(self, upper: UpperProfile, epsilon: float) -> tuple[RestsOn, float]:
         """Returns what a bound rests on, and which part of it is caution."""

@@ -133,7 +133,7 @@ class SingleMessages:
             )
         found: dict[int, Answer] = {}
         crowds: dict[int, Population] = {}
-        for crowd, places in self._crowds(asked.positions):
+        for crowd, places in self.crowds(asked.positions):
             victims = Victims(
                 self.randomizer,
                 crowd,
@@ -161,7 +161,7 @@ class SingleMessages:
         ]
         return Statement(self.about, asked.delta, asked.epsilon, tuple(levels))
 
-    def _crowds(self, positions: list[int]) -> list[tuple[Population, dict[int, int]]]:
+    def crowds(self, positions: list[int]) -> list[tuple[Population, dict[int, int]]]:
         """Returns each crowd with the positions in it that are asked about."""
         if self.mode == "agnostic":
             return [(self.crowd, {position: position for position in positions})]

@@ -5,6 +5,7 @@ which the bound was evaluated and found to hold, the attacked epsilon the larges
 the attack was found to succeed. So they are short, and the same on every machine.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -44,6 +45,8 @@ def smallest_certified_epsilon(
         ceiling: An epsilon that is known to hold with delta = 0 (the local budget).
         guess: Where the root may lie; any number >= 0.
     """
+    # The search comes back to where it was.
+    upper = functools.cache(upper)
     if upper(0.0) <= delta:
         return 0.0
     epsilon = round_up(_root(upper, delta, ceiling=ceiling, guess=guess))
@@ -63,6 +66,7 @@ def largest_attacked_epsilon(
         ceiling: The local budget, beyond which no attack succeeds.
         guess: Where the root may lie; any number >= 0.
     """
+    lower = functools.cache(lower)
     if lower(0.0) <= delta:
         return 0.0
     epsilon = round_down(_root(lower, delta, ceiling=ceiling, guess=guess))

@@ -19,6 +19,7 @@ from shuffledp.accounting.two_messages.bounds import (
     two_message_bound,
 )
 from shuffledp.accounting.upper.blanket import UpperBound, blanket_bounds
+from shuffledp.accounting.upper.chernoff import chernoff_bounds
 from shuffledp.cover import (
     Cover,
     LocalRandomizer,
@@ -64,7 +65,7 @@ class UpperProfile:
         alone = self.randomizer.local_delta(self.level, epsilon)
         if alone == 0.0:
             return "device", alone
-        found = min(("device", alone), self._evaluated(epsilon), key=lambda one: one[1])
+        found = min(("device", alone), self._others(epsilon), key=lambda one: one[1])
         # Far more than a normal loss would show: a smaller epsilon may show less.
         away = epsilon / self.spread if self.spread > 0.0 else math.inf
         usual = _FAR_MORE * self.spread * math.exp(-(away**2) / 2.0)
@@ -76,11 +77,16 @@ class UpperProfile:
     @functools.cached_property
     def _ladder(self) -> Ladder:
         def known(epsilon: float) -> float:
-            _, found = self._evaluated(epsilon)
+            _, found = self._others(epsilon)
             alone = self.randomizer.local_delta(self.level, epsilon)
             return found if found < alone else math.inf
 
         return Ladder(known)
+
+    @functools.cached_property
+    def _others(self) -> Callable[[float], tuple[RestsOn, float]]:
+        """What the others hide; a number is wanted again to say what it rests on."""
+        return functools.cache(self._evaluated)
 
     def _evaluated(self, epsilon: float) -> tuple[RestsOn, float]:
         """Returns the least bound and its name; infinite where there is none."""
@@ -152,6 +158,7 @@ def upper_profiles(
     *,
     delta: float,
     absent: int = 0,
+    quick: bool = False,
 ) -> list[UpperProfile]:
     """Returns the certified profile of a person at each of these levels.
 
@@ -161,6 +168,7 @@ def upper_profiles(
         victims: Positions of their levels in the crowd, distinct.
         delta: About how small a divergence must still be right.
         absent: How many of the others may be absent or collude.
+        quick: Whether the bound in closed form will do.
 
     Raises:
         CertificationError: If a device's densities do not keep what its level promises.
@@ -169,9 +177,13 @@ def upper_profiles(
     for level in levels:
         check_level(randomizer, level)
     covers = randomizer.covers(levels, crowd, delta=delta)
-    bounds = blanket_bounds(
-        covers, crowd.counts, victims, absent=absent, tail=max(_TAIL * delta, 1e-320)
-    )
+    if quick:
+        bounds = chernoff_bounds(covers, crowd.counts, victims, absent=absent)
+    else:
+        tail = max(_TAIL * delta, 1e-320)
+        bounds = blanket_bounds(
+            covers, crowd.counts, victims, absent=absent, tail=tail
+        )
     counts = crowd.counts.astype(np.float64)
     messages: dict[int, float] = {}
     profiles = []
@@ -183,9 +195,10 @@ def upper_profiles(
             messages[id(gammas)] = float(gammas @ counts)
         spread = _spread(pairs[0], max(messages[id(gammas)], 1.0))
         found: dict[RestsOn, UpperBound] = {}
-        two = two_message_bound(pairs, crowd.counts, victim, absent=absent)
-        if two is not None:
-            found["two messages"] = two
+        if not quick:
+            two = two_message_bound(pairs, crowd.counts, victim, absent=absent)
+            if two is not None:
+                found["two messages"] = two
         found["blanket"] = bound
         profiles.append(UpperProfile(found, randomizer, level, spread))
     return profiles

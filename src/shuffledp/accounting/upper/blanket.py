@@ -156,7 +156,7 @@ def blanket_bounds(
                     gammas, counts, victims, absent=absent, tail=tail
                 )
             found.append(_bound(cover, crowds[id(gammas)], victim, tail))
-        bounds.append(found[0] if len(found) == 1 else _Worst(tuple(found)))
+        bounds.append(found[0] if len(found) == 1 else WorstBound(tuple(found)))
     return bounds
 
 
@@ -195,7 +195,7 @@ class _First:
             return self._other.slack(epsilon)
 
 
-class _Worst:
+class WorstBound:
     """The largest of the bounds for several pairs of values."""
 
     def __init__(self, bounds: tuple[UpperBound, ...]) -> None:

@@ -1,0 +1,157 @@
+"""The blanket bound in closed form: weaker than the sum or the integral, and as proven.
+
+The bound (blanket.py) is sum_m P(M = m) E[(S_{m+1})_+] / (m + 1), S_k the sum of k
+independent losses. Since (s)_+ <= e^{theta s} / (e theta) for every theta > 0, it is at most
+
+    1 / (e theta)  integral from 0 to phi of G(u) du,    phi = E[e^{theta L}],
+
+where G(u) = E[u^M] = prod (1 - gamma_i + gamma_i u), whatever levels the others chose. G is
+a product of rising lines, so that log G is concave and lies below its tangent at phi, whose
+slope is g = sum gamma_i / (1 - gamma_i + gamma_i phi): the integral is at most
+
+    G(phi) (1 - e^{-g phi}) / g.
+
+Every theta is proven, and the best of a few is taken. That costs one exponential per theta
+and atom of the loss, for 10^4 people as for 10^10.
+
+Near epsilon = 0 another line is lower. With mu and v the mean and variance of L, mu <= 0, by
+E[(S)_+] = (E|S| + E[S]) / 2 and E|S| <= sqrt(E[S^2]) the summand is at most
+(sqrt(v / (m + 1) + mu^2) + mu) / 2. The root is concave, so that M may be averaged below it,
+and E[1 / (M + 1)], the integral from 0 to 1 of G, is at most (1 - e^-s) / s, s = sum gamma_i.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.accounting.upper.atoms import Atoms, atoms
+from shuffledp.accounting.upper.blanket import BlanketCrowd, UpperBound, WorstBound
+from shuffledp.cover import Cover
+from shuffledp.errors import CertificationError
+from shuffledp.types import Floats, Ints
+
+# Thetas that are tried, as parts of what would be best for a normal loss.
+_PARTS = np.geomspace(1.0 / 16.0, 4.0, 33)
+# Several times what one operation in double precision loses.
+_UNIT = 5e-16
+# Covers all rounding that is not multiplied by the number of people.
+_ARITHMETIC = 1e-11
+# Nothing smaller is ever returned: it might have been rounded down to 0.
+_SMALLEST = 1e-306
+
+
+@dataclass(frozen=True, eq=False)
+class ChernoffBound:
+    """The bound for one victim and one pair of her values, at any epsilon.
+
+    Attributes:
+        cover: What she hides behind.
+        probabilities: Chance of a blanket message, or less, in each group, shape
+            (groups,).
+        counts: Other people in each group, shape (groups,).
+    """
+
+    cover: Cover
+    probabilities: Floats
+    counts: Floats
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        with np.errstate(all="ignore"):
+            total = self._covered(epsilon) + self.cover.beyond(epsilon)
+        if not math.isfinite(total):
+            raise CertificationError(
+                f"No proven bound at epsilon {epsilon:g}: the numbers are too extreme."
+            )
+        return min(max(total, _SMALLEST), 1.0)
+
+    def slack(self, epsilon: float) -> float:
+        """Returns 1: how much of the bound at `epsilon` is caution is not known."""
+        return 1.0
+
+    def _covered(self, epsilon: float) -> float:
+        unit = float(np.abs(self.cover.differences).max())
+        if unit == 0.0:
+            return 0.0
+        loss = atoms(self.cover, unit, epsilon)
+        # Losses that are never positive add up to none.
+        if loss.losses.max() <= 0.0:
+            return 0.0
+        mean = float(loss.masses @ loss.losses)
+        variance = float(loss.masses @ (loss.losses - mean) ** 2)
+        thetas = self._thetas(mean, variance)
+        x = _moments_less_1(thetas, loss.losses, loss.masses)
+        steps = np.multiply.outer(x, self.probabilities)
+        logs, kept = np.log1p(steps), 1.0 + steps
+        log_g = logs @ self.counts
+        # One logarithm per person is rounded, and so is what it is of.
+        log_g += _UNIT * ((np.abs(logs) + np.abs(steps) / kept) @ self.counts)
+        slope = np.maximum((self.probabilities / kept) @ self.counts, 1e-300)
+        area = log_g + np.log(-np.expm1(-slope * (1.0 + x)) / slope)
+        bounds = area - np.log(thetas) - 1.0 + math.log(unit)
+        least = float(np.min(np.where(np.isnan(bounds), np.inf, bounds)))
+        steep = math.exp(min(least, 1.0)) * (1.0 + _ARITHMETIC * (1.0 + abs(least)))
+        return min(steep, unit * self._by_moments(loss, mean, variance))
+
+    def _thetas(self, mean: float, variance: float) -> Floats:
+        """Returns what is tried, shape (thetas,)."""
+        messages = max(float(self.probabilities @ self.counts), 1.0)
+        center = -mean + math.sqrt(mean**2 + 4.0 * variance / messages)
+        thetas: Floats = center / max(2.0 * variance, 1e-300) * _PARTS
+        return thetas
+
+    def _by_moments(self, loss: Atoms, mean: float, variance: float) -> float:
+        """Returns the bound by mean and variance of the loss, in its unit."""
+        sizes = float(loss.masses @ np.abs(loss.losses))
+        # The mean cancels: what it may have lost is added.
+        mean += _UNIT * (4.0 + loss.losses.size) * sizes
+        messages = max(float(self.probabilities @ self.counts), 1e-300)
+        share = variance * -math.expm1(-messages) / messages
+        root = math.sqrt(share + mean**2)
+        above = share / (root - mean) if mean < 0.0 else root + mean
+        return 0.5 * above * (1.0 + _ARITHMETIC)
+
+
+def _moments_less_1(thetas: Floats, losses: Floats, masses: Floats) -> Floats:
+    """Returns E[e^{theta L}] - 1, accurate near 0 and rounded upward, shape (thetas,)."""
+    powers = np.multiply.outer(thetas, losses)
+    grown = np.expm1(powers)
+    # Each term, their sum, and the exponents.
+    doubt = (4.0 + 0.5 * losses.size) * (np.abs(grown) @ masses)
+    doubt += (np.abs(powers) * (grown + 1.0)) @ masses
+    found: Floats = grown @ masses + _UNIT * doubt
+    return found
+
+
+def chernoff_bounds(
+    covers: Sequence[tuple[Cover, ...]],
+    counts: Ints,
+    victims: Sequence[int],
+    *,
+    absent: int = 0,
+) -> list[UpperBound]:
+    """Prepares the bound for victims of several levels of one crowd.
+
+    Args:
+        covers: What each victim hides behind, for each pair of values that may be worst.
+        counts: People at each level of the crowd, victims included, shape (levels,).
+        victims: Positions of the victims' levels, distinct.
+        absent: How many of the others may be absent or collude: those who give most.
+    """
+    crowds: dict[int, BlanketCrowd] = {}
+    bounds: list[UpperBound] = []
+    for victim, pairs in zip(victims, covers, strict=True):
+        found = []
+        for cover in pairs:
+            gammas = cover.blanket_probabilities
+            if id(gammas) not in crowds:
+                crowds[id(gammas)] = BlanketCrowd(
+                    gammas, counts, victims, absent=absent, tail=0.0
+                )
+            probabilities, people = crowds[id(gammas)].groups(victim)
+            others = people.astype(np.float64)
+            found.append(ChernoffBound(cover, probabilities, others))
+        bounds.append(found[0] if len(found) == 1 else WorstBound(tuple(found)))
+    return bounds
