@@ -32,8 +32,9 @@ from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats, Ints
 
-# Thetas that are tried, as parts of what would be best for a normal loss.
-_PARTS = np.geomspace(1.0 / 16.0, 4.0, 33)
+# Thetas that are tried, as parts of what would be best for a normal loss: rare large gains
+# need more.
+_PARTS = np.geomspace(1.0 / 8.0, 64.0, 37)
 # Several times what one operation in double precision loses.
 _UNIT = 5e-16
 # Covers all rounding that is not multiplied by the number of people.

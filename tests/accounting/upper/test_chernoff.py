@@ -1,0 +1,80 @@
+"""The closed form lies above the double sum, and not far."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.multiprecision import BlanketSum
+
+from shuffledp import Population
+from shuffledp.accounting.upper.blanket import blanket_bounds
+from shuffledp.accounting.upper.chernoff import chernoff_bounds
+from shuffledp.cover import Cover
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+
+SHARES = (0.01, 0.1, 0.3, 0.6, 0.85, 0.97)
+
+
+@pytest.mark.parametrize(
+    ("num_categories", "counts", "victim"),
+    [
+        (2, {1.0: 60}, 1.0),
+        (2, {0.3: 12, 1.0: 9, 2.5: 9}, 2.5),
+        (3, {0.5: 20, 4.0: 10}, 4.0),
+        (17, {0.5: 10, 1.0: 10, 2.0: 10}, 0.5),
+        (17, {1.0: 40}, 1.0),
+    ],
+)
+def test_delta_is_above_the_double_sum_in_fifty_digits(
+    num_categories: int, counts: dict[float, int], victim: float
+) -> None:
+    oracle = BlanketSum(counts, victim, num_categories)
+    people, position = Population.from_counts(counts), sorted(counts).index(victim)
+    device = KRandomizedResponse(num_categories)
+    covers = device.covers([victim], people, delta=1e-6)
+
+    (bound,) = chernoff_bounds(covers, people.counts, [position])
+    pairs = [(oracle.delta(x * victim), bound.delta(x * victim)) for x in SHARES]
+
+    for exact, upper in pairs:
+        # Chernoff loses about sqrt(log(1 / delta)), and more where few messages are hit.
+        assert exact <= upper <= 20 * exact
+
+
+def test_nobody_else_leaves_the_message_alone() -> None:
+    people = Population.from_counts({1.0: 2})
+    cover = KRandomizedResponse(2).covers([1.0], people, delta=1e-6)[0][0]
+
+    (bound,) = chernoff_bounds([(cover,)], np.array([2]), [0], absent=1)
+
+    # E[(L)_+] with L of one message, which is binary response at level 1.
+    alone = (math.e - 1.0) / (math.e + 1.0)
+    assert alone <= bound.delta(0.0) <= 1.5 * alone
+
+
+@given(
+    masses=st.lists(st.integers(1, 9), min_size=3, max_size=3),
+    shift=st.integers(-4, 4),
+    gamma=st.floats(0.01, 1.0),
+    count=st.integers(2, 10**7),
+    epsilon=st.floats(1e-3, 1.0),
+)
+def test_delta_is_above_the_integral_for_any_cover(
+    masses: list[int], shift: int, gamma: float, count: int, epsilon: float
+) -> None:
+    omega = np.array(masses) / sum(masses)
+    # Densities on x' are omega's own; those on x have the same total.
+    change = 0.1 * np.array([shift / masses[0], -shift / masses[1], 0.0])
+    cover = Cover(np.array([gamma]), omega, change, np.ones(3))
+    counts = np.array([count])
+
+    (bound,) = chernoff_bounds([(cover,)], counts, [0])
+    (integral,) = blanket_bounds([(cover,)], counts, [0], tail=1e-30)
+
+    upper, exact = bound.delta(epsilon), 0.0
+    if shift:
+        exact = integral.delta(epsilon) * (1.0 - integral.slack(epsilon))
+    # The integral's smoothing raises it by a millionth.
+    assert upper >= exact * (1.0 - 1e-4)
