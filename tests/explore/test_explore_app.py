@@ -52,6 +52,28 @@ CASES = [
         {},
         marks=pytest.mark.slow,
     ),
+    pytest.param(
+        f"{SMALL}&statistic=mean&mechanism=clip-laplace&low=1&high=3",
+        sdp.Mean(1, 3, "agnostic", sdp.ClipLaplace(1)),
+        {},
+        marks=pytest.mark.slow,
+    ),
+    pytest.param(
+        f"{SMALL}&statistic=mean&mechanism=gaussian&low=0&high=1&delta_local=1e-7",
+        sdp.Mean(0, 1, "agnostic", sdp.Gaussian(0, 1, delta_local=1e-7)),
+        {},
+        marks=pytest.mark.slow,
+    ),
+    (
+        f"{SMALL}&categories=9&mechanism=subset-selection&subset_size=3",
+        sdp.Frequency(9, "agnostic", sdp.SubsetSelection(9, 3)),
+        {"absent": 0},
+    ),
+    (
+        f"{SMALL}&categories=9&mechanism=local-hashing&buckets=3&rounds=1",
+        sdp.Frequency(9, "agnostic", sdp.LocalHashing(9, 3)),
+        {},
+    ),
 ]
 every_case = pytest.mark.parametrize(("query", "protocol", "circumstances"), CASES)
 
@@ -125,6 +147,20 @@ def test_the_page_says_what_account_says(
     assert found["assumptions"] == list(expected.assumptions)
     low, high = found["error"]["interval"]
     assert high - low == pytest.approx(3.92 * found["error"]["standard_error"], 1e-4)
+
+
+@every_case
+def test_what_is_said_at_once_is_above_and_says_the_same_besides(
+    client: Client, query: str, protocol: Any, circumstances: dict[str, int]
+) -> None:
+    quick = client.get(f"/quick?{query}").json()
+    found = client.get(f"/answer?{query}").json()
+
+    pairs = list(zip(quick.pop("levels"), found["levels"], strict=True))
+    assert quick == {name: found[name] for name in quick}
+    for at_once, tight in pairs:
+        assert float(at_once.pop("certified")) >= float(tight["certified"])
+        assert at_once == {name: tight[name] for name in at_once}
 
 
 @every_case
@@ -257,7 +293,7 @@ def test_every_file_of_the_page_is_served_and_loads_nothing_from_elsewhere(
     names = ["" if p.suffix == ".html" else p.name for p in folder.iterdir()]
     pages = [client.get(f"/{name}") for name in names]
 
-    assert len(pages) == 6
+    assert len(pages) == 8
     for page in pages:
         assert page.status_code == 200
         policy = page.headers["content-security-policy"]

@@ -7,6 +7,7 @@ from typing import Any
 from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.profile import privacy_profile
+from shuffledp.accounting.quick import quick_epsilons
 from shuffledp.errors import InvalidInputError
 from shuffledp.explore.exports import command_of, python_of
 from shuffledp.explore.scene import Scene
@@ -31,13 +32,26 @@ def guarantee_of(scene: Scene) -> Guarantee:
     )
 
 
+def quick(scene: Scene) -> dict[str, Any]:
+    """Returns what the page shows until `answer` is there: certified, but not tight."""
+    found = quick_epsilons(
+        scene.protocol,
+        scene.people,
+        delta=scene.delta,
+        absent=scene.absent,
+        rounds=scene.rounds,
+    )
+    levels = [
+        {"level": plain(level), "people": people, "certified": plain(epsilon)}
+        for (level, people), epsilon in zip(scene.levels, found, strict=True)
+    ]
+    return _around(scene) | {"levels": levels}
+
+
 def answer(scene: Scene) -> dict[str, Any]:
     """Returns what the page shows first: certificate, attack, expected error, exports."""
     guarantee = guarantee_of(scene)
-    return {
-        "query": scene.query,
-        "delta": plain(scene.delta),
-        "num_users": guarantee.num_users,
+    return _around(scene) | {
         "levels": [
             {
                 "level": plain(entry.chosen),
@@ -51,9 +65,6 @@ def answer(scene: Scene) -> dict[str, Any]:
         "cautions": list(guarantee.cautions),
         "theorem": guarantee.theorem,
         "assumptions": list(guarantee.assumptions),
-        "error": _expected(scene),
-        "python": python_of(scene),
-        "command": command_of(scene),
     }
 
 
@@ -88,7 +99,7 @@ def profiles(scene: Scene) -> dict[str, Any]:
 def plan(scene: Scene) -> dict[str, Any]:
     """Returns what the planner would choose for these people in one round, and why."""
     wish = Wish(levels=dict(scene.levels), delta=scene.delta, absent=scene.absent)
-    terms = dict(scene.parameters)
+    terms = dict(scene.terms)
     if scene.statistic == "frequency":
         found = plan_frequency(
             wish, num_categories=int(terms["categories"]), share=scene.value
@@ -111,8 +122,22 @@ def plan(scene: Scene) -> dict[str, Any]:
     }
 
 
+def _around(scene: Scene) -> dict[str, Any]:
+    """Returns what stands around certified numbers and needs none."""
+    return {
+        "query": scene.query,
+        "statistic": scene.statistic,
+        "delta": plain(scene.delta),
+        "num_users": scene.people.num_users,
+        "error": _expected(scene),
+        "python": python_of(scene),
+        "command": command_of(scene),
+    }
+
+
 # What the page may ask for, by the path it asks at.
 ANSWERS: Mapping[str, Callable[[Scene], dict[str, Any]]] = {
+    "quick": quick,
     "answer": answer,
     "certificate.json": certificate,
     "task": task_of,
@@ -129,11 +154,13 @@ def _expected(scene: Scene) -> dict[str, Any]:
     known = {"share" if frequency else "mean": scene.value}
     try:
         error = float(protocol.predicted_error(people, **known))
+        bias = 0.0 if frequency else float(protocol.predicted_bias(people, **known))
     except InvalidInputError as refused:
         return {"refused": str(refused)}
     reach = NormalDist().inv_cdf(0.975) * error
     return {
         "standard_error": error,
+        "bias": bias,
         "value": scene.value,
         "interval": [scene.value - reach, scene.value + reach],
         "range": [low, high],

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from shuffledp.errors import InvalidInputError, ShuffledpError
 from shuffledp.explore.answers import ANSWERS
 from shuffledp.explore.scene import Scene, read_scene
-from shuffledp.explore.workers import Abandoned, Gone, Workers
+from shuffledp.explore.workers import Abandoned, Gone, Lanes
 from shuffledp.extras import require
 from shuffledp.service.analyst.headers import HEADERS, SecurityHeaders
 
@@ -25,17 +25,18 @@ from starlette.routing import Route  # noqa: E402
 
 _FILES = {
     "/": ("index.html", "text/html"),
+    "/answer.mjs": ("answer.mjs", "text/javascript"),
     "/explore.css": ("explore.css", "text/css"),
     "/explore.mjs": ("explore.mjs", "text/javascript"),
     "/mark.svg": ("mark.svg", "image/svg+xml"),
     "/pictures.mjs": ("pictures.mjs", "text/javascript"),
+    "/sliders.mjs": ("sliders.mjs", "text/javascript"),
     "/task.mjs": ("task.mjs", "text/javascript"),
 }
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_WORKERS = 2
 _MAX_KEPT = 256
 _MAX_QUERY = 1000
 
@@ -51,7 +52,7 @@ class Asked(Protocol):
 
 
 def create_explore(
-    workers: Callable[[], Asked] = lambda: Workers(_WORKERS),
+    workers: Callable[[], Asked] = Lanes,
 ) -> Starlette:
     """Returns the page as an application.
 

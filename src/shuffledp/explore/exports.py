@@ -1,6 +1,7 @@
 """The same question as a program and as a command, to be run elsewhere."""
 
 import shlex
+from dataclasses import fields
 
 from shuffledp.explore.scene import Scene
 from shuffledp.numerals import plain
@@ -10,8 +11,11 @@ from shuffledp.randomizers.catalog import mechanism_class
 def python_of(scene: Scene) -> str:
     """Returns a program that prints the guarantee of a scene."""
     people = ", ".join(f"{level!r}: {count}" for level, count in scene.levels)
-    terms = ", ".join(plain(value) for _, value in scene.parameters)
-    randomizer = f"sdp.{mechanism_class(scene.mechanism).__name__}({terms})"
+    terms = ", ".join(plain(value) for _, value in scene.terms)
+    kind = mechanism_class(scene.mechanism)
+    names = {field.name.removeprefix("num_"): field.name for field in fields(kind)}
+    told = (f"{names[name]}={plain(n)}" for name, n in scene.parameters.items())
+    randomizer = f"sdp.{kind.__name__}({', '.join(told)})"
     protocol = f"sdp.{scene.statistic.capitalize()}"
     return (
         "import shuffledp as sdp\n\n"
@@ -28,8 +32,8 @@ def python_of(scene: Scene) -> str:
 def command_of(scene: Scene) -> str:
     """Returns a command that prints the guarantee of a scene."""
     words = ["shuffledp", "account", "--mechanism", scene.mechanism]
-    for name, value in scene.parameters:
-        words += [f"--{name}", plain(value)]
+    for name, value in scene.parameters.items():
+        words += [f"--{name.replace('_', '-')}", plain(value)]
     words += ["--mode", scene.mode, "--levels", scene.levels_text]
     words += ["--delta", plain(scene.delta)]
     if scene.absent:

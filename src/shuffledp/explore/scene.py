@@ -9,19 +9,32 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.numerals import plain
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import build
+from shuffledp.randomizers.checks import value_range
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.types import Mode
 
-# Mechanisms that need to be told nothing but the categories or the range.
-MECHANISMS = {
-    "frequency": ("kary-response", "hadamard-response", "unary-encoding"),
-    "mean": ("one-bit", "laplace"),
+# What each mechanism has to be told besides the categories or the range.
+MECHANISMS: dict[str, dict[str, str | None]] = {
+    "frequency": {
+        "kary-response": None,
+        "subset-selection": "subset_size",
+        "hadamard-response": None,
+        "local-hashing": "buckets",
+        "unary-encoding": None,
+    },
+    "mean": {
+        "one-bit": None,
+        "laplace": None,
+        "clip-laplace": None,
+        "gaussian": "delta_local",
+    },
 }
 MAX_LEVELS = 12
 MAX_EPSILON = 20.0
 MAX_CATEGORIES = 10_000
 MAX_ROUNDS = 1000
+MAX_BUCKETS = 1000
 # Longer numbers say nothing that a float keeps.
 _MAX_DIGITS = 24
 _DEFAULTS = {
@@ -31,6 +44,9 @@ _DEFAULTS = {
     "categories": "17",
     "low": "0",
     "high": "10",
+    "subset_size": "4",
+    "buckets": "5",
+    "delta_local": "1e-06",
     "levels": "0.5:2500,1:5000,2:2500",
     "delta": "1e-06",
     "absent": "0",
@@ -51,7 +67,8 @@ class Scene:
         statistic: "frequency" or "mean".
         mechanism: What devices run, one of `MECHANISMS` of the statistic.
         mode: Whether levels travel apart from messages or with them.
-        parameters: Of the mechanism, by name, in the order of the command line.
+        terms: Of the statistic, by name: the categories, or the range.
+        setting: What the mechanism has to be told besides, by name, if anything.
         levels: Local epsilons with people at each, ascending.
         delta: At which epsilons are certified.
         absent: How many of the others may be absent or collude.
@@ -62,7 +79,8 @@ class Scene:
     statistic: str
     mechanism: str
     mode: Mode
-    parameters: tuple[tuple[str, float], ...]
+    terms: tuple[tuple[str, float], ...]
+    setting: tuple[tuple[str, float], ...]
     levels: tuple[tuple[float, int], ...]
     delta: float
     absent: int
@@ -75,13 +93,22 @@ class Scene:
         return Population.from_counts(dict(self.levels))
 
     @property
+    def parameters(self) -> dict[str, float]:
+        """Those of the mechanism, by name, in the order of the command line."""
+        terms = dict(self.terms)
+        if self.mechanism == "clip-laplace":
+            # It adds noise in a range around 0 that is as wide.
+            terms = {"clip": value_range(terms["low"], terms["high"])}
+        return terms | dict(self.setting)
+
+    @property
     def protocol(self) -> Any:
         """The object that runs on the devices."""
-        parameters = dict(self.parameters)
-        randomizer: Any = build(self.mechanism, parameters)
+        terms = dict(self.terms)
+        randomizer: Any = build(self.mechanism, self.parameters)
         if self.statistic == "frequency":
-            return Frequency(int(parameters["categories"]), self.mode, randomizer)
-        return Mean(parameters["low"], parameters["high"], self.mode, randomizer)
+            return Frequency(int(terms["categories"]), self.mode, randomizer)
+        return Mean(terms["low"], terms["high"], self.mode, randomizer)
 
     @property
     def levels_text(self) -> str:
@@ -95,7 +122,7 @@ class Scene:
             "statistic": self.statistic,
             "mechanism": self.mechanism,
             "mode": self.mode,
-            **{name: plain(value) for name, value in self.parameters},
+            **{name: plain(value) for name, value in self.terms + self.setting},
             "levels": self.levels_text,
             "delta": plain(self.delta),
             "absent": str(self.absent),
@@ -122,14 +149,12 @@ def read_scene(given: Mapping[str, str]) -> Scene:
     statistic = _one_of("statistic", texts["statistic"], tuple(MECHANISMS))
     allowed = MECHANISMS[statistic]
     if "mechanism" not in given:
-        texts["mechanism"] = allowed[0]
-    parameters: tuple[tuple[str, float], ...]
+        texts["mechanism"] = next(iter(allowed))
+    mechanism = _one_of("mechanism", texts["mechanism"], tuple(allowed))
+    terms: tuple[tuple[str, float], ...]
     if statistic == "frequency":
-        least, most = 2, MAX_CATEGORIES
-        parameters = (
-            ("categories", _whole("categories", texts["categories"], least, most)),
-        )
-        low, high = 0.0, 1.0
+        categories = _whole("categories", texts["categories"], 2, MAX_CATEGORIES)
+        terms, low, high = (("categories", categories),), 0.0, 1.0
     else:
         low, high = (
             _number(name, texts[name], -1e12, 1e12) for name in ("low", "high")
@@ -138,7 +163,7 @@ def read_scene(given: Mapping[str, str]) -> Scene:
             raise InvalidInputError(
                 f"Expected low < high, got {plain(low)} and {plain(high)}."
             )
-        parameters = (("low", low), ("high", high))
+        terms = (("low", low), ("high", high))
         if "value" not in given:
             texts["value"] = plain(low + (high - low) / 2.0)
     levels = _levels(texts["levels"])
@@ -146,15 +171,28 @@ def read_scene(given: Mapping[str, str]) -> Scene:
     mode: Any = _one_of("mode", texts["mode"], get_args(Mode))
     return Scene(
         statistic=statistic,
-        mechanism=_one_of("mechanism", texts["mechanism"], allowed),
+        mechanism=mechanism,
         mode=mode,
-        parameters=parameters,
+        terms=terms,
+        setting=_setting(allowed[mechanism], texts, dict(terms)),
         levels=levels,
         delta=_number("delta", texts["delta"], 1e-300, 0.5),
         absent=_whole("absent", texts["absent"], 0, others),
         rounds=_whole("rounds", texts["rounds"], 1, MAX_ROUNDS),
         value=_number("value", texts["value"], low, high),
     )
+
+
+def _setting(
+    name: str | None, texts: Mapping[str, str], terms: Mapping[str, float]
+) -> tuple[tuple[str, float], ...]:
+    if name is None:
+        return ()
+    if name == "delta_local":
+        return ((name, _number(name, texts[name], 1e-100, 0.5)),)
+    most = int(terms["categories"]) - 1 if name == "subset_size" else MAX_BUCKETS
+    least = 1 if name == "subset_size" else 2
+    return ((name, _whole(name, texts[name], least, most)),)
 
 
 def _levels(text: str) -> tuple[tuple[float, int], ...]:

@@ -29,15 +29,16 @@ def task_of(scene: Scene) -> dict[str, Any]:
         )
     terms: list[tuple[str, object]] = []
     if scene.statistic == "mean":
-        terms += [(name, plain(value)) for name, value in scene.parameters]
+        terms += [(name, plain(value)) for name, value in scene.terms]
     else:
-        k = int(dict(scene.parameters)["categories"])
+        k = int(dict(scene.terms)["categories"])
         if k > _MOST_ANSWERS:
             raise InvalidInputError(
                 f"Expected at most {_MOST_ANSWERS} categories for a command, got {k:,}."
             )
         terms += [("category", f"Answer {place + 1}") for place in range(k)]
         terms.append(("mechanism", scene.mechanism))
+        terms += [(n.replace("_", "-"), plain(value)) for n, value in scene.setting]
     options: list[tuple[str, object]] = [
         ("name", "Example"),
         ("asker", "Who asks"),

@@ -15,6 +15,8 @@ from shuffledp.explore.scene import Scene, read_scene
 _SECONDS_BETWEEN_LOOKS = 0.004
 # To begin another process takes about as long: what is shorter is computed to its end.
 _SECONDS_BEFORE_END = 1.0
+# Processes for certificates and profiles.
+_USUAL = 2
 Gone = Callable[[], Awaitable[bool]]
 
 
@@ -78,6 +80,31 @@ class Workers:
         """Ends all processes that compute nothing."""
         while not self._idle.empty():
             self._idle.get_nowait().end()
+
+
+class Lanes:
+    """Workers for what must not wait for each other, as `Workers`.
+
+    What is certified at once never waits for what takes long, and neither does the
+    certificate for the planner, whose process begins when it is first asked.
+    """
+
+    def __init__(self) -> None:
+        self._usual, self._quick = Workers(_USUAL), Workers(1)
+        self._planner: Workers | None = None
+
+    async def ask(self, name: str, scene: Scene, gone: Gone) -> dict[str, Any]:
+        """As `Workers.ask`."""
+        if name == "plan" and self._planner is None:
+            self._planner = Workers(1)
+        apart = {"quick": self._quick, "plan": self._planner}.get(name)
+        return await (apart or self._usual).ask(name, scene, gone)
+
+    def end(self) -> None:
+        """As `Workers.end`."""
+        for workers in (self._usual, self._quick, self._planner):
+            if workers is not None:
+                workers.end()
 
 
 class _Worker:

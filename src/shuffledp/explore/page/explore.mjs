@@ -1,17 +1,26 @@
 // The page: its controls are the address, and the address is what the server is asked.
 
-import { intervalPicture, profilesPicture } from "/pictures.mjs";
+import { refuse, show, showQuick, tabulate, wait } from "/answer.mjs";
+import { profilesPicture } from "/pictures.mjs";
+import { levelRow, limitAbsent, tie } from "/sliders.mjs";
 
 const MECHANISMS = {
-  frequency: { "kary-response": "k-ary response", "hadamard-response": "Hadamard response", "unary-encoding": "Unary encoding" },
-  mean: { "one-bit": "One bit", laplace: "Laplace" },
+  frequency: {
+    "kary-response": "k-ary response",
+    "subset-selection": "Subset selection",
+    "hadamard-response": "Hadamard response",
+    "local-hashing": "Local hashing",
+    "unary-encoding": "Unary encoding",
+  },
+  mean: { "one-bit": "One bit", laplace: "Laplace", "clip-laplace": "Clip-Laplace", gaussian: "Gaussian" },
 };
+// What a statistic or a mechanism has to be told, by the name of its field.
+const TOLD = ["categories", "subset_size", "buckets", "low", "high", "delta_local"];
 const USUAL = "0.5:2500,1:5000,2:2500";
 const MAX_LEVELS = 12;
-// A slider goes from 1 person to a thousand million, in steps of a fiftieth of a power of ten.
-const STEPS = 450;
-const PER_POWER = 50;
-// An answer that takes longer is said to be on its way, and the old one goes.
+// What takes longer is shown as it is certified at once, until the tight number is there.
+const QUICK = 60;
+// If not even that is there, it is said to be on its way, and the old answer goes.
 const PATIENCE = 150;
 // What people do while a slider moves is one step for the back button.
 const QUIET = 600;
@@ -19,65 +28,19 @@ const QUIET = 600;
 const found = (id) => document.getElementById(id);
 const form = found("controls");
 const field = (name) => form.elements.namedItem(name);
-const counted = (number) => number.toLocaleString("en");
+const slider = (name) => found(`${name}-slider`);
+const SLID = ["delta", "rounds", "absent"];
+const follow = SLID.map((name) => tie(name, field(name), slider(name)));
 
 let asking = null;
 let stepping = null;
 
-function peopleAt(step) {
-  const people = 10 ** (step / PER_POWER);
-  // Two digits: nobody means more with a slider.
-  return Number(people.toPrecision(2)) < 10 ? Math.round(people) : Number(people.toPrecision(2));
-}
-
-function stepOf(people) {
-  return Math.round(PER_POWER * Math.log10(Math.max(Number(people), 1)));
-}
-
-function labeled(text, input, kind = "") {
-  const label = document.createElement("label");
-  label.className = kind;
-  label.append(text, input);
-  return label;
-}
-
-function input(attributes) {
-  const element = document.createElement("input");
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-}
-
 function addLevel(level, people) {
-  const row = document.createElement("li");
-  const budget = input({ type: "number", min: 0, max: 20, step: "any", value: level });
-  const number = input({ type: "number", min: 1, max: 1e10, step: 1, value: people });
-  const slider = input({ type: "range", min: 0, max: STEPS, step: 1, value: stepOf(people) });
-  budget.className = "level";
-  number.className = "people";
-  const remove = document.createElement("button");
-  remove.type = "button";
-  remove.textContent = "×";
-  const name = () => {
-    remove.setAttribute("aria-label", `Remove level ${budget.value}`);
-    number.setAttribute("aria-label", `People at level ${budget.value}`);
-    slider.setAttribute("aria-label", `People at level ${budget.value}, slider`);
-    slider.setAttribute("aria-valuetext", `${counted(Number(number.value))} people`);
-  };
-  slider.addEventListener("input", () => {
-    number.value = peopleAt(Number(slider.value));
-  });
-  number.addEventListener("input", () => {
-    slider.value = stepOf(number.value);
-  });
-  row.addEventListener("input", name);
-  remove.addEventListener("click", () => {
-    row.remove();
+  const removed = () => {
     found("add").focus();
     changed();
-  });
-  row.append(labeled("Epsilon", budget), labeled("People", number), remove, labeled("", slider, "slide"));
-  found("levels").append(row);
-  name();
+  };
+  found("levels").append(levelRow(level, people, removed));
 }
 
 function rows() {
@@ -99,7 +62,7 @@ function suit() {
     ...Object.entries(MECHANISMS[statistic]).map(([value, text]) => new Option(text, value)),
   );
   if (before in MECHANISMS[statistic]) mechanism.value = before;
-  for (const label of form.querySelectorAll("[data-of]")) label.hidden = label.dataset.of !== statistic;
+  for (const label of form.querySelectorAll("[data-of]")) label.hidden = ![statistic, mechanism.value].includes(label.dataset.of);
   found("valued").textContent = statistic === "mean" ? "Mean to estimate" : "Share to estimate";
 }
 
@@ -107,14 +70,14 @@ function limit() {
   const all = rows();
   found("add").disabled = all.length >= MAX_LEVELS;
   for (const row of all) row.querySelector("button").disabled = all.length === 1;
+  const people = all.reduce((sum, row) => sum + Number(row.querySelector(".people").value), 0);
+  limitAbsent(field("absent"), slider("absent"), people);
 }
 
 function query() {
   const given = new URLSearchParams();
-  const statistic = field("statistic").value;
-  for (const name of ["statistic", "mechanism", "mode", "categories", "low", "high"]) {
-    const of = field(name).closest("label").dataset.of;
-    if (of === undefined || of === statistic) given.set(name, field(name).value);
+  for (const name of ["statistic", "mechanism", "mode", ...TOLD]) {
+    if (!field(name).closest("label").hidden) given.set(name, field(name).value);
   }
   given.set("levels", levelsText());
   for (const name of ["delta", "absent", "rounds", "value"]) given.set(name, field(name).value);
@@ -124,12 +87,13 @@ function query() {
 // Sets the controls to what an address says.
 function read(address) {
   const given = new URLSearchParams(address);
-  for (const name of ["statistic", "mode", "categories", "low", "high", "delta", "absent", "rounds"]) {
+  for (const name of ["statistic", "mode", ...TOLD, ...SLID]) {
     const usual = field(name).tagName === "SELECT" ? field(name).options[0].value : field(name).defaultValue;
     field(name).value = given.get(name) ?? usual;
   }
   suit();
   field("mechanism").value = given.get("mechanism") ?? field("mechanism").options[0].value;
+  suit();
   const middle = (Number(field("low").value) + Number(field("high").value)) / 2;
   field("value").value = given.get("value") ?? (field("statistic").value === "mean" ? middle : 0.2);
   found("levels").replaceChildren();
@@ -137,6 +101,7 @@ function read(address) {
     addLevel(...part.split(":", 2));
   }
   limit();
+  for (const set of follow) set();
 }
 
 function changed() {
@@ -179,6 +144,19 @@ async function askPlanner() {
   }
 }
 
+// Shows what is certified at once, unless the answer itself is as quick.
+function askQuick(text, signal) {
+  let wanted = true;
+  const pause = new Promise((resume) => setTimeout(resume, QUICK));
+  Promise.all([asked("quick", text, signal), pause])
+    .then(([answer]) => {
+      if (wanted && !signal.aborted) showQuick(answer, text);
+    })
+    // The answer says what is wrong.
+    .catch(() => {});
+  return { stop: () => { wanted = false; } };
+}
+
 async function ask(text) {
   asking?.abort();
   found("planned").textContent = "";
@@ -186,18 +164,19 @@ async function ask(text) {
   asking = new AbortController();
   const { signal } = asking;
   found("answer").setAttribute("aria-busy", "true");
+  found("answer").dataset.shows = "before";
+  const quick = askQuick(text, signal);
   const late = setTimeout(() => {
-    found("status").textContent = "Computing: nothing is certified yet …";
-    found("result").hidden = true;
-    found("refused").hidden = true;
+    if (found("answer").dataset.shows === "before") wait();
   }, PATIENCE);
   try {
     const answer = await asked("answer", text, signal);
     if (signal.aborted) return;
+    quick.stop();
     show(answer, text);
   } catch (error) {
-    if (signal.aborted) return;
-    refuse(reason(error));
+    quick.stop();
+    if (!signal.aborted) refuse(reason(error));
     return;
   } finally {
     clearTimeout(late);
@@ -218,69 +197,6 @@ function reason(error) {
     : "The server does not answer: start shuffledp explore again.";
 }
 
-function refuse(sentence) {
-  found("result").hidden = true;
-  found("status").textContent = "";
-  found("refused").textContent = sentence;
-  found("refused").hidden = false;
-}
-
-function listed(id, sentences) {
-  found(id).replaceChildren(
-    ...sentences.map((sentence) => {
-      const item = document.createElement("li");
-      item.textContent = sentence;
-      return item;
-    }),
-  );
-}
-
-// Fills a table; the first of each row's texts is its name.
-function tabulate(id, texts) {
-  found(id).replaceChildren(
-    ...texts.map(([first, ...others]) => {
-      const row = document.createElement("tr");
-      const name = document.createElement("th");
-      name.scope = "row";
-      name.textContent = first;
-      row.append(name);
-      for (const text of others) row.insertCell().textContent = text;
-      return row;
-    }),
-  );
-}
-
-function show(answer, text) {
-  found("refused").hidden = true;
-  found("status").textContent = `Certified for ${counted(answer.num_users)} people.`;
-  found("caption").textContent = `After the shuffle, at delta ${answer.delta}`;
-  tabulate("rows", answer.levels.map((level) => [level.level, counted(level.people), level.certified, level.attack]));
-  for (const row of found("rows").rows) row.cells[2].className = "certified";
-  listed("cautions", answer.cautions);
-  listed("assumptions", answer.assumptions);
-  found("theorem").textContent = answer.theorem;
-  showError(answer.error);
-  found("command").textContent = answer.command;
-  found("python").textContent = answer.python;
-  found("certificate").href = `/certificate.json?${text}`;
-  found("result").hidden = false;
-}
-
-function showError(error) {
-  if (error.refused !== undefined) {
-    found("error").textContent = error.refused;
-    found("interval").replaceChildren();
-    return;
-  }
-  const share = field("statistic").value === "frequency";
-  const said = (value) => (share ? `${(100 * value).toPrecision(3)}%` : value.toPrecision(4));
-  const [low, high] = error.interval.map(said);
-  const sentence = `${said(error.value)} would be estimated with a standard error of `
-    + `${said(error.standard_error)}: a 95% interval such as ${low} to ${high}.`;
-  found("error").textContent = sentence;
-  found("interval").replaceChildren(intervalPicture(error, sentence));
-}
-
 field("statistic").addEventListener("input", () => {
   suit();
   field("value").value = field("statistic").value === "mean" ? 5 : 0.2;
@@ -289,6 +205,7 @@ field("statistic").addEventListener("input", () => {
     field("high").value = 10;
   }
 });
+field("mechanism").addEventListener("input", suit);
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("input", changed);
 found("add").addEventListener("click", () => {
