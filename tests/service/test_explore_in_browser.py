@@ -11,6 +11,7 @@ pytest.importorskip("uvicorn", reason="Needs the extra service.")
 from page_server import running
 
 import shuffledp as sdp
+from shuffledp.accounting.quick import quick_epsilons
 from shuffledp.explore.app import create_explore
 from shuffledp.numerals import plain
 from shuffledp.service import participant
@@ -81,19 +82,81 @@ def test_the_address_is_the_state_and_the_back_button_undoes(
     assert page.get_by_label("People at level 2", exact=True).input_value() == "70"
 
 
-def test_nothing_is_shown_as_certified_while_it_is_computed(
+@pytest.mark.parametrize(
+    ("name", "key", "presses", "value"),
+    [
+        ("Delta", "ArrowLeft", 20, "1e-8"),
+        ("Rounds", "ArrowRight", 2, "3"),
+        ("Absent people", "ArrowRight", 13, "20"),
+    ],
+)
+def test_a_slider_of_circumstances_leads_to_the_number_of_account(
+    page: Any, root: str, name: str, key: str, presses: int, value: str
+) -> None:
+    page.goto(f"{root}/?levels=1:50,2:70&categories=5")
+    settle(page)
+
+    page.get_by_label(f"{name}, slider").focus()
+    for _ in range(presses):
+        page.keyboard.press(key)
+    settle(page)
+
+    assert page.get_by_label(name, exact=True).input_value() == value
+    asked = {"delta": 1e-6, "rounds": 1, "absent": 0}
+    asked[name.lower().split()[0]] = float(value) if name == "Delta" else int(value)
+    people = sdp.Population.from_counts({1.0: 50, 2.0: 70})
+    guarantee = sdp.account(sdp.Frequency(5), people, **asked)
+    assert column(page, 3) == [plain(one.epsilon_central) for one in guarantee.levels]
+
+
+def test_a_slider_follows_its_field_and_the_people_there_are(
+    page: Any, root: str
+) -> None:
+    page.goto(f"{root}/?levels=1:50,2:71&delta=1e-9")
+    slider = page.get_by_label("Absent people, slider")
+
+    assert page.get_by_label("Delta, slider").input_value() == "-90"
+    page.get_by_label("Delta", exact=True).fill("0.001")
+    assert page.get_by_label("Delta, slider").input_value() == "-30"
+    slider.press("End")
+    assert page.get_by_label("Absent people", exact=True).input_value() == "120"
+    assert slider.get_attribute("aria-valuetext") == "120 absent"
+
+
+def test_what_takes_long_is_certified_at_once_and_tightened(
     page: Any, root: str
 ) -> None:
     page.goto(root)
     settle(page)
+    # The tight number is kept back, for as long as the test looks.
+    kept: list[Any] = []
+    page.route("**/answer?*", lambda route: kept.append(route))
 
-    page.get_by_label("Rounds").fill("40")
+    page.get_by_label("Rounds", exact=True).fill("3")
+    page.locator("#status >> text=being tightened").wait_for()
+    quick, attacks = column(page, 3), column(page, 4)
+    kept[-1].continue_()
+    settle(page)
+
+    people = sdp.Population.from_counts({0.5: 2500, 1.0: 5000, 2.0: 2500})
+    at_once = quick_epsilons(sdp.Frequency(17), people, delta=1e-6, rounds=3)
+    assert quick == [plain(epsilon) for epsilon in at_once]
+    assert attacks == ["…"] * 3
+    tight = certified({0.5: 2500, 1.0: 5000, 2.0: 2500}, rounds=3)
+    assert column(page, 3) == tight
+    assert "tightened" not in page.locator("#status").inner_text()
+
+
+def test_nothing_is_shown_as_certified_before_anything_is(page: Any, root: str) -> None:
+    page.goto(root)
+    settle(page)
+    page.route("**/answer?*", lambda route: None)
+    page.route("**/quick?*", lambda route: None)
+
+    page.get_by_label("Rounds", exact=True).fill("3")
     page.locator("#status >> text=Computing").wait_for()
 
     assert not page.locator("#result").is_visible()
-    page.get_by_label("Rounds").fill("1")
-    settle(page)
-    assert column(page, 3) == certified({0.5: 2500, 1.0: 5000, 2.0: 2500})
 
 
 def test_the_planner_is_asked_by_a_button_and_goes_when_something_changes(
@@ -106,7 +169,7 @@ def test_the_planner_is_asked_by_a_button_and_goes_when_something_changes(
     page.locator("#options tr").first.wait_for(timeout=60_000)
 
     assert "kary-response" in page.locator("#planned").inner_text()
-    page.get_by_label("Absent people").fill("1")
+    page.get_by_label("Absent people", exact=True).fill("1")
     page.locator("#plan").wait_for(state="hidden")
 
 
@@ -139,7 +202,13 @@ def test_a_task_is_of_what_is_shown_or_says_why_there_is_none(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1200])
 @pytest.mark.parametrize(
-    "query", ["", "?statistic=mean&levels=0.5:40,16:9&low=0", "?delta=2"]
+    "query",
+    [
+        "",
+        "?statistic=mean&mechanism=gaussian&levels=0.5:40,16:9&low=0",
+        "?mechanism=subset-selection",
+        "?delta=2",
+    ],
 )
 def test_everybody_can_read_it(
     browser: Any, root: str, scheme: str, width: int, query: str
