@@ -49,7 +49,9 @@ class _Grid:
     """Fourier sums with `size` points, for variances up to a limit.
 
     `falls` are 1 - cos of the angles; `ones` and `zeros` what those who rarely, or mostly,
-    send a 1 add to the logarithm of the transform, shape (angles, bands).
+    send a 1 add to the logarithm of the transform, shape (angles, bands), and `apart` how
+    far they are apart; `points` are the tilt and the angles as complex numbers, `waves` and
+    `shrink` what they turn the centers of the cells of tau into.
     """
 
     size: float
@@ -59,6 +61,10 @@ class _Grid:
     zeros: Complexes
     kernel: Complexes
     alias: float
+    points: Complexes
+    apart: Floats
+    waves: Complexes
+    shrink: Floats
 
 
 class TiltedCrowd:
@@ -155,7 +161,21 @@ class TiltedCrowd:
         kernel = step * np.expm1(-z * length) / np.expm1(-z)
         falls = 2.0 * np.sin(0.5 * angles) ** 2
         alias = 8.0 * math.exp(-_TAIL)
-        return _Grid(size, angles, falls, ones, zeros, kernel, alias)
+        half = 1.0 / _CELLS
+        centers = half * (2.0 * np.arange(_CELLS) + 1.0)
+        return _Grid(
+            size,
+            angles,
+            falls,
+            ones,
+            zeros,
+            kernel,
+            alias,
+            points=z,
+            apart=np.abs(zeros - ones),
+            waves=np.exp(-np.multiply.outer(z, centers)),
+            shrink=np.exp(-self.theta * (centers - half)),
+        )
 
 
 def evaluate(tilted: TiltedCrowd, low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -178,7 +198,7 @@ def evaluate(tilted: TiltedCrowd, low: Floats, high: Floats) -> tuple[Floats, Fl
     scales = np.ceil(np.log2(np.maximum(most, 1.0) * (1.0 + 1e-9))).astype(np.int64)
     upper = np.empty(len(low))
     doubt = np.empty(low.shape)
-    for scale in np.unique(scales).tolist():
+    for scale in set(scales.tolist()):
         rows = scales == scale
         grid = tilted.grid(scale)
         sums, parts = _worst_sum(tilted, grid, middle[rows], radius[rows], least[rows])
@@ -205,8 +225,7 @@ def _worst_sum(
 ) -> tuple[Floats, Floats]:
     """Returns the largest sum for any data of each box, and what each band adds to it."""
     amplitudes, rounding = _amplitudes(tilted, grid, middle)
-    apart = np.abs(grid.zeros - grid.ones)
-    moved = radius @ apart.T + rounding
+    moved = radius @ grid.apart.T + rounding
     terms = amplitudes * grid.kernel
     sizes = np.abs(terms)
     # |e^a - e^b| <= |e^b| (e^|a - b| - 1), and the least variance limits |e^a|.
@@ -218,17 +237,13 @@ def _worst_sum(
     if grid.angles.size < (grid.size - 1.0) / 2.0:
         # The points left out; the kernel never exceeds 4.
         error += 4.0 * decay[:, -1]
-    half = 1.0 / _CELLS
-    centers = half * (2.0 * np.arange(_CELLS) + 1.0)
-    z = tilted.theta + 1j * grid.angles
-    waves = np.exp(-np.multiply.outer(z, centers))
-    values = scale * (terms @ waves).real
-    slopes = scale * np.abs(((terms * z) @ waves).real)
+    half, z = 1.0 / _CELLS, grid.points
+    values = scale * (terms @ grid.waves).real
+    slopes = scale * np.abs(((terms * z) @ grid.waves).real)
     bend = scale * (sizes @ np.abs(z) ** 2)
-    shrink = np.exp(-tilted.theta * (centers - half))
     cells = values + half * slopes
-    cells += np.multiply.outer(error + 0.5 * half**2 * bend, shrink)
-    return cells.max(axis=1), scale * radius * (sizes @ apart)
+    cells += np.multiply.outer(error + 0.5 * half**2 * bend, grid.shrink)
+    return cells.max(axis=1), scale * radius * (sizes @ grid.apart)
 
 
 def at_data(tilted: TiltedCrowd, holders: Floats) -> tuple[Floats, Floats]:
@@ -242,7 +257,7 @@ def at_data(tilted: TiltedCrowd, holders: Floats) -> tuple[Floats, Floats]:
     variances = tilted.variances(holders)
     scales = np.ceil(np.log2(np.maximum(variances, 1.0) * (1.0 + 1e-9)))
     lower, upper = np.empty(len(holders)), np.empty(len(holders))
-    for scale in np.unique(scales).astype(np.int64).tolist():
+    for scale in set(scales.astype(np.int64).tolist()):
         rows = scales == scale
         ends = _sums_at(tilted, tilted.grid(scale), holders[rows], variances[rows])
         lower[rows], upper[rows] = np.log(np.maximum(ends, 1e-300))
@@ -260,7 +275,7 @@ def _sums_at(
     amplitudes, rounding = _amplitudes(tilted, grid, holders)
     terms = amplitudes * grid.kernel
     sizes = np.abs(terms)
-    z = tilted.theta + 1j * grid.angles
+    z = grid.points
     means = tilted.means(holders)
     # The mean itself is rounded.
     blur = _UNIT * (float(tilted.crowd.counts @ (tilted.one + 1.0)) + 1.0)
@@ -272,10 +287,9 @@ def _sums_at(
         error += 4.0 * np.exp(-variances * grid.falls[-1])
     # The mode lies next to the mean, and the best t one above it.
     first, last = np.floor(means - blur) + 1.0, np.ceil(means + blur) + 1.0
-    best = np.full((2, len(holders)), -np.inf)
-    for shift in (0.0, 1.0, 2.0):
-        tau = np.minimum(first + shift, last) - means
-        values = scale * (terms * np.exp(-np.multiply.outer(tau, z))).real.sum(axis=1)
-        doubt = error * np.exp(-tilted.theta * tau)
-        best = np.maximum(best, [values - doubt, values + doubt])
-    return best
+    tau = np.minimum(first + np.array([[0.0], [1.0], [2.0]]), last) - means
+    waves = np.exp(-np.multiply.outer(tau, z))
+    values = scale * (terms * waves).real.sum(axis=2)
+    doubt = error * np.exp(-tilted.theta * tau)
+    ends: Floats = np.stack([values - doubt, values + doubt]).max(axis=1)
+    return ends

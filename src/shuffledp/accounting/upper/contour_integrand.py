@@ -69,11 +69,11 @@ class ContourIntegrand:
             self.smoothing *= _COARSER * max(1.0, 1e3 / self.messages)
         self.deviation = math.sqrt(self.messages * variance)
         self.saddle = self._saddle()
-        self.level = self._log_g_at(self.saddle)[0]
+        self.level = self._log_g_at(self.saddle)
         # To the two lines beside the saddle, where the function must not grow too much;
         # the pole at 0 stays outside.
         self.distance = min(0.9 * self.saddle, 5.0 / self.deviation)
-        while not self._log_g_at(self.saddle + self.distance)[0] < self.level + 40.0:
+        while not self._log_g_at(self.saddle + self.distance) < self.level + 40.0:
             self.distance /= 2.0
             if self.distance < 1e-9 * self.saddle:
                 raise OverflowError
@@ -164,10 +164,10 @@ class ContourIntegrand:
         result: Complexes = np.einsum("zg,g->z", logs, self.counts)
         return result
 
-    def _log_g_at(self, theta: float) -> tuple[float, float]:
-        """Returns log G(phi(theta)) and phi(theta) - 1 on the real axis."""
+    def _log_g_at(self, theta: float) -> float:
+        """Returns log G(phi(theta)) on the real axis."""
         x = self._phi_less_1(np.array([theta + 0j]), np.zeros(1, complex))[0, 0]
-        return float(self._log_g(x).real[0]), float(x.real[0])
+        return float(self._log_g(x).real[0])
 
     def _terms(self, step: float, last: int) -> tuple[Complexes, Ints, float]:
         """Returns the integrand over e^level, where, and what skipped points may hold.
@@ -248,8 +248,13 @@ class ContourIntegrand:
     def _saddle(self) -> float:
         """Returns roughly where the integrand is smallest on the positive axis."""
 
+        # It need not be exact, so that real numbers will do, which are quick.
         def log_size(log_theta: float) -> float:
-            log_g, x = self._log_g_at(math.exp(log_theta))
+            theta = math.exp(log_theta)
+            x = float(self.masses @ np.expm1(theta * self.losses))
+            noise = float(np.expm1(0.5 * self.smoothing * theta * theta))
+            x += noise + x * noise
+            log_g = float(np.log1p(x * self.probabilities) @ self.counts)
             return log_g + math.log1p(x) - 2.0 * log_theta
 
         middle = math.log(1.0 / self.deviation)
