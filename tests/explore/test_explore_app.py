@@ -20,8 +20,8 @@ from shuffledp.accounting.verify import Verification  # noqa: E402
 from shuffledp.cli.main import app as cli  # noqa: E402
 from shuffledp.explore.answers import ANSWERS  # noqa: E402
 from shuffledp.explore.app import create_explore  # noqa: E402
-from shuffledp.explore.scene import Scene, read_scene  # noqa: E402
-from shuffledp.explore.workers import Abandoned, Gone, Workers  # noqa: E402
+from shuffledp.explore.scene import Scene  # noqa: E402
+from shuffledp.explore.workers import Gone  # noqa: E402
 from shuffledp.numerals import plain  # noqa: E402
 from shuffledp.statistics.verify import read, verify  # noqa: E402
 
@@ -303,33 +303,3 @@ def test_every_file_of_the_page_is_served_and_loads_nothing_from_elsewhere(
             line for line in text.splitlines() if not line.strip().startswith("//")
         )
     assert client.get("/workers.py").status_code == 404
-
-
-def test_processes_answer_refuse_and_end_what_nobody_waits_for() -> None:
-    scene = read_scene({"levels": "0.5:60,1:90", "delta": "1e-4"})
-    slow = read_scene({"rounds": "1000", "mechanism": "unary-encoding"})
-    alone = read_scene({"levels": "1:1"})
-
-    async def ask() -> None:
-        workers = Workers(1)
-        try:
-            looks = 0
-
-            async def gone() -> bool:
-                nonlocal looks
-                looks += 1
-                return looks > 1
-
-            async def waits() -> bool:
-                return False
-
-            with pytest.raises(Abandoned):
-                await workers.ask("answer", slow, gone)
-            found = await asyncio.wait_for(workers.ask("answer", scene, waits), 60)
-            assert found == ANSWERS["answer"](scene)
-            with pytest.raises(sdp.PopulationError, match="at least 2 people"):
-                await workers.ask("answer", alone, waits)
-        finally:
-            workers.end()
-
-    asyncio.run(ask())

@@ -7,6 +7,7 @@ import pytest
 from shuffledp.errors import InvalidInputError
 from shuffledp.explore.exports import command_of
 from shuffledp.explore.scene import MECHANISMS, read_scene
+from shuffledp.randomizers.catalog import mechanisms_for
 
 
 @pytest.mark.parametrize(
@@ -15,6 +16,9 @@ from shuffledp.explore.scene import MECHANISMS, read_scene
         {},
         {"levels": "2:3,0.5:1", "delta": "1e-09", "absent": "2", "rounds": "3"},
         {"statistic": "mean", "low": "-1", "high": "1", "mode": "stratified"},
+        {"mechanism": "subset-selection", "subset_size": "5"},
+        {"mechanism": "local-hashing", "buckets": "7"},
+        {"statistic": "mean", "mechanism": "gaussian", "delta_local": "1e-09"},
         *({"statistic": s, "mechanism": m} for s, ms in MECHANISMS.items() for m in ms),
     ],
 )
@@ -49,6 +53,18 @@ def test_a_scene_is_what_its_own_address_says(given: dict[str, str]) -> None:
         ({"categories": "1"}, "from 2 to 10,000"),
         ({"statistic": "median"}, "frequency, mean"),
         ({"statistic": "mean", "mechanism": "kary-response"}, "one-bit, laplace"),
+        (
+            {"mechanism": "subset-selection", "subset_size": "17"},
+            "subset_size to be a whole number from 1 to 16",
+        ),
+        (
+            {"mechanism": "local-hashing", "buckets": "1"},
+            "buckets to be a whole number from 2 to 1,000",
+        ),
+        (
+            {"statistic": "mean", "mechanism": "gaussian", "delta_local": "0"},
+            "delta_local to be a number",
+        ),
         ({"statistic": "mean", "low": "3", "high": "3"}, "low < high"),
         ({"value": "1.5"}, "from 0 to 1"),
         ({"mode": "both"}, "agnostic, stratified"),
@@ -63,6 +79,20 @@ def test_an_address_that_makes_no_sense_is_refused(
 
     assert str(refused.value).startswith("Expected ")
     assert len(str(refused.value)) < 160
+
+
+def test_a_range_is_a_clip_for_a_mechanism_that_takes_one() -> None:
+    given = {"statistic": "mean", "mechanism": "clip-laplace", "low": "4", "high": "10"}
+
+    scene = read_scene(given | {"levels": "1:50"})
+
+    assert "--mechanism clip-laplace --clip 3 --mode" in command_of(scene)
+    assert (scene.protocol.low, scene.protocol.randomizer.clip) == (4.0, 3.0)
+
+
+def test_every_mechanism_of_the_protocols_is_on_the_page() -> None:
+    assert set(MECHANISMS["frequency"]) == set(mechanisms_for("categories"))
+    assert set(MECHANISMS["mean"]) == set(mechanisms_for("numbers"))
 
 
 def test_a_command_says_no_more_than_it_must() -> None:

@@ -28,10 +28,14 @@ SMALL = {"levels": "0.5:60,2:40", "absent": "3", "delta": "1e-4"}
             marks=pytest.mark.slow,
         ),
         pytest.param(
+            {"categories": "6", "mechanism": "subset-selection", "subset_size": "2"},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             {"statistic": "mean", "low": "-2", "high": "3"}, marks=pytest.mark.slow
         ),
     ],
-    ids=["frequency", "hadamard", "mean"],
+    ids=["frequency", "hadamard", "subsets", "mean"],
 )
 def test_the_command_makes_a_task_that_promises_what_is_shown(
     given: dict[str, str], tmp_path: Path

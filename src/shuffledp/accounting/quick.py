@@ -29,7 +29,7 @@ def quick_epsilons(
     >>> import shuffledp as sdp
     >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
     >>> quick_epsilons(sdp.Frequency(17), people, delta=1e-6)  # account: 0.0191, 0.0619
-    [0.0202, 0.0652]
+    [0.0211569, 0.067866]
 
     Args:
         protocol: The object that runs on the devices, of one report per person.

@@ -181,9 +181,7 @@ def upper_profiles(
         bounds = chernoff_bounds(covers, crowd.counts, victims, absent=absent)
     else:
         tail = max(_TAIL * delta, 1e-320)
-        bounds = blanket_bounds(
-            covers, crowd.counts, victims, absent=absent, tail=tail
-        )
+        bounds = blanket_bounds(covers, crowd.counts, victims, absent=absent, tail=tail)
     counts = crowd.counts.astype(np.float64)
     messages: dict[int, float] = {}
     profiles = []

@@ -1,7 +1,7 @@
 """The blanket bound in closed form: weaker than the sum or the integral, and as proven.
 
 The bound (blanket.py) is sum_m P(M = m) E[(S_{m+1})_+] / (m + 1), S_k the sum of k
-independent losses. Since (s)_+ <= e^{theta s} / (e theta) for every theta > 0, it is at most
+independent losses. Since (s)_+ <= e^{theta s} / (e theta) for theta > 0, it is at most
 
     1 / (e theta)  integral from 0 to phi of G(u) du,    phi = E[e^{theta L}],
 
@@ -14,10 +14,13 @@ slope is g = sum gamma_i / (1 - gamma_i + gamma_i phi): the integral is at most
 Every theta is proven, and the best of a few is taken. That costs one exponential per theta
 and atom of the loss, for 10^4 people as for 10^10.
 
-Near epsilon = 0 another line is lower. With mu and v the mean and variance of L, mu <= 0, by
+Near epsilon = 0 another line is lower. With mu and v the mean and variance of L, by
 E[(S)_+] = (E|S| + E[S]) / 2 and E|S| <= sqrt(E[S^2]) the summand is at most
-(sqrt(v / (m + 1) + mu^2) + mu) / 2. The root is concave, so that M may be averaged below it,
-and E[1 / (M + 1)], the integral from 0 to 1 of G, is at most (1 - e^-s) / s, s = sum gamma_i.
+
+    (sqrt(v / (m + 1) + mu^2) + mu) / 2,
+
+concave in 1 / (m + 1), whose mean, the integral of G from 0 to 1, is at most
+(1 - e^-s) / s with s = sum gamma_i.
 """
 
 import math
