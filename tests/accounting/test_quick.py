@@ -91,6 +91,18 @@ def test_no_data_of_a_small_crowd_show_more(
         assert shown[0] <= delta + 1e-15
 
 
+@pytest.mark.parametrize("delta", [1e-6, 1e-133])
+def test_nobody_hides_where_all_others_are_absent(delta: float) -> None:
+    # At so small a delta a cover reaches so far that squares of its losses underflow.
+    people = sdp.Population.from_counts({8.0: 200_000})
+    noise = sdp.Mean(0, 10, "agnostic", sdp.Gaussian(0, 10))
+
+    (quick,) = quick_epsilons(noise, people, delta=delta, absent=199_999)
+
+    guarantee = sdp.account(noise, people, delta=delta, absent=199_999)
+    assert quick >= guarantee.levels[0].epsilon_central_lower > 1.0
+
+
 def test_quick_is_near_what_is_certified_for_many_people() -> None:
     people = sdp.Population.from_counts({0.5: 2_500, 1.0: 5_000, 2.0: 2_500})
 

@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from oracles.multiprecision import BlanketSum
 
 from shuffledp import Population
 from shuffledp.accounting.upper.blanket import blanket_bounds
-from shuffledp.accounting.upper.chernoff import chernoff_bounds
+from shuffledp.accounting.upper.chernoff import ChernoffBound, chernoff_bounds
 from shuffledp.cover import Cover
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 
@@ -41,6 +42,42 @@ def test_delta_is_above_the_double_sum_in_fifty_digits(
     for exact, upper in pairs:
         # Chernoff loses about sqrt(log(1 / delta)), and more where few messages are hit.
         assert exact <= upper <= 20 * exact
+
+
+@pytest.mark.parametrize("spread", [3.0, 5.0, 8.0])
+def test_rounding_of_a_billion_people_is_on_the_safe_side(spread: float) -> None:
+    people = Population.from_counts({0.5: 10**9, 2.0: 10**9})
+    (pairs,) = KRandomizedResponse(5).covers([2.0], people, delta=1e-9)
+    (bound,) = chernoff_bounds([pairs], people.counts, [1])
+    assert isinstance(bound, ChernoffBound)
+    epsilon = spread * 3.2e-5
+
+    upper = bound.delta(epsilon)
+
+    with mp.workdps(60):
+        growth = mp.expm1(epsilon)
+        chances = [mp.mpf(float(p)) for p in bound.probabilities]
+        losses = [
+            mp.mpf(float(d)) - growth * mp.mpf(float(b))
+            for d, b in zip(pairs[0].differences, pairs[0].bases, strict=True)
+        ]
+
+        def bounded(theta: mp.mpf) -> mp.mpf:
+            masses = [mp.mpf(float(m)) for m in pairs[0].masses]
+            terms = zip(masses, losses, strict=True)
+            x = mp.fsum(m * mp.expm1(theta * y) for m, y in terms) / mp.fsum(masses)
+            crowd = list(zip(bound.counts, chances, strict=True))
+            log_g = mp.fsum(int(n) * mp.log1p(p * x) for n, p in crowd)
+            slope = mp.fsum(int(n) * p / (1 + p * x) for n, p in crowd)
+            return mp.exp(log_g) / (slope * mp.e * theta)
+
+        best = min(
+            (mp.mpf(10) ** (mp.mpf(k) / 50 - 6) for k in range(200)), key=bounded
+        )
+        least = min(bounded(best * (1 + mp.mpf(k) / 5000)) for k in range(-300, 300))
+        # What the best theta of the oracle may miss, and by how much one of few is off.
+        assert least * (1 - 1e-6) <= upper <= 1.2 * least
+    assert upper < 0.01
 
 
 def test_nobody_else_leaves_the_message_alone() -> None:

@@ -42,6 +42,8 @@ _PARTS = np.geomspace(1.0 / 8.0, 64.0, 37)
 _UNIT = 5e-16
 # Covers all rounding that is not multiplied by the number of people.
 _ARITHMETIC = 1e-11
+# More than all products that are too small for a double may add up to.
+_UNDERFLOW = 1e-300
 # Nothing smaller is ever returned: it might have been rounded down to 0.
 _SMALLEST = 1e-306
 
@@ -84,7 +86,7 @@ class ChernoffBound:
         if loss.losses.max() <= 0.0:
             return 0.0
         mean = float(loss.masses @ loss.losses)
-        variance = float(loss.masses @ (loss.losses - mean) ** 2)
+        variance = float(loss.masses @ (loss.losses - mean) ** 2) + _UNDERFLOW
         thetas = self._thetas(mean, variance)
         x = _moments_less_1(thetas, loss.losses, loss.masses)
         steps = np.multiply.outer(x, self.probabilities)
@@ -92,9 +94,10 @@ class ChernoffBound:
         log_g = logs @ self.counts
         # One logarithm per person is rounded, and so is what it is of.
         log_g += _UNIT * ((np.abs(logs) + np.abs(steps) / kept) @ self.counts)
-        slope = np.maximum((self.probabilities / kept) @ self.counts, 1e-300)
-        area = log_g + np.log(-np.expm1(-slope * (1.0 + x)) / slope)
-        bounds = area - np.log(thetas) - 1.0 + math.log(unit)
+        slope = (self.probabilities / kept) @ self.counts
+        # Where nobody else sends blanket messages, G is 1.
+        area = np.where(slope > 0.0, -np.expm1(-slope * (1.0 + x)) / slope, 1.0 + x)
+        bounds = log_g + np.log(area) - np.log(thetas) - 1.0 + math.log(unit)
         least = float(np.min(np.where(np.isnan(bounds), np.inf, bounds)))
         steep = math.exp(min(least, 1.0)) * (1.0 + _ARITHMETIC * (1.0 + abs(least)))
         return min(steep, unit * self._by_moments(loss, mean, variance))
@@ -103,17 +106,18 @@ class ChernoffBound:
         """Returns what is tried, shape (thetas,)."""
         messages = max(float(self.probabilities @ self.counts), 1.0)
         center = -mean + math.sqrt(mean**2 + 4.0 * variance / messages)
-        thetas: Floats = center / max(2.0 * variance, 1e-300) * _PARTS
+        thetas: Floats = center / (2.0 * variance) * _PARTS
         return thetas
 
     def _by_moments(self, loss: Atoms, mean: float, variance: float) -> float:
         """Returns the bound by mean and variance of the loss, in its unit."""
         sizes = float(loss.masses @ np.abs(loss.losses))
         # The mean cancels: what it may have lost is added.
-        mean += _UNIT * (4.0 + loss.losses.size) * sizes
-        messages = max(float(self.probabilities @ self.counts), 1e-300)
-        share = variance * -math.expm1(-messages) / messages
-        root = math.sqrt(share + mean**2)
+        mean += _UNIT * (4.0 + loss.losses.size) * sizes + _UNDERFLOW
+        messages = float(self.probabilities @ self.counts)
+        part = -math.expm1(-messages) / messages if messages > 0.0 else 1.0
+        share = variance * part
+        root = math.hypot(math.sqrt(share), mean)
         above = share / (root - mean) if mean < 0.0 else root + mean
         return 0.5 * above * (1.0 + _ARITHMETIC)
 
@@ -125,7 +129,7 @@ def _moments_less_1(thetas: Floats, losses: Floats, masses: Floats) -> Floats:
     # Each term, their sum, and the exponents.
     doubt = (4.0 + 0.5 * losses.size) * (np.abs(grown) @ masses)
     doubt += (np.abs(powers) * (grown + 1.0)) @ masses
-    found: Floats = grown @ masses + _UNIT * doubt
+    found: Floats = grown @ masses + _UNIT * doubt + _UNDERFLOW
     return found
 
 
