@@ -24,8 +24,8 @@ from shuffledp.audit.collection.canaries import Canaries
 from shuffledp.audit.collection.evidence import Evidence
 from shuffledp.cli import audit_canaries
 from shuffledp.cli.main import main
-from shuffledp.service import auditor, canaries
-from shuffledp.service.auditor import taken_in
+from shuffledp.service.audit import canaries, epoch
+from shuffledp.service.audit.records import taken_in
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -48,7 +48,7 @@ def audit(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Audit:
     """Runs `shuffledp audit ...` in a folder of its own, without certificates."""
-    monkeypatch.setattr(auditor, "promises_to", local_promises)
+    monkeypatch.setattr(epoch, "promises_to", local_promises)
     monkeypatch.chdir(tmp_path)
     # Where a pipe ends lines is no matter of this test.
     monkeypatch.setenv("COLUMNS", "200")

@@ -16,11 +16,12 @@ from oracles.service_parties import question
 
 from shuffledp.audit.collection.evidence import Check, EpochFindings
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.service import auditor
 from shuffledp.service.analyst import intake
-from shuffledp.service.auditor import audited_epoch, draw_canaries, seen_of, taken_in
-from shuffledp.service.given_batch import read_given_batch
-from shuffledp.service.saboteur import AnyOrder
+from shuffledp.service.audit import epoch
+from shuffledp.service.audit.epoch import audited_epoch, seen_of
+from shuffledp.service.audit.given_batch import read_given_batch
+from shuffledp.service.audit.records import draw_canaries, taken_in
+from shuffledp.service.demo.saboteur import AnyOrder
 from shuffledp.types import Mode
 
 PLENTY: dict[str, Any] = {"allowance": (50.0, 50.0, 50.0)}
@@ -30,7 +31,7 @@ PLENTY: dict[str, Any] = {"allowance": (50.0, 50.0, 50.0)}
 def quick(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Certificates take seconds: only slow tests compute them."""
     if request.node.get_closest_marker("slow") is None:
-        monkeypatch.setattr(auditor, "promises_to", local_promises)
+        monkeypatch.setattr(epoch, "promises_to", local_promises)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from whole_batches import split
 
 from shuffledp.errors import DataError
 from shuffledp.service.analyst.sealed_batch import SealedBatch, keep
-from shuffledp.service.given_batch import read_given_batch
+from shuffledp.service.audit.given_batch import read_given_batch
 
 
 def published(folder: Path, who: Parties, batch: bytes) -> None:

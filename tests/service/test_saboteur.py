@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from oracles.service_parties import parties
 
-from shuffledp.service.saboteur import AnyOrder, sorting_but_in
+from shuffledp.service.demo.saboteur import AnyOrder, sorting_but_in
 from shuffledp.service.shuffler import sorting
 from shuffledp.service.wire.batch import Shard
 from shuffledp.service.wire.canonical import sha256
@@ -70,7 +70,13 @@ def test_even_a_saboteur_counts_what_was_signed() -> None:
 
 @pytest.mark.slow
 def test_it_is_the_command_otherwise(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "shuffledp.service.saboteur", "3", "--version"]
+    command = [
+        sys.executable,
+        "-m",
+        "shuffledp.service.demo.saboteur",
+        "3",
+        "--version",
+    ]
 
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
 

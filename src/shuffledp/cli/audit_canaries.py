@@ -82,8 +82,8 @@ def canaries_command(
         --shuffler https://shuffler.example --record canaries-1.json --over 600
     Then: shuffledp audit collection --help
     """
+    from shuffledp.service.audit.canaries import check_audited
     from shuffledp.service.calls import UnreachableError
-    from shuffledp.service.canaries import check_audited
     from shuffledp.service.secrets import load_task
     from shuffledp.service.wire.refusal import Refusal
 
@@ -126,7 +126,7 @@ def _show_power(task: "Task", count: int) -> None:
 def _power(task: "Task", count: int) -> tuple[str, ...]:
     """Returns what so many canaries can see among as many people as the task asks for."""
     from shuffledp.audit.collection.power import collection_power
-    from shuffledp.service.auditor import promises_to
+    from shuffledp.service.audit.epoch import promises_to
 
     promises = promises_to(task, task.minimum[: len(task.counted)])
     levels = len(task.choices)
@@ -173,9 +173,9 @@ async def _send(
 ) -> "Delivery":
     import httpx
 
-    from shuffledp.service.auditor import draw_canaries, record_of
+    from shuffledp.service.audit.canaries import open_step, seal_canaries, send_canaries
+    from shuffledp.service.audit.records import draw_canaries, record_of
     from shuffledp.service.calls import TIMEOUT
-    from shuffledp.service.canaries import open_step, seal_canaries, send_canaries
     from shuffledp.service.secrets import write_new
 
     rng = SystemRandom()

@@ -90,8 +90,8 @@ def collection_command(
       shuffledp audit collection canaries-1.json --task task.json --result result.json \\
         --messages messages --evidence evidence.json
     """
-    from shuffledp.service.auditor import audited_epoch
-    from shuffledp.service.given_batch import read_given_batch
+    from shuffledp.service.audit.epoch import audited_epoch
+    from shuffledp.service.audit.given_batch import read_given_batch
     from shuffledp.service.secrets import load_task, read_file
 
     task = load_task(path)
@@ -119,7 +119,7 @@ def collection_command(
 
 def _taken_in(record: Path, task: "Task") -> Canaries:
     """Returns canaries of a record that have receipts, which are kept beside it."""
-    from shuffledp.service.auditor import taken_in
+    from shuffledp.service.audit.records import taken_in
     from shuffledp.service.secrets import read_file
 
     receipts = record.with_name(f"{record.name}{RECEIPTS}")

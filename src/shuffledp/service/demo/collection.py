@@ -11,7 +11,7 @@ import numpy as np
 
 from shuffledp.extras import require
 from shuffledp.randomness import SystemRandom
-from shuffledp.service.demo_stage import (
+from shuffledp.service.demo.stage import (
     ANSWERS,
     agree,
     enrol,

@@ -21,17 +21,13 @@ from shuffledp.audit.collection.evidence import Evidence
 from shuffledp.extras import require
 from shuffledp.randomness import SystemRandom
 from shuffledp.report.writing import write_file
-from shuffledp.service.auditor import (
-    Drawn,
-    audited_epoch,
-    draw_canaries,
-    record_of,
-    taken_in,
-)
+from shuffledp.service.audit.canaries import open_step, seal_canaries, send_canaries
+from shuffledp.service.audit.epoch import audited_epoch
+from shuffledp.service.audit.given_batch import read_given_batch
+from shuffledp.service.audit.records import Drawn, draw_canaries, record_of, taken_in
 from shuffledp.service.calls import TIMEOUT
-from shuffledp.service.canaries import open_step, seal_canaries, send_canaries
-from shuffledp.service.demo import Demo
-from shuffledp.service.demo_stage import (
+from shuffledp.service.demo.collection import Demo
+from shuffledp.service.demo.stage import (
     ANSWERS,
     agree,
     enrol,
@@ -40,7 +36,6 @@ from shuffledp.service.demo_stage import (
     wait_for,
 )
 from shuffledp.service.device import Delivery, nothing, send
-from shuffledp.service.given_batch import read_given_batch
 from shuffledp.service.operate import operate_with
 from shuffledp.service.secrets import (
     SHUFFLER_FILE,
@@ -59,7 +54,7 @@ import httpx  # noqa: E402
 EPOCHS, SABOTAGED, CANARIES = 4, 3, 60
 
 _HONEST = ("shuffledp",)
-_SABOTEUR = ("shuffledp.service.saboteur", str(SABOTAGED))
+_SABOTEUR = ("shuffledp.service.demo.saboteur", str(SABOTAGED))
 # Everybody's answers come in so many uploads, and canaries between them.
 _UPLOADS = 20
 

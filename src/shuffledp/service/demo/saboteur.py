@@ -1,6 +1,6 @@
 """Saboteurs for demonstrations: a shuffler who keeps the order, an analyst who agrees.
 
-    python -m shuffledp.service.saboteur EPOCH serve shuffler ...
+    python -m shuffledp.service.demo.saboteur EPOCH serve shuffler ...
 
 runs `shuffledp serve shuffler ...`, but in that epoch messages are handed over in the order
 in which they came; `serve analyst` takes them. The services themselves cannot be told to do

@@ -1,0 +1,1 @@
+"""Whole collections on one machine, to look at: services, devices, auditors, saboteurs."""
