@@ -16,7 +16,7 @@ integrates, at a cost that does not depend on how many there would be; and for a
 blanket messages of any other kind `few_messages` adds up the first summands.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -145,6 +145,32 @@ def blanket_bounds(
         absent: How many of the others may be absent or collude: those who give most.
         tail: Probability that may be dropped.
     """
+    return bounds_of_crowds(
+        covers,
+        victims,
+        crowd=lambda gammas: BlanketCrowd(
+            gammas, counts, victims, absent=absent, tail=tail
+        ),
+        bound=lambda cover, crowd, victim: _bound(cover, crowd, victim, tail),
+    )
+
+
+def bounds_of_crowds(
+    covers: Sequence[tuple[Cover, ...]],
+    victims: Sequence[int],
+    *,
+    crowd: Callable[[Floats], BlanketCrowd],
+    bound: Callable[[Cover, BlanketCrowd, int], UpperBound],
+) -> list[UpperBound]:
+    """Returns a bound of one kind for every victim, the worst of her pairs of values.
+
+    Args:
+        covers: What each victim hides behind, for each pair of values that may be worst.
+        victims: Positions of the victims' levels, distinct.
+        crowd: Makes the others of how much cover people of each level give; called once
+            for each such array.
+        bound: Makes the bound for a victim with a cover in a crowd.
+    """
     crowds: dict[int, BlanketCrowd] = {}
     bounds: list[UpperBound] = []
     for victim, pairs in zip(victims, covers, strict=True):
@@ -152,11 +178,9 @@ def blanket_bounds(
         for cover in pairs:
             gammas = cover.blanket_probabilities
             if id(gammas) not in crowds:
-                crowds[id(gammas)] = BlanketCrowd(
-                    gammas, counts, victims, absent=absent, tail=tail
-                )
-            found.append(_bound(cover, crowds[id(gammas)], victim, tail))
-        bounds.append(found[0] if len(found) == 1 else WorstBound(tuple(found)))
+                crowds[id(gammas)] = crowd(gammas)
+            found.append(bound(cover, crowds[id(gammas)], victim))
+        bounds.append(found[0] if len(found) == 1 else _Worst(tuple(found)))
     return bounds
 
 
@@ -195,7 +219,7 @@ class _First:
             return self._other.slack(epsilon)
 
 
-class WorstBound:
+class _Worst:
     """The largest of the bounds for several pairs of values."""
 
     def __init__(self, bounds: tuple[UpperBound, ...]) -> None:

@@ -30,7 +30,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.accounting.upper.atoms import Atoms, atoms
-from shuffledp.accounting.upper.blanket import BlanketCrowd, UpperBound, WorstBound
+from shuffledp.accounting.upper.blanket import (
+    BlanketCrowd,
+    UpperBound,
+    bounds_of_crowds,
+)
 from shuffledp.cover import Cover
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats, Ints
@@ -148,18 +152,16 @@ def chernoff_bounds(
         victims: Positions of the victims' levels, distinct.
         absent: How many of the others may be absent or collude: those who give most.
     """
-    crowds: dict[int, BlanketCrowd] = {}
-    bounds: list[UpperBound] = []
-    for victim, pairs in zip(victims, covers, strict=True):
-        found = []
-        for cover in pairs:
-            gammas = cover.blanket_probabilities
-            if id(gammas) not in crowds:
-                crowds[id(gammas)] = BlanketCrowd(
-                    gammas, counts, victims, absent=absent, tail=0.0
-                )
-            probabilities, people = crowds[id(gammas)].groups(victim)
-            others = people.astype(np.float64)
-            found.append(ChernoffBound(cover, probabilities, others))
-        bounds.append(found[0] if len(found) == 1 else WorstBound(tuple(found)))
-    return bounds
+    return bounds_of_crowds(
+        covers,
+        victims,
+        crowd=lambda gammas: BlanketCrowd(
+            gammas, counts, victims, absent=absent, tail=0.0
+        ),
+        bound=_bound,
+    )
+
+
+def _bound(cover: Cover, crowd: BlanketCrowd, victim: int) -> ChernoffBound:
+    probabilities, people = crowd.groups(victim)
+    return ChernoffBound(cover, probabilities, people.astype(np.float64))
