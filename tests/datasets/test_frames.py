@@ -137,7 +137,7 @@ def test_infinite_and_huge_numbers_of_pandas_stay_what_they_are() -> None:
     assert frame["v"].fill_nan(None).to_list() == numbers
 
 
-def test_times_are_no_categories() -> None:
+def test_times_are_neither_categories_nor_numbers() -> None:
     table = pandas().DataFrame(
         {"v": pandas().to_datetime(["2026-01-01", "2026-01-02"])}
     )
@@ -146,3 +146,5 @@ def test_times_are_no_categories() -> None:
 
     with pytest.raises(DataError, match="not lists or times"):
         categories_of(column, None)
+    with pytest.raises(DataError, match="number, not a date or time, for every person"):
+        numbers_of(column)

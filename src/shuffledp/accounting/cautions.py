@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from shuffledp.accounting.statement import Statement
+from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.numerals import plain
 
 # One value may then be 22,000 times as likely as another after everything is seen.
@@ -49,11 +49,7 @@ def cautions(
                     if level.epsilon_local is not None
                 ),
                 people_caution(num_users),
-                _rare_levels(
-                    [(level.chosen, level.count) for level in main.levels]
-                    if people is None
-                    else people
-                ),
+                _rare_levels(main.levels, people),
             ),
         )
     )
@@ -117,11 +113,15 @@ def people_caution(num_users: int) -> str | None:
     )
 
 
-def _rare_levels(people: Sequence[tuple[float, int]]) -> str | None:
-    rare = [level for level, count in people if count < FEW_AT_A_LEVEL]
+def _rare_levels(
+    stated: Sequence[LevelGuarantee], people: Sequence[tuple[float, int]] | None
+) -> str | None:
+    counts = people or [(level.chosen, level.count) for level in stated]
+    rare = [level for level, count in counts if count < FEW_AT_A_LEVEL]
     if not rare:
         return None
-    if len(rare) > _MOST_LEVELS:
+    # Of very many levels, those that are stated stand for others.
+    if people is None or len(rare) > _MOST_LEVELS:
         return (
             f"Caution: some chose a level that fewer than {FEW_AT_A_LEVEL} people chose: "
             "levels are not hidden, so that they stand out by theirs."

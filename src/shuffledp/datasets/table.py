@@ -222,6 +222,8 @@ def _numbers(column: pl.Series, what: str) -> pl.Series:
     if column.dtype.is_numeric():
         # Databases write 0.5 as a decimal number, which NumPy has not.
         return column.cast(pl.Float64) if column.dtype.is_decimal() else column
+    if column.dtype.is_temporal():
+        raise _expected(f"{what}, not a date or time,", column)
     if column.dtype != pl.String:
         raise _expected(what, column)
     numbers = _parsed(column)
