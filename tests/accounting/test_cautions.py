@@ -106,6 +106,21 @@ def test_levels_of_a_few_are_spoken_of_where_quartiles_are_shown(each: int) -> N
     assert ["stand out" in caution for caution in found] == [True] * (each < 10)
 
 
+def test_levels_of_a_few_among_too_many_to_list_are_spoken_of() -> None:
+    levels, counts = np.linspace(0.1, 3.0, 10_001), np.full(10_001, 20)
+    common = sdp.Population(levels, counts)
+    assert sdp.account(sdp.Frequency(4), common, delta=1e-6).cautions == ()
+
+    counts[7] = 9
+    guarantee = sdp.account(
+        sdp.Frequency(4), sdp.Population(levels, counts), delta=1e-6
+    )
+
+    assert guarantee.people is None
+    assert min(level.count for level in guarantee.levels) == 20
+    assert ["some chose a level" in text for text in guarantee.cautions] == [True]
+
+
 def test_cautions_are_printed_with_the_table() -> None:
     guarantee = sdp.account(
         sdp.Frequency(4), sdp.Population.from_counts({50.0: 300}), delta=1e-6

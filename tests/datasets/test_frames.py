@@ -121,6 +121,8 @@ def test_of_true_and_false_a_mean_is_the_share_of_true() -> None:
     for table in frames({"v": [True, False, True, True]}).values():
         column = read_columns(Frame(table), ["v"])["v"]
         assert numbers_of(column).tolist() == [1.0, 0.0, 1.0, 1.0]
+    texts = pl.Series("v", ["true", "False"])
+    assert numbers_of(texts).tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("other", [{"v": [1]}, [1, 2], 5, np.zeros(3), None])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.asked import Asked, check_either, check_whole
+from shuffledp.accounting.cautions import FEW_AT_A_LEVEL
 from shuffledp.accounting.exposure import SingleMessages, exposures_of, identity_of
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.own import check_own
@@ -143,6 +144,7 @@ def certify(
         people=_listed(people),
         people_digest=digest(people),
         version=__version__,
+        num_rare=int((people.counts < FEW_AT_A_LEVEL).sum()),
     )
 
 

@@ -27,14 +27,16 @@ def cautions(
     *,
     num_users: int,
     people: Sequence[tuple[float, int]] | None,
+    num_rare: int | None = None,
 ) -> tuple[str, ...]:
     """Returns what to beware of in statements about so many people, in sentences.
 
     Args:
         statements: What levels are stated, and what about.
         num_users: How many people there are.
-        people: (level, people) of every level; None if there are too many to list, where
-            the stated levels stand for all.
+        people: (level, people) of every level; None if there are too many to list.
+        num_rare: How many levels fewer than ten people chose, where they are not listed;
+            None if nobody knows, where the stated levels stand for all.
     """
     main = statements[0]
     return tuple(
@@ -49,7 +51,7 @@ def cautions(
                     if level.epsilon_local is not None
                 ),
                 people_caution(num_users),
-                _rare_levels(main.levels, people),
+                _rare_levels(main.levels, people, num_rare),
             ),
         )
     )
@@ -114,11 +116,13 @@ def people_caution(num_users: int) -> str | None:
 
 
 def _rare_levels(
-    stated: Sequence[LevelGuarantee], people: Sequence[tuple[float, int]] | None
+    stated: Sequence[LevelGuarantee],
+    people: Sequence[tuple[float, int]] | None,
+    num_rare: int | None,
 ) -> str | None:
     counts = people or [(level.chosen, level.count) for level in stated]
     rare = [level for level, count in counts if count < FEW_AT_A_LEVEL]
-    if not rare:
+    if not (rare or num_rare):
         return None
     # Of very many levels, those that are stated stand for others.
     if people is None or len(rare) > _MOST_LEVELS:

@@ -1,6 +1,6 @@
 """What the accountant says: for every level, a certified bound and an attack beside it."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.cautions import cautions
@@ -48,6 +48,8 @@ class Guarantee:
         people_digest: SHA-256 of all levels and counts.
         version: Of shuffledp.
         also: Further statements about the same collection.
+        num_rare: How many levels fewer than ten people chose; None in a certificate that
+            was read, which lists levels or does not say.
     """
 
     protocol: Identity
@@ -66,6 +68,7 @@ class Guarantee:
     people_digest: str
     version: str
     also: tuple[Statement, ...] = ()
+    num_rare: int | None = field(default=None, compare=False)
 
     @property
     def certified(self) -> bool:
@@ -107,7 +110,12 @@ class Guarantee:
     @property
     def cautions(self) -> tuple[str, ...]:
         """Numbers that promise little, in sentences: see `accounting.cautions`."""
-        return cautions(self.statements, num_users=self.num_users, people=self.people)
+        return cautions(
+            self.statements,
+            num_users=self.num_users,
+            people=self.people,
+            num_rare=self.num_rare,
+        )
 
     def to_frame(self) -> "pl.DataFrame":
         """Returns all statements as a Polars data frame: a row per statement and level."""

@@ -27,6 +27,7 @@ from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.types import Floats, Ints
 
 _NAMING_TYPES = (pl.String, pl.Boolean, pl.Date)
+_TRUTHS = ["false", "true"]
 _BITS = {"0": 0, "1": 1, "false": 0, "true": 1}
 
 
@@ -129,6 +130,9 @@ def numbers_of(column: pl.Series) -> Floats:
     """
     if column.dtype == pl.Boolean:
         column = column.cast(pl.Int8)
+    elif column.dtype == pl.String and column.str.to_lowercase().is_in(_TRUTHS).all():
+        # As files have them.
+        column = pl.Series(column.name, bits_of(column))
     numbers = _numbers(column, "a finite number").cast(pl.Float64).to_numpy()
     if not np.all(np.isfinite(numbers)):
         raise _expected("a finite number", column)
