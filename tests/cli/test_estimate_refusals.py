@@ -24,7 +24,6 @@ ANSWERS = ("--value", "page", "--level", "epsilon")
         ((*BOUNDS, "--value", "gaps"), "found none in row 2 (the"),
         ((*BOUNDS, "--value", "nan"), "found none in row 2 (the"),
         ((*BOUNDS, "--value", "infinite"), "finite number"),
-        ((*BOUNDS, "--value", "married"), "finite number"),
         ((*BOUNDS, "--level", "age", "--levels", "1"), "to be one of 1"),
         ((*BOUNDS, "--mechanism", "kary-response"), "one-bit"),
         ((*BOUNDS, "--central", "0.5"), "only with --statistic sum"),

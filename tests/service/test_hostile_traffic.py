@@ -279,7 +279,7 @@ def test_no_service_reads_the_time_of_day() -> None:
             # come too slowly are given up by a clock that knows no day: what they hold
             # comes again; so are looks at a database, and waits for its locks.
             # Lines of a log say when they were written, metrics how long commits take.
-            known = {"demo_stage", "operate", "canaries", "workers"}
+            known = {"stage", "operate", "canaries", "workers"}
             known |= {"pace", "looks", "postgres_sessions"}
             known |= {"clock", "events", "collector"}
             assert "time" not in names or path.stem in known, path
