@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import struct
 from dataclasses import replace
 from functools import cache
@@ -239,10 +240,22 @@ def test_records_that_are_no_certificates_are_refused(record: Any) -> None:
         {"assumptions": [1]},
         {"people": [[1.0]]},
         {"people": 3},
+        {"people": [3]},
+        {"people": [["1", 2]]},
+        {"people": [[10**400, 2]]},
+        {"delta": 10**400},
+        {"levels": []},
+        {"levels": [{"slack": 2}]},
+        {"x": 1},
     ],
 )
 def test_certificates_that_say_something_else_are_refused(
     change: dict[str, Any],
 ) -> None:
-    with pytest.raises(DataError, match="Expected"):
+    with pytest.raises(DataError, match="Expected") as caught:
         read_certificate(at_delta().to_dict() | change)
+
+    # In words, and in no words of Python's.
+    said = str(caught.value)
+    assert not re.search(r"Error|Exception|object is|NoneType|argument", said)
+    assert said.endswith(".")

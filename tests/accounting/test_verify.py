@@ -182,7 +182,7 @@ def test_a_changed_certificate_does_not_hold(
 @pytest.mark.parametrize(
     ("tamper", "said"),
     [
-        (_not_a_number, "finite and >= 0"),
+        (_not_a_number, "finite number >= 0"),
         (_bigger_crowd, "digest is different"),
         (_other_digest, "digest is different"),
     ],
@@ -283,7 +283,50 @@ def test_weaker_claims_hold(of_both: str) -> None:
             level["epsilon_central"] *= 1.01
             level["epsilon_central_lower"] *= 0.99
 
-    assert recomputed(record, Twice()).holds
+    found = recomputed(record, Twice())
+    assert found.holds
+    assert len(found.weaker) == 12
+    assert "and 0." in found.weaker[0]
+    assert "is proven; its `slack`" in found.weaker[0]
+
+
+def test_more_caution_than_recomputed_is_refused(of_both: str) -> None:
+    record = json.loads(of_both)
+    honest = recomputed(record, Twice())
+
+    record["levels"][0]["slack"] = 0.3
+
+    (problem,) = recomputed(record, Twice()).problems
+    assert (honest.problems, honest.weaker) == ((), ())
+    assert "of its delta 0.3 is said to be numerical caution" in problem
+
+
+def test_a_certificate_for_a_larger_delta_says_less(of_both: str) -> None:
+    record = json.loads(of_both)
+    for statement in (record, record["also"][0]):
+        statement["delta"] *= 10.0
+        for level in statement["levels"]:
+            level["epsilon_central_lower"] = 0.0
+
+    found = recomputed(record, Twice())
+
+    assert found.holds
+    assert len([line for line in found.weaker if "is proven" in line]) == 6
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"theorem": "x"}, "its theorem is not that of this computation"),
+        ({"numerics": []}, "its numerics are not those of this computation"),
+    ],
+)
+def test_problems_are_said_in_sentences(
+    of_both: str, change: dict[str, Any], said: str
+) -> None:
+    record = json.loads(of_both) | change
+
+    assert recomputed(record, Twice()).problems == (said,)
 
 
 @pytest.mark.parametrize(

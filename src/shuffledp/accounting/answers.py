@@ -132,7 +132,9 @@ class Victims:
     def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
         """Returns the only victim's certified delta, if it is about so large."""
         (upper,) = self._uppers(min(max(about, _SMALLEST), 1e-6))
-        profile = composed_profile(upper, self.times, about)
+        profile: Profile = upper.falling_delta
+        if self.shuffles > 1:
+            profile = composed_profile(upper, self.times, about)
         return min(round_up(profile(epsilon)), 1.0), upper
 
     def _uppers(self, delta: float, *, quick: bool = False) -> list[UpperProfile]:

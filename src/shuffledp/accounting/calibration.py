@@ -1,4 +1,4 @@
-"""Inverse problems: which budgets, how many people, how many rounds meet a central promise.
+"""Inverse problems: the budgets, people and rounds that meet a central promise.
 
 A promise is a central epsilon, at one delta, for the people of every level. Every answer
 is checked: the certified bound was evaluated for the answer itself, and kept the promise.
@@ -7,10 +7,7 @@ mechanisms with one finite set of messages the feasible budgets are downward clo
 everybody's cover shrinks when anybody's budget grows, and this is what "largest" means:
 
 * `largest_budgets`: no level alone can be raised without breaking its own promise; to
-  raise one, another must give way. It is the point at which every promise is used up
-  (`joint`). With unbounded noise, where a small budget spoils the cover of others, there
-  may be none; then the targets themselves are taken as local budgets, and scaled up by
-  one factor.
+  raise one, another must give way (`fitted_budgets`).
 * `largest_scale`, `largest_budget`, `smallest_crowd`, `most_rounds`: the end of an
   interval (`search`).
 """
@@ -18,12 +15,11 @@ everybody's cover shrinks when anybody's budget grows, and this is what "largest
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from shuffledp.accounting.exposure import MAX_TIMES
-from shuffledp.accounting.joint import joint_budgets
+from shuffledp.accounting.fitted_budgets import fitted_budgets, rounded_population
 from shuffledp.accounting.promise import Calibration, Promise
 from shuffledp.accounting.rounds.composed_profile import after_times
 from shuffledp.accounting.search import (
@@ -36,13 +32,8 @@ from shuffledp.accounting.search import (
 from shuffledp.accounting.solve import round_down
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
-from shuffledp.types import Floats, Ints
 
 _SMALLEST_BUDGET = 1e-12
-# Budgets beyond this are not tried where only a common factor is looked for.
-_MOST_SCALED = 8.0
-# With a larger one nearly every message is a value without noise.
-_MOST_USED = 50.0
 
 
 def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibration:
@@ -68,87 +59,15 @@ def largest_budgets(promise: Promise, targets: Mapping[float, int]) -> Calibrati
     crowd = Population.from_counts(dict(targets))  # Checks the counts, too.
     if np.any(np.diff(wanted) < 1e-4 * np.array(wanted[1:])):
         raise InvalidInputError("Expected targets that differ by more than 0.01%.")
-    if not promise.kept(_rounded(np.array(wanted), counts), wanted):
+    if not promise.kept(rounded_population(np.array(wanted), counts), wanted):
         raise CertificationError(
             "Expected a randomizer whose local budgets keep their own values centrally."
         )
     apart = promise.exposure(crowd).mode == "stratified"
-    parts = np.arange(counts.size)[:, None] if apart else np.arange(counts.size)[None]
-    # The bounds of some mechanisms are refused where a budget is very large.
-    for fit in (_used_up, partial(_used_up, most=_MOST_USED), _scaled_targets):
+    for people, goals in fitted_budgets(promise, counts, wanted, apart=apart):
         with suppress(CertificationError):
-            found = _Levels()
-            for part in parts:
-                goals = [wanted[index] for index in part]
-                found.add(fit(promise, counts[part], goals), goals)
-            return promise.answer(*found.answer())
+            return promise.answer(people, goals)
     return promise.answer(crowd, wanted)
-
-
-class _Levels:
-    """Budgets and targets of levels, which may come in parts and in any order."""
-
-    def __init__(self) -> None:
-        self._found: dict[float, tuple[float, int]] = {}
-
-    def add(self, people: Population, targets: Sequence[float]) -> None:
-        """Adds levels; where levels are apart, a larger target may get less."""
-        pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
-        for (budget, count), target in zip(pairs, targets, strict=True):
-            # Two levels of one budget would be one level.
-            while budget in self._found:
-                budget = round_down(budget * (1.0 - 1e-5))
-            self._found[budget] = (target, count)
-
-    def answer(self) -> tuple[Population, list[float]]:
-        """Returns all levels, and their targets in the same order."""
-        counts = {budget: count for budget, (_, count) in self._found.items()}
-        targets = [self._found[budget][0] for budget in sorted(self._found)]
-        return Population.from_counts(counts), targets
-
-
-def _rounded(budgets: Floats, counts: Ints) -> Population:
-    rounded = np.array([round_down(float(budget)) for budget in budgets])
-    return Population(rounded, counts.astype(np.int64))
-
-
-def _used_up(
-    promise: Promise, counts: Ints, wanted: list[float], *, most: float = MAX_BUDGET
-) -> Population:
-    """Returns people whose budgets use up every target of theirs.
-
-    Raises:
-        CertificationError: If they are not found.
-    """
-    least = np.array(wanted)
-    most = max(most, min(1.01 * wanted[-1], MAX_BUDGET))
-    budgets = joint_budgets(promise, counts, wanted, least, most=most)
-    shrink = 1e-6
-    while not promise.kept(_rounded(budgets, counts), wanted):
-        budgets = np.maximum(budgets * (1.0 - shrink), least * (1.0 - shrink))
-        shrink *= 2.0
-        if shrink > 0.5:
-            raise CertificationError("No budgets that use up every target are found.")
-    return _rounded(budgets, counts)
-
-
-def _scaled_targets(promise: Promise, counts: Ints, wanted: list[float]) -> Population:
-    """Returns people with their targets as budgets, scaled up by one factor if that helps.
-
-    Where more noise may give less cover, a common factor is what is left.
-    """
-    targets = np.array(wanted)
-
-    def scaled(factor: float) -> Population:
-        return _rounded(targets * factor, counts)
-
-    factor = largest(
-        lambda factor: largest_excess(promise, scaled(factor), wanted),
-        1.0,
-        max(_MOST_SCALED / wanted[-1], 1.0),
-        1e-3,
-    )
-    return scaled(factor)
 
 
 def largest_budget(
@@ -317,6 +236,7 @@ def most_rounds(
 
 
 def _targets_of(people: Population, targets: Sequence[float]) -> list[float]:
+    """Returns targets as numbers, if there is one for each level."""
     wanted = positive_targets(targets)
     if len(wanted) != people.num_levels:
         raise PopulationError(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, get_args
 
 from shuffledp.accounting.guarantee import FORMAT, Guarantee
@@ -26,6 +27,11 @@ _KEYS = {
     "people_digest",
     "version",
 }
+_STATEMENT = {"about", "levels"}
+_ASKED = {"delta", "epsilon"}
+
+# So much of a file an error repeats.
+_LONGEST = 40
 
 
 def read_certificate(record: object) -> Guarantee:
@@ -36,92 +42,95 @@ def read_certificate(record: object) -> Guarantee:
     """
     if not isinstance(record, Mapping) or record.get("format") != FORMAT:
         raise DataError(f"Expected a certificate of format {FORMAT!r}.")
-    try:
-        return _guarantee(record)
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        OverflowError,
-        InvalidInputError,
-    ) as error:
-        raise DataError(
-            f"Expected a complete certificate; {type(error).__name__} at {error}."
-        ) from error
+    missing, unknown = _KEYS - set(record), set(record) - _KEYS - _STATEMENT - _ASKED
+    _check_keys(missing, unknown)
+    return _guarantee(record)
 
 
 def _guarantee(record: Mapping[str, Any]) -> Guarantee:
     main = {key: value for key, value in record.items() if key not in _KEYS}
-    if not set(record) >= _KEYS:
-        raise ValueError("missing keys")
     if record["certified"] is not True:
-        raise ValueError("certified")
-    identity = Identity.from_record(record["protocol"])
+        raise _unfit("`certified` to be true")
+    try:
+        identity = Identity.from_record(record["protocol"])
+    except InvalidInputError as error:
+        reason = f"{error}".rstrip(".")
+        raise _unfit(f"`protocol` to identify one: {reason}") from error
     if record["protocol_digest"] != identity.digest:
-        raise ValueError("protocol_digest")
-    people = record["people"]
+        raise _unfit("`protocol_digest` to be the SHA-256 of its protocol")
     stated = _statement(main)
-    if not stated.levels:
-        raise ValueError("levels")
     return Guarantee(
         protocol=identity,
         about=stated.about,
-        num_users=_whole(record["num_users"]),
-        absent=_whole(record["absent"]),
-        rounds=_whole(record["rounds"]),
-        coordinates=_whole(record["coordinates"]),
+        num_users=_whole(record, "num_users"),
+        absent=_whole(record, "absent"),
+        rounds=_whole(record, "rounds"),
+        coordinates=_whole(record, "coordinates"),
         delta=stated.delta,
         epsilon=stated.epsilon,
         levels=stated.levels,
-        also=tuple(_statement(entry) for entry in _list(record["also"])),
-        theorem=_text(record["theorem"]),
-        assumptions=tuple(_text(text) for text in _list(record["assumptions"])),
-        numerics=tuple(_text(text) for text in _list(record["numerics"])),
-        people=None
-        if people is None
-        else tuple((_number(level), _whole(count)) for level, count in _list(people)),
-        people_digest=_text(record["people_digest"]),
-        version=_text(record["version"]),
+        also=tuple(_statement(entry) for entry in _list(record, "also")),
+        theorem=_text(record, "theorem"),
+        assumptions=_texts(record, "assumptions"),
+        numerics=_texts(record, "numerics"),
+        people=None if record["people"] is None else _people(record),
+        people_digest=_text(record, "people_digest"),
+        version=_text(record, "version"),
     )
 
 
-def _statement(record: Mapping[str, Any]) -> Statement:
-    asked = "delta" if "delta" in record else "epsilon"
-    if set(record) != {"about", asked, "levels"}:
-        raise ValueError("unknown or missing keys")
-    given = _number(record[asked])
+def _people(record: Mapping[str, Any]) -> tuple[tuple[float, int], ...]:
+    people = []
+    for pair in _list(record, "people"):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise _unfit("`people` to list pairs of a level and a number of people")
+        entry = dict(
+            zip(("a level of `people`", "people of a level"), pair, strict=True)
+        )
+        level, count = entry
+        people.append((_number(entry, level), _whole(entry, count)))
+    return tuple(people)
+
+
+def _statement(record: object) -> Statement:
+    entry = _mapping(record, "also")
+    asked = "delta" if "delta" in entry else "epsilon"
+    wanted = _STATEMENT | {asked}
+    _check_keys(wanted - set(entry), set(entry) - wanted, " in a statement")
+    given = _number(entry, asked)
+    levels = tuple(_level(level, asked, given) for level in _list(entry, "levels"))
+    if not levels:
+        raise _unfit("`levels` to list at least one level")
     return Statement(
-        _text(record["about"]),
+        _text(entry, "about"),
         given if asked == "delta" else None,
         given if asked == "epsilon" else None,
-        tuple(_level(entry, asked, given) for entry in _list(record["levels"])),
+        levels,
     )
 
 
-def _level(entry: Mapping[str, Any], asked: str, given: float) -> LevelGuarantee:
+def _level(record: object, asked: str, given: float) -> LevelGuarantee:
+    entry = _mapping(record, "levels")
     solved = "delta" if asked == "epsilon" else "epsilon"
     chosen = "target" if "target" in entry else "epsilon_local"
     needed = {chosen, "count", "hides_among", "rests_on", "slack"}
     needed |= {f"{solved}_central", f"{solved}_central_lower"}
-    if not needed <= set(entry) <= needed | {"quantile"}:
-        raise ValueError("unknown or missing keys of a level")
-    quantile = entry.get("quantile")
-    slack, choice = _number(entry["slack"]), _number(entry[chosen])
+    _check_keys(needed - set(entry), set(entry) - needed - {"quantile"}, " in a level")
+    slack, choice = _number(entry, "slack"), _number(entry, chosen)
     if slack > 1.0:
-        raise ValueError("slack")
+        raise _unfit("`slack` to be a part, from 0 to 1")
     return LevelGuarantee(
         epsilon_local=choice if chosen == "epsilon_local" else None,
         target=choice if chosen == "target" else None,
-        count=_whole(entry["count"]),
-        hides_among=_whole(entry["hides_among"]),
+        count=_whole(entry, "count"),
+        hides_among=_whole(entry, "hides_among"),
         rests_on=_rests_on(entry["rests_on"]),
         slack=slack,
-        quantile=None if quantile is None else _text(quantile),
+        quantile=None if entry.get("quantile") is None else _text(entry, "quantile"),
         **{
             f"{what}_central{end}": given
             if what == asked
-            else _number(entry[f"{what}_central{end}"])
+            else _number(entry, f"{what}_central{end}")
             for what in ("epsilon", "delta")
             for end in ("", "_lower")
         },
@@ -133,31 +142,65 @@ def _rests_on(value: object) -> RestsOn:
         if value == known:
             found: RestsOn = known
             return found
-    raise ValueError("rests_on")
+    raise _unfit(f"`rests_on` to be one of {', '.join(get_args(RestsOn))}")
 
 
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError("a value that should be a number")
-    number = float(value)
-    if not (math.isfinite(number) and number >= 0.0):
-        raise ValueError("a number that should be finite and >= 0")
-    return number
+def _number(record: Mapping[str, Any], key: str) -> float:
+    value = record[key]
+    # Beyond any double, whole numbers are too large, too.
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with suppress(OverflowError):
+            number = float(value)
+            if math.isfinite(number) and number >= 0.0:
+                return number
+    raise _unfit(f"{_named(key)} to be a finite number >= 0")
 
 
-def _whole(value: object) -> int:
+def _whole(record: Mapping[str, Any], key: str) -> int:
+    value = record[key]
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise TypeError("a value that should be a whole number")
+        raise _unfit(f"{_named(key)} to be a whole number >= 0")
     return value
 
 
-def _list(value: object) -> list[Any]:
+def _list(record: Mapping[str, Any], key: str) -> list[Any]:
+    value = record[key]
     if not isinstance(value, list):
-        raise TypeError("a value that should be a list")
+        raise _unfit(f"`{key}` to be a list")
     return value
 
 
-def _text(value: object) -> str:
+def _mapping(value: object, key: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _unfit(f"`{key}` to list objects with keys")
+    return value
+
+
+def _text(record: Mapping[str, Any], key: str) -> str:
+    value = record[key]
     if not isinstance(value, str):
-        raise TypeError("a value that should be text")
+        raise _unfit(f"`{key}` to be a text")
     return value
+
+
+def _texts(record: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    texts = _list(record, key)
+    if not all(isinstance(text, str) for text in texts):
+        raise _unfit(f"`{key}` to list texts")
+    return tuple(texts)
+
+
+def _check_keys(missing: set[str], unknown: set[str], what: str = "") -> None:
+    """Raises DataError if a key is missing, or one too many."""
+    if missing:
+        raise _unfit(f"the key `{min(missing)}`{what}")
+    if unknown:
+        raise _unfit(f"no key {min(map(str, unknown))[:_LONGEST]!r}{what}")
+
+
+def _named(key: str) -> str:
+    return key if " " in key else f"`{key}`"
+
+
+def _unfit(expected: str) -> DataError:
+    return DataError(f"Expected a complete certificate, and in it {expected}.")

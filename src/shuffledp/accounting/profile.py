@@ -89,9 +89,11 @@ def privacy_profile(
     if level == 0.0:
         return PrivacyProfile(0.0, epsilons, 0.0 * epsilons, 0.0 * epsilons)
     ((certified, attacked),) = victims.profiles(_SHOWN_DELTA)
+    proven = np.array([min(certified(float(epsilon)), 1.0) for epsilon in epsilons])
     return PrivacyProfile(
         float(level),
         epsilons,
-        np.array([min(certified(float(epsilon)), 1.0) for epsilon in epsilons]),
+        # What is certified at an epsilon is certified at every larger one.
+        np.minimum.accumulate(proven),
         np.array([attacked(float(epsilon)) for epsilon in epsilons]),
     )

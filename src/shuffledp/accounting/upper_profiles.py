@@ -18,7 +18,11 @@ from shuffledp.accounting.statement import RestsOn
 from shuffledp.accounting.two_messages.bounds import (
     two_message_bound,
 )
-from shuffledp.accounting.upper.blanket import UpperBound, blanket_bounds
+from shuffledp.accounting.upper.blanket import (
+    UpperBound,
+    WorstBound,
+    blanket_bounds,
+)
 from shuffledp.accounting.upper.chernoff import chernoff_bounds
 from shuffledp.cover import (
     Cover,
@@ -35,6 +39,8 @@ _MOST_EPSILON = 1e6
 # Times the divergence of a normal loss, about, from which on a bound may be caution.
 _FAR_MORE = 1e3
 _NOTHING = 1e-300
+# The part of a bound that may be caution before smaller epsilons are tried.
+_CAUTION = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,16 +52,30 @@ class UpperProfile:
         randomizer: Whose densities bound a message on its own.
         level: The victim's local budget.
         spread: About the standard deviation of the loss that the others leave.
+        directions: The profiles of her pair and of the same pair the other way round, if
+            each shows in half of the shuffles; otherwise none.
     """
 
     bounds: dict[RestsOn, UpperBound]
     randomizer: LocalRandomizer
     level: float
     spread: float
+    directions: tuple["UpperProfile", ...] = ()
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
         return self._least(epsilon)[1]
+
+    def falling_delta(self, epsilon: float) -> float:
+        """Returns the least bound at `epsilon` and at smaller ones, to about 1%.
+
+        They are tried where more than a hundredth of the bound is numerical caution,
+        which may rise with epsilon.
+        """
+        name, found = self._least(epsilon)
+        if epsilon == 0.0 or name == "device" or self.slack(epsilon) <= _CAUTION:
+            return found
+        return self._ladder.least(epsilon, found)
 
     def rests_on(self, epsilon: float) -> RestsOn:
         """Returns the theorem that gives the least bound at `epsilon`."""
@@ -193,13 +213,29 @@ def upper_profiles(
             messages[id(gammas)] = float(gammas @ counts)
         spread = _spread(pairs[0], max(messages[id(gammas)], 1.0))
         found: dict[RestsOn, UpperBound] = {}
+        two = None
         if not quick:
             two = two_message_bound(pairs, crowd.counts, victim, absent=absent)
-            if two is not None:
-                found["two messages"] = two
+        if two is not None:
+            found["two messages"] = two
         found["blanket"] = bound
-        profiles.append(UpperProfile(found, randomizer, level, spread))
+        directions: list[UpperProfile] = []
+        if _show_apart(pairs, randomizer) and isinstance(bound, WorstBound):
+            for pair, alone in enumerate(bound.bounds):
+                parts: dict[RestsOn, UpperBound] = {**found, "blanket": alone}
+                if two is not None:
+                    parts["two messages"] = two.of_pair(pair)
+                directions.append(UpperProfile(parts, randomizer, level, spread))
+        profiles.append(
+            UpperProfile(found, randomizer, level, spread, tuple(directions))
+        )
     return profiles
+
+
+def _show_apart(pairs: tuple[Cover, ...], randomizer: LocalRandomizer) -> bool:
+    """Whether half of the shuffles show one pair, and half its reverse, at most."""
+    half = [cover.shuffles for cover in pairs]
+    return len(half) == 2 and all(2 * (n or 0) == randomizer.changes for n in half)
 
 
 def _spread(cover: Cover, messages: float) -> float:

@@ -10,6 +10,16 @@ from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.errors import DataError
 from shuffledp.population import Population
 
+# What a certificate says in words, and how to say that it is something else.
+_WORDS = {
+    "theorem": "is not that",
+    "assumptions": "are not those",
+    "numerics": "are not those",
+}
+# The part of a delta that is caution is not rounded: on another machine its last digits
+# are others.
+_SLACK, _TINY = 1.0 / 0.99, 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Verification:
@@ -26,12 +36,21 @@ class Verification:
         recomputed: The same question, answered now.
         problems: What the certificate says and the recomputation does not confirm; empty
             if it holds.
+        weaker: Where it states less than the recomputation proves, in sentences. Such a
+            certificate holds, and its numbers are not the best that are known.
         num_levels: How many levels these people have; the certificate may speak of fewer.
+        file: The file that was read, as it was named; None if it was no file.
+        parts: Which certificates of it were read and recomputed, by their keys, such as
+            "certificate"; "all of it" if it is a certificate itself. What stands beside
+            them was not verified. `recomputed` is the first one's.
     """
 
     recomputed: Guarantee
     problems: tuple[str, ...]
     num_levels: int
+    file: str | None = None
+    parts: tuple[str, ...] = ("all of it",)
+    weaker: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -42,7 +61,10 @@ class Verification:
         """Returns plain values, for JSON."""
         return {
             "holds": self.holds,
+            "file": self.file,
+            "parts": list(self.parts),
             "problems": list(self.problems),
+            "weaker": list(self.weaker),
             "num_levels": self.num_levels,
             "num_levels_listed": len(self.recomputed.levels),
             "recomputed": self.recomputed.to_dict(),
@@ -99,7 +121,7 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
         rounds=guarantee.rounds,
         coordinates=guarantee.coordinates,
     )
-    problems = []
+    problems, weaker = [], []
     if guarantee.num_users != people.num_users:
         problems.append(
             f"it says {guarantee.num_users:,} people, and there are {people.num_users:,}"
@@ -109,10 +131,14 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
     pairs = zip(guarantee.statements, recomputed.statements, strict=False)
     for said, found in pairs:
         problems += _compared(said, found)
-    for what in ("theorem", "assumptions", "numerics"):
+        for one, other in zip(said.levels, found.levels, strict=False):
+            weaker += _weaker(one, other)
+    for what, differs in _WORDS.items():
         if getattr(guarantee, what) != getattr(recomputed, what):
-            problems.append(f"its {what} are not those of this computation")
-    return Verification(recomputed, tuple(problems), people.num_levels)
+            problems.append(f"its {what} {differs} of this computation")
+    return Verification(
+        recomputed, tuple(problems), people.num_levels, weaker=tuple(weaker)
+    )
 
 
 def _compared(said: Statement, found: Statement) -> list[str]:
@@ -133,9 +159,15 @@ def _compared(said: Statement, found: Statement) -> list[str]:
 
 def _compared_levels(said: LevelGuarantee, found: LevelGuarantee) -> list[str]:
     name, problems = f"level {said.chosen!r}", []
-    # Not rounded, hence another in the last digits on another machine.
-    if said.slack < 0.99 * found.slack - 1e-9:
-        problems.append(f"{name}: numerical caution is more than {said.slack!r}")
+    # Of another number, it is another part: `_weaker` says so.
+    more = (
+        _numbers(said) == _numbers(found) and said.slack > _SLACK * found.slack + _TINY
+    )
+    if more or said.slack < found.slack / _SLACK - _TINY:
+        problems.append(
+            f"{name}: of its delta {said.slack!r} is said to be numerical caution, and "
+            f"{found.slack!r} is"
+        )
     same = (
         "epsilon_local",
         "target",
@@ -157,3 +189,26 @@ def _compared_levels(said: LevelGuarantee, found: LevelGuarantee) -> list[str]:
         if not claimed <= shown:
             problems.append(f"{name}: no attack shows {lower} {claimed!r}")
     return problems
+
+
+def _weaker(said: LevelGuarantee, found: LevelGuarantee) -> list[str]:
+    """Returns where one level claims less than is confirmed, in sentences."""
+    name, weaker = f"level {said.chosen!r}", []
+    for what in ("epsilon_central", "delta_central"):
+        claimed, proven = getattr(said, what), getattr(found, what)
+        if claimed > proven:
+            weaker.append(
+                f"{name}: it says {what} {claimed!r}, and {proven!r} is proven; its "
+                f"`slack`, {said.slack!r}, was not compared"
+            )
+        lower = f"{what}_lower"
+        claimed, shown = getattr(said, lower), getattr(found, lower)
+        if claimed < shown:
+            weaker.append(
+                f"{name}: it says {lower} {claimed!r}, and attacks show {shown!r}"
+            )
+    return weaker
+
+
+def _numbers(level: LevelGuarantee) -> tuple[float, float]:
+    return level.epsilon_central, level.delta_central

@@ -1,9 +1,11 @@
 """Reports that are shuffled in parts: composition, ceilings and inverse problems."""
 
+import itertools
+
 import mpmath as mp  # type: ignore[import-untyped]
 import pytest
 
-from shuffledp import InvalidInputError, Population, UnaryEncoding, account
+from shuffledp import InvalidInputError, Laplace, Population, UnaryEncoding, account
 from shuffledp.accounting.calibration import (
     largest_budget,
     most_rounds,
@@ -54,6 +56,29 @@ def test_the_profile_of_a_report_ends_at_its_budget() -> None:
         profile.epsilons, profile.certified, profile.attacked, strict=True
     ):
         assert attacked <= certified <= divergence_of_budget(1.0, float(epsilon))
+
+
+def test_bits_keep_what_others_hide_at_the_smallest_delta() -> None:
+    people = Population.from_counts({1.0: 10_000})
+
+    (found,) = account(BITS, people, delta=1e-300).levels
+
+    # Each bit's own numbers reach as far as delta; the device alone is worth 1.
+    assert found.epsilon_central_lower <= found.epsilon_central <= 0.275
+    assert found.rests_on == "two messages"
+
+
+@pytest.mark.slow
+def test_certified_delta_falls_where_caution_is_all_that_is_left() -> None:
+    people, device = Population.from_counts({12.0: 100_000}), Laplace()
+
+    deltas = [
+        account(device, people, epsilon=epsilon).levels[0].delta_central
+        for epsilon in (9.0, 9.5, 10.3, 11.0, 11.9)
+    ]
+
+    for smaller, larger in itertools.pairwise(deltas):
+        assert larger <= 1.01 * smaller
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Divergences under a tilt, against sums of the definition's own terms."""
 
 import math
+from fractions import Fraction
 
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from oracles.bits import Crowd, random_crowd
 
 from shuffledp.accounting.two_messages.bits import BitCrowd, wider
-from shuffledp.accounting.two_messages.tilted import TiltedCrowd, at_data, evaluate
+from shuffledp.accounting.two_messages.tilted import TiltedCrowd
+from shuffledp.accounting.two_messages.tilted_bounds import box_bounds, data_bounds
 from shuffledp.errors import CertificationError
 
 
@@ -24,7 +26,7 @@ def test_data_lie_between_their_two_ends(seed: int) -> None:
     epsilon = float(rng.uniform(0.0, 0.98)) * log_budget(crowd)
 
     tilted = TiltedCrowd(wider(crowd.bits, crowd.counts), epsilon)
-    (lower,), (upper,) = at_data(tilted, holders[None, :].astype(float))
+    (lower,), (upper,) = data_bounds(tilted, holders[None, :].astype(float))
 
     exact = crowd.precise_divergence(holders.tolist(), epsilon)
     assert mp.exp(lower) <= exact * (1 + mp.mpf("1e-12"))
@@ -49,7 +51,7 @@ def test_ten_million_people_who_agree_against_the_beta_function(
         flip,
     )
 
-    (lower,), (upper,) = at_data(
+    (lower,), (upper,) = data_bounds(
         TiltedCrowd(crowd, epsilon), np.array([[float(n) * agree]])
     )
 
@@ -69,7 +71,7 @@ def test_no_data_of_a_box_exceed_its_bound(seed: int) -> None:
     high = rng.integers(low, crowd.counts + 1)
     tilted = TiltedCrowd(wider(crowd.bits, crowd.counts), epsilon)
 
-    (upper,), (doubt,) = evaluate(
+    (upper,), (doubt,) = box_bounds(
         tilted, low[None, :].astype(float), high[None, :].astype(float)
     )
 
@@ -112,7 +114,7 @@ def test_many_people_of_any_chance_are_rounded_outward(
     )
 
     for epsilon in (4e-5, 1e-4, 2e-4):
-        (lower,), (upper,) = at_data(
+        (lower,), (upper,) = data_bounds(
             TiltedCrowd(crowd, epsilon), np.array([[n * holders]])
         )
         chance = mp.mpf(ones) if holders == 0.0 else 1 - mp.mpf(zeros)
@@ -142,3 +144,36 @@ def divergence_of_equal_coins(
 
     # The ratio of neighboring terms is r there; those beside it are no better.
     return max(at(t) for t in (best - 1, best, best + 1))
+
+
+@pytest.mark.parametrize("bands", [1, 64, 256])
+def test_sums_over_bands_are_off_by_no_more_than_is_stated_in_any_order(
+    bands: int,
+) -> None:
+    rng = np.random.default_rng(bands)
+    crowd = BitCrowd(
+        ones=rng.uniform(0.01, 0.4, bands),
+        zeros=rng.uniform(0.01, 0.4, bands),
+        counts=rng.integers(1, 10**7, bands).astype(float),
+        gap=0.4,
+        stray=0.1,
+    )
+    tilted = TiltedCrowd(crowd, 0.01)
+    holders = np.floor(rng.random((20, bands)) * crowd.counts)
+    sizes = np.abs(tilted.low_exponent) + np.abs(tilted.high_exponent)
+
+    exponents = tilted.exponents(holders)
+    for row, exponent in zip(holders, exponents.tolist(), strict=True):
+        products = [
+            Fraction(count) * Fraction(size)
+            for count, size in zip(
+                [*(crowd.counts - row).tolist(), *row.tolist()],
+                [*tilted.low_exponent.tolist(), *tilted.high_exponent.tolist()],
+                strict=True,
+            )
+        ]
+        assert abs(Fraction(exponent) - sum(products)) <= tilted.exponent_error
+
+    # One after the other, a sum of n products may lose n times half a digit.
+    worst = 2 * bands * 2.0**-53 * float(crowd.counts @ sizes)
+    assert tilted.exponent_error >= worst

@@ -74,6 +74,9 @@ class ItemsBounds:
         """Returns a proven upper bound of the divergence if all draws fit."""
         if self.ideal.send_chance == 0.0:
             return 0.0
+        if self.drift > LARGEST_EPSILON:
+            # So many coins that their errors alone could tell everything.
+            return 1.0
         before = math.nextafter(epsilon - 2.0 * self.drift, -math.inf)
         bound = self.ideal.upper(max(before, 0.0)) + max(-before, 0.0)
         return math.exp(self.drift) * (1.0 + _ROUNDING) * bound

@@ -143,10 +143,18 @@ def check_sizes(num_items: int, set_size: int) -> None:
     """Raises InvalidInputError unless there can be sets of this size."""
     check_whole(num_items, "items", least=2)
     check_whole(set_size, "items per set", least=1)
-    if num_items > _MAX_ITEMS or set_size > min(num_items, MAX_SET_SIZE):
+    if num_items > _MAX_ITEMS:
         raise InvalidInputError(
-            f"Expected sets of at most {MAX_SET_SIZE} of at most {_MAX_ITEMS} items, got "
-            f"{set_size} of {num_items}."
+            f"Expected at most {_MAX_ITEMS} items, got {num_items}."
+        )
+    if set_size > num_items:
+        raise InvalidInputError(
+            f"Expected at most {num_items} items per set, as there are no others, got "
+            f"{set_size}."
+        )
+    if set_size > MAX_SET_SIZE:
+        raise InvalidInputError(
+            f"Expected at most {MAX_SET_SIZE} items per set, got {set_size}."
         )
 
 

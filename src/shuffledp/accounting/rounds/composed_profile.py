@@ -7,11 +7,17 @@ response at most (Kairouz, Oh, Viswanath 2015), (e^E - e^epsilon) / (e^E + 1).
 """
 
 import math
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+
+import numpy as np
 
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import (
+    MOST_SHUFFLES,
     LossDistribution,
+    connect_directions,
     loss_distribution,
 )
 from shuffledp.accounting.upper_profiles import Profile, UpperProfile
@@ -21,6 +27,8 @@ from shuffledp.errors import CertificationError
 # A composed loss beyond which probability is charged whole: this part of delta in all.
 _NEGLIGIBLE = 1e-3
 _SMALLEST = 1e-290
+# For deltas below that: no bound of one shuffle is smaller.
+_LEAST = 1e-306
 _MOST_EPSILON = 1e6
 
 
@@ -69,13 +77,22 @@ def total_budget(times: int, level: float) -> float:
     return times * level * (1.0 + 4e-16 * (times > 1))
 
 
-def losses_of(upper: UpperProfile, shuffles: int, delta: float) -> LossDistribution:
-    """Returns what one shuffle reveals, for so many of them and about this delta."""
+def losses_of(
+    upper: UpperProfile, shuffles: int, delta: float, *, smallest: float = _SMALLEST
+) -> LossDistribution:
+    """Returns what one shuffle reveals, for so many of them and about this delta.
+
+    Args:
+        upper: The certified profile of one shuffle.
+        shuffles: How many there are.
+        delta: About the divergence that is asked for.
+        smallest: No smaller divergence of one shuffle is resolved.
+    """
     pure = upper.randomizer.delta_local == 0.0
     return loss_distribution(
         upper.delta,
         ceiling=upper.level if pure else float("inf"),
-        negligible=max(_NEGLIGIBLE * delta / shuffles, _SMALLEST),
+        negligible=max(_NEGLIGIBLE * delta / shuffles, smallest),
     )
 
 
@@ -100,8 +117,58 @@ def composed_profile(upper: UpperProfile, times: int, delta: float) -> Profile:
     shuffles = times * upper.randomizer.changes
     if shuffles == 1:
         return upper.delta
-    losses = losses_of(upper, shuffles, delta)
-    return after_times(upper.randomizer, upper.level, losses, times)
+    smallest = [_SMALLEST]
+    if _NEGLIGIBLE * delta / shuffles < _SMALLEST:
+        # Either may be the better one: finer losses reach farther, with longer chords.
+        smallest.append(_LEAST)
+    profiles: list[Profile] = []
+    for least in smallest:
+        losses = losses_of(upper, shuffles, delta, smallest=least)
+        profiles.append(after_times(upper.randomizer, upper.level, losses, times))
+        least_mass = min(_SMALLEST, max(_NEGLIGIBLE * delta / shuffles, least))
+        profiles += _directions_apart(upper, losses, shuffles, least_mass)
+    return profiles[0] if len(profiles) == 1 else _least_of(profiles)
+
+
+def _directions_apart(
+    upper: UpperProfile, losses: LossDistribution, shuffles: int, least_mass: float
+) -> list[Profile]:
+    """Returns the profile where half of the shuffles show a pair, and half its reverse.
+
+    Args:
+        upper: The certified profile of one shuffle.
+        losses: What one shuffle reveals, whichever it is; its nodes are used again.
+        shuffles: How many there are.
+        least_mass: Of every atom: room for rounding.
+    """
+    if not upper.directions or shuffles > MOST_SHUFFLES:
+        return []
+    nodes = losses.losses[losses.losses.size // 2 :]
+    there, back = (
+        np.array([one.delta(node) for node in nodes.tolist()])
+        for one in upper.directions
+    )
+    pairs = [
+        connect_directions(nodes, *bounds, least_mass=least_mass)
+        for bounds in ((there, back), (back, there))
+    ]
+    parts = [(pair, shuffles // 2) for pair in pairs if pair is not None]
+    return [composed(parts).delta] if len(parts) == len(pairs) else []
+
+
+def _least_of(profiles: Sequence[Profile]) -> Profile:
+    """Returns the least of several proven bounds."""
+
+    def least(epsilon: float) -> float:
+        found = []
+        for profile in profiles:
+            with suppress(CertificationError):
+                found.append(profile(epsilon))
+        if not found:
+            raise CertificationError(f"No proven bound at epsilon {epsilon:g}.")
+        return min(found)
+
+    return least
 
 
 def composed_ceiling(profile: Profile, start: float, delta: float) -> float:

@@ -28,6 +28,11 @@ _COLLINEAR = 1e-9
 # Covers the rounding of a difference of two slopes, as a part of their sum.
 _SLOPES = 1e-13
 _LEAST_MASS = 1e-290
+# Totals of P and Q that differ by more are not rounding. What differs multiplies, over
+# MOST_SHUFFLES of them, the infinite part by less than 1 + _ROOM.
+_CONSISTENT = 1e-13
+MOST_SHUFFLES = 10**6
+_ROOM = 1e-6
 _ULP = 2.3e-16
 
 
@@ -75,7 +80,11 @@ def loss_distribution(
         low, high = (low, middle) if evaluate(middle) <= enough else (middle, high)
     while True:
         losses = np.array(sorted(loss for loss in values if loss <= high))
-        result = connect_dots(losses, np.array([values[x] for x in losses.tolist()]))
+        result = connect_dots(
+            losses,
+            np.array([values[x] for x in losses.tolist()]),
+            least_mass=min(_LEAST_MASS, negligible),
+        )
         # Where a middle is known and was dropped, the profile is straight.
         new = [x for x in _middles_to_add(result) if x not in values]
         new = new[: max(0, _EVALUATIONS - len(values))]
@@ -85,42 +94,102 @@ def loss_distribution(
             evaluate(middle)
 
 
-def connect_dots(losses: Floats, values: Floats) -> LossDistribution:
+def connect_dots(
+    losses: Floats, values: Floats, *, least_mass: float = _LEAST_MASS
+) -> LossDistribution:
     """Returns the pair whose profile is the hull of these points and their mirror images.
 
     Args:
         losses: Nodes, ascending, each >= 0, shape (nodes,).
         values: Upper bounds of the divergence there, shape (nodes,).
+        least_mass: Of every atom: room for rounding.
     """
     if not np.all((values >= 0.0) & np.isfinite(values)):
         raise CertificationError("Expected bounds of the divergence, each >= 0.")
     # The profile falls with epsilon and is at most 1, whether or not its bounds do.
     values = np.minimum.accumulate(np.minimum(values, 1.0))
-    kept: list[int] = []
-    for new in range(losses.size):
-        while kept:
-            fall, rise = _slopes(losses[[*kept[-2:], new]], values[[*kept[-2:], new]])
-            if fall[-2] - rise[-2] > _COLLINEAR * (fall[-2] + rise[-2]):
-                break
-            kept.pop()
-        kept.append(new)
+    kept = _hull(losses, values)
     while len(kept) > 1 and values[kept[-2]] == values[kept[-1]]:
         kept.pop()
     nodes, infinite = losses[kept], float(values[kept[-1]])
     fall, rise = _slopes(nodes, values[kept])
     # Too much mass at E and 1 / E, taken from X = 1, is a spread that keeps the mean. So
     # rounding these upward raises the bound, but not the total over any number of rounds.
-    outer = np.maximum(fall - rise + _SLOPES * (fall + rise), _LEAST_MASS)
+    outer = np.maximum(fall - rise + _SLOPES * (fall + rise), least_mass)
     outer, nodes = outer[nodes > 0.0], nodes[nodes > 0.0]
-    inner = np.maximum(outer * np.exp(-nodes) * (1.0 + 4.0 * _ULP), _LEAST_MASS)
+    inner = np.maximum(outer * np.exp(-nodes) * (1.0 + 4.0 * _ULP), least_mass)
     rest = max(math.fsum([1.0, -infinite, *(-outer), *(-inner)]), 0.0)
     # What rounding `inner` up took away comes back.
-    middle = rest + _ULP * (rest + 8.0 * float(inner.sum())) + losses.size * _LEAST_MASS
+    middle = rest + _ULP * (rest + 8.0 * float(inner.sum())) + losses.size * least_mass
     return LossDistribution(
         losses=np.concatenate([-nodes[::-1], [0.0], nodes]),
         masses=np.concatenate([outer[::-1], [middle], inner]),
         infinite=infinite,
     )
+
+
+def connect_directions(
+    losses: Floats, forward: Floats, backward: Floats, *, least_mass: float
+) -> LossDistribution | None:
+    """Returns a pair (P, Q) from bounds of both of its divergences, each on its own.
+
+    Right of E = 1 the profile is that of (P, Q), left of it the mirror image of that of
+    (Q, P). At E = 1 both are the total variation. The pair may be composed with others
+    MOST_SHUFFLES times.
+
+    Args:
+        losses: Nodes, ascending from 0, shape (nodes,).
+        forward: Upper bounds of the divergence of P from Q there, shape (nodes,).
+        backward: Upper bounds of that of Q from P, shape (nodes,).
+        least_mass: Of every atom: room for rounding.
+
+    Returns:
+        The pair; None if these bounds are not convex at E = 1.
+    """
+    bounds = np.stack([forward, backward])
+    if not np.all((bounds >= 0.0) & np.isfinite(bounds)) or losses[0] != 0.0:
+        raise CertificationError("Expected bounds of the divergence, each >= 0.")
+    # At E = 1 both bound the total variation, and beyond it neither exceeds that.
+    bounds[:, 0] = bounds[:, 0].min()
+    bounds = np.minimum.accumulate(np.minimum(bounds, 1.0), axis=1)
+    outer, extra = np.zeros((2, 2, losses.size))
+    infinite = bounds[:, -1].tolist()
+    for side, values in enumerate(bounds):
+        kept = _hull(losses, values, keep_first=True)
+        fall, rise = _slopes(losses[kept], values[kept])
+        outer[side, kept] = fall - rise
+        extra[side, kept] = _SLOPES * (fall + rise)
+    # The same at E and 1 / E, taken from X = 1, is a spread that keeps both totals.
+    outer = np.maximum(outer + extra.max(axis=0), least_mass)[:, 1:]
+    nodes = losses[1:]
+    inner = np.maximum(outer * np.exp(-nodes) * (1.0 + 4.0 * _ULP), least_mass)
+    rest = [
+        math.fsum([1.0, -infinite[other], *(-inner[side]), *(-outer[other])])
+        for side, other in ((0, 1), (1, 0))
+    ]
+    if not (min(rest) > 0.0 and abs(rest[0] - rest[1]) <= _CONSISTENT):
+        return None
+    middle = max(rest)
+    # What rounding `inner` up took away comes back.
+    middle += _ULP * (middle + 8.0 * float(inner.sum())) + losses.size * least_mass
+    return LossDistribution(
+        losses=np.concatenate([-nodes[::-1], [0.0], nodes]),
+        masses=np.concatenate([outer[1, ::-1], [middle], inner[0]]),
+        infinite=min(infinite[0] * (1.0 + _ROOM), 1.0),
+    )
+
+
+def _hull(losses: Floats, values: Floats, *, keep_first: bool = False) -> list[int]:
+    """Returns the nodes of the lower convex hull, with mirror images or from the first."""
+    kept: list[int] = []
+    for new in range(losses.size):
+        while len(kept) > keep_first:
+            fall, rise = _slopes(losses[[*kept[-2:], new]], values[[*kept[-2:], new]])
+            if fall[-2] - rise[-2] > _COLLINEAR * (fall[-2] + rise[-2]):
+                break
+            kept.pop()
+        kept.append(new)
+    return kept
 
 
 def _slopes(losses: Floats, values: Floats) -> tuple[Floats, Floats]:

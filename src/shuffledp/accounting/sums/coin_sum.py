@@ -17,6 +17,7 @@ from scipy import fft
 from shuffledp.accounting.sums.binomial import deviation
 from shuffledp.accounting.sums.grouping import MAX_GROUPS, grouped_blocks
 from shuffledp.accounting.sums.logarithm import log1p
+from shuffledp.accounting.sums.rounding import sum_rounding
 from shuffledp.types import Complexes, Floats, Ints
 
 _TERMS = 5
@@ -66,7 +67,8 @@ class CoinSum:
         It covers the series that is cut off and the rounding of every coin's logarithm.
         """
         v = np.expm1(z)[:, None]
-        rounding: Floats = 1e-15 * self.mean * np.abs(z) + 1e-15 * np.abs(v[:, 0])
+        unit = 1e-15 + sum_rounding(self.counts.size)
+        rounding: Floats = unit * self.mean * np.abs(z) + 1e-15 * np.abs(v[:, 0])
         if not self.reach.any():
             return rounding
         below = np.abs(1.0 + self.means * v)

@@ -26,7 +26,13 @@ class TwoMessageBound:
     """A bound over all data of a crowd, one for each pair of the victim's values."""
 
     crowds: tuple[BitCrowd, ...]
-    _known: dict[float, list[Found]] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[BitCrowd, float], Found] = field(
+        default_factory=dict, repr=False
+    )
+
+    def of_pair(self, pair: int) -> "TwoMessageBound":
+        """Returns the bound for one of the pairs; what is known is known to both."""
+        return TwoMessageBound((self.crowds[pair],), self._known)
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
@@ -42,13 +48,14 @@ class TwoMessageBound:
         return min(max(1.0 - math.exp(least) / self.delta(epsilon), 0.0), 1.0)
 
     def _found(self, epsilon: float) -> list[Found]:
-        if epsilon not in self._known:
-            self._known[epsilon] = [
-                search(TiltedCrowd(crowd, epsilon))
-                for crowd in self.crowds
-                if not _is_hidden(crowd, epsilon)
-            ]
-        return self._known[epsilon]
+        found = []
+        for crowd in self.crowds:
+            if _is_hidden(crowd, epsilon):
+                continue
+            if (crowd, epsilon) not in self._known:
+                self._known[crowd, epsilon] = search(TiltedCrowd(crowd, epsilon))
+            found.append(self._known[crowd, epsilon])
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.two_messages.tilted import TiltedCrowd, at_data, evaluate
+from shuffledp.accounting.two_messages.tilted import TiltedCrowd
+from shuffledp.accounting.two_messages.tilted_bounds import box_bounds, data_bounds
 from shuffledp.errors import CertificationError
 from shuffledp.types import Floats
 
@@ -98,10 +99,10 @@ class _Boxes:
 
 
 def _evaluated(tilted: TiltedCrowd, low: Floats, high: Floats) -> _Boxes:
-    upper, doubt = evaluate(tilted, low, high)
+    upper, doubt = box_bounds(tilted, low, high)
     points = np.all(low == high, axis=1)
     if points.any():
-        upper[points] = at_data(tilted, low[points])[1]
+        upper[points] = data_bounds(tilted, low[points])[1]
     _check(upper)
     return _Boxes(low, high, upper, doubt)
 
@@ -131,7 +132,7 @@ def _inside(tilted: TiltedCrowd, low: Floats, high: Floats) -> Floats:
 
 
 def _worst_of(tilted: TiltedCrowd, data: Floats) -> Found:
-    lower, upper = at_data(tilted, data)
+    lower, upper = data_bounds(tilted, data)
     _check(upper)
     worst = int(np.argmax(lower))
     return Found(data[worst], float(lower[worst]), float(upper.max()))

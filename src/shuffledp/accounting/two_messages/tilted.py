@@ -6,7 +6,7 @@ others do. With E = e^epsilon, top = gap - (E - 1) q, the divergence is
     max over t of  top P(S = t - 1) - (E - 1) P(S >= t)
   = c max over t of  r P(S = t - 1) - (1 - r) P(S >= t),   c = top + E - 1, r = top / c.
 
-Tilt everybody's coin by e^theta = 1 / r, whatever her value. If K is the logarithm of
+Tilt everybody's coin by e^theta = 1 / r, whatever the value. If K is the logarithm of
 E[e^{theta S}], mu and P_theta mean and law of the tilted sum, and tau = t - mu,
 
     D = c e^{K - theta mu} max over t of
@@ -14,9 +14,8 @@ E[e^{theta S}], mu and P_theta mean and law of the tilted sum, and tau = t - mu,
 
 The best t is one more than the mode of the tilted sum, which is a whole number next to mu
 (Darroch 1964): tau is in (0, 2). The exponent K - theta mu is *linear* in the data. The sum
-hardly depends on them: it is a finite Fourier sum of the tilted law, and how far it may be,
-for all data of a box, from its value in the middle is bounded
-(docs/theory/two-messages.md).
+hardly depends on them: it is a finite Fourier sum of the tilted law, which `tilted_bounds`
+bounds (docs/theory/two-messages.md).
 """
 
 import math
@@ -26,6 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from shuffledp.accounting.sums.logarithm import log1p
+from shuffledp.accounting.sums.rounding import sum_rounding
 from shuffledp.accounting.two_messages.bits import BitCrowd
 from shuffledp.errors import CertificationError
 from shuffledp.types import Complexes, Floats
@@ -35,23 +35,31 @@ _TAIL = 50.0
 # Points of the Fourier sum; the rest is bounded.
 _POINTS = 72
 # Centers of the cells that tau may be in.
-_CELLS = 8
+CELLS = 8
 # Several times what one operation in double precision loses.
 _UNIT = 1e-15
 _MOST_TILT = 300.0
 _MOST_EPSILON = 700.0
-# Beyond this a bound by differences says nothing.
-_FAR_APART = 100.0
 
 
 @dataclass(frozen=True, eq=False)
-class _Grid:
-    """Fourier sums with `size` points, for variances up to a limit.
+class FourierGrid:
+    """The points of a Fourier sum of the tilted law, for variances up to a limit.
 
-    `falls` are 1 - cos of the angles; `ones` and `zeros` what those who rarely, or mostly,
-    send a 1 add to the logarithm of the transform, shape (angles, bands), and `apart` how
-    far they are apart; `points` are the tilt and the angles as complex numbers, `waves` and
-    `shrink` what they turn the centers of the cells of tau into.
+    Attributes:
+        size: How many points there are in all.
+        angles: Those that are summed, shape (angles,).
+        falls: 1 - cos of the angles.
+        ones: What those who rarely send a 1 add to the logarithm of the transform, shape
+            (angles, bands).
+        zeros: The same of those who mostly send a 1.
+        kernel: The factors of the transform in the sum.
+        alias: A bound of what tails beyond the points add.
+        points: The tilt and the angles as complex numbers.
+        apart: How far `ones` and `zeros` are apart.
+        waves: What `points` turn the centers of the cells of tau into.
+        shrink: What the tilt turns their lower ends into.
+        rounding: How far a logarithm of the transform may be off, shape (angles,).
     """
 
     size: float
@@ -65,6 +73,7 @@ class _Grid:
     apart: Floats
     waves: Complexes
     shrink: Floats
+    rounding: Floats
 
 
 class TiltedCrowd:
@@ -107,14 +116,19 @@ class TiltedCrowd:
         self.low_exponent = low_log - self.theta * self.one
         self.high_exponent = high_log + self.theta * self.zero
         sizes = np.abs(low_log) + np.abs(high_log) + self.theta * (self.one + self.zero)
-        self.exponent_error = _UNIT * float(crowd.counts @ sizes)
+        # Data add a second sum over bands to the first.
+        self.unit = _UNIT + sum_rounding(2 * crowd.counts.size + 2)
+        self.exponent_error = self.unit * float(crowd.counts @ sizes)
         self.low_variance = self.one * (1.0 - self.one)
         self.high_variance = self.zero * (1.0 - self.zero)
-        self._grids: dict[int, _Grid] = {}
+        self.variance_error = self.unit * float(
+            crowd.counts @ (self.low_variance + self.high_variance)
+        )
+        self._grids: dict[int, FourierGrid] = {}
 
     @cached_property
     def rise(self) -> Floats:
-        """By how much the exponent grows with each holder, shape (bands,)."""
+        """The growth of the exponent with each holder, shape (bands,)."""
         found: Floats = self.high_exponent - self.low_exponent
         return found
 
@@ -136,13 +150,13 @@ class TiltedCrowd:
         found: Floats = base + holders @ (1.0 - self.zero - self.one)
         return found
 
-    def grid(self, scale: int) -> _Grid:
+    def grid(self, scale: int) -> FourierGrid:
         """Returns the Fourier sum for variances up to 2^scale."""
         if scale not in self._grids:
             self._grids[scale] = self._prepared(2.0**scale)
         return self._grids[scale]
 
-    def _prepared(self, variance: float) -> _Grid:
+    def _prepared(self, variance: float) -> FourierGrid:
         # Bernstein: P(|S - mu| >= reach) <= 2 e^-50.
         reach = math.ceil(
             _TAIL / 3.0 + math.sqrt((_TAIL / 3.0) ** 2 + 2.0 * _TAIL * variance)
@@ -161,9 +175,9 @@ class TiltedCrowd:
         kernel = step * np.expm1(-z * length) / np.expm1(-z)
         falls = 2.0 * np.sin(0.5 * angles) ** 2
         alias = 8.0 * math.exp(-_TAIL)
-        half = 1.0 / _CELLS
-        centers = half * (2.0 * np.arange(_CELLS) + 1.0)
-        return _Grid(
+        half = 1.0 / CELLS
+        centers = half * (2.0 * np.arange(CELLS) + 1.0)
+        return FourierGrid(
             size,
             angles,
             falls,
@@ -175,121 +189,6 @@ class TiltedCrowd:
             apart=np.abs(zeros - ones),
             waves=np.exp(-np.multiply.outer(z, centers)),
             shrink=np.exp(-self.theta * (centers - half)),
+            rounding=_UNIT * angles * float(self.crowd.counts @ (self.one + self.zero))
+            + self.unit * ((np.abs(ones) + np.abs(zeros)) @ self.crowd.counts),
         )
-
-
-def evaluate(tilted: TiltedCrowd, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Bounds the divergence of all data between two corners of each box.
-
-    Args:
-        tilted: The crowd.
-        low: Least holders in each band, shape (boxes, bands).
-        high: Most of them, shape (boxes, bands).
-
-    Returns:
-        The logarithm of a bound for each box, shape (boxes,), and by how much each band
-        loosens it, shape (boxes, bands).
-    """
-    middle, radius = 0.5 * (low + high), 0.5 * (high - low)
-    falls = tilted.high_variance < tilted.low_variance
-    most = tilted.variances(np.where(falls, low, high))
-    least = tilted.variances(np.where(falls, high, low))
-    exponent = tilted.exponents(np.where(tilted.rise > 0.0, high, low))
-    scales = np.ceil(np.log2(np.maximum(most, 1.0) * (1.0 + 1e-9))).astype(np.int64)
-    upper = np.empty(len(low))
-    doubt = np.empty(low.shape)
-    for scale in set(scales.tolist()):
-        rows = scales == scale
-        grid = tilted.grid(scale)
-        sums, parts = _worst_sum(tilted, grid, middle[rows], radius[rows], least[rows])
-        upper[rows] = np.log(np.maximum(sums, 1e-300))
-        doubt[rows] = parts / np.maximum(sums, 1e-300)[:, None]
-    upper += tilted.log_scale + exponent + tilted.exponent_error + 1e-12
-    doubt += 2.0 * radius * np.abs(tilted.rise)
-    return upper, doubt
-
-
-def _amplitudes(
-    tilted: TiltedCrowd, grid: _Grid, holders: Floats
-) -> tuple[Complexes, Floats]:
-    """Returns the tilted law's transform about its mean, and its rounding error."""
-    counts = tilted.crowd.counts
-    logs = (counts - holders) @ grid.ones.T + holders @ grid.zeros.T
-    return np.exp(logs), _UNIT * grid.angles * float(
-        counts @ (tilted.one + tilted.zero)
-    )
-
-
-def _worst_sum(
-    tilted: TiltedCrowd, grid: _Grid, middle: Floats, radius: Floats, least: Floats
-) -> tuple[Floats, Floats]:
-    """Returns the largest sum for any data of each box, and what each band adds to it."""
-    amplitudes, rounding = _amplitudes(tilted, grid, middle)
-    moved = radius @ grid.apart.T + rounding
-    terms = amplitudes * grid.kernel
-    sizes = np.abs(terms)
-    # |e^a - e^b| <= |e^b| (e^|a - b| - 1), and the least variance limits |e^a|.
-    decay = np.exp(-np.multiply.outer(least, grid.falls))
-    near = np.where(moved < _FAR_APART, np.expm1(np.minimum(moved, _FAR_APART)), np.inf)
-    farthest = np.minimum(sizes * near, sizes + decay * np.abs(grid.kernel))
-    scale = 2.0 / grid.size
-    error = scale * (farthest.sum(axis=1) + 1e-13 * sizes.sum(axis=1)) + grid.alias
-    if grid.angles.size < (grid.size - 1.0) / 2.0:
-        # The points left out; the kernel never exceeds 4.
-        error += 4.0 * decay[:, -1]
-    half, z = 1.0 / _CELLS, grid.points
-    values = scale * (terms @ grid.waves).real
-    slopes = scale * np.abs(((terms * z) @ grid.waves).real)
-    bend = scale * (sizes @ np.abs(z) ** 2)
-    cells = values + half * slopes
-    cells += np.multiply.outer(error + 0.5 * half**2 * bend, grid.shrink)
-    return cells.max(axis=1), scale * radius * (sizes @ grid.apart)
-
-
-def at_data(tilted: TiltedCrowd, holders: Floats) -> tuple[Floats, Floats]:
-    """Returns logarithms of a lower and an upper bound at each row of data.
-
-    Args:
-        tilted: The crowd.
-        holders: How many people of each band hold the likelier value, whole numbers,
-            shape (data, bands).
-    """
-    variances = tilted.variances(holders)
-    scales = np.ceil(np.log2(np.maximum(variances, 1.0) * (1.0 + 1e-9)))
-    lower, upper = np.empty(len(holders)), np.empty(len(holders))
-    for scale in set(scales.astype(np.int64).tolist()):
-        rows = scales == scale
-        ends = _sums_at(tilted, tilted.grid(scale), holders[rows], variances[rows])
-        lower[rows], upper[rows] = np.log(np.maximum(ends, 1e-300))
-    exponent = tilted.log_scale + tilted.exponents(holders)
-    slack = tilted.exponent_error + 1e-12
-    # Where nothing is left of a sum, the logarithm is that of nothing.
-    lower = np.where(lower > -690.0, lower + exponent - slack - 1e-9, -np.inf)
-    return lower, upper + exponent + slack
-
-
-def _sums_at(
-    tilted: TiltedCrowd, grid: _Grid, holders: Floats, variances: Floats
-) -> Floats:
-    """Returns lower and upper ends of the sum at the best t, shape (2, data)."""
-    amplitudes, rounding = _amplitudes(tilted, grid, holders)
-    terms = amplitudes * grid.kernel
-    sizes = np.abs(terms)
-    z = grid.points
-    means = tilted.means(holders)
-    # The mean itself is rounded.
-    blur = _UNIT * (float(tilted.crowd.counts @ (tilted.one + 1.0)) + 1.0)
-    scale = 2.0 / grid.size
-    error = grid.alias + scale * (
-        sizes @ (np.expm1(rounding) + 1e-13 + blur * np.abs(z))
-    )
-    if grid.angles.size < (grid.size - 1.0) / 2.0:
-        error += 4.0 * np.exp(-variances * grid.falls[-1])
-    # The mode lies next to the mean, and the best t one above it.
-    first, last = np.floor(means - blur) + 1.0, np.ceil(means + blur) + 1.0
-    tau = np.minimum(first + np.array([[0.0], [1.0], [2.0]]), last) - means
-    waves = np.exp(-np.multiply.outer(tau, z))
-    values = scale * (terms * waves).real.sum(axis=2)
-    doubt = error * np.exp(-tilted.theta * tau)
-    ends: Floats = np.stack([values - doubt, values + doubt]).max(axis=1)
-    return ends

@@ -17,6 +17,7 @@ blanket messages of any other kind `few_messages` adds up the first summands.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -180,7 +181,7 @@ def bounds_of_crowds(
             if id(gammas) not in crowds:
                 crowds[id(gammas)] = crowd(gammas)
             found.append(bound(cover, crowds[id(gammas)], victim))
-        bounds.append(found[0] if len(found) == 1 else _Worst(tuple(found)))
+        bounds.append(found[0] if len(found) == 1 else WorstBound(tuple(found)))
     return bounds
 
 
@@ -219,17 +220,21 @@ class _First:
             return self._other.slack(epsilon)
 
 
-class _Worst:
-    """The largest of the bounds for several pairs of values."""
+@dataclass(frozen=True, eq=False)
+class WorstBound:
+    """The largest of the bounds for several pairs of values.
 
-    def __init__(self, bounds: tuple[UpperBound, ...]) -> None:
-        self._bounds = bounds
+    Attributes:
+        bounds: One for each pair, in the order of the covers.
+    """
+
+    bounds: tuple[UpperBound, ...]
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        return max(bound.delta(epsilon) for bound in self._bounds)
+        return max(bound.delta(epsilon) for bound in self.bounds)
 
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is numerical caution."""
-        largest = max(self._bounds, key=lambda bound: bound.delta(epsilon))
+        largest = max(self.bounds, key=lambda bound: bound.delta(epsilon))
         return largest.slack(epsilon)

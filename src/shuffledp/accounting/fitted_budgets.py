@@ -1,0 +1,118 @@
+"""Local budgets that use up a central target of every level.
+
+The largest budgets are those at which every promise is used up (`joint`). With unbounded
+noise, where a small budget spoils the cover of others, there may be none; then the targets
+themselves are taken as local budgets, and scaled up by one factor.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from shuffledp.accounting.joint import joint_budgets
+from shuffledp.accounting.promise import Promise
+from shuffledp.accounting.search import largest, largest_excess
+from shuffledp.accounting.solve import round_down
+from shuffledp.errors import CertificationError
+from shuffledp.population import MAX_BUDGET, Population
+from shuffledp.types import Floats, Ints
+
+# Budgets beyond this are not tried where only a common factor is looked for.
+_MOST_SCALED = 8.0
+# With a larger one nearly every message is a value without noise.
+_MOST_USED = 50.0
+
+
+def fitted_budgets(
+    promise: Promise, counts: Ints, wanted: list[float], *, apart: bool
+) -> Iterator[tuple[Population, list[float]]]:
+    """Yields people with the largest budgets found, by each way that finds some.
+
+    Args:
+        promise: Protocol and delta, which keep budgets that are the targets themselves.
+        counts: People of each level, shape (levels,).
+        wanted: Central target of each level, increasing.
+        apart: Whether people hide among their own level only.
+
+    Yields:
+        People, and the targets of their levels in the same order.
+    """
+    parts = np.arange(counts.size)[:, None] if apart else np.arange(counts.size)[None]
+    # The bounds of some mechanisms are refused where a budget is very large.
+    for fit in (_used_up, partial(_used_up, most=_MOST_USED), _scaled_targets):
+        found = _Levels()
+        try:
+            for part in parts:
+                goals = [wanted[index] for index in part]
+                found.add(fit(promise, counts[part], goals), goals)
+        except CertificationError:
+            continue
+        yield found.answer()
+
+
+class _Levels:
+    """Budgets and targets of levels, added in parts and in any order."""
+
+    def __init__(self) -> None:
+        self._found: dict[float, tuple[float, int]] = {}
+
+    def add(self, people: Population, targets: Sequence[float]) -> None:
+        """Adds levels; where levels are apart, a larger target may get less."""
+        pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
+        for (budget, count), target in zip(pairs, targets, strict=True):
+            # Two levels of one budget would be one level.
+            while budget in self._found:
+                budget = round_down(budget * (1.0 - 1e-5))
+            self._found[budget] = (target, count)
+
+    def answer(self) -> tuple[Population, list[float]]:
+        """Returns all levels, and their targets in the same order."""
+        counts = {budget: count for budget, (_, count) in self._found.items()}
+        targets = [self._found[budget][0] for budget in sorted(self._found)]
+        return Population.from_counts(counts), targets
+
+
+def rounded_population(budgets: Floats, counts: Ints) -> Population:
+    """Returns people with these budgets, rounded down, shapes (levels,)."""
+    rounded = np.array([round_down(float(budget)) for budget in budgets])
+    return Population(rounded, counts.astype(np.int64))
+
+
+def _used_up(
+    promise: Promise, counts: Ints, wanted: list[float], *, most: float = MAX_BUDGET
+) -> Population:
+    """Returns people whose budgets use up every target of theirs.
+
+    Raises:
+        CertificationError: If they are not found.
+    """
+    least = np.array(wanted)
+    most = max(most, min(1.01 * wanted[-1], MAX_BUDGET))
+    budgets = joint_budgets(promise, counts, wanted, least, most=most)
+    shrink = 1e-6
+    while not promise.kept(rounded_population(budgets, counts), wanted):
+        budgets = np.maximum(budgets * (1.0 - shrink), least * (1.0 - shrink))
+        shrink *= 2.0
+        if shrink > 0.5:
+            raise CertificationError("No budgets that use up every target are found.")
+    return rounded_population(budgets, counts)
+
+
+def _scaled_targets(promise: Promise, counts: Ints, wanted: list[float]) -> Population:
+    """Returns people with their targets as budgets, scaled up by one factor if that helps.
+
+    Where more noise may give less cover, a common factor is what is left.
+    """
+    targets = np.array(wanted)
+
+    def scaled(factor: float) -> Population:
+        return rounded_population(targets * factor, counts)
+
+    factor = largest(
+        lambda factor: largest_excess(promise, scaled(factor), wanted),
+        1.0,
+        max(_MOST_SCALED / wanted[-1], 1.0),
+        1e-3,
+    )
+    return scaled(factor)

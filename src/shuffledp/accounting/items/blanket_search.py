@@ -1,0 +1,201 @@
+"""The search for the blanket with which the error is smallest.
+
+Blankets are compared by estimated chances to send (`estimate`), which are quick; the
+chances that `send_chances` and `improved` return are certified.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from shuffledp.accounting.items.calibration import (
+    largest_send_chance,
+    smallest_blanket,
+)
+from shuffledp.accounting.items.cut import CUT_SHARE, smallest_report
+from shuffledp.accounting.items.estimate import estimated_mean, estimated_send_chance
+from shuffledp.accounting.items.expected_error import items_mean_squared_error
+from shuffledp.accounting.items.exposure import blanket_mean
+from shuffledp.accounting.items.profile import LARGEST_MEAN, SMALLEST_MEAN
+from shuffledp.accounting.solve import round_down
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+
+# Blankets of the first grid, and the smallest of them as a part of the largest kink.
+_GRID = 17
+_LOWEST = 1e-4
+# Blankets closer than this, in logarithms, to one that lets a target send all become it.
+_SNAP = 2e-3
+# By how much a neighboring blanket must reduce the error.
+_WORTH = 0.01
+
+
+@dataclass(frozen=True)
+class BlanketSearch:
+    """A search for the blanket with the smallest error.
+
+    Attributes:
+        people: How many people ask for each target.
+        num_items: d.
+        set_size: s.
+        delta: In [1e-30, 1).
+        honest: People who surely send their blanket messages, the victim included.
+    """
+
+    people: Population
+    num_items: int
+    set_size: int
+    delta: float
+    honest: int
+
+    @property
+    def _goal(self) -> float:
+        """The delta that is left for what is not cut off."""
+        return (1.0 - CUT_SHARE) * self.delta
+
+    def _estimated_error(self, log_blanket: float) -> float:
+        """Returns about the error that a blanket allows, with estimated chances."""
+        m = math.exp(log_blanket)
+        mean = blanket_mean(m, self.num_items, self.honest)
+        chances, guess = [], 1e-3
+        for target in self.people.epsilons.tolist():
+            if target > 0.0:
+                # Targets ascend, and so do chances.
+                guess = estimated_send_chance(
+                    mean, self.set_size, target, self._goal, guess
+                )
+            chances.append(guess if target > 0.0 else 0.0)
+        return self._squared_error(m, chances)
+
+    def best(self, most: float) -> tuple[float, bool]:
+        """Returns the best blanket up to `most`, and whether `most` kept it smaller.
+
+        Args:
+            most: Blanket messages per person; infinity for no limit.
+
+        Raises:
+            InvalidInputError: If nobody asks for more than 0, or `most` is too small.
+        """
+        targets = [t for t in self.people.epsilons.tolist() if t > 0.0]
+        if not targets:
+            raise InvalidInputError("Expected somebody who asks for more than 0.")
+        unit = math.log(self.num_items / self.honest)
+        # More blanket than lets a target send everything brings that target nothing more.
+        kinks = [
+            math.log(estimated_mean(1.0, self.set_size, target, self._goal)) + unit
+            for target in targets
+        ]
+        low, high = (math.log(bound) + unit for bound in (SMALLEST_MEAN, LARGEST_MEAN))
+        low += 1e-3
+        high = min(high - 1e-3, math.log(most))
+        if high < low:
+            raise InvalidInputError("Expected larger reports: no blanket fits in.")
+        points = {*np.linspace(max(kinks) + math.log(_LOWEST), max(kinks), _GRID)}
+        points = {float(x) for x in points | {*kinks, high} if low <= x <= high}
+        grid = sorted(points | ({low} if len(points) == 1 else set()))
+        errors = [self._estimated_error(x) for x in grid]
+        at = int(np.argmin(errors))
+        ends = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
+        found = minimize_scalar(
+            self._estimated_error,
+            bounds=ends,
+            method="bounded",
+            options={"xatol": 1e-3},
+        )
+        log = float(found.x) if found.fun < errors[at] else grid[at]
+        limited = math.isfinite(most) and log > high - _SNAP
+        for kink, target in zip(kinks, targets, strict=True):
+            if abs(log - kink) < _SNAP:
+                exact = self._blanket_to_send_all(target)
+                if exact <= most:
+                    return exact, False
+        return round_down(math.exp(min(log, high))), limited
+
+    def blanket_for(self, max_messages: int) -> float:
+        """Returns about the largest blanket that fits into so many messages."""
+        epsilon = float(self.people.epsilons[-1])
+        low, high = 1e-12, float(max_messages)
+        while high > low * (1.0 + 1e-6):
+            middle = math.sqrt(low * high)
+            size = smallest_report(
+                middle,
+                self.set_size,
+                honest=self.honest,
+                epsilon=epsilon,
+                delta=self.delta,
+            )
+            low, high = (middle, high) if size <= max_messages else (low, middle)
+        return low
+
+    def send_chances(self, blanket: float) -> list[float]:
+        """Returns the largest chance to send that keeps each target, certified."""
+        size = smallest_report(
+            blanket,
+            self.set_size,
+            honest=self.honest,
+            epsilon=float(self.people.epsilons[-1]),
+            delta=self.delta,
+        )
+        return [
+            0.0
+            if target == 0.0
+            else largest_send_chance(
+                target,
+                self.delta,
+                num_items=self.num_items,
+                set_size=self.set_size,
+                honest=self.honest,
+                blanket=blanket,
+                report_size=size,
+            )
+            for target in self.people.epsilons.tolist()
+        ]
+
+    def improved(
+        self, blanket: float, chances: list[float], most: float
+    ) -> tuple[float, list[float]]:
+        """Returns a larger blanket that lets one more target send all, if it is better.
+
+        Estimated chances near 1 have several solutions: a search may stop beside such a
+        blanket, where coins cost more than its noise does.
+
+        Args:
+            blanket: That was found.
+            chances: To send, of each target, with that blanket; at least one below 1.
+            most: The largest blanket that is allowed.
+
+        Returns:
+            The better blanket, and its chances to send.
+        """
+        best, found = self._squared_error(blanket, chances), (blanket, chances)
+        limited = zip(self.people.epsilons.tolist(), chances, strict=True)
+        # Of those that cannot send everything, the most liberal needs the least more.
+        target = max(target for target, chance in limited if chance < 1.0)
+        if target == 0.0:
+            return found
+        more = self._blanket_to_send_all(target)
+        if more <= most:
+            tried = self.send_chances(more)
+            if self._squared_error(more, tried) < (1.0 - _WORTH) * best:
+                return more, tried
+        return found
+
+    def _blanket_to_send_all(self, target: float) -> float:
+        return smallest_blanket(
+            target,
+            self.delta,
+            num_items=self.num_items,
+            set_size=self.set_size,
+            honest=self.honest,
+        )
+
+    def _squared_error(self, blanket: float, chances: list[float]) -> float:
+        return items_mean_squared_error(
+            self.people,
+            chances,
+            num_items=self.num_items,
+            set_size=self.set_size,
+            blanket=blanket,
+        )

@@ -1,0 +1,53 @@
+"""The error to expect of estimated shares of items.
+
+With D = n_1 lambda_1 + ... + n_K lambda_K, an item held by a share f of people, and targets
+that have nothing to do with sets, the estimate (C - n m / d) / D has the variance
+
+    ( n f mean lambda (1 - lambda) + f (1 - f) var(lambda) n^2 / (n - 1) + n m / d ) / D^2
+
+(means over people): who sends, who happened to choose which target, and blanket messages.
+Its mean over items is largest, whatever the data, where sets are full and all items equally
+common, f = s / d.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shuffledp.accounting.items.parameters import check_chance
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+
+
+def items_mean_squared_error(
+    people: Population,
+    send_chances: Sequence[float],
+    *,
+    num_items: int,
+    set_size: int,
+    blanket: float,
+) -> float:
+    """Returns the predicted squared error of a share, the mean over items.
+
+    Args:
+        people: How many people ask for each target.
+        send_chances: lambda of each target, in [0, 1].
+        num_items: d.
+        set_size: s.
+        blanket: m.
+
+    Raises:
+        InvalidInputError: If nobody sends anything.
+    """
+    chances = np.array([check_chance(chance) for chance in send_chances])
+    counts = people.counts.astype(np.float64)
+    n, f = float(counts.sum()), set_size / num_items
+    signal = float(counts @ chances)
+    if signal <= 0.0:
+        raise InvalidInputError(
+            "Expected somebody who sends items: with targets of 0 there is only noise."
+        )
+    coins = float(counts @ (chances * (1.0 - chances))) / n
+    spread = float(counts @ (chances - signal / n) ** 2) / n
+    variance = n * f * coins + f * (1.0 - f) * spread * n * n / max(n - 1.0, 1.0)
+    return (variance + n * blanket / num_items) / signal**2
