@@ -8,8 +8,8 @@ from oracles.broken_devices import rounded_laplace, rounding_leak
 from scipy.stats import binomtest
 
 import shuffledp as sdp
+from shuffledp.audit.pairs import audited_pairs
 from shuffledp.audit.plan import plan_audit
-from shuffledp.audit.randomizer import audited_pairs
 from shuffledp.audit.result import Pair, breaks
 from shuffledp.audit.target import CallableTarget
 from shuffledp.errors import InvalidInputError

@@ -10,14 +10,17 @@ from oracles import broken_devices
 import shuffledp as sdp
 from shuffledp.audit.dependence import dependence, neighbors_alike
 from shuffledp.audit.messages import as_messages
+from shuffledp.audit.neighbors import neighbors
 from shuffledp.audit.plan import plan_audit
+from shuffledp.audit.randomizer import audit_randomizer
 from shuffledp.audit.repeats import AGAIN, FORK, RESTART, repeats
-from shuffledp.audit.result import Outcome
+from shuffledp.audit.result import Outcome, Verdict
 from shuffledp.audit.target import CallableTarget, callable_target
 from shuffledp.audit.timing import exchanged, timing
 
 PLAN = plan_audit([0, 3], [1.0])
 BROKEN, FINE = Outcome.BROKEN, Outcome.FINE
+DEPENDENT = Outcome.DEPENDENT
 NOT_APPLICABLE = Outcome.NOT_APPLICABLE
 
 # None can be pickled; one draws the same in forks, the others leave forks or any other
@@ -41,10 +44,16 @@ def make():
     def gone(values, levels):
         return client(values, levels) if "pytest" in sys.modules else os._exit(0)
 
-    return client, shy, gone
+    fixed = np.random.default_rng(7)
+
+    def seeded(values, levels, rng):
+        rng.integers(4, size=len(values))
+        return fixed.integers(4, size=len(values))
+
+    return client, shy, gone, seeded
 
 
-client, shy, gone = make()
+client, shy, gone, seeded = make()
 """
 
 
@@ -70,6 +79,13 @@ def test_seeds_that_repeat_are_found_where_they_do(
     assert repeated(box) == {AGAIN: again, RESTART: restart, FORK: fork}
 
 
+def test_boxes_that_draw_as_documented_are_asked_in_other_processes() -> None:
+    # integers(4, size=n) is a call of NumPy's generators only.
+    found = repeated(broken_devices.response)
+
+    assert found == {AGAIN: FINE, RESTART: FINE, FORK: FINE}
+
+
 def test_messages_that_hardly_vary_say_nothing_of_seeds() -> None:
     found = repeated(lambda values, levels: values)
 
@@ -88,6 +104,7 @@ def test_what_cannot_be_sent_to_another_process_is_asked_in_this_one_only() -> N
     ("name", "restart", "fork"),
     [
         ("client", FINE, BROKEN),
+        ("seeded", BROKEN, BROKEN),
         ("shy", NOT_APPLICABLE, NOT_APPLICABLE),
         ("gone", NOT_APPLICABLE, NOT_APPLICABLE),
     ],
@@ -112,13 +129,13 @@ def test_what_has_a_name_is_imported_anew_in_another_process(
 @pytest.mark.parametrize(
     ("box", "outcome"),
     [
-        (broken_devices.memoized_coin, BROKEN),
+        (broken_devices.memoized_coin, DEPENDENT),
         (broken_devices.response, FINE),
         (broken_devices.rounded_laplace, FINE),
-        (lambda v, e, rng: np.repeat(rng.normal(size=v.size // 2), 2), BROKEN),
+        (lambda v, e, rng: np.repeat(rng.normal(size=v.size // 2), 2), DEPENDENT),
         (
             lambda v, e, rng: np.convolve(rng.normal(size=v.size + 1), [1, 1], "valid"),
-            BROKEN,
+            DEPENDENT,
         ),
     ],
 )
@@ -129,6 +146,52 @@ def test_messages_that_depend_on_the_one_before_are_found(
     target, rng = CallableTarget(box, "a box"), np.random.default_rng(2)
 
     assert dependence(target, PLAN, alpha=1e-3, rng=rng).outcome is outcome
+
+
+def previous_in_clear(values: Any, levels: Any, rng: Any) -> Any:
+    """A right message, and what the person before holds."""
+    sent = broken_devices.response(values, levels, rng)
+    return np.column_stack([sent, np.roll(values, 1)])
+
+
+def public_seed(values: Any, levels: Any, rng: Any) -> Any:
+    """Right: values are shifted by a public number that changes every 100 messages."""
+    seeds = np.repeat(rng.integers(4, size=values.size // 100 + 1), 100)[: values.size]
+    sent = broken_devices.response((values + seeds) % 4, levels, rng)
+    return np.column_stack([seeds, sent])
+
+
+@pytest.mark.parametrize(
+    ("box", "outcome"),
+    [
+        (previous_in_clear, BROKEN),
+        (broken_devices.memoized_coin, BROKEN),
+        (broken_devices.response, FINE),
+        (public_seed, FINE),
+        (lambda v, e, rng: [f"{'ab'[int(x == 3)]}" for x in np.roll(v, 1)], BROKEN),
+        (lambda v, e, rng: [{int(x), 9} for x in np.roll(v, -1)], BROKEN),
+    ],
+    ids=["previous", "coin", "response", "seed", "texts", "sets"],
+)
+def test_what_neighbors_messages_tell_breaks_the_promise(
+    box: Any, outcome: Outcome
+) -> None:
+    target, rng = CallableTarget(box, "a box"), np.random.default_rng(8)
+    few = plan_audit([0, 3], [1.0], samples=4_000)
+
+    found = neighbors(target, few, alpha=1e-4, rng=rng)
+
+    assert found.outcome is outcome
+
+
+def test_a_right_box_whose_messages_depend_is_not_called_broken() -> None:
+    few = plan_audit([0, 3], [1.0], samples=8_000)
+    target = CallableTarget(public_seed, "a box")
+
+    found = audit_randomizer(target, few, rng=np.random.default_rng(9))
+
+    assert found.verdict is Verdict.NOTHING_FOUND
+    assert DEPENDENT in [behavior.outcome for behavior in found.behaviors]
 
 
 def test_dependence_has_exact_false_alarms() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shuffledp.audit.pairs import audited_pairs
 from shuffledp.audit.plan import plan_audit
 from shuffledp.audit.process_target import ProcessTarget
-from shuffledp.audit.randomizer import audited_pairs
 from shuffledp.errors import InvalidInputError
 
 RNG = np.random.default_rng(1)

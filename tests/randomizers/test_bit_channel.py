@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from shuffledp import Population, Rappor, UnaryEncoding, account
+from shuffledp.accounting.lower.score_attack import score_bound
+from shuffledp.accounting.lower.score_sum import score_sum
 from shuffledp.cover import Attack, ScoreAttack, mirrored
 from shuffledp.randomizers.bit_channel import BitChannel, symmetric_flips
 from shuffledp.types import Floats
@@ -26,10 +29,10 @@ CROWD = {0.1: 30, 0.7: 5, 2.0: 40, 6.0: 1}
 devices = st.sampled_from(DEVICES)
 
 
-def _largest_first(found: list[tuple[Attack, ...]]) -> list[list[ScoreAttack]]:
-    """Attacks on the most coordinates before those on fewer."""
-    scores = [[one for one in some if isinstance(one, ScoreAttack)] for some in found]
-    return [sorted(some, key=lambda one: -one.second.size) for some in scores]
+def _evenly_weighted(device: BitChannel, attacks: tuple[Attack, ...]) -> ScoreAttack:
+    """The attack on all coordinates in which every one counts for one."""
+    scores = [one for one in attacks if isinstance(one, ScoreAttack)]
+    return next(one for one in scores if one.second.size == device.changes + 1)
 
 
 @given(devices, st.lists(st.floats(1e-3, 20.0), min_size=1, max_size=5, unique=True))
@@ -138,7 +141,8 @@ def test_scores_of_an_attack_are_sums_over_pairs_of_coordinates(
 ) -> None:
     crowd = Population.from_counts(CROWD)
 
-    ((attack, *_),) = _largest_first(device.attacks([2.0], crowd))
+    (attacks,) = device.attacks([2.0], crowd)
+    attack = _evenly_weighted(device, attacks)
 
     own = device.drawn(np.array([2.0]))
     one, zero = 1.0 - float(own.lost[0]), float(own.stray[0])
@@ -188,6 +192,45 @@ def test_of_two_values_the_bit_with_less_noise_counts_for_more(
         assert np.sign(other - own) == least * (1 if held == 0 else -1)
 
 
+def test_holders_of_a_value_are_attacked_where_ones_are_less_noisy() -> None:
+    (level,) = account(
+        Rappor(32, 2), Population.from_counts({4.0: 10_000}), delta=1e-6
+    ).levels
+
+    # Among people whose bits are all 0, no more than 0.01475 is shown.
+    assert level.epsilon_central_lower == pytest.approx(0.015292, abs=1e-6)
+    assert level.epsilon_central <= 0.0157949
+
+
+@pytest.mark.parametrize("others", [1, 4, 9])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.4])
+def test_attacks_among_holders_stay_below_the_exact_divergence(
+    others: int, epsilon: float
+) -> None:
+    device, level = Rappor(5, 1, one_given_one=0.9, one_given_zero=0.4), 2.0
+    crowd = Population.from_counts({level: others + 1})
+    drawn = device.drawn(crowd.epsilons)
+    lost, stray = float(drawn.lost[0]), float(drawn.stray[0])
+    # How many ones both coordinates show: everybody else holds x.
+    ones, strays = (
+        binom.pmf(np.arange(others + 1), others, chance) for chance in (1 - lost, stray)
+    )
+    worlds = [
+        np.outer(np.convolve(ones, [1 - a, a]), np.convolve(strays, [1 - b, b]))
+        for a, b in ((1 - lost, stray), (stray, 1 - lost))
+    ]
+    exact = np.maximum(worlds[0] - math.exp(epsilon) * worlds[1], 0.0).sum()
+
+    (attacks,) = device.attacks([level], crowd)
+
+    # One among those whose bits are 0, one among holders of x.
+    zeros, holders = (one for one in attacks if isinstance(one, ScoreAttack))
+    rest = score_sum(holders.others, np.array([others]))
+    shown = score_bound(holders, rest).delta(epsilon)
+    assert 0.9 * exact <= shown <= exact * (1 + 1e-12)
+    assert zeros.second.size == 3
+
+
 def reports(level: float, value: int) -> Floats:
     """Chances of the reports of two bits, of which a 1 is sent as it is or as a 0."""
     stray = 1.0 / (math.exp(level) + 1.0)
@@ -221,8 +264,8 @@ def test_two_values_of_unequal_bits_are_attacked_about_as_well_as_three(
 def test_attacks_keep_the_difference_of_tiny_budgets(level: float) -> None:
     device = Rappor(64, 16).permanent
 
-    attacks = device.attacks([level], Population.from_counts({level: 2}))
-    ((attack, *_),) = _largest_first(attacks)
+    (attacks,) = device.attacks([level], Population.from_counts({level: 2}))
+    attack = _evenly_weighted(device, attacks)
 
     scores = np.arange(device.changes + 1)
     # 16 pairs of bits, each of which adds its gap to the mean, twice.

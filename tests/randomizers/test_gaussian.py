@@ -134,3 +134,14 @@ def test_local_deltas_that_make_no_sense_are_refused(delta_local: float) -> None
 def test_ranges_that_make_no_sense_are_refused(ends: tuple[float, float]) -> None:
     with pytest.raises(InvalidInputError, match="Expected"):
         Gaussian(*ends)
+
+
+def test_the_attack_on_a_large_crowd_is_near_the_best_known() -> None:
+    people = Population.from_counts({4.0: 10**7})
+
+    (found,) = account(Gaussian(), people, delta=1e-6).levels
+
+    # Of equal people whose loss is normal with the crowd at the victim's other end,
+    # whose messages are the least like the victim's, 0.000750 is the limit.
+    assert 0.00074 <= found.epsilon_central_lower <= 0.00075
+    assert found.epsilon_central_lower <= found.epsilon_central <= 0.000985139

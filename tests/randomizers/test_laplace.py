@@ -159,3 +159,13 @@ def test_range_of_values_does_not_matter() -> None:
 def test_ranges_that_make_no_sense_are_refused(ends: tuple[float, float]) -> None:
     with pytest.raises(InvalidInputError, match="Expected"):
         Laplace(*ends)
+
+
+def test_a_smaller_budget_may_rightly_get_the_larger_number() -> None:
+    people = Population.from_counts({0.05: 1, 1.0: 1_000_000})
+
+    careful, liberal = account(Laplace(0, 1), people, delta=1e-6).levels
+
+    # Half of the careful person's noise is farther out than everybody else's.
+    assert careful.epsilon_central_lower == pytest.approx(0.04999, abs=1e-6)
+    assert careful.epsilon_central_lower > 10.0 * liberal.epsilon_central

@@ -13,6 +13,7 @@ from oracles.bit_vectors import (
     measured_budget,
     one_hot,
 )
+from scipy.stats import binom
 
 from shuffledp import (
     InvalidInputError,
@@ -117,6 +118,37 @@ def test_exact_divergence_lies_between_attack_and_certificate(
             # Sums of a few thousand doubles.
             assert worst <= answer.delta_central + 1e-14
             assert answer.delta_central_lower <= worst + 1e-14
+
+
+def _count(others: float, own: float, people: int) -> Any:
+    """Probabilities of all numbers of ones that may arrive in a coordinate."""
+    return np.convolve(
+        binom.pmf(np.arange(people), people - 1, others), [1.0 - own, own]
+    )
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-3])
+def test_no_test_of_two_counts_shows_more_than_the_attack(delta: float) -> None:
+    people, device = 300, Rappor(32, 1)
+    crowd = Population.from_counts({4.0: people})
+    shown = account(device, crowd, delta=delta).worst.epsilon_central_lower
+    kept, stray = (float(c[0]) for c in device.effective_chances(np.array([4.0])))
+
+    # All others hold x; every pair of counts, if she holds x and if she holds x'.
+    first, second = (
+        np.outer(_count(kept, here, people), _count(stray, there, people))
+        for here, there in ((kept, stray), (stray, kept))
+    )
+
+    def largest(epsilon: float) -> float:
+        pairs = ((first, second), (second, first))
+        return max(
+            float(np.maximum(p - np.exp(epsilon) * q, 0.0).sum()) for p, q in pairs
+        )
+
+    # What is shown is true, and the best test of all shows less than 0.02% more.
+    assert largest(shown * (1.0 - 1e-5)) > delta
+    assert largest(shown * (1.0 + 2e-4)) < delta
 
 
 @pytest.mark.slow

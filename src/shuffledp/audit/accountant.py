@@ -25,8 +25,8 @@ import numpy as np
 
 from shuffledp.arrays import as_number
 from shuffledp.audit.small import Small, random_small, smaller
-from shuffledp.audit.target import expecting
 from shuffledp.errors import InvalidInputError, ShuffledpError
+from shuffledp.foreign_code import expecting
 from shuffledp.version import __version__
 
 Accountant: TypeAlias = Callable[..., Any]

@@ -1,8 +1,9 @@
-"""What a black box does besides what its messages say: repeats, dependence, timing."""
+"""What a black box does besides: repeats, dependence, neighbors, timing."""
 
 from collections.abc import Iterator
 
 from shuffledp.audit.dependence import dependence
+from shuffledp.audit.neighbors import neighbors
 from shuffledp.audit.plan import Plan
 from shuffledp.audit.repeats import repeats
 from shuffledp.audit.result import Behavior
@@ -12,6 +13,7 @@ from shuffledp.randomness import Rng
 
 # Of the chance to be wrong, the part of repeats, which are next to certain anyway.
 _SHARE_OF_REPEATS = 0.1
+_SHARE_OF_NEIGHBORS = 0.45
 
 
 def behaviors(target: Target, plan: Plan, *, rng: Rng) -> Iterator[Behavior]:
@@ -24,5 +26,7 @@ def behaviors(target: Target, plan: Plan, *, rng: Rng) -> Iterator[Behavior]:
     """
     alpha = plan.alpha_of_behavior
     yield from repeats(target, plan, alpha=_SHARE_OF_REPEATS * alpha, rng=rng)
-    yield dependence(target, plan, alpha=(1.0 - _SHARE_OF_REPEATS) * alpha, rng=rng)
+    yield neighbors(target, plan, alpha=_SHARE_OF_NEIGHBORS * alpha, rng=rng)
+    rest = 1.0 - _SHARE_OF_REPEATS - _SHARE_OF_NEIGHBORS
+    yield dependence(target, plan, alpha=rest * alpha, rng=rng)
     yield timing(target, plan, rng=rng)

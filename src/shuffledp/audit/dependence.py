@@ -8,7 +8,10 @@ given how many pairs are alike in all, how many of them are neighbors is hyperge
 Fisher's exact test, with no approximation. Numbers that hardly ever repeat are alike if
 they lie between the same quartiles of another part of the messages.
 
-Only neighbors are looked at: a coin that comes back later is not found here.
+Dependence breaks no promise by itself: a public seed that changes every hundred messages is
+one. Whether it tells values is what neighbors.py asks. But the bounds for single messages
+assume independence, so it is said. Only neighbors are looked at: a coin that comes back
+later is not found here.
 """
 
 import numpy as np
@@ -49,8 +52,8 @@ def dependence(target: Target, plan: Plan, *, alpha: float, rng: Rng) -> Behavio
         f"far apart; Fisher's exact test has p = {chance:.2g}, the smallest of "
         f"{len(found)} levels"
     )
-    broken = chance * len(found) < alpha
-    return Behavior(ABOUT, Outcome.BROKEN if broken else Outcome.FINE, text)
+    dependent = chance * len(found) < alpha
+    return Behavior(ABOUT, Outcome.DEPENDENT if dependent else Outcome.FINE, text)
 
 
 def neighbors_alike(messages: Messages) -> tuple[float, float, float]:

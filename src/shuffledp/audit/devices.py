@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from shuffledp.audit.target import CallableTarget, expecting
+from shuffledp.audit.target import CallableTarget
 from shuffledp.errors import InvalidInputError
+from shuffledp.foreign_code import expecting
 from shuffledp.randomizers.catalog import build
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.randomness import SystemRandom
 
 
 def answer() -> None:
@@ -23,9 +22,10 @@ def answer() -> None:
     os.dup2(2, 1)
     sys.path[:] = pickle.load(sys.stdin.buffer)
     target, values, levels = pickle.load(sys.stdin.buffer)
-    rng = SystemRandom()
 
     def row() -> NDArray[np.uint64]:
+        # Made in the process that draws: a copy of a generator would draw the same.
+        rng = np.random.default_rng()
         codes: NDArray[np.uint64] = target.draw(values, levels, rng=rng).codes()
         return codes
 

@@ -10,8 +10,7 @@ says, by Clopper and Pearson; m grows until c^m is small enough.
 
 What can be asked in another process is a command, which is started twice, what can be
 imported there as well, and a Python object that can be pickled; a command cannot be forked
-from outside. Boxes that take `rng` are given one from the operating system there, as
-devices are.
+from outside. Boxes that take `rng` are given a NumPy generator with a fresh seed there.
 """
 
 import os
@@ -27,8 +26,9 @@ from numpy.typing import NDArray
 from shuffledp.audit.intervals import chance_at_most
 from shuffledp.audit.plan import Plan
 from shuffledp.audit.result import Behavior, Outcome
-from shuffledp.audit.target import CallableTarget, Target, as_array, expecting
+from shuffledp.audit.target import CallableTarget, Target, as_array
 from shuffledp.errors import InvalidInputError
+from shuffledp.foreign_code import expecting
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats
 

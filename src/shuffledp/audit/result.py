@@ -21,6 +21,7 @@ class Outcome(StrEnum):
 
     FINE = "nothing found"
     BROKEN = "broken"
+    DEPENDENT = "dependent messages"
     WARNING = "warning"
     NOT_APPLICABLE = "not applicable"
 
@@ -31,7 +32,7 @@ class Behavior:
 
     Attributes:
         about: What was looked at.
-        outcome: How it ended; a warning is no verdict.
+        outcome: How it ended; neither a warning nor dependence is a verdict.
         text: What was seen, with numbers.
     """
 

@@ -103,6 +103,10 @@ def smaller(small: Small) -> Iterator[Small]:
             yield replace(small, people=tuple(sorted(fewer)))
         elif people > 2 and len(small.people) > 1:
             yield replace(small, people=rest)
+        for other, others in rest:
+            # Users of two levels become users of one.
+            merged = dict(rest) | {other: others + count}
+            yield replace(small, people=tuple(sorted(merged.items())))
         for rounded in _rounder(level):
             if rounded > 0.0 and rounded not in dict(rest):
                 changed = tuple(sorted((*rest, (rounded, count))))

@@ -13,20 +13,18 @@ that maps one value at a time is a box in one line:
         return [client(value, level) for value, level in zip(values, levels)]
 """
 
-import importlib
 import inspect
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.audit.messages import Messages, as_messages
-from shuffledp.errors import InvalidInputError, ShuffledpError
+from shuffledp.errors import InvalidInputError
+from shuffledp.foreign_code import expecting, load_named
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats
 
@@ -89,43 +87,14 @@ class CallableTarget:
         return nullcontext(self)
 
 
-@contextmanager
-def expecting(what: str) -> Iterator[None]:
-    """Runs code of others: whatever it raises is one sentence.
-
-    Nor can it end the program: its exit code would pass for a verdict. Whoever presses
-    Ctrl-C still can.
-
-    Args:
-        what: What it should do.
-
-    Raises:
-        InvalidInputError: If it raises anything but errors of ours.
-    """
-    try:
-        yield
-    except (ShuffledpError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        raise InvalidInputError(
-            f"Expected {what}, got {type(error).__name__}: {error}"
-        ) from error
-
-
 def callable_target(place: str) -> CallableTarget:
     """Imports "module:name"; the working folder is looked into first.
 
     Raises:
         InvalidInputError: If there is no such module or name, or it cannot be called.
     """
-    module, _, name = place.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    with expecting(f"{place!r} to be a module and what it has, as module:name"):
-        box: Any = importlib.import_module(module)
-        for part in name.split("."):
-            box = getattr(box, part)
+    box = load_named(place)
+    with expecting(f"{place!r} to be a function, an object or a class of devices"):
         # A class of devices is asked as one of them is.
         if inspect.isclass(box):
             box = box()

@@ -18,10 +18,12 @@ likely to be lost as to appear.
 
 *Attack.* A person's score is the number of ones in the c coordinates that speak for x,
 less that in the c coordinates that speak for x', plus c. The sum of all scores can be read
-off the shuffled coordinates. If zeros are sent with less noise, all others hold a third
-value, whose bits are 0 in all of these coordinates. Otherwise, or if there are only two
-values, they hold x, which hides her less than x' does: their sum is less skew on the side
-that matters.
+off the shuffled coordinates. If there is a third value whose bits are 0 in all of these
+coordinates, all others hold it. If ones are sent with less noise than zeros, or if there
+are only two values, all others hold x: the less noisy coordinates count for more, in
+inverse proportion to their variances. If both are alike all others hold x, which hides the
+victim less than x' does: their sum is less skew on the side that matters. Every attack
+that applies is tried, and the strongest counts.
 """
 
 from abc import ABC, abstractmethod
@@ -31,9 +33,13 @@ from math import expm1
 
 import numpy as np
 
-from shuffledp.cover import Attack, Cover, ScoreAttack, TwoMessages
+from shuffledp.cover import Attack, Cover, TwoMessages
 from shuffledp.population import Population
-from shuffledp.randomizers.two_value_attacks import two_value_attacks
+from shuffledp.randomizers.pair_scores import pair_scores, pairs_attack, power
+from shuffledp.randomizers.two_value_attacks import (
+    attacks_among_holders,
+    two_value_attacks,
+)
 from shuffledp.types import Floats
 
 # Lowers a blanket weight by more than its rounding.
@@ -126,6 +132,8 @@ class BitChannel(ABC):
         least = np.stack([others.stray, others.lost]) * _SAFE
         # Otherwise a 0 and a 1 are not hidden alike, whatever their share is.
         alike = np.array_equal(others.lost, others.stray)
+        # A changed value turns as many bits off as on, at most.
+        half = self.changes // 2
         found: list[tuple[Cover, ...]] = []
         for victim in victims:
             own = self.promised(np.array([victim]))
@@ -148,8 +156,8 @@ class BitChannel(ABC):
             turned = TwoMessages(least[::-1], gap, lost)
             found.append(
                 (
-                    Cover(gammas, masses, change, zero, bits=bits),
-                    Cover(gammas, masses, -change, one, bits=turned),
+                    Cover(gammas, masses, change, zero, bits=bits, shuffles=half),
+                    Cover(gammas, masses, -change, one, bits=turned, shuffles=half),
                 )
             )
         return found
@@ -159,42 +167,36 @@ class BitChannel(ABC):
     ) -> list[tuple[Attack, ...]]:
         """Returns attacks on all coordinates that may differ, and on fewer of them."""
         others = self.drawn(crowd.epsilons)
-        # Either choice is a valid attack.
+        owns = [self.drawn(np.array([victim])) for victim in victims]
+        chances = [(float(o.lost[0]), float(o.stray[0]), float(o.gap[0])) for o in owns]
+        # Every choice is a valid attack.
         alike = np.allclose(others.lost, others.stray, rtol=1e-9, atol=0.0)
         if not (self.has_third_value or alike):
-            owns = [self.drawn(np.array([victim])) for victim in victims]
-            return two_value_attacks(
-                (others.lost, others.stray),
-                [(float(o.lost[0]), float(o.stray[0]), float(o.gap[0])) for o in owns],
-                crowd.counts,
-            )
-        if not alike:
-            rows = _pair(others.stray, 1.0 - others.stray, others.stray)
-        else:
-            rows = _pair(1.0 - others.lost, others.lost, others.stray)
+            return two_value_attacks((others.lost, others.stray), chances, crowd.counts)
+        one, zero = (1.0 - others.lost, others.lost), (others.stray, 1.0 - others.stray)
+        rows = pair_scores(one if alike else zero, zero, (1, 1))
         most = self.changes // 2
-        crowds = {c: _power(rows, c) for c in {most, min(most, _FEW_PAIRS), 1}}
-        found: list[tuple[Attack, ...]] = []
-        for victim in victims:
-            own = self.drawn(np.array([victim]))
-            found.append(
-                tuple(_attack(own, crowd, pairs) for pairs, crowd in crowds.items())
+        sizes = sorted({most, min(most, _FEW_PAIRS), 1})
+        crowds = {pairs: power(rows, pairs) for pairs in sizes}
+        found: list[tuple[Attack, ...]] = [
+            tuple(
+                pairs_attack(scores, victim, weights=(1, 1), pairs=pairs)
+                for pairs, scores in crowds.items()
             )
-        return found
-
-
-def _attack(own: BitChances, others: Floats, pairs: int) -> ScoreAttack:
-    """Returns the attack on so many coordinates for x, and as many for x'."""
-    with_x = _pair(1.0 - own.lost, own.lost, own.stray)
-    second = with_x[:, ::-1]
-    # a^c - b^c = (a - b) (a^(c-1) + a^(c-2) b + ... + b^(c-1)): for tiny budgets, the
-    # difference itself would be mostly rounding.
-    powers = np.zeros((1, 2 * pairs - 1))
-    for i in range(pairs):
-        powers += _convolved(_power(with_x, i), _power(second, pairs - 1 - i))
-    step = own.gap[:, None] * np.array([[-1.0, 0.0, 1.0]])
-    difference = _convolved(step, powers)
-    return ScoreAttack(others, _power(second, pairs)[0], difference[0])
+            for victim in chances
+        ]
+        noise_of_ones = crowd.counts @ (others.lost * (1.0 - others.lost))
+        noise_of_zeros = crowd.counts @ (others.stray * (1.0 - others.stray))
+        if alike or noise_of_ones >= noise_of_zeros:
+            return found
+        stronger = attacks_among_holders(
+            (others.lost, others.stray),
+            chances,
+            crowd.counts,
+            # Weights make tables of many pairs too wide.
+            [(pairs, pairs <= _FEW_PAIRS) for pairs in sizes],
+        )
+        return [a + b for a, b in zip(found, stronger, strict=True)]
 
 
 def _share_of_ones(chances: BitChances, crowd: Population) -> float:
@@ -209,32 +211,3 @@ def _share_of_ones(chances: BitChances, crowd: Population) -> float:
     below, above = np.cumsum(ones), zeros.sum() - np.cumsum(zeros)
     ranked = shares[order]
     return float(ranked[np.argmax(below * (1.0 - ranked) + above * ranked)])
-
-
-def _pair(one: Floats, none: Floats, stray: Floats) -> Floats:
-    """Returns the law of (bit for x) - (bit for x') + 1, shape (levels, 3).
-
-    Args:
-        one: Chance of a 1 in the coordinate for x, shape (levels,).
-        none: Chance of a 0 there.
-        stray: Chance of a 1 in the coordinate for x'.
-    """
-    rest = 1.0 - stray
-    return np.stack([none * stray, one * stray + none * rest, one * rest], axis=1)
-
-
-def _power(rows: Floats, times: int) -> Floats:
-    """Returns the law of the sum of so many independent draws from each row."""
-    result: Floats = np.ones((rows.shape[0], 1))
-    for _ in range(times):
-        result = _convolved(result, rows)
-    return result
-
-
-def _convolved(rows: Floats, others: Floats) -> Floats:
-    """Returns each row convolved with its counterpart."""
-    width = rows.shape[1]
-    result = np.zeros((rows.shape[0], width + others.shape[1] - 1))
-    for place in range(others.shape[1]):
-        result[:, place : place + width] += rows * others[:, place, None]
-    return result

@@ -92,7 +92,7 @@ def exponential_cover(
         def spread(kappa: float) -> float:
             shape = Shape(kappa, rate, reach)
             people = counts @ blanket_probability(rates, shape, clipped=clipped)
-            return _divergence(shape, clipped=clipped) / max(float(people), 1e-300)
+            return divergence(shape, clipped=clipped) / max(float(people), 1e-300)
 
         best = minimize_scalar(
             spread, bounds=(0.0, rate), method="bounded", options={"xatol": rate / 500}
@@ -175,8 +175,8 @@ def cover_in_shape(shape: Shape, gamma: Floats, *, clipped: bool) -> Cover:
     )
 
 
-def _divergence(shape: Shape, *, clipped: bool) -> float:
-    """Returns about the integral of (R(-1) - R(1))^2 / omega: what cover must hide."""
+def divergence(shape: Shape, *, clipped: bool) -> float:
+    """Computes about the integral of (R(-1) - R(1))^2 / omega: what cover must hide."""
     rate, kappa, norm = shape.rate, shape.kappa, shape.norm
     y = (np.arange(64) + 0.5) / 64
     # Densities e^{-rate} 2 sinh(rate y), squared, against e^{-kappa y}.

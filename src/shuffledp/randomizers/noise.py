@@ -58,6 +58,11 @@ class AddedNoise(ABC):
 
     @property
     @abstractmethod
+    def delta_local(self) -> float:
+        """The delta that every level promises on the device; 0 for pure privacy."""
+
+    @property
+    @abstractmethod
     def cells_beyond(self) -> int:
         """How many cells of the grid messages may be off the range of values."""
 
@@ -202,7 +207,9 @@ class AddedNoise(ABC):
     ) -> list[tuple[Attack, ...]]:
         """Returns one attack per victim: an additive score of all messages."""
         middle = 2.0 * (self.cells // 2) / self.cells - 1.0
-        return noise_attacks(self.bins, victims, crowd, middle=middle)
+        # The evidence of pure noise is bounded, and few scores do.
+        precise = self.delta_local > 0.0
+        return noise_attacks(self.bins, victims, crowd, middle=middle, precise=precise)
 
 
 def pure_local_delta(measured: float, epsilon: float, divergence: float) -> float:

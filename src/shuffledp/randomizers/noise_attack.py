@@ -6,6 +6,8 @@ The range of messages is cut into bins; all others hold one value, the same.
 there, divided by how often others fall into it (the locally most powerful test), rounded
 to a few whole numbers. Of three values the others hold the one for which this tells most.
 
+For normal noise more scores tell more, and those bins are cut off where others are few.
+
 *Where they are few*, far out on the side of x, messages are counted: one may be enough.
 """
 
@@ -24,6 +26,10 @@ _OUTWARD = 1.0 + np.geomspace(0.25, 2000.0, 40)
 _INWARD = np.linspace(-1.0, 1.0, 41)
 
 _SCORES = 16
+# More of them, for noise whose evidence grows without bounds as messages get rare, and from
+# how many expected messages on they are told apart; in crowds of sizes that pay.
+_MORE_SCORES, _MORE_MANY = 64, (1.0, 300.0)
+_LEAST_USERS, _MOST_LEVELS = 1_000, 10_000
 # Bins with fewer expected messages of others than this are not told apart by scores.
 _MANY = 1.0
 # Expected messages of others in the region where they are few.
@@ -58,7 +64,12 @@ def all_edges(num_cells: int) -> Floats:
 
 
 def noise_attacks(
-    bins: Bins, victims: Sequence[float], crowd: Population, *, middle: float = 0.0
+    bins: Bins,
+    victims: Sequence[float],
+    crowd: Population,
+    *,
+    middle: float = 0.0,
+    precise: bool = False,
 ) -> list[tuple[Attack, ...]]:
     """Returns the attacks on each victim, who holds -1 or 1.
 
@@ -67,7 +78,10 @@ def noise_attacks(
         victims: Their local budgets.
         crowd: The people among whom they hide, themselves included.
         middle: A point of the grid in the middle of the range, or next to it.
+        precise: Whether to try more scores, too, with all others on the victim's other
+            side, for noise with unbounded evidence.
     """
+    precise &= crowd.num_users >= _LEAST_USERS and crowd.num_levels <= _MOST_LEVELS
     stride = max(1, crowd.num_levels // 200)
     sample = crowd.epsilons[::stride]
     counts = np.add.reduceat(crowd.counts, np.arange(0, crowd.num_levels, stride))
@@ -99,6 +113,10 @@ def noise_attacks(
             key=lambda value: float(np.sum(change**2 / (falls[value] + _MANY))),
         )
         attacks = [attack(value, _scores(change, falls[value]), here, there)]
+        for many in _MORE_MANY if precise else ():
+            if falls[1.0].max() >= many:
+                scores = _scores(change, falls[1.0], _MORE_SCORES, many)
+                attacks.append(attack(1.0, scores, here, there))
         for few in _FEW:
             count = int(np.searchsorted(tail, few))
             region = (np.arange(tail.size) < count).astype(np.int64)
@@ -108,15 +126,17 @@ def noise_attacks(
     return found
 
 
-def _scores(change: Floats, falls: Floats) -> Ints:
-    many = falls >= _MANY
+def _scores(
+    change: Floats, falls: Floats, highest: int = _SCORES, least: float = _MANY
+) -> Ints:
+    many = falls >= least
     if not many.any():
         many = falls == falls.max()
     evidence = change / np.maximum(falls, 1e-300)
     low, high = evidence[many].min(), evidence[many].max()
     if high <= low:
         low, high = -1.0, 1.0
-    steps = (np.clip(evidence, low, high) - low) * (_SCORES / (high - low))
+    steps = (np.clip(evidence, low, high) - low) * (highest / (high - low))
     scores: Ints = np.rint(steps).astype(np.int64)
     scores -= scores.min()
     return scores

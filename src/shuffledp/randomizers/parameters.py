@@ -1,11 +1,13 @@
 """What a mechanism's parameters are called and mean, read off its class.
 
 A mechanism is a frozen dataclass whose docstring explains its attributes; certificates,
-options of the command line and their help texts follow from that.
+options of the command line and their help texts follow from that. `python -OO` removes
+docstrings: parameters are then explained by their names alone.
 """
 
 import inspect
 import re
+import sys
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal, TypeAlias, get_origin
 
@@ -26,7 +28,7 @@ class Parameter:
         kind: Whether it is a whole number, a number or a text.
         default: What it is if nothing is given; None if it must be given, or if that is
             the mechanism's own choice.
-        help: What it is, from the class's docstring.
+        help: What it is, from the class's docstring; its name if Python removed that.
     """
 
     name: str
@@ -46,7 +48,7 @@ def parameters_of(mechanism: str) -> tuple[Parameter, ...]:
             type than a number or a text.
     """
     kind = mechanism_class(mechanism)
-    explained = _attributes(inspect.getdoc(kind) or "")
+    explained = _explanations(kind)
     found = []
     for field in fields(kind):
         plain = _plain_type(field.type)
@@ -72,6 +74,13 @@ def _plain_type(annotation: Any) -> object:
         return str
     args = [arg for arg in getattr(annotation, "__args__", ()) if arg is not type(None)]
     return args[0] if len(args) == 1 else annotation
+
+
+def _explanations(kind: type[Any]) -> dict[str, str]:
+    """Returns what the class says of each attribute."""
+    if sys.flags.optimize >= 2:  # Dataclasses fill the gap with their signature.
+        return {field.name: field.name.removeprefix("num_") for field in fields(kind)}
+    return _attributes(inspect.getdoc(kind) or "")
 
 
 def _attributes(docstring: str) -> dict[str, str]:

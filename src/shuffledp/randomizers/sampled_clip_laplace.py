@@ -14,7 +14,7 @@ the middle: with b = eps / 2 and P = b / (1 - e^{-2b}), whatever v is,
 *Cover.* omega is the victim's own f_0. Then (1 - s) f_0 adds the same to the loss of every
 pair of values everywhere, and the ends of the range are the worst pair, as they are for
 Clip-Laplace (docs/theory/covers.md). Where s is nearly 1 the cover of Clip-Laplace may be
-better.
+better, and for a victim among more careful people a flatter omega (sampled_cover.py).
 
 The local budget of Clip-Laplace stands; here it is not reached.
 """
@@ -35,6 +35,7 @@ from shuffledp.randomizers.drawn_cells import Sent
 from shuffledp.randomizers.exponential_cover import Shape, cover_in_shape, end_density
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.randomizers.noise import pure_local_delta
+from shuffledp.randomizers.sampled_cover import best_kappa, cover_with_kappa
 from shuffledp.randomness import Rng, coins
 from shuffledp.types import Floats, Ints
 
@@ -103,16 +104,29 @@ class SampledClipLaplace(ClippedNoise):
         return pure_local_delta(most, epsilon, both)
 
     def cover_of(self, victim: float, crowd: Population, *, delta: float) -> Cover:
-        """The cover of one victim, whose worst pair of values is -C and C."""
+        """Returns the best of three covers of one victim."""
         # Valid, too: whoever sees that she speaks of her value sees no less.
         always = ClipLaplace().cover_of(victim, crowd, delta=delta)
-        covers = self._sampled(max(victim, _SMALLEST) / 2.0, crowd), always
-        return min(covers, key=lambda cover: _spread(cover, crowd))
+        rate = max(victim, _SMALLEST) / 2.0
+        covers = self._sampled(rate, crowd), always
+        best = min(covers, key=lambda cover: _spread(cover, crowd))
+        share = float(self.share)
+        kappa = best_kappa(
+            rate,
+            crowd,
+            share,
+            blanket_probability=self.blanket_probability,
+            least=_spread(best, crowd),
+        )
+        if kappa is None:
+            return best
+        gammas = self.blanket_probability(crowd.epsilons / 2.0, Shape(kappa, rate, 1.0))
+        return cover_with_kappa(kappa, rate=rate, share=share, gammas=gammas)
 
     def _sampled(self, rate: float, crowd: Population) -> Cover:
         """Returns the cover of a victim whose noise has this rate, with omega = f_0."""
         share, shape = float(self.share), Shape(rate, rate, 1.0)
-        gammas = self._blanket_probability(crowd.epsilons / 2.0, shape)
+        gammas = self.blanket_probability(crowd.epsilons / 2.0, shape)
         about = cover_in_shape(shape, gammas, clipped=True)
         cells = about.cells
         if cells is not None:
@@ -123,7 +137,7 @@ class SampledClipLaplace(ClippedNoise):
         bases = (share * about.bases + (1.0 - share)) * (1.0 - _ROUNDING)
         return Cover(gammas, about.masses, share * about.differences, bases, cells)
 
-    def _blanket_probability(self, rates: Floats, shape: Shape) -> Floats:
+    def blanket_probability(self, rates: Floats, shape: Shape) -> Floats:
         """Returns gamma for people whose noise has these rates, shape as `rates`."""
         share = float(self.share)
         # At 0, where noise around 0 is as high as at the ends of a range half as wide.

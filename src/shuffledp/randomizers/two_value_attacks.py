@@ -1,15 +1,14 @@
 """Attacks on two values whose bits are shuffled apart, and not equally noisy.
 
-All others hold x, or all hold x'. Then one of the two coordinates is less noisy than the
-other, and a 1 in it counts for more: as much as the victim's difference over the variance.
-A score is w (bit for x) - w' (bit for x') + w'.
+All others hold x, or all hold x'. Then one of the two coordinates of a pair is less noisy
+than the other, and a 1 in it counts for more: as much as the victim's difference over the
+variance. A score is w (bit for x) - w' (bit for x') + w'.
 """
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from shuffledp.cover import Attack, ScoreAttack
+from shuffledp.cover import Attack
+from shuffledp.randomizers.pair_scores import pair_scores, pairs_attack, power
 from shuffledp.randomizers.score_weights import whole_weights
 from shuffledp.types import Floats, Ints
 
@@ -19,7 +18,7 @@ def two_value_attacks(
     victims: Sequence[tuple[float, float, float]],
     people: Ints,
 ) -> list[tuple[Attack, ...]]:
-    """Returns both attacks on each victim.
+    """Returns attacks on each victim, for reports whose zeros are the less noisy bits.
 
     Args:
         others: Chances of people of each level that a 1 is lost, and that a 0 becomes a
@@ -31,41 +30,47 @@ def two_value_attacks(
     rare, frequent = whole_weights(stray * (1.0 - stray), lost * (1.0 - lost), people)
     one, zero = (1.0 - lost, lost), (stray, 1.0 - stray)
     # Of few people, skewness may matter more than noise: then both bits count alike.
-    laws = [
-        (weights, _law(*bits, weights))
+    scores = [
+        (weights, pair_scores(*bits, weights))
         for bits, weights in (
             ((one, zero), (frequent, rare)),
             ((one, zero), (1, 1)),
             ((zero, one), (rare, frequent)),
         )
     ]
-    found: list[tuple[Attack, ...]] = []
-    for lose, err, gap in victims:
-        with_one = np.array([1.0 - lose]), np.array([lose])
-        with_zero = np.array([err]), np.array([1.0 - err])
-        attacks: list[Attack] = []
-        for weights, law in laws:
-            (second,) = _law(with_zero, with_one, weights)
-            difference = np.zeros(second.size)
-            difference[-1], difference[0] = gap, -gap
-            attacks.append(ScoreAttack(law, second, difference))
-        found.append(tuple(attacks))
-    return found
+    return [
+        tuple(
+            pairs_attack(chances, victim, weights=weights, pairs=1)
+            for weights, chances in scores
+        )
+        for victim in victims
+    ]
 
 
-def _law(
-    here: tuple[Floats, Floats], there: tuple[Floats, Floats], weights: tuple[int, int]
-) -> Floats:
-    """Returns the chances of all scores, shape (levels, scores).
+def attacks_among_holders(
+    others: tuple[Floats, Floats],
+    victims: Sequence[tuple[float, float, float]],
+    people: Ints,
+    sizes: Sequence[tuple[int, bool]],
+) -> list[tuple[Attack, ...]]:
+    """Returns attacks on each victim where all others hold x, whose ones are less noisy.
 
     Args:
-        here: Chances of a 1 and of a 0 in the coordinate for x, shape (levels,) each.
-        there: In that for x'.
-        weights: w and w'.
+        others: As for `two_value_attacks`.
+        victims: As for `two_value_attacks`.
+        people: As for `two_value_attacks`.
+        sizes: Pairs of coordinates to look at, and whether ones count by their noise;
+            otherwise all of them count alike.
     """
-    own, other = weights
-    law = np.zeros((here[0].size, own + other + 1))
-    for bit, mine in ((1, here[0]), (0, here[1])):
-        for another, its in ((1, there[0]), (0, there[1])):
-            law[:, own * bit + other * (1 - another)] += mine * its
-    return law
+    lost, stray = others
+    weighted = whole_weights(lost * (1.0 - lost), stray * (1.0 - stray), people)
+    found: list[tuple[Attack, ...]] = [() for _ in victims]
+    for pairs, by_noise in sizes:
+        weights = weighted if by_noise else (1, 1)
+        bits = (1.0 - lost, lost), (stray, 1.0 - stray)
+        scores = power(pair_scores(*bits, weights), pairs)
+        found = [
+            (*attacks, pairs_attack(scores, victim, weights=weights, pairs=pairs))
+            for attacks, victim in zip(found, victims, strict=True)
+        ]
+    return found

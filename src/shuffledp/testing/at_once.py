@@ -26,22 +26,22 @@ def support_at_once(subject: Subject, *, rng: Rng) -> Finding:
     """Compares support that is drawn at once with the law."""
     device, levels = subject.randomizer, np.array(subject.levels)
     k, most = device.num_categories, 0.0
-    held, expected = list(range(k)), np.zeros((levels.size, k, k))
     if subject.one_coordinate:
         # What becomes of a 1, for the value held, and of a 0, for each other one.
         held = [0]
-        expected[:] = subject.table[:, 1, 1][:, None, None]
+        expected = np.repeat(subject.table[:, 1, 1], k).reshape(levels.size, 1, k)
         expected[:, 0, 0] = subject.table[:, 0, 1]
     else:
         size = len(subject.messages)
         support = device.support_counts(subject.messages, np.arange(size), size)
+        held = [int(value) for value in subject.values]
         expected = subject.table @ support.astype(np.float64)
     generator = _generator(rng)
-    for value in held:
+    for place, value in enumerate(held):
         holders = np.zeros((levels.size, k), dtype=np.int64)
         holders[:, value] = _PEOPLE
         drawn = device.draw_support_counts(holders, levels, rng=generator)
-        chances = expected[:, value]
+        chances = expected[:, place]
         spread = np.sqrt(_PEOPLE * chances * (1.0 - chances))
         most = max(most, _errors(drawn - _PEOPLE * chances, spread))
     return Finding(

@@ -20,6 +20,7 @@ import numpy as np
 
 from shuffledp.accounting.upper.atoms import atoms
 from shuffledp.cover import Cover
+from shuffledp.population import Population
 from shuffledp.testing.findings import Finding
 from shuffledp.testing.omega import smallest_factor
 from shuffledp.testing.subject import Subject, kinds_of
@@ -41,20 +42,27 @@ _RARE = 1e-9
 _SENT = 1e-12
 
 
-def covers_of(subject: Subject) -> list[tuple[Cover, ...]]:
-    """Returns the covers of a victim of each level."""
+def covers_of(
+    subject: Subject, crowd: Population | None = None, delta: float = _DELTA
+) -> list[tuple[Cover, ...]]:
+    """Returns the covers of a victim of each level.
+
+    Args:
+        subject: What is checked.
+        crowd: People of its levels; as many of each by default.
+        delta: The divergence that is asked for.
+    """
     found: list[tuple[Cover, ...]] = subject.randomizer.covers(
-        subject.levels, subject.crowd, delta=_DELTA
+        subject.levels, crowd or subject.crowd, delta=delta
     )
     return found
 
 
 def covered(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
     """Compares covers with the exact law of every pair of levels."""
-    least = subject.table.min(axis=1).sum(axis=1)
-    yield from _weights(subject, covers, least)
+    yield from weights(subject, covers)
     yield from _matched(subject, covers)
-    yield from _worst_pairs(subject, covers)
+    yield from worst_pairs(subject, covers)
 
 
 def supported(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
@@ -91,9 +99,9 @@ def supported(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Fin
     )
 
 
-def _weights(
-    subject: Subject, covers: list[tuple[Cover, ...]], least: Floats
-) -> Iterator[Finding]:
+def weights(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
+    """Compares gamma with what all values leave room for."""
+    least = subject.table.min(axis=1).sum(axis=1)
     closest, worse = 0.0, 0
     for place, (level, tuples) in enumerate(zip(subject.levels, covers, strict=True)):
         for cover in tuples:
@@ -212,9 +220,8 @@ def _matched(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Find
         )
 
 
-def _worst_pairs(
-    subject: Subject, covers: list[tuple[Cover, ...]]
-) -> Iterator[Finding]:
+def worst_pairs(subject: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
+    """Compares what pairs of values show with what the covers' pairs show."""
     largest = 0.0
     for place, (level, tuples) in enumerate(zip(subject.levels, covers, strict=True)):
         shown = np.max(

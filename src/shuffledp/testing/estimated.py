@@ -14,7 +14,6 @@ from shuffledp.testing.at_once import (
     support_at_once,
     unit_sends_the_same,
 )
-from shuffledp.testing.drawn import draws
 from shuffledp.testing.findings import Finding
 from shuffledp.testing.subject import Subject
 from shuffledp.types import Floats
@@ -22,7 +21,7 @@ from shuffledp.types import Floats
 ABOUT = "estimator"
 # Of sums of doubles, and of a cut-off tail; noise on a fine grid has moments of its own.
 _ROUNDING, _GRID = 1e-9, 1e-6
-_DRAWS = 2_000
+_DRAWS, _REPORTS = 4_000, 100
 
 
 def estimator(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
@@ -50,12 +49,9 @@ def messages(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
     if subject.one_coordinate:
         yield from _reports(subject, rng=rng)
         return
-    level = subject.levels[-1]
-    drawn = [
-        draws(subject, np.full(_DRAWS, level), value, rng=rng)
-        for value in range(len(subject.values))
-    ]
-    for part in (*drawn, subject.messages):
+    held = np.tile(np.array(subject.values), _DRAWS // len(subject.values) + 1)
+    drawn = device.randomize(held, np.full(held.size, subject.levels[-1]), rng=rng)
+    for part in (drawn, subject.messages):
         if not _accepts(device, part):
             yield Finding(about, "it refuses messages that it sends itself.", False)
             return
@@ -96,7 +92,7 @@ def _support(subject: Subject) -> Finding:
         groups = np.arange(size)
         support = device.support_counts(subject.messages, groups, size)
         found = subject.table @ support.astype(np.float64)
-        held = np.eye(device.num_categories, dtype=np.bool_)
+        held = np.array(subject.values)[:, None] == np.arange(device.num_categories)
         stated = np.where(held, keep[:, None, None], flip[:, None, None])
     off = float(np.abs(found - stated).max())
     return Finding(
@@ -144,7 +140,7 @@ def _reports(subject: Subject, *, rng: Rng) -> Iterator[Finding]:
     """Checks whole reports of bits."""
     about, device = "messages", subject.randomizer
     width = round(device.bits_per_person(np.array(subject.levels)))
-    bits = rng.integers(0, 2, size=_DRAWS * width).reshape(_DRAWS, width)
+    bits = rng.integers(0, 2, size=_REPORTS * width).reshape(_REPORTS, width)
     if not _accepts(device, bits):
         yield Finding(about, "it refuses reports that it may send.", False)
         return

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 PROPERTIES = (
     "drawn law",
+    "independence",
     "covers",
     "supports",
     "local budget",

@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 
 from shuffledp.population import Population
 from shuffledp.randomizers.bit_channel import BitChannel
+from shuffledp.randomness import Rng
 from shuffledp.testing.laws import law_of, values_of
 from shuffledp.types import Floats
 
 # People of each level in the crowd whose covers are looked at.
 _PEOPLE = 1_000
+# So many values are tried; of more, a sample.
+_MOST_VALUES = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +47,25 @@ class Subject:
         return isinstance(self.randomizer, BitChannel)
 
 
-def subject_of(randomizer: Any, levels: tuple[float, ...]) -> Subject:
+def subject_of(
+    randomizer: Any, levels: tuple[float, ...], *, rng: Rng | None = None
+) -> Subject:
     """Returns the randomizer with its laws.
+
+    Args:
+        randomizer: What is checked.
+        levels: Ascending local budgets.
+        rng: Chooses among more than 64 values; the first two and the last are always there.
+            Without it all values are taken.
 
     Raises:
         InvalidInputError: If it states none, or has too many messages.
     """
     values = values_of(randomizer)
+    if rng is not None and len(values) > _MOST_VALUES:
+        inner = 2 + rng.permutation(len(values) - 3)[: _MOST_VALUES - 3]
+        chosen = [0, 1, *np.sort(inner).tolist(), len(values) - 1]
+        values = tuple(values[place] for place in chosen)
     laws = [[law_of(randomizer, level, value) for value in values] for level in levels]
     flat = [law for row in laws for law in row]
     first = flat[0][0]
@@ -63,22 +78,42 @@ def subject_of(randomizer: Any, levels: tuple[float, ...]) -> Subject:
     return Subject(randomizer, levels, values, messages, table)
 
 
+class MessageIndex:
+    """Finds messages in a list; sorting it once is most of the work."""
+
+    def __init__(self, messages: NDArray[Any]) -> None:
+        """Sorts the list, shape (messages,) or (messages, width)."""
+        self._base = 0
+        if messages.ndim > 1:
+            # Rows as numbers, to the base of the largest entry of a message.
+            self._base = int(messages.max()) + 1
+            self._powers = self._base ** np.arange(messages.shape[1])
+        keys = self._keys(messages)
+        self._order = np.argsort(keys)
+        self._sorted = keys[self._order]
+
+    def places(self, drawn: NDArray[Any]) -> NDArray[np.int64]:
+        """Returns where each drawn message is in the list, -1 if nowhere, shape (n,)."""
+        if (drawn.ndim > 1) != bool(self._base) or not np.all(drawn == np.floor(drawn)):
+            return np.full(len(drawn), -1)
+        keys = self._keys(drawn)
+        near = np.searchsorted(self._sorted, keys).clip(0, len(self._sorted) - 1)
+        return np.where(self._sorted[near] == keys, self._order[near], -1)
+
+    def _keys(self, messages: NDArray[Any]) -> NDArray[np.int64]:
+        whole: NDArray[np.int64] = messages.astype(np.int64)
+        if not self._base:
+            return whole
+        if whole.shape[1:] != self._powers.shape:
+            return np.full(len(whole), -1)
+        keys = whole @ self._powers
+        keys[np.any((whole < 0) | (whole >= self._base), axis=1)] = -1
+        return keys
+
+
 def places_of(drawn: NDArray[Any], messages: NDArray[Any]) -> NDArray[np.int64]:
     """Returns where each drawn message is in the list, -1 if nowhere, shape (n,)."""
-    if drawn.ndim > 1:
-        # Rows as numbers, to the base of the largest entry of a message.
-        base = int(messages.max()) + 1
-        powers = base ** np.arange(messages.shape[1])
-        keys, found = (
-            messages.astype(np.int64) @ powers,
-            drawn.astype(np.int64) @ powers,
-        )
-        found[np.any((drawn < 0) | (drawn >= base), axis=1)] = -1
-    else:
-        keys, found = messages.astype(np.int64), drawn.astype(np.int64)
-    order = np.argsort(keys)
-    place = order[np.clip(np.searchsorted(keys[order], found), 0, len(keys) - 1)]
-    return np.where(keys[place] == found, place, -1)
+    return MessageIndex(messages).places(drawn)
 
 
 def kinds_of(table: Floats) -> Floats:

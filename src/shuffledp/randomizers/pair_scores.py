@@ -1,0 +1,79 @@
+"""Distributions of scores of pairs of bits, of which one speaks for x and one for x'.
+
+A pair's score is w (bit for x) - w' (bit for x') + w', a whole number from 0 to w + w'; the
+score of a report is the sum over its pairs.
+"""
+
+import numpy as np
+
+from shuffledp.cover import ScoreAttack
+from shuffledp.types import Floats
+
+# The chances of a 1 and of a 0, shape (levels,) each.
+Bit = tuple[Floats, Floats]
+
+
+def pair_scores(here: Bit, there: Bit, weights: tuple[int, int]) -> Floats:
+    """Returns the chances of all scores of a pair, shape (levels, w + w' + 1).
+
+    Args:
+        here: Chances of a 1 and of a 0 in the coordinate for x.
+        there: In that for x'.
+        weights: w and w'.
+    """
+    own, other = weights
+    scores = np.zeros((here[0].size, own + other + 1))
+    for bit, mine in ((1, here[0]), (0, here[1])):
+        for another, its in ((1, there[0]), (0, there[1])):
+            scores[:, own * bit + other * (1 - another)] += mine * its
+    return scores
+
+
+def pairs_attack(
+    others: Floats,
+    victim: tuple[float, float, float],
+    *,
+    weights: tuple[int, int],
+    pairs: int,
+) -> ScoreAttack:
+    """Returns the attack on the sum of the scores of so many pairs.
+
+    Args:
+        others: Chances of the scores of all pairs together, for everybody else, shape
+            (levels, pairs (w + w') + 1).
+        victim: Her chances that a 1 is lost and that a 0 becomes a stray 1, and 1 less
+            both.
+        weights: w and w'.
+        pairs: How many pairs are looked at, >= 1.
+    """
+    lost, stray, gap = victim
+    with_one = np.array([1.0 - lost]), np.array([lost])
+    with_zero = np.array([stray]), np.array([1.0 - stray])
+    first = pair_scores(with_one, with_zero, weights)
+    second = pair_scores(with_zero, with_one, weights)
+    # a^c - b^c = (a - b) (a^(c-1) + a^(c-2) b + ... + b^(c-1)): for tiny budgets, the
+    # difference itself would be mostly rounding.
+    powers = np.zeros((1, (pairs - 1) * sum(weights) + 1))
+    for i in range(pairs):
+        powers += convolved(power(first, i), power(second, pairs - 1 - i))
+    step = np.zeros(first.shape)
+    step[0, -1], step[0, 0] = gap, -gap
+    difference = convolved(step, powers)
+    return ScoreAttack(others, power(second, pairs)[0], difference[0])
+
+
+def power(rows: Floats, times: int) -> Floats:
+    """Returns the distribution of the sum of so many independent draws from each row."""
+    result: Floats = np.ones((rows.shape[0], 1))
+    for _ in range(times):
+        result = convolved(result, rows)
+    return result
+
+
+def convolved(rows: Floats, others: Floats) -> Floats:
+    """Returns each row convolved with its counterpart."""
+    width = rows.shape[1]
+    result = np.zeros((rows.shape[0], width + others.shape[1] - 1))
+    for column in range(others.shape[1]):
+        result[:, column : column + width] += rows * others[:, column, None]
+    return result
