@@ -105,16 +105,6 @@ def test_an_attack_exceeds_the_averaged_counts() -> None:
     assert ApesNumerical(as_printed=False).epsilon(setting, 1e-5) > 4.0
 
 
-def test_the_appendix_states_what_nobody_gets() -> None:
-    setting = clip_laplace({1.0: N})
-    appendix = ApesClosed(appendix=True)
-
-    assert appendix.epsilon(setting, 4.6e-9) == pytest.approx(0.00546, abs=6e-6)
-    # Four digits of epsilon are two of delta here.
-    assert appendix.delta(setting, 0.00546) == pytest.approx(4.6e-9, rel=0.05)
-    assert ApesClosed().epsilon(setting, 4.6e-9) > 0.2
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "bound", [UniformShuffle(), ApesClosed(), ApesNumerical()], ids=lambda one: one.name

@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from shuffledp.papers.apes.contents import CONTENTS
+from shuffledp.papers.contents.papers import PAPERS
 
-PLACES = " | ".join(entry.place for entry in CONTENTS)
+(APES,) = (paper for paper in PAPERS if paper.prefix == "apes")
+PLACES = " | ".join(entry.place for entry in APES.contents)
 
 
 @pytest.mark.parametrize(

@@ -226,9 +226,9 @@ def test_printed_sizes_below_the_noise_are_marked() -> None:
     for row in result.rows:
         cells = dict(zip(result.columns, row, strict=True))
         # C = 0.1: C is ten times C^2. (28) is larger than need be.
-        assert cells["(26) printed: refuted"] is True
-        assert cells["(28) printed: refuted"] is False
-        assert cells["exact bias printed: refuted"] is True
+        assert cells["(26) printed: exceeded"] is True
+        assert cells["(28) printed: exceeded"] is False
+        assert cells["exact bias printed: exceeded"] is True
         for name in ("(26)", "(28)", "exact bias"):
             exact, bound = cells[f"{name} exact"], cells[f"{name} corrected"]
             assert isinstance(exact, float)

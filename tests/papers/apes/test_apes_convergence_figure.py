@@ -72,7 +72,7 @@ def test_what_was_measured_stays_below_the_corrected_lemma(
     rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
     assert len(rows) == 6
     for row in rows:
-        assert row["Lemma 7: refuted"] is False
+        assert row["Lemma 7: exceeded"] is False
         change, bound = row["change"], row["Lemma 7"]
         assert isinstance(change, float)
         assert isinstance(bound, float)

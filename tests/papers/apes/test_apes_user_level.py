@@ -13,7 +13,7 @@ from shuffledp.papers.apes.local import (
 )
 from shuffledp.papers.apes.user_level import SparsifiedApes, composed_epsilon
 from shuffledp.papers.bounds.bound import Setting
-from shuffledp.papers.court.apes_cases import coordinates_loss
+from shuffledp.papers.court.statements import coordinates_loss
 
 SETTING = Setting(sdp.Population.from_counts({0.5: 6000, 1.0: 4000}), sdp.ClipLaplace())
 

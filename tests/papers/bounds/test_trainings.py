@@ -113,7 +113,7 @@ def test_descent_is_the_formula_by_hand() -> None:
             -half - middle
         )
     assert float(delta) == pytest.approx(1e-5, rel=1e-6)
-    assert stated.status == Status.FALSE
+    assert stated.status == Status.ASYMPTOTIC
 
 
 @pytest.mark.parametrize(("counts", "epochs"), [({1.0: 1}, 1), ({8.0: 2}, 10**6)])

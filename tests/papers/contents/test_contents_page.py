@@ -1,6 +1,7 @@
 """The page on the papers is what the results say, and nothing else."""
 
 import json
+import re
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -76,13 +77,13 @@ def test_experiments_are_those_of_the_paper_and_places_are_named_once(
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.place)
 def test_items_say_where_they_run(entry: Entry) -> None:
-    for where in entry.where.split(", shuffledp."):
-        if where.startswith("shuffledp "):
-            check_command(where)
-        elif where.startswith("docs/"):
-            assert not DOCS.is_dir() or (DOCS.parent / where).exists()
-        elif where:
-            check_name("shuffledp." + where.removeprefix("shuffledp.").split("(")[0])
+    where = entry.where
+    if where.startswith("shuffledp "):
+        check_command(where)
+    elif where.startswith("docs/"):
+        assert not DOCS.is_dir() or (DOCS.parent / where).exists()
+    elif where:
+        check_name(where.split("(")[0])
     assert entry.where or entry.result or entry.cases
 
 
@@ -114,6 +115,20 @@ def find_spec_of(name: str) -> bool:
         return find_spec(name) is not None
     except ModuleNotFoundError:
         return False
+
+
+@pytest.mark.skipif(not DOCS.is_dir(), reason="docs/ is not here")
+def test_the_headline_counts_every_item_once() -> None:
+    page = (DOCS / "papers" / "reproduction.md").read_text(encoding="utf-8")
+    headline = page.splitlines()[2]
+
+    counted = dict(re.findall(r"(\w+) (\d+)", headline.split(":")[1]))
+
+    assert list(counted) == [str(state) for state in State]
+    assert headline.startswith(f"Of {len(ENTRIES)} items:")
+    for state, count in counted.items():
+        assert page.count(f" | **{state}** | ") == int(count)
+    assert sum(map(int, counted.values())) == len(ENTRIES)
 
 
 @pytest.mark.skipif(not DOCS.is_dir(), reason="docs/ is not here")

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from shuffledp.papers.court.cases import all_cases, case_named, judge_all
 from shuffledp.papers.court.document import document
 from shuffledp.papers.court.small.programs import PROGRAMS
 
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 PAGE = Path(shuffledp.__file__).parents[2] / "docs" / "papers" / "court.md"
 needs_docs = pytest.mark.skipif(not PAGE.is_file(), reason="docs/ is not here")
 
@@ -41,4 +43,16 @@ def test_the_page_of_the_documentation_lists_every_case_and_program() -> None:
 @needs_docs
 @pytest.mark.slow
 def test_the_page_of_the_documentation_is_what_the_command_writes() -> None:
-    assert PAGE.read_text(encoding="utf-8") == document(judge_all(all_cases()))
+    kept = PAGE.read_text(encoding="utf-8").splitlines()
+    written = document(judge_all(all_cases())).splitlines()
+
+    assert len(kept) == len(written)
+    for before, now in zip(kept, written, strict=True):
+        if before == now:
+            continue
+        # Attacks on Gaussian noise are sums whose order is the processor's: the third
+        # digit of what they show may be another one.
+        assert before.startswith("| C")
+        assert NUMBER.sub("", before) == NUMBER.sub("", now)
+        numbers = [list(map(float, NUMBER.findall(line))) for line in (before, now)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=0.011)

@@ -66,12 +66,12 @@ def test_simulated_numbers_agree_within_what_is_stated() -> None:
 
 
 def test_csv_has_every_digit_and_flags_of_their_own() -> None:
-    shown = result(("a", "b", "b: refuted"), (1, 0.1 + 0.2, True), (2, None, None))
+    shown = result(("a", "b", "b: exceeded"), (1, 0.1 + 0.2, True), (2, None, None))
 
     rows = list(csv.DictReader(io.StringIO(shown.to_csv())))
 
     assert float(rows[0]["b"]) == 0.1 + 0.2
-    assert [row["b: refuted"] for row in rows] == ["yes", ""]
+    assert [row["b: exceeded"] for row in rows] == ["yes", ""]
     assert rows[1]["b"] == ""
 
 
@@ -103,13 +103,13 @@ def test_wide_tables_are_printed_in_parts_and_no_digit_is_cut() -> None:
 
 
 def test_flags_stand_behind_their_numbers() -> None:
-    shown = result(("a", "b", "b: refuted"), ("x", 0.25, True), ("y", 0.5, False))
+    shown = result(("a", "b", "b: exceeded"), ("x", 0.25, True), ("y", 0.5, False))
 
     text = printed(shown, 80)
 
     assert "0.25!" in text
     assert "0.5!" not in text
-    assert "refuted" not in text
+    assert "exceeded" not in text
 
 
 def test_numbers_that_differ_from_the_papers_are_named() -> None:

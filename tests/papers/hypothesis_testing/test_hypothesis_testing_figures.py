@@ -40,7 +40,7 @@ def column(result: Result, name: str) -> list[Any]:
 def test_no_attack_refutes_a_number_of_table_2() -> None:
     result = table_2.run(EFFORT)
 
-    flags = [name for name in result.columns if name.endswith(": refuted")]
+    flags = [name for name in result.columns if name.endswith(": exceeded")]
     assert len(flags) == 6
     for name in flags:
         assert column(result, name) == [False] * len(table_2.EPSILONS)

@@ -4,12 +4,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from shuffledp.papers.figures.catalog import EXPERIMENTS
 from shuffledp.papers.figures.result import Effort
-from shuffledp.papers.lecture_notes.experiments import EXPERIMENTS
 from shuffledp.papers.lecture_notes.figures import numbers, risk, selection
 
 QUICK = ("notes-response", "notes-lower-bound", "notes-one-bit", "notes-rappor")
-OTHERS = tuple(name for name in EXPERIMENTS if name not in QUICK)
+NAMES = tuple(name for name in EXPERIMENTS if name.startswith("notes-"))
+OTHERS = tuple(name for name in NAMES if name not in QUICK)
 
 
 @pytest.fixture(autouse=True)

@@ -32,8 +32,6 @@ from shuffledp.papers.bounds.bound import (
     PublishedBound,
     Setting,
     Status,
-    check_delta,
-    check_epsilon,
     check_pure,
     require,
 )
@@ -70,10 +68,8 @@ class UniformShuffle(PublishedBound):
         check_pure(setting)
         require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the epsilon that eq. (2) states for this delta."""
-        delta = check_delta(delta)
-        self.check(setting)
         n, largest = setting.num_users, setting.largest_budget
         crowd = n * math.exp(-largest)
         # The condition of the theorem that eq. (2) quotes.
@@ -84,10 +80,8 @@ class UniformShuffle(PublishedBound):
         )
         return _closed(largest, crowd, delta)
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta that eq. (2) states for this epsilon, in closed form."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         largest = setting.largest_budget
         crowd = setting.num_users * math.exp(-largest)
         delta = _closed_delta(largest, crowd, epsilon)
@@ -103,15 +97,13 @@ class UniformShuffle(PublishedBound):
 
 @dataclass(frozen=True)
 class ApesClosed(PublishedBound):
-    """Theorem 4 in closed form, or as the appendix prints it.
+    """Theorem 4 in closed form.
 
     Attributes:
         as_printed: Whether clones are averaged over the victim's possible budgets.
-        appendix: Whether the square root of the first S is missing, as in the appendix.
     """
 
     as_printed: bool = True
-    appendix: bool = False
 
     name: ClassVar[str] = "apes"
     title: ClassVar[str] = _TITLE
@@ -121,39 +113,31 @@ class ApesClosed(PublishedBound):
     mixed: ClassVar[bool] = True
     note: ClassVar[str] = (
         _AVERAGED + " The constant 8 hides this up to budgets of about 30; beyond, it "
-        "fails: 9999 people at 0.05 and a victim at 200. The appendix's formula fails "
-        "for everybody."
+        "fails: 9999 people at 0.05 and a victim at 200."
     )
 
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless this is Clip-Laplace with budgets > 0."""
         _check_clip_laplace(setting)
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the epsilon that Theorem 4 states for this delta.
 
         The paper's delta_s is delta / tanh(e / 2).
         """
-        delta = check_delta(delta)
         largest, crowd = self._crowd(setting)
         inner = delta / math.tanh(largest / 2.0)
         _require_crowd(crowd, inner)
-        if self.appendix:
-            spread = 8.0 * math.sqrt(math.log(4.0 / inner)) / crowd + 8.0 / crowd
-            return math.log1p(math.tanh(largest / 2.0) * spread)
         return _closed(largest, crowd, inner)
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta that Theorem 4 states for this epsilon."""
-        epsilon = check_epsilon(epsilon)
         largest, crowd = self._crowd(setting)
-        scale = crowd if not self.appendix else crowd**2
-        inner = _closed_delta(largest, scale, epsilon, additive=8.0 / crowd)
+        inner = _closed_delta(largest, crowd, epsilon)
         _require_crowd(crowd, inner)
         return math.tanh(largest / 2.0) * inner
 
     def _crowd(self, setting: Setting) -> tuple[float, float]:
-        self.check(setting)
         probabilities, counts = echoes(setting, as_printed=self.as_printed)
         # The theorem speaks of the largest budget; repaired, of the victim's.
         largest = setting.largest_budget if self.as_printed else victim_budget(setting)
@@ -197,19 +181,16 @@ class ApesNumerical(PublishedBound):
         else:
             _check_clip_laplace(setting)
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the smallest epsilon at which the two counts reach this delta."""
-        delta = check_delta(delta)
         stated = self._profile(setting)
         return epsilon_at(stated, delta)
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two counts at this epsilon."""
-        epsilon = check_epsilon(epsilon)
         return self._profile(setting)(epsilon)
 
     def _profile(self, setting: Setting) -> "_Profile":
-        self.check(setting)
         largest = setting.largest_budget
         if self.crowd == "uniform":
             probabilities = np.array([math.exp(-largest)])
@@ -265,14 +246,10 @@ def _closed(budget: float, crowd: float, delta: float) -> float:
     return math.log1p(math.tanh(budget / 2.0) * spread)
 
 
-def _closed_delta(
-    budget: float, crowd: float, epsilon: float, *, additive: float | None = None
-) -> float:
+def _closed_delta(budget: float, crowd: float, epsilon: float) -> float:
     """Solves `_closed` for delta."""
-    if additive is None:
-        additive = 8.0 / crowd
     scale = math.tanh(budget / 2.0)
-    root = math.expm1(epsilon) / scale - additive if scale > 0.0 else math.inf
+    root = math.expm1(epsilon) / scale - 8.0 / crowd if scale > 0.0 else math.inf
     if not root >= 0.0 or math.isinf(root):
         raise OutsidePreconditions(
             f"Expected an epsilon that the formula states, got {epsilon:g}."

@@ -27,7 +27,6 @@ from shuffledp.papers.bounds.bound import (
     check_epsilon,
     require,
 )
-from shuffledp.papers.bounds.invert import delta_at
 
 
 @dataclass(frozen=True)
@@ -73,22 +72,14 @@ class SparsifiedApes(PublishedBound):
         """Raises OutsidePreconditions if the bound per coordinate does."""
         self.per_coordinate.check(setting)
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the user-level epsilon that Proposition 1 states for this delta."""
-        delta = check_delta(delta)
-        self.check(setting)
         times = 2 * self.selected
         slack = (1.0 - self.share) * delta
         inner = self.per_coordinate.epsilon(setting, self.share * delta / times)
         return composed_epsilon(
             inner, times=times, slack=delta if self.as_printed else slack
         )
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
-        """Returns the smallest delta for which Proposition 1 states this epsilon."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
-        return delta_at(lambda delta: self.epsilon(setting, delta), epsilon)
 
 
 def composed_epsilon(epsilon: float, *, times: int, slack: float) -> float:

@@ -31,11 +31,11 @@ class AnyRandomizer(PublishedBound):
         """Raises OutsidePreconditions unless the bound speaks of such budgets."""
         self.bound.check(_untold(setting))
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the epsilon that the bound states for any randomizer."""
         return self.bound.epsilon(_untold(setting), delta)
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta that the bound states for any randomizer."""
         return self.bound.delta(_untold(setting), epsilon)
 

@@ -42,8 +42,6 @@ from shuffledp.papers.bounds.bound import (
     PublishedBound,
     Setting,
     Status,
-    check_delta,
-    check_epsilon,
     check_pure,
     require,
 )
@@ -132,23 +130,8 @@ class Balle2019Hoeffding(PublishedBound):
     proven: ClassVar[Status] = Status.PROVEN
     note: ClassVar[str] = f"{EQUAL_ONLY} {_LOCAL}"
 
-    def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless randomizers are pure."""
-        check_pure(setting)
-
-    def epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns an epsilon at which the bound is at most delta."""
-        delta = check_delta(delta)
-        return epsilon_at(
-            lambda epsilon: self.delta(setting, epsilon),
-            delta,
-            ceiling=setting.largest_budget,
-        )
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the bound, at most 1; from the local budget on, 0."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         if epsilon >= setting.largest_budget:
             return 0.0
         if epsilon == 0.0:
@@ -179,23 +162,8 @@ class Balle2019Bennett(PublishedBound):
         "corrected; its first version claimed too much."
     )
 
-    def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless randomizers are pure."""
-        check_pure(setting)
-
-    def epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns an epsilon at which the bound is at most delta."""
-        delta = check_delta(delta)
-        return epsilon_at(
-            lambda epsilon: self.delta(setting, epsilon),
-            delta,
-            ceiling=setting.largest_budget,
-        )
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the bound, at most 1; from the local budget on, 0."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         if epsilon >= setting.largest_budget:
             return 0.0
         if epsilon == 0.0:
@@ -243,18 +211,14 @@ class Balle2019Blanket(PublishedBound):
             require(changes == 1, "one message per person", f"{changes}")
         require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the smallest epsilon of the blanket, at most the local budget."""
-        delta = check_delta(delta)
-        self.check(setting)
         return epsilon_at(
             _blanket(setting, delta), delta, ceiling=setting.largest_budget
         )
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the blanket's divergence."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         found = _blanket(setting, _USUAL_DELTA)(epsilon)
         if found < _USUAL_DELTA:
             found = min(found, _blanket(setting, _SMALLEST_DELTA)(epsilon))

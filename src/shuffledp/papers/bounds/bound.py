@@ -6,14 +6,15 @@ also where it is known to be wrong; `proven` and `note` say so. Certified bounds
 """
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import ClassVar
 
 from shuffledp.arrays import as_number
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError, OutsidePreconditions
+from shuffledp.papers.bounds.invert import delta_at, epsilon_at
 from shuffledp.population import Population
 
 
@@ -76,7 +77,7 @@ class Setting:
         return None if self.mechanism is None else self.mechanism.mechanism
 
 
-class PublishedBound(ABC):
+class PublishedBound:
     """One theorem of one paper, as printed.
 
     Attributes:
@@ -87,6 +88,7 @@ class PublishedBound(ABC):
         proven: What is known of it.
         note: In plain words, what holds and what does not.
         mixed: Is it stated for people with different budgets?
+        within_budget: Is no epsilon beyond the largest local budget looked for?
     """
 
     name: ClassVar[str]
@@ -96,15 +98,16 @@ class PublishedBound(ABC):
     proven: ClassVar[Status]
     note: ClassVar[str]
     mixed: ClassVar[bool] = False
+    within_budget: ClassVar[bool] = True
 
-    @abstractmethod
     def check(self, setting: Setting) -> None:
         """Raises OutsidePreconditions unless the theorem speaks of this setting.
 
-        Conditions that depend on epsilon or delta are checked by the methods below.
+        By default it speaks of pure randomizers. Conditions that depend on epsilon or
+        delta are checked by the formulas.
         """
+        check_pure(setting)
 
-    @abstractmethod
     def epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the epsilon that the paper states for this delta.
 
@@ -113,8 +116,10 @@ class PublishedBound(ABC):
             OutsidePreconditions: If the theorem does not speak of this setting, or states
                 no epsilon for this delta.
         """
+        delta = check_delta(delta)
+        self.check(setting)
+        return self.stated_epsilon(setting, delta)
 
-    @abstractmethod
     def delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta that the paper states for this epsilon.
 
@@ -123,6 +128,22 @@ class PublishedBound(ABC):
             OutsidePreconditions: If the theorem does not speak of this setting, or states
                 no delta for this epsilon.
         """
+        epsilon = check_epsilon(epsilon)
+        self.check(setting)
+        return self.stated_delta(setting, epsilon)
+
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
+        """Returns the formula's epsilon, or else the smallest of so small a delta.
+
+        A bound defines this one or the next, the other by solving for it; both are called
+        with checked numbers.
+        """
+        ceiling = setting.largest_budget if self.within_budget else math.inf
+        return epsilon_at(partial(self.stated_delta, setting), delta, ceiling=ceiling)
+
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
+        """Returns the formula's delta, or else the smallest of so small an epsilon."""
+        return delta_at(partial(self.stated_epsilon, setting), epsilon)
 
 
 # What bounds for one common budget do with people who chose smaller ones.

@@ -15,8 +15,6 @@ from shuffledp.papers.bounds.bound import (
     PublishedBound,
     Setting,
     Status,
-    check_delta,
-    check_epsilon,
     check_pure,
     require,
 )
@@ -54,17 +52,13 @@ class Erlingsson2019(PublishedBound):
         )
         require(num_users >= _FEWEST_PEOPLE, "at least 1000 people", f"{num_users}")
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns 12 eps_0 sqrt(ln(1 / delta) / n), for delta < 1/100."""
-        delta = check_delta(delta)
-        self.check(setting)
         _check_small(delta)
         return _formula(setting, delta)
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta at which the formula gives this epsilon."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         delta = _inverse(setting, epsilon)
         _check_small(delta)
         return delta
@@ -89,16 +83,12 @@ class Erlingsson2019Formula(PublishedBound):
         budget = setting.largest_budget
         require(budget > 0.0, "a local budget above 0", f"{budget:g}")
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns 12 eps_0 sqrt(ln(1 / delta) / n), whatever eps_0, n and delta are."""
-        delta = check_delta(delta)
-        self.check(setting)
         return _formula(setting, delta)
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta at which the formula gives this epsilon."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         return _inverse(setting, epsilon)
 
 

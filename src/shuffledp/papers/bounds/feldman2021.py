@@ -26,13 +26,9 @@ from shuffledp.papers.bounds.bound import (
     PublishedBound,
     Setting,
     Status,
-    check_delta,
-    check_epsilon,
-    check_pure,
     require,
 )
 from shuffledp.papers.bounds.equal_clones import reduced_delta
-from shuffledp.papers.bounds.invert import delta_at, epsilon_at
 
 _TITLE = (
     "Hiding Among the Clones: A Simple and Nearly Optimal Analysis of Privacy "
@@ -61,14 +57,8 @@ class Feldman2021Closed(PublishedBound):
 
     as_printed: bool = True
 
-    def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless randomizers are pure."""
-        check_pure(setting)
-
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the closed form; eps_0 must be at most ln(n / (16 ln(2 / delta)))."""
-        delta = check_delta(delta)
-        self.check(setting)
         budget, num_users = setting.largest_budget, setting.num_users
         top = 2.0 if self.as_printed else 4.0
         room = num_users / (16.0 * math.log(top / delta))
@@ -86,12 +76,6 @@ class Feldman2021Closed(PublishedBound):
             factor = -math.expm1(-budget) / (1.0 + math.exp(-budget) / (1.0 + bracket))
         return math.log1p(factor * bracket)
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
-        """Returns the smallest delta at which the closed form allows this epsilon."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
-        return delta_at(lambda delta: self.epsilon(setting, delta), epsilon)
-
 
 class Feldman2021Numerical(PublishedBound):
     """The reduction, evaluated exactly."""
@@ -106,23 +90,8 @@ class Feldman2021Numerical(PublishedBound):
         "little more."
     )
 
-    def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless randomizers are pure."""
-        check_pure(setting)
-
-    def epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the smallest epsilon of the reduction, at most the local budget."""
-        delta = check_delta(delta)
-        return epsilon_at(
-            lambda epsilon: self.delta(setting, epsilon),
-            delta,
-            ceiling=setting.largest_budget,
-        )
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         budget = setting.largest_budget
         # Equal up to rounding, which must not show.
         if epsilon >= budget:

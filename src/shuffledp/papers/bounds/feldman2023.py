@@ -6,8 +6,13 @@ each, then it is claimed that with C ~ Binomial(n - 1, 2 p), A ~ Binomial(C, 1/2
 shuffled messages are told apart no better than (A + D1, C - A + D2) and
 (A + D2, C - A + D1), where (D1, D2) is (1, 0) with chance e^eps_0 p, (0, 1) with chance p.
 The paper takes p = 1 / (e^eps_0 + 1) for any randomizer with budget eps_0 and
-p = 1 / (e^eps_0 + k - 1) for k-ary response. The first holds (docs/theory/theorem.md), the
-second does not.
+p = 1 / (e^eps_0 + k - 1) for k-ary response.
+
+Errata of the authors, in later versions of arXiv:2208.04591: the proof of Lemma 3.5 has an
+error for p < 1 / (e^eps_0 + 1), which reaches Theorems 3.1, 3.2 and 5.2 and Corollary 4.3;
+the general bounds hold for a restricted class of randomizers. The p of k-ary response is
+that small for k > 2. For any randomizer and p = 1 / (e^eps_0 + 1) the reduction does hold:
+that is a result of this library, with a proof of its own (docs/theory/theorem.md).
 
 *Closed form*, for eps_0 <= ln(n / (8 ln(2 / delta)) - 1):
 
@@ -26,18 +31,16 @@ from shuffledp.papers.bounds.bound import (
     PublishedBound,
     Setting,
     Status,
-    check_delta,
-    check_epsilon,
     check_pure,
     require,
 )
 from shuffledp.papers.bounds.equal_clones import reduced_delta
-from shuffledp.papers.bounds.invert import delta_at, epsilon_at
 
 _TITLE = (
     "Stronger Privacy Amplification by Shuffling for Renyi and Approximate Differential "
     "Privacy"
 )
+_ERRATA = "The authors' errata restrict the theorems to a class of randomizers"
 _DROPPED = (
     "The reduction keeps two counts and drops the others, in which the victim's third "
     "kind of message shows"
@@ -53,19 +56,14 @@ class Feldman2023Closed(PublishedBound):
     applies_to: ClassVar[str] = "any local randomizers, chosen one after the other"
     proven: ClassVar[Status] = Status.UNPROVEN
     note: ClassVar[str] = (
-        "It rests on the reduction of feldman2023-numerical, which holds; the inequalities "
-        f"after it were not checked here. No violation is known. {EQUAL_ONLY} Small "
-        "budgets in small crowds make the value exceed the local budget."
+        f"{_ERRATA}. It rests on the reduction of feldman2023-numerical, which is proven "
+        "here for any; the inequalities after it were not checked. No violation is known. "
+        f"{EQUAL_ONLY} Small budgets in small crowds make the value exceed the local "
+        "budget."
     )
 
-    def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless randomizers are pure."""
-        check_pure(setting)
-
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the closed form; eps_0 must be <= ln(n / (8 ln(2 / delta)) - 1)."""
-        delta = check_delta(delta)
-        self.check(setting)
         budget, num_users = setting.largest_budget, setting.num_users
         room = num_users / (8.0 * math.log(2.0 / delta)) - 1.0
         require(
@@ -77,12 +75,6 @@ class Feldman2023Closed(PublishedBound):
         spread = 4.0 * root / math.sqrt((math.exp(budget) + 1.0) * num_users)
         return math.log1p(math.expm1(budget) * (spread + 4.0 / num_users))
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
-        """Returns the smallest delta at which the closed form allows this epsilon."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
-        return delta_at(lambda delta: self.epsilon(setting, delta), epsilon)
-
 
 class Feldman2023Numerical(PublishedBound):
     """The reduction for any randomizer, p = 1 / (e^eps_0 + 1)."""
@@ -93,29 +85,14 @@ class Feldman2023Numerical(PublishedBound):
     applies_to: ClassVar[str] = "any local randomizers, chosen one after the other"
     proven: ClassVar[Status] = Status.PROVEN
     note: ClassVar[str] = (
-        "The paper's own proof keeps two counts and drops what the others may show of her "
-        "third kind of message. Binary response has none, and its privacy blanket is the "
-        "largest of all randomizers with the same budget: docs/theory/theorem.md proves "
-        f"the bound, also for messages that depend on all earlier ones. {EQUAL_ONLY}"
+        f"{_ERRATA}. That it holds for all, also for messages that depend on all earlier "
+        "ones, is a result of this library: binary response has the largest privacy "
+        "blanket of all randomizers with the same budget (proof: docs/theory/theorem.md). "
+        f"{EQUAL_ONLY}"
     )
 
-    def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless randomizers are pure."""
-        check_pure(setting)
-
-    def epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the smallest epsilon of the reduction, at most the local budget."""
-        delta = check_delta(delta)
-        return epsilon_at(
-            lambda epsilon: self.delta(setting, epsilon),
-            delta,
-            ceiling=setting.largest_budget,
-        )
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         return _delta(setting, epsilon, categories=2.0)
 
 
@@ -128,9 +105,10 @@ class Feldman2023Kary(PublishedBound):
     applies_to: ClassVar[str] = "k-ary randomized response"
     proven: ClassVar[Status] = Status.FALSE
     note: ClassVar[str] = (
-        f"{_DROPPED}: with 10 categories, 60 people and budget 4, this claims a "
-        "divergence of 1.3e-12 at epsilon 3.6, and 1.57e-5 is reached. The same formula "
-        f"as the variation ratio. {EQUAL_ONLY}"
+        f"Of the original version, which its authors have corrected. {_DROPPED}: with 10 "
+        "categories, 60 people and budget 4, this gives a divergence of 1.3e-12 at epsilon "
+        "3.6, and 3.48e-5 is reached. The same formula as the variation ratio. "
+        f"{EQUAL_ONLY}"
     )
 
     def check(self, setting: Setting) -> None:
@@ -142,19 +120,8 @@ class Feldman2023Kary(PublishedBound):
             setting.mechanism_name or "any randomizer",
         )
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the smallest epsilon of the reduction, at most the local budget."""
-        delta = check_delta(delta)
-        return epsilon_at(
-            lambda epsilon: self.delta(setting, epsilon),
-            delta,
-            ceiling=setting.largest_budget,
-        )
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         categories = 2.0
         if setting.mechanism is not None:
             categories = float(setting.mechanism.parameters["categories"])

@@ -20,12 +20,9 @@ from shuffledp.papers.bounds.bound import (
     PublishedBound,
     Setting,
     Status,
-    check_delta,
-    check_epsilon,
     require,
 )
 from shuffledp.papers.bounds.feldman2023 import Feldman2023Numerical
-from shuffledp.papers.bounds.invert import epsilon_at
 
 _PURE = Feldman2023Numerical()
 
@@ -41,7 +38,8 @@ class FeldmanApproximate(PublishedBound):
     applies_to: ClassVar[str] = "any local randomizers that keep (eps_0, delta_0)"
     proven: ClassVar[Status] = Status.UNPROVEN
     note: ClassVar[str] = (
-        "The reduction holds; the term for failures was not checked here. It grows with "
+        "The reduction holds, by a proof of this library and not by the paper's, which has "
+        "errata; the term for failures was not checked here. It grows with "
         f"n delta_0, and is of use where delta_0 is far below delta / n. {EQUAL_ONLY}"
     )
 
@@ -50,20 +48,8 @@ class FeldmanApproximate(PublishedBound):
         local = failure(setting)
         require(local > 0.0, "delta_local > 0", f"{local:g}")
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the smallest epsilon at which the sum is at most delta."""
-        delta = check_delta(delta)
-        self.check(setting)
-        return epsilon_at(
-            lambda epsilon: self.delta(setting, epsilon),
-            delta,
-            ceiling=setting.largest_budget,
-        )
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts, and the failures."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         pure = _PURE.delta(Setting(setting.people), epsilon)
         return min(pure + failures(setting, epsilon), 1.0)
 

@@ -31,9 +31,6 @@ from shuffledp.papers.bounds.bound import (
     PublishedBound,
     Setting,
     Status,
-    check_delta,
-    check_epsilon,
-    check_pure,
 )
 
 _TITLE = "On the Renyi Differential Privacy of the Shuffle Model"
@@ -57,20 +54,12 @@ class Girgis2021Sum(PublishedBound):
         "one round other bounds are tighter."
     )
 
-    def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless randomizers are pure."""
-        check_pure(setting)
-
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the smallest epsilon over all orders that are tried, at least 0."""
-        delta = check_delta(delta)
-        self.check(setting)
         return _best_epsilon(sum_log_moment, setting, delta)
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the smallest delta over all orders that are tried, at most 1."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         return _best_delta(sum_log_moment, setting, epsilon)
 
 
@@ -84,20 +73,12 @@ class Girgis2021Closed(PublishedBound):
     proven: ClassVar[Status] = Status.PROVEN
     note: ClassVar[str] = f"{EQUAL_ONLY} The value may exceed the local budget."
 
-    def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless randomizers are pure."""
-        check_pure(setting)
-
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the smallest epsilon over all orders that are tried, at least 0."""
-        delta = check_delta(delta)
-        self.check(setting)
         return _best_epsilon(closed_log_moment, setting, delta)
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the smallest delta over all orders that are tried, at most 1."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         return _best_delta(closed_log_moment, setting, epsilon)
 
 

@@ -25,13 +25,10 @@ from shuffledp.papers.bounds.bound import (
     PublishedBound,
     Setting,
     Status,
-    check_delta,
     check_epsilon,
-    check_pure,
     require,
 )
 from shuffledp.papers.bounds.equal_clones import reduced_delta
-from shuffledp.papers.bounds.invert import epsilon_at
 
 # Beyond this the total variation of a pair would exceed what p allows.
 _ROUNDING = 1e-12
@@ -102,23 +99,8 @@ class Wang2024(PublishedBound):
         f"for two messages. {EQUAL_ONLY}"
     )
 
-    def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions unless randomizers are pure."""
-        check_pure(setting)
-
-    def epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the smallest epsilon of the reduction, at most the local budget."""
-        delta = check_delta(delta)
-        return epsilon_at(
-            lambda epsilon: self.delta(setting, epsilon),
-            delta,
-            ceiling=setting.largest_budget,
-        )
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the divergence of the two pairs of counts."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         budget = setting.largest_budget
         ratio = math.exp(budget)
         # From e^eps_0 = 1 on up to rounding, messages say nothing.

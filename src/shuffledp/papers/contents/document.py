@@ -11,8 +11,7 @@ from shuffledp.papers.contents.papers import PAPERS, Paper
 from shuffledp.papers.figures.result import Comparison
 from shuffledp.strict_json import read_json_file
 
-_HEAD = """# The papers, item by item
-
+_HEAD = """\
 Every algorithm, theorem, table and figure of the five documents behind this library,
 and what became of it here. This page is written by
 
@@ -23,7 +22,8 @@ from docs/papers/results, each of which is written by `shuffledp reproduce NAME`
 
 * **reproduced**: the paper's numbers are found again.
 * **differs**: other numbers are found; why, if known.
-* **refuted**: false as stated; the case is tried by `shuffledp court --case NAME`.
+* **refuted**: false as stated; the case is tried by `shuffledp court --case NAME`. What
+  was tried once and is not what a paper states is [withdrawn](court.md#withdrawn).
 * **holds**: right, with the errata named, and tested.
 * **tried**: runs here; there is nothing of the paper to compare with.
 * **impossible**: cannot be had, and why.
@@ -55,7 +55,7 @@ def document(folder: Path, *, page: Path) -> str:
         if entry.result
     }
     pictures = Path(os.path.relpath(folder, page.parent)).as_posix()
-    parts = [_HEAD, _summary(results)]
+    parts = [_headline(results), _HEAD, _summary(results)]
     parts += [_section(paper, results, pictures) for paper in PAPERS]
     return "\n".join(parts)
 
@@ -81,6 +81,18 @@ def state_of(entry: Entry, results: Mapping[str, Mapping[str, Any]]) -> State:
         return State.TRIED
     agrees = all(each["agrees"] for each in compared)
     return State.REPRODUCED if agrees else State.DIFFERS
+
+
+def counts_of_states(results: Mapping[str, Mapping[str, Any]]) -> dict[State, int]:
+    """Returns how many items of all papers are in each state."""
+    states = [state_of(entry, results) for paper in PAPERS for entry in paper.contents]
+    return {state: states.count(state) for state in State}
+
+
+def _headline(results: Mapping[str, Mapping[str, Any]]) -> str:
+    counts = counts_of_states(results)
+    words = ", ".join(f"{state} {count}" for state, count in counts.items())
+    return f"# The papers, item by item\n\nOf {sum(counts.values())} items: {words}.\n"
 
 
 def _summary(results: Mapping[str, Mapping[str, Any]]) -> str:
@@ -111,9 +123,9 @@ def _section(
 
 def _row(entry: Entry, results: Mapping[str, Mapping[str, Any]]) -> str:
     state = state_of(entry, results)
+    # The first in a command that runs as it stands; the others by name.
     cases = ", ".join(f"`{case}`" for case in entry.cases)
-    if cases:
-        cases = f"`shuffledp court --case` {cases}"
+    cases = cases.replace("`", "`shuffledp court --case ", 1)
     command = f"`shuffledp reproduce {entry.result}`" if entry.result else ""
     where = "; ".join(text for text in (command, _code(entry.where), cases) if text)
     cells = (entry.place, entry.what, f"**{state}**", where, entry.why)

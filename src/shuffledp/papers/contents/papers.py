@@ -2,12 +2,8 @@
 
 from dataclasses import dataclass
 
-from shuffledp.papers.apes import contents as apes
 from shuffledp.papers.contents.entry import Entry
-from shuffledp.papers.eapes import contents as eapes
-from shuffledp.papers.hypothesis_testing import contents as hypothesis_testing
-from shuffledp.papers.lecture_notes import contents as lecture_notes
-from shuffledp.papers.segmented import contents as segmented
+from shuffledp.papers.tables import read_table
 
 
 @dataclass(frozen=True)
@@ -27,39 +23,7 @@ class Paper:
     contents: tuple[Entry, ...]
 
 
-PAPERS = (
-    Paper(
-        "E-APES",
-        "Chen, Cao, Ge (2023), Enhancing Privacy in Personalized Differential Privacy "
-        "under the Shuffle Model",
-        "eapes",
-        eapes.CONTENTS,
-    ),
-    Paper(
-        "APES and S-APES",
-        "Liu, Zhao, Xiong, Liu, Chen (2023), Echo of Neighbors: Privacy Amplification for "
-        "Personalized Private Federated Learning with Shuffle Model",
-        "apes",
-        apes.CONTENTS,
-    ),
-    Paper(
-        "Lecture notes",
-        "Di Wang, Lecture 9: Local and Shuffle Differential Privacy",
-        "notes",
-        lecture_notes.CONTENTS,
-    ),
-    Paper(
-        "Hypothesis testing",
-        "Liu, Liu, Xiong, Gu, Chen (2024), Enhanced Privacy Bound for Shuffle Model with "
-        "Personalized Privacy",
-        "testing",
-        hypothesis_testing.CONTENTS,
-    ),
-    Paper(
-        "Segmented",
-        "Wang et al. (2025), Segmented Private Data Aggregation in the Multi-message "
-        "Shuffle Model",
-        "segmented",
-        segmented.CONTENTS,
-    ),
+PAPERS = tuple(
+    read_table(Paper, folder, "contents.toml")
+    for folder in ("eapes", "apes", "lecture_notes", "hypothesis_testing", "segmented")
 )

@@ -217,16 +217,6 @@ def judge(case: Case) -> Ruling:
     )
 
 
-def at_epsilon(bound: PublishedBound, setting: Setting, epsilon: float) -> BoundClaim:
-    """Returns the claim of a bound at this epsilon."""
-    return BoundClaim(bound, setting, epsilon=epsilon)
-
-
-def at_delta(bound: PublishedBound, setting: Setting, delta: float) -> BoundClaim:
-    """Returns the claim of a bound at this delta."""
-    return BoundClaim(bound, setting, delta=delta)
-
-
 def certificate_of(
     device: LocalRandomizer, people: Population, victim: float
 ) -> Callable[[float], Certificate]:

@@ -3,37 +3,26 @@
 from collections.abc import Callable, Sequence
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.court.apes_cases import apes_cases
-from shuffledp.papers.court.baseline_cases import baseline_cases
 from shuffledp.papers.court.case import Case, Ruling, judge
-from shuffledp.papers.court.eapes_cases import eapes_cases
-from shuffledp.papers.court.hypothesis_testing_cases import hypothesis_testing_cases
-from shuffledp.papers.court.ratio_cases import ratio_cases
+from shuffledp.papers.court.rows import ROWS
 from shuffledp.papers.court.small.cases import SMALL
-from shuffledp.papers.court.statement_cases import statement_cases
-from shuffledp.papers.court.uniform_cases import uniform_cases
+from shuffledp.papers.court.withdrawn import withdrawal_of
 
 
 def all_cases() -> tuple[Case, ...]:
     """Returns the cases of all papers."""
-    return (
-        *eapes_cases(),
-        *apes_cases(),
-        *hypothesis_testing_cases(),
-        *ratio_cases(),
-        *uniform_cases(),
-        *baseline_cases(),
-        *statement_cases(),
-        *(small.case for small in SMALL),
-    )
+    return (*(row.case for row in ROWS), *(small.case for small in SMALL))
 
 
 def case_named(name: str) -> Case:
     """Returns the case of this name.
 
     Raises:
-        InvalidInputError: If there is none.
+        InvalidInputError: If there is none, or if it is withdrawn.
     """
+    withdrawal = withdrawal_of(name)
+    if withdrawal is not None:
+        raise InvalidInputError(withdrawal.sentence(name))
     cases = {case.name.lower(): case for case in all_cases()}
     if name.lower() not in cases:
         known = ", ".join(case.name for case in cases.values())

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from shuffledp.papers.court.case import CourtVerdict, Ruling
 from shuffledp.papers.court.small.programs import program_of
+from shuffledp.papers.court.withdrawn import WITHDRAWN, withdrawn_names
 
 _HEAD = """# Published claims on trial
 
@@ -17,9 +18,8 @@ Claim and attack are of the same people with the same noise at the same epsilon.
 is no epsilon, the claim is of local privacy, and the numbers are epsilons; of a *statement*
 the setting says what they are. Cases that end
 in `-small` have the fewest people for which the claim is known to fall, found by a search
-over round numbers. Theorem 3 of Chen, Cao, Ge has a constant C without a number; it is 0
-here, as in all figures of that paper: for few people, C / sqrt(n - 1) would dominate what
-is stated. `shuffledp court --case V8` tries one case.
+over round numbers. `shuffledp court --case V8` tries one case. Cases that tried what their
+paper does not state are [withdrawn](#withdrawn), with the reason.
 """
 _PROGRAMS = """
 ## Five lines each
@@ -52,6 +52,13 @@ def document(rulings: Sequence[Ruling]) -> str:
             f"## Claims that stand ({len(kept)})",
             "",
             *_table(kept),
+            "",
+            "## Withdrawn",
+            "",
+            f"{len(withdrawn_names())} cases were brought here once and refute nothing. "
+            "They are not tried, and counted nowhere.",
+            "",
+            *_withdrawn(),
             _PROGRAMS,
             *_programs(fallen),
         ]
@@ -72,6 +79,14 @@ def _table(rulings: Sequence[Ruling]) -> list[str]:
             ruling.setting,
             *shown,
         )
+        lines.append("| " + " | ".join(words) + " |")
+    return lines
+
+
+def _withdrawn() -> list[str]:
+    lines = ["| cases | claim | reason | in full |", "|---|---|---|---|"]
+    for each in WITHDRAWN:
+        words = (", ".join(each.cases), each.claim, str(each.reason), each.explanation)
         lines.append("| " + " | ".join(words) + " |")
     return lines
 

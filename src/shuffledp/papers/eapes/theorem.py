@@ -30,8 +30,6 @@ from shuffledp.papers.bounds.bound import (
     PublishedBound,
     Setting,
     Status,
-    check_delta,
-    check_epsilon,
     check_pure,
     require,
 )
@@ -40,17 +38,17 @@ from shuffledp.papers.bounds.gaussian_profile import (
     gaussian_delta,
     gaussian_trade_off,
 )
-from shuffledp.papers.bounds.invert import epsilon_at
 
 _TITLE = (
     "Enhancing Privacy in Personalized Differential Privacy under the Shuffle Model"
 )
 _NOTE = (
-    "A limit, not a bound: the omitted C / sqrt(n) is as large as delta. Each of the "
-    "others is taken to imitate the victim with a probability that depends on her own "
-    "budget alone; for budgets that differ no such decomposition exists. One person at "
-    "0.5 among 9999 at 2 with Laplace noise has delta >= 4.6e-4 at epsilon 0.45, where "
-    "1e-30 is stated; and randomized response exceeds it at 5 among 2000."
+    "A limit, not a bound: the paper says that there is a constant C, and does not name "
+    "it; it is 0 here, as in the paper's figures, and the omitted C / sqrt(n) is as large "
+    "as delta. So evaluated, it is exceeded: by randomized response at 5 among 2000, and "
+    "by all messages of one person at 0.5 among 9999 at 2 with Laplace noise, delta >= "
+    "4.6e-4 at epsilon 0.45, where 1e-30 results. Some C > 0 covers both. For budgets that "
+    "differ, Theorem 1, by which it speaks of messages, is false."
 )
 
 
@@ -83,11 +81,13 @@ class EapesTheorem(PublishedBound):
     title: ClassVar[str] = _TITLE
     source: ClassVar[str] = "Chen, Cao, Ge (2023), Theorem 3"
     applies_to: ClassVar[str] = "any randomizers that keep (eps_i, delta_i)"
-    proven: ClassVar[Status] = Status.FALSE
+    proven: ClassVar[Status] = Status.ASYMPTOTIC
     mixed: ClassVar[bool] = True
+    within_budget: ClassVar[bool] = False
     note: ClassVar[str] = (
-        "As printed it improves as delta_i grows, although a mechanism that gives her "
-        "away with probability delta_i has delta >= delta_i at every epsilon. " + _NOTE
+        "As printed it improves as delta_i grows: it compares two distributions in which a "
+        "failure hides her. A mechanism that gives her away with probability delta_i has "
+        "delta >= delta_i at every epsilon. " + _NOTE
     )
 
     def __post_init__(self) -> None:
@@ -98,15 +98,8 @@ class EapesTheorem(PublishedBound):
         """Raises OutsidePreconditions unless there is somebody to hide among."""
         require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the epsilon that the paper states for this delta."""
-        target = check_delta(delta)
-        return epsilon_at(lambda epsilon: self.delta(setting, epsilon), target)
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta that the paper states for this epsilon."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         marked = _delta_local(setting)
         mu = gdp_parameter(setting, delta_local=marked)
         shift = self.constant / math.sqrt(setting.num_users - 1)
@@ -129,8 +122,9 @@ class EapesCorollary(PublishedBound):
     applies_to: ClassVar[str] = (
         "Laplace noise and binary randomized response (by Theorem 3, any pure randomizer)"
     )
-    proven: ClassVar[Status] = Status.FALSE
+    proven: ClassVar[Status] = Status.ASYMPTOTIC
     mixed: ClassVar[bool] = True
+    within_budget: ClassVar[bool] = False
     note: ClassVar[str] = _NOTE
 
     def check(self, setting: Setting) -> None:
@@ -138,17 +132,8 @@ class EapesCorollary(PublishedBound):
         check_pure(setting)
         require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the epsilon that the paper states for this delta."""
-        target = check_delta(delta)
-        self.check(setting)
-        mu = gdp_parameter(setting)
-        return epsilon_at(lambda epsilon: gaussian_delta(mu, epsilon), target)
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns the delta that the paper states for this epsilon."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         return gaussian_delta(gdp_parameter(setting), epsilon)
 
 

@@ -15,7 +15,7 @@ from shuffledp.population import Population
 
 _BAND = (
     "attack and certified: the band in which the true epsilon of the worst-off person "
-    "lies. A number below the attack is refuted and marked !; - means that the theorem "
+    "lies. A number below the attack is exceeded and marked !; - means that the theorem "
     "does not speak of this setting."
 )
 # Parameters that say what values are, and how finely messages are cut.
@@ -64,7 +64,7 @@ class BoundFigure:
                 rows.append(self._row(name, Population.from_budgets(budgets[:size])))
                 effort.on_share(len(rows) / total)
         setting = self._setting()
-        claims = [(name, f"{name}: refuted") for name in self.bounds]
+        claims = [(name, f"{name}: exceeded") for name in self.bounds]
         return Result(
             title=self.title,
             setting=setting,

@@ -1,16 +1,45 @@
 """Every experiment by its name, as the command line writes it."""
 
-from shuffledp.papers.apes import experiments as apes
-from shuffledp.papers.eapes import experiments as eapes
-from shuffledp.papers.figures.result import Experiment
-from shuffledp.papers.hypothesis_testing import experiments as hypothesis_testing
-from shuffledp.papers.lecture_notes import experiments as lecture_notes
-from shuffledp.papers.segmented import experiments as segmented
+from dataclasses import dataclass
+from importlib import import_module
 
-EXPERIMENTS: dict[str, Experiment] = {
-    **eapes.EXPERIMENTS,
-    **apes.EXPERIMENTS,
-    **lecture_notes.EXPERIMENTS,
-    **hypothesis_testing.EXPERIMENTS,
-    **segmented.EXPERIMENTS,
+from shuffledp.papers.figures.result import Experiment
+from shuffledp.papers.tables import read_table
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One experiment.
+
+    Attributes:
+        name: As the command line writes it.
+        summary: One line about it.
+        run: What computes it: a module of the paper's figures, and a function of it.
+        repetitions: By default; None if it repeats nothing.
+        quick: What a quick run leaves out; "" if there is none.
+    """
+
+    name: str
+    summary: str
+    run: str
+    repetitions: int | None = None
+    quick: str = ""
+
+
+@dataclass(frozen=True)
+class _Table:
+    experiments: tuple[_Row, ...]
+
+
+def _experiment(folder: str, row: _Row) -> Experiment:
+    module, _, function = row.run.partition(".")
+    figures = import_module(f"shuffledp.papers.{folder}.figures.{module}")
+    run = getattr(figures, function)
+    return Experiment(row.summary, run, row.repetitions, row.quick)
+
+
+EXPERIMENTS = {
+    row.name: _experiment(folder, row)
+    for folder in ("eapes", "apes", "lecture_notes", "hypothesis_testing", "segmented")
+    for row in read_table(_Table, folder, "experiments.toml").experiments
 }

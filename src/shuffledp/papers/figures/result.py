@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from shuffledp.errors import InvalidInputError
 from shuffledp.version import __version__
 
-# None: not stated, or not applicable. Truth values in a column "x: refuted" mark the
+# None: not stated, or not applicable. Truth values in a column "x: exceeded" mark the
 # column "x" before it.
 Cell: TypeAlias = str | int | float | bool | None
 # Called with a share of the work that is done, from 0 to 1.

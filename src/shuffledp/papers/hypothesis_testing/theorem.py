@@ -39,8 +39,6 @@ from shuffledp.papers.bounds.bound import (
     PublishedBound,
     Setting,
     Status,
-    check_delta,
-    check_epsilon,
     require,
 )
 from shuffledp.papers.bounds.crowd import others, victim_budget
@@ -103,17 +101,13 @@ class HypothesisTesting(PublishedBound):
             local == own, f"delta_local = {own:g}, the mechanism's own", f"{local:g}"
         )
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
+    def stated_epsilon(self, setting: Setting, delta: float) -> float:
         """Returns the epsilon that Theorem 2 states for this delta."""
-        delta = check_delta(delta)
-        self.check(setting)
         tests = self._tests(setting)
         return epsilon_at(tests.delta, delta)
 
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns delta_s(epsilon) of eq. (5)."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         return self._tests(setting).delta(epsilon)
 
     def trade_off(self, setting: Setting, slope: float) -> tuple[float, float]:

@@ -39,7 +39,6 @@ from shuffledp.papers.bounds.bound import (
     require,
 )
 from shuffledp.papers.bounds.equal_clones import equal_clones
-from shuffledp.papers.bounds.invert import epsilon_at
 from shuffledp.papers.bounds.two_counts import divergence
 
 _WIDTH = 1e-12
@@ -76,6 +75,7 @@ class SegmentedPrivacy(PublishedBound):
     )
     proven: ClassVar[Status] = Status.FALSE
     mixed: ClassVar[bool] = True
+    within_budget: ClassVar[bool] = False
     note: ClassVar[str] = (
         "Holds for lambda = 1. Below, the total number of messages tells whether an item "
         "was sent: n = 5000, d = 128, m = 1 at epsilon 0.5 states 2e-6 where 9e-4 is "
@@ -104,16 +104,8 @@ class SegmentedPrivacy(PublishedBound):
         require(name is None, "the Poisson randomizer (mechanism None)", f"{name}")
         require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
 
-    def epsilon(self, setting: Setting, delta: float) -> float:
-        """Returns the smallest epsilon for which Theorem 3 states this delta."""
-        delta = check_delta(delta)
-        self.check(setting)
-        return epsilon_at(lambda epsilon: self.delta(setting, epsilon), delta)
-
-    def delta(self, setting: Setting, epsilon: float) -> float:
+    def stated_delta(self, setting: Setting, epsilon: float) -> float:
         """Returns s e^epsilon delta', delta' being the divergence at epsilon / s."""
-        epsilon = check_epsilon(epsilon)
-        self.check(setting)
         return self._delta(setting.num_users, epsilon)
 
     def _delta(self, num_users: int, epsilon: float) -> float:

@@ -40,7 +40,7 @@ def run(effort: Effort) -> Result:
         columns=(
             "d",
             "Theorem 1",
-            "Theorem 1: refuted",
+            "Theorem 1: exceeded",
             "shown by a pair",
             "Theorem 3",
         ),

@@ -37,7 +37,7 @@ def run(effort: Effort) -> Result:
         printed = f"{name} printed"
         columns += [
             printed,
-            f"{printed}: refuted",
+            f"{printed}: exceeded",
             f"{name} corrected",
             f"{name} exact",
         ]

@@ -2,18 +2,29 @@
 
 Each is a case like any other for the numbers of its program: the published formula, the
 attack and the certificate come from where they always do, and share nothing with the
-program.
+program. Noise and bound are those of the case that it makes smaller.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.papers.court.case import Case
-from shuffledp.papers.court.small import builders, programs
-from shuffledp.papers.court.small.builders import Numbers
+from shuffledp.papers.apes.local import report_budget, selection_loss
+from shuffledp.papers.bounds.bound import Setting
+from shuffledp.papers.bounds.catalog import published_bound
+from shuffledp.papers.court.case import BoundClaim, Case, Printed
+from shuffledp.papers.court.items import item_divergence
+from shuffledp.papers.court.rows import ROWS, Crowd, Group, Row, crowd_case
 from shuffledp.papers.court.small.program import Program
 from shuffledp.papers.court.small.programs import program_of
+from shuffledp.papers.court.statements import local
+from shuffledp.papers.hypothesis_testing.theorem import HypothesisTesting
+from shuffledp.papers.segmented.privacy import SegmentedPrivacy
+from shuffledp.papers.tables import read_table
+from shuffledp.population import Population
+
+Numbers = Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,147 +49,97 @@ class Small:
         return self.build(self.program.numbers)
 
 
-_EPSILONS = (0.0, 0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
-_LEVELS = (1.0, 2.0, 3.0, 4.0, 5.0)
-_ITEMS = (3, 4, 5, 10, 20)
-_RATES = (0.1, 0.2, 0.5)
+@dataclass(frozen=True)
+class _Row:
+    """What a search makes smaller.
 
-SMALL = (
+    Attributes:
+        name: Of the case that was found.
+        case: That it makes smaller.
+        setting: In words, with `{letters}` of the program.
+        choices: For each letter.
+        held: How many items everybody holds, if they send items.
+    """
+
+    name: str
+    case: str
+    setting: str
+    choices: Mapping[str, tuple[float, ...]]
+    held: int = 0
+
+
+@dataclass(frozen=True)
+class _Table:
+    rows: tuple[_Row, ...]
+
+
+def _case(small: _Row, large: Row, given: Numbers) -> Case:
+    """Returns the case for these numbers."""
+    # Claims whose programs do not say so are about two people.
+    numbers = {"n": 2.0, **given}
+    words = small.setting.format(**numbers, others=numbers["n"] - 1, held=small.held)
+    row = replace(large, name=small.name, setting=words, printed=Printed())
+    if large.crowd is not None:
+        bound = published_bound(large.bound)
+        if isinstance(bound, HypothesisTesting):
+            # Where it claims most: sums begin without clones, failures reveal.
+            bound = HypothesisTesting(as_printed=False)
+        crowd = _crowd(large.crowd, numbers)
+        return crowd_case(replace(row, source=""), crowd, bound)
+    if large.items is not None:
+        return _items(row, small.held, numbers)
+    claim, attack, _ = local(
+        report_budget(numbers["e"], coordinates=int(numbers["k"])),
+        selection_loss(numbers["e"], coordinates=int(numbers["d"])),
+    )
+    return row.tried(claim, attack)
+
+
+def _crowd(large: Crowd, numbers: Numbers) -> Crowd:
+    """Returns one person among others, or as many at one budget."""
+    count = int(numbers["n"])
+    people: tuple[Group, ...] = (Group(count, numbers["b"]),)
+    if "v" in numbers:
+        people = (Group(1, numbers["v"]), Group(count - 1, numbers["b"]))
+    return replace(
+        large,
+        people=people,
+        categories=int(numbers.get("k", 0)),
+        delta_local=numbers.get("d", 0.0),
+        delta=None,
+        epsilon=numbers.get("e", 0.0),
+    )
+
+
+def _items(row: Row, held: int, numbers: Numbers) -> Case:
+    """Returns two people with one blanket message each; the other sends everything."""
+    items, rate, epsilon = int(numbers["d"]), numbers["l"], numbers["e"]
+    bound = SegmentedPrivacy(
+        num_items=items, blanket_messages=1, items_per_user=held, sampling_rate=rate
+    )
+    people = Setting(Population.from_counts({epsilon: 2}))
+    return row.tried(
+        BoundClaim(bound, people, epsilon=epsilon),
+        lambda where: item_divergence(
+            num_users=2,
+            num_items=items,
+            blanket_messages=1,
+            items_per_user=held,
+            sampling_rate=rate,
+            epsilon=where,
+        ),
+    )
+
+
+_CLAIMS = {row.name: row for row in ROWS}
+SMALL = tuple(
     Small(
-        "V1-small",
-        programs.EAPES_MARKED,
-        builders.marked,
-        {
-            "n": range(2, 4),
-            "b": _LEVELS,
-            "d": (0.5, 0.2, 0.1),
-            "e": _EPSILONS,
-        },
-    ),
-    Small(
-        "V2-small",
-        programs.EAPES_RESPONSE,
-        builders.response,
-        {"n": range(2, 30), "b": _LEVELS, "e": _EPSILONS},
-    ),
-    Small(
-        "V3-small",
-        programs.EAPES_LAPLACE,
-        builders.laplace,
-        {
-            "n": range(10, 400, 10),
-            "v": (0.1, 0.2, 0.5, 1.0, 1.5, 2.0),
-            "b": (1.0, 2.0, 3.0, 4.0),
-            "e": (0.1, 0.2, 0.3, 0.4, 0.5, 0.8, 0.9, 1.0, 1.4, 1.5),
-            "t": (1, 2, 3, 4, 5, 6, 7, 8, 10),
-        },
-    ),
-    Small(
-        "V3b-small",
-        programs.EAPES_GAUSSIAN,
-        builders.gaussian,
-        {
-            "n": range(100, 400, 10),
-            "v": (0.2, 0.5),
-            "b": (0.2, 0.5, 1.0),
-            "d": (0.01, 1e-3, 1e-5),
-            "e": (0.05, 0.1, 0.2, 0.5, 0.8, 1.0),
-            "t": (2, 5, 10, 15, 20, 30, 40),
-        },
-    ),
-    Small(
-        "V3c-small",
-        programs.EAPES_LIBERAL,
-        builders.liberal,
-        {
-            "n": range(2, 50),
-            "v": (1.0, 2.0, 5.0, 10.0, 20.0),
-            "b": (0.1, 0.2, 0.5, 1.0),
-            "e": _EPSILONS,
-            "t": (0.05, 0.1, 0.2, 0.5),
-        },
-    ),
-    Small(
-        "V4-small",
-        programs.APES_CLOSED,
-        builders.closed,
-        {
-            "n": range(40, 80),
-            "v": (20, 50, 100, 200, 500),
-            "b": (0.01, 0.02, 0.05, 0.1),
-            "e": _EPSILONS,
-            "t": (0.01, 0.02, 0.05, 0.1),
-        },
-    ),
-    Small(
-        "V4b-small",
-        programs.APES_NUMERICAL,
-        builders.numerical,
-        {
-            "v": (2, 5, 10, 20, 50, 100),
-            "b": (0.05, 0.1, 0.2, 0.5, 1.0),
-            "e": _EPSILONS,
-            "t": (0.05, 0.1, 0.2, 0.5),
-        },
-    ),
-    Small(
-        "V5-small",
-        programs.APES_APPENDIX,
-        builders.appendix,
-        {
-            "n": range(100, 400, 5),
-            "b": (0.1, 0.2, 0.5, 1.0),
-            "e": (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1),
-        },
-    ),
-    Small(
-        "V6b-small",
-        programs.APES_SELECTED,
-        builders.selected,
-        {"d": range(2, 10), "k": (1,), "e": (1.0,)},
-    ),
-    Small(
-        "V7-small",
-        programs.TESTING_GAUSSIAN,
-        lambda numbers: builders.tested(numbers, gaussian=True),
-        {"b": (1.0,), "d": (1e-5, 1e-10), "t": (1, 2, 3, 4, 5)},
-    ),
-    Small(
-        "V7b-small",
-        programs.TESTING_LAPLACE,
-        lambda numbers: builders.tested(numbers, gaussian=False),
-        {"n": range(2, 50), "b": _LEVELS},
-    ),
-    Small(
-        "V8-small",
-        programs.TESTING_LONE,
-        builders.careful,
-        {"n": range(3, 60), "v": (0.5, 1.0, 2.0, 3.0, 4.0), "b": _LEVELS},
-    ),
-    Small(
-        "V10b-small",
-        programs.RATIO_RESPONSE,
-        builders.categories,
-        {"k": (3, 4, 5, 10), "b": _LEVELS, "e": _EPSILONS},
-    ),
-    Small(
-        "V11-small",
-        programs.SETS_ONE,
-        lambda numbers: builders.sets(numbers, items=1),
-        {"d": _ITEMS, "l": _RATES, "e": _EPSILONS},
-    ),
-    Small(
-        "V11b-small",
-        programs.SETS_TWO,
-        lambda numbers: builders.sets(numbers, items=2),
-        {"d": _ITEMS[2:], "l": _RATES, "e": _EPSILONS},
-    ),
-    Small(
-        "V12-small",
-        programs.UNIFORM,
-        builders.uniform,
-        {"b": _LEVELS, "e": _EPSILONS},
-    ),
+        row.name,
+        program_of(row.case),
+        partial(_case, row, _CLAIMS[row.case]),
+        row.choices,
+    )
+    for row in read_table(_Table, "court/small", "small.toml").rows
 )
 
 

@@ -4,33 +4,44 @@ The last line prints the claim and what is reached. Letters are those of the lin
 number of people, v the victim's budget, b everybody's, e the epsilon of both numbers.
 """
 
+import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+_NUMBER = r"-?[0-9.]+(?:e-?[0-9]+)?"
+# Such as "n, e = 2, 0.5", where a line begins.
+_ASSIGNED = re.compile(
+    rf"^(?P<names>\w+(?:, \w+)+) = (?P<values>{_NUMBER}(?:, {_NUMBER})+)", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program, and the numbers for which it was found.
+    """A program, with the numbers for which it was found.
+
+    >>> program = Program("n, e = 2, 0.5; print(n, e)\\n")
+    >>> program.numbers
+    {'n': 2, 'e': 0.5}
+    >>> print(program.with_numbers({"n": 3, "e": 1.0}), end="")
+    n, e = 3, 1; print(n, e)
 
     Attributes:
-        numbers: Of the counterexample.
-        body: The lines, with `{numbers}` where they are assigned.
+        text: What runs, with a newline at the end.
     """
 
-    numbers: Mapping[str, float]
-    body: str
+    text: str
 
     @property
-    def text(self) -> str:
-        """What runs, with a newline at the end.
-
-        >>> print(Program({"n": 2, "e": 0.5}, "{numbers}; print(n, e)").text, end="")
-        n, e = 2, 0.5; print(n, e)
-        """
-        return self.with_numbers(self.numbers)
+    def numbers(self) -> Mapping[str, float]:
+        """The numbers of the counterexample; none if there is nothing to change."""
+        assigned = _ASSIGNED.search(self.text)
+        if assigned is None:
+            return {}
+        values = ast.literal_eval(assigned["values"])
+        return dict(zip(assigned["names"].split(", "), values, strict=True))
 
     def with_numbers(self, numbers: Mapping[str, float]) -> str:
         """Returns the same lines for other numbers."""
         values = ", ".join(f"{value:g}" for value in numbers.values())
-        assigned = f"{', '.join(numbers)} = {values}"
-        return self.body.strip().replace("{numbers}", assigned) + "\n"
+        return _ASSIGNED.sub(f"{', '.join(numbers)} = {values}", self.text, count=1)

@@ -7,8 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from shuffledp.errors import InvalidInputError, OutsidePreconditions
-from shuffledp.papers.court.small.builders import Numbers
-from shuffledp.papers.court.small.cases import Small
+from shuffledp.papers.court.small.cases import Numbers, Small
 
 # By so much a claim must fall: no rounding decides.
 _MARGIN = 1.01

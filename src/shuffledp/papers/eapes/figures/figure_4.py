@@ -72,7 +72,7 @@ def run(effort: Effort) -> Result:
 
 
 def _columns() -> list[str]:
-    stated = [column for name in STATED for column in (name, f"{name}: refuted")]
+    stated = [column for name in STATED for column in (name, f"{name}: exceeded")]
     first = next(iter(STATED))
     ends = [
         f"{name}: {end}" for name in ("certified", first) for end in ("least", "most")

@@ -81,7 +81,7 @@ def run(effort: Effort) -> Result:
     return Result(
         title=_TITLE,
         setting=shown,
-        columns=("group", "attack", "k mu", "stated epsilon", "refuted"),
+        columns=("group", "attack", "k mu", "stated epsilon", "exceeded"),
         rows=tuple(rows),
         notes=(
             "Stated: the epsilon of (k mu)-GDP at delta, mu from Corollary 2. Attack: the "

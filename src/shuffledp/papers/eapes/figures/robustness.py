@@ -75,7 +75,7 @@ def run(effort: Effort) -> Result:
             "budget of the 100",
             "attack",
             "certified",
-            *(name for each in BOUNDS for name in (each, f"{each}: refuted")),
+            *(name for each in BOUNDS for name in (each, f"{each}: exceeded")),
         ),
         rows=tuple(rows),
         notes=(

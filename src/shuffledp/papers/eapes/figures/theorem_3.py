@@ -63,9 +63,9 @@ def run(effort: Effort) -> Result:
             _EXACT,
             _PROVEN,
             _COUNTS,
-            "Theorem 1: refuted",
+            "Theorem 1: exceeded",
             _LIMIT,
-            "Theorem 3: refuted",
+            "Theorem 3 with C = 0: exceeded",
         ),
         rows=tuple(rows),
         notes=(

@@ -170,7 +170,7 @@ def _formula(name: str) -> str:
 
 def _columns(name: str) -> tuple[str, ...]:
     printed = f"{_PRINTED_OF[name]}, printed"
-    return name, f"{name}: refuted", printed, f"{printed}: refuted"
+    return name, f"{name}: exceeded", printed, f"{printed}: exceeded"
 
 
 def _explained(rows: list[tuple[Cell, ...]]) -> list[Comparison]:

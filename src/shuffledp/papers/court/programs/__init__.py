@@ -1,0 +1,1 @@
+"""Programs of five lines, printed and run as they stand."""
