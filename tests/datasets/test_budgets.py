@@ -83,3 +83,10 @@ def test_whoever_has_no_budget_is_named_by_her_row(tmp_path: Path) -> None:
         MissingValueError, match=r"rows 3 and 4 \(the header is row 1\)"
     ):
         read_budgets(path, "b")
+
+
+def test_a_byte_order_mark_before_numbers_is_no_part_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "budgets.txt"
+    path.write_text("1.5\n2\n", encoding="utf-8-sig")
+
+    assert read_budgets(path).tolist() == [1.5, 2.0]

@@ -77,6 +77,15 @@ def test_separated_text_is_read_as_it_is_written(
     assert rows.first == first
 
 
+def test_a_byte_order_mark_before_json_lines_is_no_part_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"v": 1, "w": "x"}\n{"v": 2, "w": "y"}\n', encoding="utf-8-sig")
+
+    rows = read_rows(path, ["v"])
+
+    assert rows.frame["v"].to_list() == [1, 2]
+
+
 def test_rows_are_counted_as_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('\nv,w\n1,"two\nlines"\n,3\n\n4,4\n5\n')

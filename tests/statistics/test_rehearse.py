@@ -1,6 +1,7 @@
 """`sdp.rehearse`: what `shuffledp estimate` does, from Python."""
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 import shuffledp as sdp
+from shuffledp.option_text import Argument, option_text
 
 NUM_USERS = 2_000
 
@@ -230,3 +232,20 @@ def test_a_result_is_drawn_and_reported(result: sdp.Rehearsed, tmp_path: Path) -
             result.report(tmp_path / there)
         assert result.report(tmp_path / there, force=True)
     assert not (tmp_path / "shares.jpeg").exists()
+
+
+def test_names_of_files_and_columns_are_repeated_as_they_are(tmp_path: Path) -> None:
+    name = "run--level 3, --force.csv"
+
+    with pytest.raises(sdp.DataError) as caught:
+        sdp.rehearse(tmp_path / name, value="v", level="l", statistic="frequency")
+
+    assert name in str(caught.value)
+
+
+def test_texts_that_look_like_options_stay_as_they_are() -> None:
+    text = option_text("Expected {} of {}.", Argument("set_size", "N"), "--low A {}")
+
+    assert text == "Expected --set-size N of --low A {}."
+    assert text.in_python == "Expected set_size=N of --low A {}."
+    assert pickle.loads(pickle.dumps(text)).in_python == text.in_python

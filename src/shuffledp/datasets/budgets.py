@@ -35,7 +35,8 @@ def read_budgets(path: Path, column: str | None = None) -> Floats:
         if kind == ".npy":
             loaded = np.load(path, allow_pickle=False)
         else:
-            loaded = np.array(path.read_text().split(), dtype=np.float64)
+            text = path.read_text(encoding="utf-8-sig")
+            loaded = np.array(text.split(), dtype=np.float64)
     except (OSError, ValueError) as error:
         raise DataError(f"Expected one number per person in {path}.") from error
     if loaded.ndim != 1 or loaded.size == 0 or loaded.dtype.kind not in "fiu":

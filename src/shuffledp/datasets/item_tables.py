@@ -7,13 +7,14 @@ import polars as pl
 
 from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.item_sets import ItemSets, gather_sets
+from shuffledp.datasets.left_out import left_out
 from shuffledp.datasets.missing import (
     Missing,
     check_missing,
     cleaned_rows,
     refuse_missing,
 )
-from shuffledp.datasets.table import budgets_of, categories_of, left_out
+from shuffledp.datasets.table import budgets_of, categories_of
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats, Ints

@@ -1,4 +1,4 @@
-"""Columns of people's values and levels, and what is made of them.
+"""Columns of people's values and levels, and the numbers and texts in them.
 
 A column is a polars series. White space around its texts does not count, and a value that
 is missing - see `missing` - is refused with the rows that lack one, wherever it is used.
@@ -13,13 +13,13 @@ import polars as pl
 
 from shuffledp.arrays import level_array
 from shuffledp.datasets.frames import Source, rows_of
+from shuffledp.datasets.left_out import left_out
 from shuffledp.datasets.missing import (
     BLANK,
     Missing,
     check_missing,
     cleaned,
     cleaned_rows,
-    column_names,
     refuse_missing,
 )
 from shuffledp.datasets.table_kinds import MAX_TABLE_CATEGORIES
@@ -33,12 +33,12 @@ _BITS = {"0": 0, "1": 1, "false": 0, "true": 1}
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """People's values: of everybody, one in each column.
+    """People's values: a row for each person, and one value in each column.
 
     Attributes:
         frame: The columns, without missing values.
-        notes: What a reader of the results should know of how they were read: what was
-            guessed, and who was left out, in sentences.
+        notes: Sentences for a reader of the results on how they were read: what was
+            guessed, and who was left out.
     """
 
     frame: pl.DataFrame
@@ -50,7 +50,7 @@ class Table:
 
     @property
     def num_users(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return self.frame.height
 
 
@@ -84,31 +84,6 @@ def read_columns(
     return Table(kept, rows.notes + left_out(rows.frame, kept.height))
 
 
-def left_out(
-    frame: pl.DataFrame, num_kept: int, num_users: int | None = None
-) -> tuple[str, ...]:
-    """Returns how many people were left out, in a sentence, if any were.
-
-    Args:
-        frame: Everybody, with missing values.
-        num_kept: How many people stay.
-        num_users: How many there are, if not as many as rows.
-    """
-    total = frame.height if num_users is None else num_users
-    holes = [column.name for column in frame if column.null_count()]
-    return said_left_out(total - num_kept, total, holes)
-
-
-def said_left_out(dropped: int, total: int, columns: list[str]) -> tuple[str, ...]:
-    """Returns that some of all people were left out, in a sentence, if any were."""
-    if not dropped:
-        return ()
-    return (
-        f"{dropped:,} of {total:,} people {'was' if dropped == 1 else 'were'} left out, "
-        f"for want of a value in {column_names(columns)}.",
-    )
-
-
 def budgets_of(column: pl.Series) -> Floats:
     """Returns one budget per person.
 
@@ -130,13 +105,21 @@ def numbers_of(column: pl.Series) -> Floats:
     """
     if column.dtype == pl.Boolean:
         column = column.cast(pl.Int8)
-    elif column.dtype == pl.String and column.str.to_lowercase().is_in(_TRUTHS).all():
-        # As files have them.
+    elif holds_truths(column):
         column = pl.Series(column.name, bits_of(column))
     numbers = _numbers(column, "a finite number").cast(pl.Float64).to_numpy()
     if not np.all(np.isfinite(numbers)):
         raise _expected("a finite number", column)
     return numbers
+
+
+def holds_truths(column: pl.Series) -> bool:
+    """Returns whether all values are true or false, by their type or as files have them."""
+    if column.dtype == pl.Boolean:
+        return True
+    if column.dtype != pl.String:
+        return False
+    return bool(column.str.to_lowercase().is_in(_TRUTHS).all())
 
 
 def categories_of(
@@ -210,7 +193,7 @@ def strings_of(column: pl.Series) -> list[str]:
 
 
 def _complete(column: pl.Series) -> pl.Series:
-    # What words stand for no value was known where the column was read.
+    # Words that stand for no value were known where the column was read.
     column = cleaned(column, BLANK)
     refuse_missing([column])
     return column

@@ -5,11 +5,13 @@ whoever needs numbers to say. What separates its columns is guessed from the fir
 comma, a semicolon, a tab or a bar, whichever makes the most columns of it.
 """
 
+import codecs
 import csv
 import difflib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
@@ -138,11 +140,19 @@ def _typed(path: Path, wanted: list[str]) -> Rows:
     elif path.stat().st_size == 0:
         raise DataError(f"Expected at least one person in {path}, found none.")
     else:
-        lazy = pl.scan_ndjson(path, infer_schema_length=None)
+        lazy = pl.scan_ndjson(_unmarked(path), infer_schema_length=None)
     names = lazy.collect_schema().names()
     for name in wanted:
         find_column(name, names, path, from_line=False)
     return Rows(lazy.select(wanted).collect(), path.name, first=1)
+
+
+def _unmarked(path: Path) -> Path | BytesIO:
+    """Returns a file, or what it holds after the byte order mark that it begins with."""
+    with path.open("rb") as file:
+        if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+            return path
+        return BytesIO(file.read())
 
 
 def find_column(

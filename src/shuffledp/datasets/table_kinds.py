@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.option_text import Argument, option_text
 
 SEPARATED = (".csv", ".tsv", ".txt")
 JSON_LINES = (".jsonl", ".ndjson")
@@ -15,7 +16,9 @@ MAX_TABLE_CATEGORIES = 100_000
 
 def category_names(given: str | int | Sequence[str]) -> int | tuple[str, ...]:
     """Reads 17 or "17" as a number of categories, "a,b,c" and a list as their names."""
-    if isinstance(given, int) or (isinstance(given, str) and given.strip().isdecimal()):
+    if isinstance(given, int) or (
+        isinstance(given, str) and given.isascii() and given.strip().isdecimal()
+    ):
         number = int(given)
         if not 2 <= number <= MAX_TABLE_CATEGORIES:
             raise InvalidInputError(
@@ -26,7 +29,11 @@ def category_names(given: str | int | Sequence[str]) -> int | tuple[str, ...]:
     names = tuple(name.strip() for name in texts)
     if len(set(names)) != len(names) or len(names) < 2 or "" in names:
         raise InvalidInputError(
-            "Expected --categories to be a number or at least 2 different names, "
-            f"such as 17 or yes,no; got {given!r}."
+            option_text(
+                "Expected {} to be a number or at least 2 different names, such as 17 or "
+                "yes,no; got {!r}.",
+                Argument("categories"),
+                given,
+            )
         )
     return names

@@ -18,10 +18,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.messages import Messages
+from shuffledp.population import check_budgets
+from shuffledp.statistics.tallying import check_generator
 from shuffledp.types import Floats
 
 # Bytes of messages that are kept in memory; more of them go to a temporary file.
@@ -162,6 +165,21 @@ def add_up_messages(
     for sums in _told(_in_threads(add_up, parts), len(chunks), on_share):
         total += sums
     return total
+
+
+def checked_levels(levels: ArrayLike, rng: np.random.Generator) -> Floats:
+    """Returns everybody's local budgets for a simulation, shape (n,).
+
+    Raises:
+        InvalidInputError: If there are none, one is no budget, or `rng` is no generator of
+            NumPy's.
+    """
+    check_generator(rng)
+    epsilons = level_array(levels)
+    check_budgets(epsilons)
+    if not epsilons.size:
+        raise InvalidInputError("Expected at least 1 person.")
+    return epsilons
 
 
 def _told(

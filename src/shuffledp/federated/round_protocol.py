@@ -1,38 +1,20 @@
 """A round of training, as a protocol: what devices run is what is certified.
 
-In every round each person sends one message per coordinate of her update, and the messages
-of each coordinate are shuffled apart. *User level*: two neighboring worlds differ in all
-data of one person, so that all her d messages of all T rounds may change.
-
-Rounds are adaptive: the model, and with it everybody's update, depends on all earlier
-*shuffled* messages. Given those, a round is a collection of values like any other, and the
-bound for one coordinate holds whatever the values are - the victim's two and all others'.
-So for every past the same pair of distributions dominates the coordinate, and independent
-copies of it dominate the whole training (Zhu, Dong, Wang 2022, arXiv:2106.08567, Theorem
-10; docs/theory/theorem.md). Randomness must be fresh in every round, the model must be
-computed from shuffled messages only, and no device may keep anything that depends on its
-own noise.
+What is certified of it is in `round_certification`.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.asked import check_whole
-from shuffledp.accounting.exposure import Exposure, SingleMessages
+from shuffledp.accounting.exposure import Exposure
 from shuffledp.arrays import level_array
-from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError, InvalidInputError
-from shuffledp.federated.exposures import ALL, ONE, OneCoordinate, WithoutShuffle
-from shuffledp.federated.framework import (
-    Device,
-    Framework,
-    check_framework,
-    unbounded,
-    unproven,
-)
+from shuffledp.federated.exposures import WithoutShuffle
+from shuffledp.federated.framework import Device, Framework, check_framework
 from shuffledp.federated.frameworks import framework_of
 from shuffledp.federated.messages import (
     check_messages,
@@ -45,34 +27,23 @@ from shuffledp.federated.round import (
     OnShare,
     Updates,
     add_up_messages,
+    checked_levels,
     collect_round,
 )
-from shuffledp.identity import Identity
-from shuffledp.population import Population, check_budgets
+from shuffledp.federated.round_certification import (
+    central_exposures,
+    local_exposure,
+    why_uncertified,
+)
+from shuffledp.federated.update_estimate import UpdateEstimate
+from shuffledp.identity import Identity, described
+from shuffledp.population import Population
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
-from shuffledp.statistics.tallying import (
-    Seen,
-    check_generator,
-    check_people,
-    checked,
-    tally_of,
-)
+from shuffledp.statistics.tallying import Seen, check_people, checked, tally_of
+from shuffledp.stored_state import is_ours
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints
-
-
-@dataclass(frozen=True, eq=False)
-class UpdateEstimate:
-    """The mean update that messages tell of.
-
-    Attributes:
-        value: Shape (d,).
-        identity: Of the round.
-    """
-
-    value: Floats
-    identity: Identity
 
 
 @dataclass(frozen=True)
@@ -130,14 +101,16 @@ class TrainingRound:
 
     @property
     def identity(self) -> Identity:
-        """What it is."""
-        own = {
+        """Of the framework, its device and the coordinates."""
+        own: dict[str, Any] = {
             "device": self.device.mechanism,
-            "device_parameters": self.device.parameters,
+            "device_parameters": described(self.device),
             "coordinates": int(self.num_coordinates),
             "shuffled": self.shuffled,
             "coupled": self.coupled,
         }
+        if not is_ours(type(self.framework)):
+            own["framework"] = described(self.framework)
         terms = self.framework.parameters
         if taken := ", ".join(own.keys() & terms.keys()):
             raise InvalidInputError(f"Expected other names of parameters than {taken}.")
@@ -155,46 +128,30 @@ class TrainingRound:
 
     @property
     def uncertified(self) -> str:
-        """Why nothing central is certified; an empty text if something is."""
-        if not self.shuffled:
-            reason = "messages reach the analyst without a shuffle"
-        elif self.coupled:
-            coupling = cast(Any, self.framework).coupling
-            reason = f"{coupling}, so that coordinates are not independent"
-        else:
-            reason = unproven(self.device)
+        """A sentence why nothing central is certified; empty if something is."""
+        reason = why_uncertified(self.framework, self.device, shuffled=self.shuffled)
         return reason and f"No central guarantee is certified: {reason}."
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """What the accountant certifies: everything, one shuffle, one device alone.
+        """Returns what is certified: all messages, one shuffle, one device alone.
 
         Raises:
             CertificationError: If no cover speaks of what is sent.
         """
         if self.uncertified:
             raise CertificationError(self.uncertified)
-        device = cast(LocalRandomizer, self.device)
-        one = SingleMessages(ONE, device, "agnostic", people, adaptive=True)
-        everything = SingleMessages(
-            ALL, device, "agnostic", people, self.num_coordinates, adaptive=True
-        )
         return (
-            everything,
-            OneCoordinate(one, self.num_coordinates),
+            *central_exposures(self.device, people, self.num_coordinates),
             self.without_shuffle(people),
         )
 
     def without_shuffle(self, people: Population) -> WithoutShuffle:
-        """What every device keeps by itself: all it sends is made of these messages.
+        """Returns the guarantee that a device keeps without any shuffler.
 
         Raises:
             CertificationError: If the device does not say what its messages tell.
         """
-        reason = unbounded(self.device)
-        if reason:
-            raise CertificationError(f"No local guarantee is certified: {reason}.")
-        device = cast(LocalRandomizer, self.device)
-        return WithoutShuffle(device, people, self.num_coordinates)
+        return local_exposure(self.device, people, self.num_coordinates)
 
     def randomize(
         self, updates: NDArray[np.float32], levels: ArrayLike, *, rng: Rng
@@ -240,7 +197,7 @@ class TrainingRound:
         Raises:
             InvalidInputError: If levels or updates are not what was expected.
         """
-        epsilons = _checked_levels(levels, rng)
+        epsilons = checked_levels(levels, rng)
         rows, shuffled = collect_round(
             updates,
             self._send,
@@ -274,7 +231,7 @@ class TrainingRound:
         Raises:
             InvalidInputError: If levels or updates are not what was expected.
         """
-        epsilons = _checked_levels(levels, rng)
+        epsilons = checked_levels(levels, rng)
         sums = add_up_messages(
             updates,
             self._send,
@@ -333,16 +290,6 @@ class TrainingRound:
         self, updates: NDArray[np.float32], levels: Floats, rng: Rng
     ) -> NDArray[Any]:
         return messages_of(self.framework, self.device, updates, levels, rng=rng)
-
-
-def _checked_levels(levels: ArrayLike, rng: np.random.Generator) -> Floats:
-    """Returns everybody's budgets, if a simulation can be of them."""
-    check_generator(rng)
-    epsilons = level_array(levels)
-    check_budgets(epsilons)
-    if not epsilons.size:
-        raise InvalidInputError("Expected at least 1 person.")
-    return epsilons
 
 
 PROTOCOL = TrainingRound

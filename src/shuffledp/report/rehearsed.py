@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import DataError
 from shuffledp.numerals import plain
+from shuffledp.option_text import in_python
 from shuffledp.report.files import html_report, write_report
 from shuffledp.report.picture import Picture, estimate_picture
 from shuffledp.report.summary import Row, Summary
@@ -104,8 +105,7 @@ class Rehearsed:
             else:
                 check_folder(target, force=force)
         except DataError as error:
-            said = str(error).replace("--force", "force=True")
-            raise DataError(said) from None
+            raise DataError(in_python(error)) from None
         if not is_page:
             return write_report(self.summary, target)
         write_file(target, html_report(self.summary))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from shuffledp.errors import DataError
+from shuffledp.option_text import FORCE, option_text
 
 
 def write_files(folder: Path, contents: Mapping[str, str | bytes]) -> None:
@@ -99,8 +100,12 @@ def check_folder(
             _refuse_replacing(path, force=force)
     elif taken and not force:
         raise DataError(
-            f"Expected a new or empty folder, got {folder}, which has files: give another "
-            "name, or replace those of an earlier run with --force."
+            option_text(
+                "Expected a new or empty folder, got {}, which has files: give another "
+                "name, or replace those of an earlier run with {}.",
+                folder,
+                FORCE,
+            )
         )
 
 
@@ -116,8 +121,12 @@ def free_folder(usual: Path) -> Path:
 def _refuse_replacing(path: Path, *, force: bool) -> None:
     if path.exists() and not force:
         raise DataError(
-            f"Expected a new file, got {path}, which is there already: give another "
-            "name, or replace it with --force."
+            option_text(
+                "Expected a new file, got {}, which is there already: give another name, "
+                "or replace it with {}.",
+                path,
+                FORCE,
+            )
         )
 
 

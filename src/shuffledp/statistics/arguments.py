@@ -1,6 +1,5 @@
 """A statistic's own options as arguments of Python, where the command line has texts."""
 
-import re
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
@@ -11,9 +10,6 @@ from shuffledp.statistics.statistic import Option, Statistic
 
 # What stands on the command line instead of a table.
 _NO_ARGUMENTS = {"dataset"}
-_LEVEL_SHARES = "--levels EPSILON:SHARE,..."
-# An option, and what is given with it.
-_WRITTEN = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: ([A-Z]+\b)| ([a-z]+)(?=[.:;,]))?")
 
 
 def checked_options(statistic: Statistic, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,22 +34,6 @@ def checked_options(statistic: Statistic, given: Mapping[str, Any]) -> dict[str,
         for key, value in given.items()
         if value is not None
     }
-
-
-def in_python(message: str) -> str:
-    """Returns an error's words about options as words about arguments.
-
-    >>> in_python("Expected --low A and --high B with --statistic mean.")
-    'Expected low=A and high=B with statistic="mean".'
-    """
-
-    def argument(found: re.Match[str]) -> str:
-        name, place, word = found.groups()
-        value = f'"{word}"' if word else place or ""
-        return name.replace("-", "_") + (f"={value}" if value else "")
-
-    shares = message.replace(_LEVEL_SHARES, "levels={EPSILON: SHARE, ...}")
-    return _WRITTEN.sub(argument, shares)
 
 
 def _checked(option: Option, value: Any) -> Any:

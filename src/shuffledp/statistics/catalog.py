@@ -29,6 +29,8 @@ _PROTOCOLS = {
     "training": "federated.round_protocol",
 }
 STATISTICS = tuple(_PROTOCOLS)[:-3]
+# What devices run may be anybody's: their `from_record` takes a mechanism.
+_OPEN = ("frequency", "mean", "message")
 # What services can ask people about.
 SURVEYS = ("frequency", "mean", "sum", "items")
 
@@ -65,30 +67,44 @@ def survey_named(name: object) -> "type[Survey]":
     return found
 
 
-def protocol_of(identity: Identity) -> Certifiable:
+def protocol_of(identity: Identity, mechanism: Any = None) -> Certifiable:
     """Returns the protocol with this identity: what ran, made again from what it is.
 
     >>> import shuffledp as sdp
     >>> protocol_of(sdp.Frequency(9).identity).num_categories
     9
 
+    Args:
+        identity: Of a certificate.
+        mechanism: The class of a mechanism that is not this library's, or an object of it.
+
     Raises:
-        DataError: If it is none that this library can build: a custom randomizer is known
-            to its author alone.
+        DataError: If it is none that this library can build, or another than with this
+            mechanism.
     """
     record = identity.record
     name = record["statistic"]
     if name not in _PROTOCOLS:
         raise DataError(f"Expected one of {', '.join(_PROTOCOLS)}, got {name!r}.")
+    if mechanism is not None and name not in _OPEN:
+        raise DataError(
+            f"Expected a mechanism only with one of {', '.join(_OPEN)}, got one with "
+            f"{identity}."
+        )
+    given = () if mechanism is None else (mechanism,)
+    kind = _module(_PROTOCOLS[name]).PROTOCOL
     try:
-        protocol: Certifiable = _module(_PROTOCOLS[name]).PROTOCOL.from_record(record)
+        protocol: Certifiable = kind.from_record(record, *given)
     except (InvalidInputError, TypeError, KeyError) as error:
         raise DataError(
             f"Expected a protocol that this library can build, got {identity}: pass the "
             f"protocol itself. ({error})"
         ) from error
     if protocol.identity != identity:
-        raise DataError(f"Expected a complete protocol, got {identity}.")
+        raise DataError(
+            f"Expected a complete protocol, got {identity}: what can be made of it is "
+            f"{protocol.identity}."
+        )
     return protocol
 
 

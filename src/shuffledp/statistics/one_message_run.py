@@ -14,7 +14,8 @@ from shuffledp.population import Population
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.message_code import MessageCode
-from shuffledp.statistics.survey import BatchPeople, ChoiceRun, Estimate, Offer
+from shuffledp.statistics.stage_runs import BatchPeople, ChoiceRun, Estimate
+from shuffledp.statistics.survey import Offer
 from shuffledp.statistics.tallying import Seen
 from shuffledp.tally import Tally
 from shuffledp.types import Floats

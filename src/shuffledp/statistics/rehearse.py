@@ -14,10 +14,11 @@ from shuffledp.datasets.fetch import Progress
 from shuffledp.datasets.frames import Frame
 from shuffledp.datasets.missing import Missing
 from shuffledp.errors import DataError, InvalidInputError, MissingValueError
+from shuffledp.option_text import in_python
 from shuffledp.randomness import Rng, SystemRandom
 from shuffledp.report.rehearsed import Rehearsed
 from shuffledp.report.summary import Summary
-from shuffledp.statistics.arguments import checked_options, in_python
+from shuffledp.statistics.arguments import checked_options
 from shuffledp.statistics.catalog import statistic_named
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
@@ -124,7 +125,7 @@ def rehearse(
             f'{error} Leave such people out with missing="drop".'
         ) from error
     except (InvalidInputError, DataError) as error:
-        raise type(error)(in_python(str(error))) from error
+        raise type(error)(in_python(error)) from error
 
 
 def perform(

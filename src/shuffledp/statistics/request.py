@@ -8,6 +8,7 @@ from shuffledp.datasets.frames import Source
 from shuffledp.datasets.missing import Missing
 from shuffledp.datasets.table import Table, budgets_of, read_columns
 from shuffledp.errors import InvalidInputError
+from shuffledp.option_text import LEVEL_SHARES, Argument, option_text
 from shuffledp.population import Population
 from shuffledp.randomness import Rng
 from shuffledp.statistics.collection import assign_levels
@@ -63,8 +64,12 @@ class Request:
         """Raises InvalidInputError unless values and levels are known."""
         if not self.value or not (self.level or self.shares):
             raise InvalidInputError(
-                "Expected --value COLUMN, and --level COLUMN or --levels "
-                "EPSILON:SHARE,..., with a table."
+                option_text(
+                    "Expected {}, and {} or {}, with a table.",
+                    Argument("value", "COLUMN"),
+                    Argument("level", "COLUMN"),
+                    LEVEL_SHARES,
+                )
             )
 
     def table(self, known: Collection[str] = ()) -> Table:
@@ -87,7 +92,7 @@ class Request:
     def dealt(self, num_users: int, *, rng: Rng) -> Floats:
         """Returns levels in the shares asked for, in random order, shape (n,)."""
         if self.shares is None:
-            raise InvalidInputError("Expected --levels EPSILON:SHARE,...")
+            raise InvalidInputError(option_text("Expected {}", LEVEL_SHARES))
         return assign_levels(dict(self.shares), num_users, rng=rng)
 
     def checked(self, levels: Floats) -> Floats:

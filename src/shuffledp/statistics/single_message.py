@@ -12,7 +12,7 @@ from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode
 from shuffledp.population import Population
-from shuffledp.randomizers.catalog import build
+from shuffledp.randomizers.foreign_mechanism import rebuild
 from shuffledp.randomness import Rng
 from shuffledp.reports import Reports
 from shuffledp.types import Mode
@@ -49,9 +49,17 @@ class SingleMessage:
             )
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> "SingleMessage":
-        """Returns the protocol with this identity's record."""
-        return cls(build(record["mechanism"], record["parameters"]), record["mode"])
+    def from_record(
+        cls, record: dict[str, Any], mechanism: Any = None
+    ) -> "SingleMessage":
+        """Returns the protocol with this identity's record.
+
+        Args:
+            record: Of its identity.
+            mechanism: The class of a mechanism that is not this library's, or an object.
+        """
+        inner = rebuild(record["mechanism"], record["parameters"], mechanism)
+        return cls(inner, record["mode"])
 
     @property
     def identity(self) -> Identity:

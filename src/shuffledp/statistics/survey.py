@@ -1,31 +1,28 @@
-"""What has to be known of a statistic to ask real people for it.
+"""A statistic, as real people are asked for it.
 
 The services, their commands and the wire format know no statistic: they ask its survey,
 which lies beside its protocol and is listed in `surveys`. A task offers people choices:
 privacy levels; or, of a statistic that says so, central targets, which a plan keeps. An
 epoch of a task has one stage or two:
 
-    CHOICE   for targets alone: everybody reports her choice, unseen by the shuffler; the
-             analyst publishes a plan, which is the identity of the protocol that follows
+    CHOICE   for targets alone: everybody reports a choice, unseen by the shuffler; the
+             analyst publishes a plan, which is the identity of the protocol that follows,
+             and keeps the rule for plans that the task states
     ANSWER   everybody sends a report; the analyst estimates
+
+What runs in a stage is in `stage_runs`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
-from numpy.typing import ArrayLike, NDArray
-
-from shuffledp.accounting.exposure import Certifiable
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
-from shuffledp.population import Population
-from shuffledp.randomness import Rng
-from shuffledp.statistics.message_code import MessageCode
+from shuffledp.statistics.stage_runs import AnswerRun, ChoiceRun
 from shuffledp.statistics.survey_terms import Term
-from shuffledp.tally import Tally
-from shuffledp.types import Floats, Mode
+from shuffledp.types import Mode
 from shuffledp.wording import Words
 
 # One of several texts, up to so many of them, a number, or a yes.
@@ -33,7 +30,7 @@ AnswerKind: TypeAlias = Literal["one of", "some of", "number", "yes or no"]
 
 
 class EpochStage(IntEnum):
-    """Which stage of an epoch; the number is that of the wire."""
+    """A stage of an epoch; the number is that of the wire."""
 
     ANSWER = 0
     CHOICE = 1
@@ -41,7 +38,7 @@ class EpochStage(IntEnum):
 
 @dataclass(frozen=True)
 class Offer:
-    """What a task offers people.
+    """The choices that a task offers people, and the terms of their guarantee.
 
     Attributes:
         choices: Privacy levels, or central targets; strictly increasing.
@@ -56,7 +53,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Scale:
-    """How numbers of a statistic are shown.
+    """The scale on which numbers of a statistic are shown.
 
     Attributes:
         factor: A shown number is so many times the estimate.
@@ -76,144 +73,17 @@ SHARES = Scale(100.0, "%")
 
 @dataclass(frozen=True)
 class Form:
-    """What a form, or a column of a table, holds of a person.
+    """The kind of answer that a form, or a column of a table, takes from a person.
 
     Attributes:
-        kind: What she is asked for.
-        options: The texts she picks from, if she picks any.
-        most: How many of them.
+        kind: What people are asked for.
+        options: The texts to pick from, if any are picked.
+        most: How many of them may be picked.
     """
 
     kind: AnswerKind
     options: tuple[str, ...] = ()
     most: int = 1
-
-
-class Estimate(Protocol):
-    """One number, or an array of them."""
-
-    @property
-    def value(self) -> float | Floats:
-        """Estimates."""
-        ...
-
-    @property
-    def standard_error(self) -> float | Floats:
-        """About the people who took part."""
-        ...
-
-    @property
-    def population_error(self) -> float | Floats:
-        """About those whom they were drawn from."""
-        ...
-
-    @property
-    def num_users(self) -> int:
-        """How many people it is made of."""
-        ...
-
-    def interval(self, confidence: float = 0.95) -> ArrayLike:
-        """Returns lower and upper ends about the people who took part."""
-        ...
-
-
-class StageRun(Protocol):
-    """What devices and the analyst run in a stage."""
-
-    @property
-    def identity(self) -> Identity:
-        """Of what runs."""
-        ...
-
-    @property
-    def code(self) -> MessageCode:
-        """Which messages there are: all of one size, at every choice."""
-        ...
-
-    @property
-    def messages_per_report(self) -> int:
-        """How many of them everybody sends, always equally many."""
-        ...
-
-    def randomize(
-        self, values: ArrayLike, choices: Floats, *, rng: Rng
-    ) -> NDArray[Any]:
-        """Draws what devices send, shape (n, messages_per_report).
-
-        Args:
-            values: What people hold; ignored where only choices are collected.
-            choices: Their choices, shape (n,).
-            rng: `SystemRandom()` on real devices, a seeded generator in simulations.
-        """
-        ...
-
-    def tally(self, messages: NDArray[Any], choice: float | None) -> Tally:
-        """Counts messages, at least one, in whatever order: additive over parts.
-
-        Args:
-            messages: That `code` knows, shape (m,).
-            choice: That all of them were sent with, if that is known.
-        """
-        ...
-
-
-class ChoiceRun(StageRun, Protocol):
-    """The stage in which choices are collected."""
-
-    def exact(self, people: Sequence[int]) -> Tally:
-        """Returns the tally if so many people made each choice."""
-        ...
-
-    def plan(self, chosen: Tally) -> Identity:
-        """Returns what answers follow, so that every target is kept.
-
-        Raises:
-            CertificationError: If nothing keeps them.
-        """
-        ...
-
-
-@dataclass(frozen=True)
-class BatchPeople:
-    """Whom a certificate is about.
-
-    Attributes:
-        people: How many made each choice, as far as the analyst knows.
-        missing: How many of them sent no answer: they hide nobody.
-    """
-
-    people: Population
-    missing: int = 0
-
-
-class AnswerRun(StageRun, Protocol):
-    """The stage in which people answer."""
-
-    @property
-    def protocol(self) -> Certifiable:
-        """What runs, as the accountant sees it."""
-        ...
-
-    def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
-        """Returns whom a batch is about.
-
-        Args:
-            people: Reports with each choice; in all, if choices are not named.
-            chosen: What was counted before, if choices were collected.
-        """
-        ...
-
-    def estimate(self, tally: Tally, chosen: Tally | None) -> Estimate:
-        """Estimates what was asked for.
-
-        Args:
-            tally: Of all messages that mean something, with the people who sent them.
-            chosen: As in `batch_people`.
-
-        Raises:
-            InvalidInputError: If nothing can be estimated from these messages.
-        """
-        ...
 
 
 class Survey(Protocol):
@@ -239,17 +109,17 @@ class Survey(Protocol):
 
     @property
     def form(self) -> Form:
-        """What a person is asked for."""
+        """The answer that a person is asked for."""
         ...
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each estimated number is about."""
+        """The name of what each estimated number is about."""
         ...
 
     @property
     def unbiased_if(self) -> str:
-        """When estimates are unbiased, in a sentence."""
+        """A sentence that says when estimates are unbiased."""
         ...
 
     def scale(self, num_users: int) -> Scale:

@@ -1,14 +1,16 @@
-"""Does a certificate hold? Asked with nothing but the certificate itself."""
+"""Verifies certificates of any statistic, given nothing but the certificate itself."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shuffledp.accounting.certificate import read_certificate
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.verify import Verification, population_of, recompute
+from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.statistics.catalog import protocol_of
+from shuffledp.statistics.certificate_parts import WHOLE, certificates_in
 from shuffledp.strict_json import read_json_file
 
 
@@ -17,46 +19,80 @@ def verify(
     *,
     people: Population | None = None,
     protocol: Any = None,
+    mechanism: Any = None,
 ) -> Verification:
     """Recomputes a certificate of any statistic from its inputs, and compares.
 
     >>> import shuffledp as sdp
     >>> people = sdp.Population.from_counts({1.0: 1_000})
     >>> guarantee = sdp.account(sdp.Frequency(5), people, delta=1e-6)
-    >>> sdp.verify(guarantee).holds
-    True
+    >>> verification = sdp.verify(guarantee)
+    >>> verification.holds, verification.parts
+    (True, ('all of it',))
 
     Args:
-        certificate: A guarantee, its plain values, or a file of them. Of a result that
-            holds a certificate, this certificate alone is looked at: neither an estimate
-            nor a signature (`shuffledp verify --task` does).
+        certificate: A guarantee, its plain values, or a file of them; or the record of a
+            training or a published result. Of such a record the certificates alone are
+            verified, and `parts` of the answer names them: neither an estimate nor a
+            signature (`shuffledp verify --task` does).
         people: Who it was computed for; by default those that it lists.
         protocol: What ran; by default it is built from the certificate, which is possible
             for everything that comes with this library.
+        mechanism: What devices ran, if it does not come with this library: its class, which
+            is called with the parameters of the certificate, or an object.
 
     Raises:
-        DataError: If it is no certificate, or not of these people or this protocol.
+        InvalidInputError: If both a protocol and a mechanism are given.
+        DataError: If it is no certificate, states certified numbers that are not part of
+            one, or is not of these people, this protocol or this mechanism.
         UnknownLevelError: If it speaks of levels that nobody has.
     """
-    guarantee = read(certificate)
+    if protocol is not None and mechanism is not None:
+        raise InvalidInputError("Expected either protocol or mechanism, and not both.")
+    certificates = read(certificate)
+    verifications = {
+        part: _verify_one(guarantee, people, protocol, mechanism)
+        for part, guarantee in certificates.items()
+    }
+    first = next(iter(verifications))
+
+    def all_of(what: str) -> tuple[str, ...]:
+        return tuple(
+            line if part == first else f"{part}: {line}"
+            for part, verification in verifications.items()
+            for line in getattr(verification, what)
+        )
+
+    return replace(
+        verifications[first],
+        problems=all_of("problems"),
+        weaker=all_of("weaker"),
+        file=str(certificate) if isinstance(certificate, str | Path) else None,
+        parts=tuple(verifications),
+    )
+
+
+def read(
+    certificate: Guarantee | Mapping[str, Any] | str | Path,
+) -> dict[str, Guarantee]:
+    """Returns every certificate of a source by its place in it, the main one first.
+
+    Raises:
+        DataError: If it holds none, or can be read two ways.
+    """
+    if isinstance(certificate, Guarantee):
+        return {WHOLE: certificate}
+    if isinstance(certificate, str | Path):
+        return certificates_in(read_json_file(Path(certificate)))
+    return certificates_in(certificate)
+
+
+def _verify_one(
+    guarantee: Guarantee, people: Population | None, protocol: Any, mechanism: Any
+) -> Verification:
+    """Recomputes one certificate, of these people and this protocol or of its own."""
     if people is None:
         people = population_of(guarantee)
     if protocol is None:
-        protocol = protocol_of(guarantee.protocol)
+        protocol = protocol_of(guarantee.protocol, mechanism)
     return recompute(guarantee, protocol, people)
-
-
-def read(certificate: Guarantee | Mapping[str, Any] | str | Path) -> Guarantee:
-    """Returns a certificate, from wherever it is.
-
-    Raises:
-        DataError: If it is none.
-    """
-    if isinstance(certificate, Guarantee):
-        return certificate
-    record: Any = certificate
-    if isinstance(certificate, str | Path):
-        record = read_json_file(Path(certificate))
-    if isinstance(record, Mapping):
-        record = record.get("certificate", record)
-    return read_certificate(record)

@@ -18,7 +18,7 @@ from shuffledp.arrays import as_number, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, described
 from shuffledp.population import Population
-from shuffledp.randomizers.catalog import build
+from shuffledp.randomizers.foreign_mechanism import rebuild
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomness import Rng
@@ -98,10 +98,16 @@ class Frequency:
         object.__setattr__(self, "randomizer", randomizer)
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> "Frequency":
-        """Returns the protocol with this identity's record."""
-        oracle: Any = build(record["mechanism"], record["parameters"])
-        return cls(oracle.num_categories, record["mode"], oracle)
+    def from_record(cls, record: dict[str, Any], mechanism: Any = None) -> "Frequency":
+        """Returns the protocol with this identity's record.
+
+        Args:
+            record: Of its identity.
+            mechanism: The class of a mechanism that is not this library's, or an object.
+        """
+        oracle = rebuild(record["mechanism"], record["parameters"], mechanism)
+        # No randomizer of categories has 0 of them.
+        return cls(getattr(oracle, "num_categories", 0), record["mode"], oracle)
 
     @property
     def identity(self) -> Identity:

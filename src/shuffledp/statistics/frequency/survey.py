@@ -14,14 +14,8 @@ from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.statistics.message_code import MessageCode, Numbers, Sets
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
-from shuffledp.statistics.survey import (
-    SHARES,
-    ChoiceRun,
-    Form,
-    Offer,
-    Scale,
-    terms_of,
-)
+from shuffledp.statistics.stage_runs import ChoiceRun
+from shuffledp.statistics.survey import SHARES, Form, Offer, Scale, terms_of
 from shuffledp.statistics.survey_terms import CATEGORIES, Term
 from shuffledp.types import Mode
 from shuffledp.wording import UNBIASED_IF, Words

@@ -15,15 +15,11 @@ from shuffledp.randomness import Rng
 from shuffledp.reports import ShuffledReports
 from shuffledp.statistics.items.choices import Choices
 from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.plan_rule import ItemsPlanRule
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
 from shuffledp.statistics.message_code import Numbers
-from shuffledp.statistics.survey import (
-    SHARES,
-    BatchPeople,
-    Form,
-    Offer,
-    Scale,
-)
+from shuffledp.statistics.stage_runs import BatchPeople
+from shuffledp.statistics.survey import SHARES, Form, Offer, Scale
 from shuffledp.statistics.survey_terms import CATEGORIES, Term
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
@@ -174,10 +170,13 @@ class TargetsRun:
         """See `ChoiceRun`."""
         return self.tally(np.repeat(np.arange(self.code.count), people), None)
 
-    def plan(self, chosen: Tally) -> Identity:
+    def make_rule(self) -> ItemsPlanRule:
         """See `ChoiceRun`."""
-        counts = self.framework.count_choices(chosen)
-        return self.framework.plan(counts).protocol.identity
+        return ItemsPlanRule.of(self.framework)
+
+    def read_rule(self, value: object) -> ItemsPlanRule:
+        """See `ChoiceRun`."""
+        return ItemsPlanRule.from_dict(self.framework, value)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.analyzer.channel import Channel
 from shuffledp.analyzer.mean import MeanEstimate, agnostic_mean, stratified_mean
-from shuffledp.arrays import as_number, float_array, one_number_each
+from shuffledp.arrays import float_array, one_number_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, described
 from shuffledp.population import Population
-from shuffledp.randomizers.catalog import build
 from shuffledp.randomizers.checks import value_range
+from shuffledp.randomizers.foreign_mechanism import rebuild
 from shuffledp.randomizers.number_randomizer import NumberRandomizer
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
@@ -25,6 +25,7 @@ from shuffledp.statistics.mean.prediction import (
     expected_bias,
     expected_error,
 )
+from shuffledp.statistics.mean.value_range import ValueRange
 from shuffledp.statistics.tallying import (
     Seen,
     check_generator,
@@ -108,18 +109,23 @@ class Mean:
         object.__setattr__(self, "randomizer", randomizer)
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> "Mean":
-        """Returns the protocol with this identity's record."""
+    def from_record(cls, record: dict[str, Any], mechanism: Any = None) -> "Mean":
+        """Returns the protocol with this identity's record.
+
+        Args:
+            record: Of its identity.
+            mechanism: The class of a mechanism that is not this library's, or an object.
+        """
         terms = dict(record["parameters"])
         low, high, inner = terms.pop("low"), terms.pop("high"), terms.pop("randomizer")
         if terms:
             raise InvalidInputError("Expected a mean by low, high and randomizer.")
-        randomizer: Any = build(record["mechanism"], inner)
+        randomizer = rebuild(record["mechanism"], inner, mechanism)
         return cls(low, high, record["mode"], randomizer)
 
     @property
     def identity(self) -> Identity:
-        """What it is."""
+        """Of the randomizer, the range of values and the mode."""
         inner = self.randomizer
         terms = {
             "low": float(self.low),
@@ -129,24 +135,17 @@ class Mean:
         return Identity.of(WORDS.name, inner.mechanism, terms, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """What the accountant certifies: one message."""
+        """Returns what is certified: one message."""
         return (SingleMessages("one message", self.randomizer, self.mode, people),)
 
     @property
-    def _shift(self) -> float:
-        """What is taken off a value on the device, and added to the estimate."""
+    def _range(self) -> ValueRange:
         inner = self.randomizer
-        if (inner.low, inner.high) == (self.low, self.high):
-            return 0.0
-        return self._middle - (inner.low / 2.0 + inner.high / 2.0)
-
-    @property
-    def _middle(self) -> float:
-        return self.low / 2.0 + self.high / 2.0
+        return ValueRange(self.low, self.high, inner.low, inner.high)
 
     @property
     def _unit(self) -> "Mean":
-        """The same for values from -1 to 1; messages are the same."""
+        """The same protocol for values from -1 to 1; messages are the same."""
         return Mean(-1.0, 1.0, self.mode, self.randomizer.unit)
 
     def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
@@ -161,7 +160,8 @@ class Mean:
             InvalidInputError: If shapes differ, or a value or a level is out of range.
         """
         numbers, epsilons = one_number_each(values, levels)
-        messages = self.randomizer.randomize(self._moved(numbers), epsilons, rng=rng)
+        moved = self._range.moved(numbers)
+        messages = self.randomizer.randomize(moved, epsilons, rng=rng)
         return Reports(self.identity, messages, epsilons)
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
@@ -216,7 +216,7 @@ class Mean:
                 randomizer has too many messages to draw their numbers.
         """
         check_generator(rng)
-        numbers = self._moved(float_array(values, "values"))
+        numbers = self._range.moved(float_array(values, "values"))
         held = check_holders(holders, people, numbers.size)
         sums = self.randomizer.draw_sums(numbers, held, people.epsilons, rng=rng)
         return drawn_tally(self.identity, people, sums)
@@ -224,7 +224,7 @@ class Mean:
     def estimate(
         self, seen: Seen, people: Population, *, spread: float | None = None
     ) -> MeanEstimate:
-        """Estimates the mean from what the shuffler let through.
+        """Estimates the mean from shuffled messages.
 
         Args:
             seen: From `shuffle`, or a tally.
@@ -241,7 +241,7 @@ class Mean:
         tally = checked(seen, self.identity, self.tally)
         check_people(tally, people)
         check_sums(tally.counts[0], senders(tally)[0], self.randomizer)
-        middle, half = self._middle, value_range(self.low, self.high)
+        middle, half = self._range.middle, self._range.half
         scaled = None if known is None else known / half
         # Between -1 and 1 no range is too wide, too narrow or too far from 0.
         unit = self._unit
@@ -255,27 +255,16 @@ class Mean:
         return replace(estimate.in_units(middle, half), identity=self.identity)
 
     def channel(self, people: Population) -> Channel:
-        """Returns what messages of these people tell about their values."""
+        """Returns how messages of these people depend on their values."""
+        shift = self._range.shift
 
         def moments(epsilons: Floats, values: Floats) -> tuple[Floats, Floats]:
-            mean, variance = self.randomizer.moments(epsilons, values - self._shift)
-            return mean + self._shift, variance
+            mean, variance = self.randomizer.moments(epsilons, values - shift)
+            return mean + shift, variance
 
         counts = people.counts.astype(np.float64)
         linear = self.randomizer.unbiased
         return Channel(moments, people.epsilons, counts, self.low, self.high, linear)
-
-    def _moved(self, numbers: Floats) -> Floats:
-        """Returns values in the range of the randomizer."""
-        # Written this way round, it refuses NaN, too.
-        if not np.all((numbers >= self.low) & (numbers <= self.high)):
-            raise InvalidInputError(
-                f"Expected values to be numbers in [{self.low:g}, {self.high:g}]."
-            )
-        if not self._shift:
-            return numbers
-        inner = self.randomizer
-        return np.clip(numbers - self._shift, inner.low, inner.high)
 
     def predicted_error(
         self, people: Population, *, mean: float | None = None, spread: float = 0.0
@@ -291,7 +280,7 @@ class Mean:
             InvalidInputError: If messages of these people carry no information, or mean
                 or spread are impossible.
         """
-        value, half = self._scaled(mean), value_range(self.low, self.high)
+        value, half = self._range.scaled(mean), self._range.half
         known = (check_spread(spread, self.low, self.high) or 0.0) / half
         channel = self._unit.channel(people)
         return half * expected_error(channel, self.mode, value, known)
@@ -303,16 +292,8 @@ class Mean:
             people: Who will take part.
             mean: As for `predicted_error`.
         """
-        half, channel = value_range(self.low, self.high), self._unit.channel(people)
-        return half * expected_bias(channel, self.mode, self._scaled(mean))
-
-    def _scaled(self, mean: float | None) -> float:
-        """Returns where a mean, by default the middle, is between -1 and 1."""
-        value = self._middle if mean is None else as_number(mean, "mean")
-        if not self.low <= value <= self.high:
-            raise InvalidInputError(f"Expected a mean in the range, got {value:g}.")
-        half = value_range(self.low, self.high)
-        return float(np.clip((value - self._middle) / half, -1.0, 1.0))
+        half, channel = self._range.half, self._unit.channel(people)
+        return half * expected_bias(channel, self.mode, self._range.scaled(mean))
 
 
 PROTOCOL = Mean

@@ -5,11 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.mean import MeanEstimate
-from shuffledp.datasets.table import numbers_of
+from shuffledp.datasets.table import holds_truths, numbers_of
 from shuffledp.errors import InvalidInputError
+from shuffledp.option_text import Argument, option_text, statistic
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import NUMBER_MECHANISMS, number_randomizer
 from shuffledp.randomness import Rng
@@ -65,7 +67,8 @@ class MeanStatistic:
 
         def rehearse(stage: Stage) -> Summary:
             table = request.table()
-            values = numbers_of(table[request.value or ""])
+            column = table[request.value or ""]
+            values = numbers_of(column)
             levels = request.levels(table, rng=stage.rng)
             stage = stage.noting(table.notes)
             collection = collect_mean(
@@ -74,7 +77,7 @@ class MeanStatistic:
                 protocol=protocol,
                 delta=stage.delta,
                 rng=stage.rng,
-                spread=spread,
+                spread=known_spread(column, protocol, spread),
                 on_step=stage.on_step,
             )
             caveats = (_CLIPPED,) if clip else ()
@@ -119,8 +122,12 @@ def _asked(request: Request) -> tuple[Mean, float | None, bool]:
     spread, clip = request.option("spread"), bool(request.option("clip"))
     if low is None or high is None:
         raise InvalidInputError(
-            "Expected --low A and --high B, the bounds of the values, with "
-            "--statistic mean."
+            option_text(
+                "Expected {} and {}, the bounds of the values, with {}.",
+                Argument("low", "A"),
+                Argument("high", "B"),
+                statistic("mean"),
+            )
         )
     mechanism = request.option("mechanism", NUMBER_MECHANISMS[0])
     randomizer = number_randomizer(mechanism, low, high)
@@ -128,6 +135,19 @@ def _asked(request: Request) -> tuple[Mean, float | None, bool]:
     check_spread(spread, low, high)
     request.need_columns()
     return protocol, spread, clip
+
+
+def known_spread(
+    column: pl.Series, protocol: Mean, spread: float | None
+) -> float | None:
+    """Returns the spread that was given, or that of true and false, or None.
+
+    Values that are 0 or 1, the ends of the range, have the largest standard deviation that
+    their mean allows, which `Mean.estimate` makes of half the range.
+    """
+    if spread is None and (protocol.low, protocol.high) == (0.0, 1.0):
+        return 0.5 if holds_truths(column) else None
+    return spread
 
 
 def summarize_mean(

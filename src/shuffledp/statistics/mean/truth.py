@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from shuffledp.analyzer.dependence import Dependence, dependence
 from shuffledp.datasets.table import numbers_of
 from shuffledp.errors import InvalidInputError
+from shuffledp.option_text import Argument, option_text
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
 from shuffledp.statistics.dependence import LevelGroups
@@ -87,7 +88,14 @@ def bounded(values: Floats, low: float, high: float, *, clip: bool) -> Floats:
     """
     if not clip and not np.all((values >= low) & (values <= high)):
         raise InvalidInputError(
-            f"Expected values from {low:g} to {high:g}, but some are outside: "
-            "widen --low and --high, or move them to the ends with --clip."
+            option_text(
+                "Expected values from {:g} to {:g}, but some are outside: widen {} and "
+                "{}, or move them to the ends with {}.",
+                low,
+                high,
+                Argument("low"),
+                Argument("high"),
+                Argument("clip"),
+            )
         )
     return np.clip(values, low, high)

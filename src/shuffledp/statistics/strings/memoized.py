@@ -1,17 +1,18 @@
-"""What devices keep of a string, for all the reports that they will ever send."""
+"""The permanent responses that devices keep, for all reports that they will ever send."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.identity import Identity
+from shuffledp.errors import InvalidInputError
+from shuffledp.identity import Identity, check_same
 from shuffledp.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class MemoizedStrings:
-    """What the devices keep: with it alone they answer, and never again from the string.
+    """Permanent responses: devices answer with them alone, never again from the string.
 
     Attributes:
         bits: Each person's permanent response, shape (n, bits).
@@ -24,3 +25,12 @@ class MemoizedStrings:
     cohorts: Ints
     levels: Floats
     identity: Identity
+
+
+def check_memoized(memoized: object, identity: Identity) -> None:
+    """Raises InvalidInputError unless these are permanent responses of this protocol."""
+    if not isinstance(memoized, MemoizedStrings):
+        raise InvalidInputError(
+            f"Expected MemoizedStrings, got {type(memoized).__name__}."
+        )
+    check_same(memoized.identity, identity, what="permanent responses")

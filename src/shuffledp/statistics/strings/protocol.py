@@ -1,9 +1,10 @@
 """Strings from an open set: Bloom filters, RAPPOR, a shuffle, a list of candidates.
 
 A device hashes its string into a few bits, flips them once and for all at its owner's
-level (the permanent response, which it keeps), and flips them again for every report. The
-analyst never asks for strings; she brings a list and learns how many people hold each.
-People hash differently in every cohort, and hide within theirs (cohorts.py).
+level (the permanent response, which it keeps), and flips them again for every report
+(devices.py). The analyst never asks for strings, but brings a list and learns how many
+people hold each. People hash differently in every cohort, and hide within theirs
+(cohorts.py).
 
 Source: Erlingsson, Pihur, Korolova (2014), "RAPPOR", arXiv:1407.6981.
 """
@@ -15,11 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.exposure import Exposure, SingleMessages
-from shuffledp.analyzer.bit_shares import (
-    agnostic_bit_shares,
-    ones_per_group,
-    stratified_bit_shares,
-)
+from shuffledp.analyzer.bit_shares import bit_shares, ones_per_group
 from shuffledp.analyzer.strings import (
     StringEstimate,
     check_candidates,
@@ -28,20 +25,21 @@ from shuffledp.analyzer.strings import (
 )
 from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.identity import Identity, check_mode, check_same
+from shuffledp.identity import Identity, check_mode
 from shuffledp.population import Population
 from shuffledp.randomizers import bloom
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.randomizers.rappor import Rappor
-from shuffledp.randomness import Rng, check_rng, stream_of
+from shuffledp.randomness import Rng, check_rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.strings.cohorts import (
     cohorts_of,
     dealt_evenly,
     smallest_cohort,
 )
+from shuffledp.statistics.strings.devices import permanent_responses, reported_bits
 from shuffledp.statistics.strings.drawn import drawn_ones
-from shuffledp.statistics.strings.memoized import MemoizedStrings
+from shuffledp.statistics.strings.memoized import MemoizedStrings, check_memoized
 from shuffledp.statistics.tallying import (
     Seen,
     check_counts,
@@ -65,9 +63,6 @@ WORDS = Words(
 )
 
 MAX_COHORTS = 2**16
-
-# Bits are randomized in batches of about this size, to bound the memory of temporaries.
-_BATCH = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -113,7 +108,7 @@ class Strings:
 
     @property
     def randomizer(self) -> Rappor:
-        """What the devices run on their filters."""
+        """The randomizer that devices run on their filters."""
         return Rappor(
             self.num_bits,
             self.num_hashes,
@@ -132,13 +127,13 @@ class Strings:
 
     @property
     def identity(self) -> Identity:
-        """What it is."""
+        """Of the randomizer, the cohorts and the mode."""
         inner = self.randomizer
         terms = {**inner.parameters, "cohorts": int(self.num_cohorts)}
         return Identity.of(WORDS.name, inner.mechanism, terms, self.mode)
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """What the accountant certifies: one report, and any number of them.
+        """Returns what is certified: one report, and any number of them.
 
         People hide within their cohort. Every cohort contains at least the people of
         `smallest_cohort`, and who hides among more is covered no less: both statements
@@ -157,7 +152,7 @@ class Strings:
     def memoize(
         self, strings: bloom.Strings, levels: ArrayLike, *, rng: Rng
     ) -> MemoizedStrings:
-        """Runs on the devices, once: what they keep, and later report from.
+        """Runs on the devices, once: returns what they keep, and later report from.
 
         Args:
             strings: One per person, in the order of arrival, shape (n,). They are
@@ -173,35 +168,18 @@ class Strings:
         if len(texts) != epsilons.size:
             raise InvalidInputError("Expected as many strings as privacy levels.")
         cohorts = cohorts_of(epsilons, self.num_cohorts)
-        positions = bloom.bloom_positions(
-            texts, cohorts, num_bits=self.num_bits, num_hashes=self.num_hashes
-        )
-        randomizer = self.randomizer
-        bits = np.zeros((epsilons.size, self.num_bits), dtype=np.bool_)
-        for part in self._batches(epsilons.size):
-            batch = bits[part]
-            np.put_along_axis(batch, positions[part], True, axis=1)
-            own = stream_of(rng, part)
-            batch[:] = randomizer.permanent_response(batch, epsilons[part], rng=own)
+        bits = permanent_responses(texts, cohorts, epsilons, self.randomizer, rng=rng)
         return MemoizedStrings(bits, cohorts, epsilons, self.identity)
 
     def report(self, memoized: MemoizedStrings, *, rng: Rng) -> Reports:
-        """Runs on the devices, for every report: fresh noise on what they keep.
+        """Runs on the devices, for every report: adds fresh noise to what they keep.
 
         Raises:
             InvalidInputError: If these are no permanent responses, or another protocol's.
         """
         check_rng(rng)
-        if not isinstance(memoized, MemoizedStrings):
-            raise InvalidInputError(
-                f"Expected MemoizedStrings, got {type(memoized).__name__}."
-            )
-        check_same(memoized.identity, self.identity, what="permanent responses")
-        randomizer = self.randomizer
-        bits = np.empty_like(memoized.bits)
-        for part in self._batches(memoized.levels.size):
-            own, kept = stream_of(rng, part), memoized.bits[part]
-            bits[part] = randomizer.instantaneous_response(kept, rng=own)
+        check_memoized(memoized, self.identity)
+        bits = reported_bits(memoized.bits, self.randomizer, rng=rng)
         return Reports(
             self.identity, bits, memoized.levels, "columns", memoized.cohorts
         )
@@ -213,7 +191,7 @@ class Strings:
         return self.report(self.memoize(strings, levels, rng=rng), rng=rng)
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
-        """Counts the ones of every cohort and bit: additive over parts.
+        """Counts the ones of every bit in each cohort: additive over parts.
 
         Raises:
             InvalidInputError: If reports are another protocol's, or were not shuffled.
@@ -224,8 +202,6 @@ class Strings:
         ) -> NDArray[Any]:
             if bits.dtype != np.bool_ or bits.shape[1:] != (self.num_bits,):
                 raise InvalidInputError(f"Expected {self.num_bits} bits per report.")
-            if groups is None:
-                groups = np.zeros(len(bits), dtype=np.uint8)
             return ones_per_group(bits, groups, num_groups)
 
         return tally_of(
@@ -306,14 +282,9 @@ class Strings:
         check_people(tally, people, dealt)
         check_counts(tally, width=self.num_bits)
         one, zero = self.randomizer.effective_chances(people.epsilons)
-        if self.mode == "agnostic":
-            shares = agnostic_bit_shares(
-                tally.counts[:, 0], level_counts=dealt, one=one, zero=zero
-            )
-        else:
-            shares = stratified_bit_shares(
-                tally.counts, level_counts=dealt, one=one, zero=zero
-            )
+        shares = bit_shares(
+            tally.counts, mode=self.mode, level_counts=dealt, one=one, zero=zero
+        )
         estimate = decode_strings(
             shares,
             known,
@@ -323,10 +294,6 @@ class Strings:
             mode=self.mode,
         )
         return replace(estimate, identity=self.identity)
-
-    def _batches(self, num_users: int) -> list[slice]:
-        size = max(_BATCH // self.num_bits, 1)
-        return [slice(at, at + size) for at in range(0, num_users, size)]
 
 
 PROTOCOL = Strings

@@ -8,6 +8,7 @@ from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.strings import StringEstimate, check_candidates, check_rate
 from shuffledp.datasets.table import read_lines, strings_of
 from shuffledp.errors import InvalidInputError
+from shuffledp.option_text import Argument, option_text
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.summary_parts import (
@@ -111,8 +112,11 @@ def _candidates_of(strings: list[str]) -> tuple[str, ...]:
     candidates = tuple(sorted(set(strings)))
     if len(candidates) > MAX_DEFAULT_CANDIDATES:
         raise InvalidInputError(
-            "Expected --candidates FILE where a column has more than "
-            f"{MAX_DEFAULT_CANDIDATES:,} different values."
+            option_text(
+                "Expected {} where a column has more than {:,} different values.",
+                Argument("candidates", "FILE"),
+                MAX_DEFAULT_CANDIDATES,
+            )
         )
     return candidates
 

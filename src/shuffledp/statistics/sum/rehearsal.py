@@ -8,6 +8,7 @@ import numpy as np
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.datasets.table import bits_of
 from shuffledp.errors import InvalidInputError
+from shuffledp.option_text import Argument, option_text
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import (
@@ -50,8 +51,12 @@ class SumStatistic:
             request.need_columns()
         elif not request.value or request.level or request.shares:
             raise InvalidInputError(
-                "Expected --value COLUMN with --central, and neither --level nor "
-                "--levels: everybody gets the same noise."
+                option_text(
+                    "Expected {} with {}, and neither {} nor {}: everybody gets the same "
+                    "noise.",
+                    Argument("value", "COLUMN"),
+                    *(Argument(name) for name in ("central", "level", "levels")),
+                )
             )
 
         def rehearse(stage: Stage) -> Summary:

@@ -6,13 +6,9 @@ from typing import ClassVar
 from shuffledp.identity import Identity
 from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
+from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.sum.protocol import WORDS, BinarySum
-from shuffledp.statistics.survey import (
-    ChoiceRun,
-    Form,
-    Offer,
-    Scale,
-)
+from shuffledp.statistics.survey import Form, Offer, Scale
 from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
 from shuffledp.wording import UNBIASED_IF, Words

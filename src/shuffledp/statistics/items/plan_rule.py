@@ -1,0 +1,159 @@
+"""The rule for plans of sets of items: rates below a certified noise table."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from shuffledp.accounting.items.cut import smallest_report
+from shuffledp.accounting.items.expected_error import items_mean_squared_error
+from shuffledp.accounting.items.noise_table import NoiseTable, make_noise_table
+from shuffledp.accounting.items.parameters import ItemsParameters
+from shuffledp.arrays import as_number
+from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.identity import Identity
+from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.protocol import Items
+from shuffledp.tally import Tally
+
+_NAMES = frozenset({"noise", "rates", "cut", "coin_error"})
+# Reports are no larger than a device sends.
+_MOST_MESSAGES = 4096
+_ULP = 2.3e-16
+
+
+@dataclass(frozen=True)
+class ItemsPlanRule:
+    """See `PlanRule`.
+
+    Attributes:
+        framework: What is collected: items, sets, targets, delta, absent people.
+        table: For the same.
+    """
+
+    framework: ItemsFramework
+    table: NoiseTable
+
+    @classmethod
+    def of(cls, framework: ItemsFramework) -> "ItemsPlanRule":
+        """Computes the rule.
+
+        Raises:
+            CertificationError: If nothing is found that can be proven.
+        """
+        table = _table(
+            framework.targets,
+            framework.delta,
+            framework.num_items,
+            framework.set_size,
+        )
+        return cls(framework, table)
+
+    @classmethod
+    def from_dict(cls, framework: ItemsFramework, value: object) -> "ItemsPlanRule":
+        """Reads what `to_dict` gave.
+
+        Raises:
+            InvalidInputError: If a member is missing, unknown or out of range.
+        """
+        refusal = InvalidInputError(f"Expected a rule for plans of {sorted(_NAMES)}.")
+        if not isinstance(value, dict) or set(value) != _NAMES:
+            raise refusal
+        noise, rates = value["noise"], value["rates"]
+        if not isinstance(noise, list) or not isinstance(rates, list):
+            raise refusal
+        if not all(isinstance(row, list) for row in rates):
+            raise refusal
+        table = NoiseTable(
+            num_items=framework.num_items,
+            set_size=framework.set_size,
+            targets=framework.targets,
+            delta=framework.delta,
+            cut=as_number(value["cut"], "cut"),
+            coin_error=as_number(value["coin_error"], "coin error"),
+            noise=tuple(as_number(number, "noise") for number in noise),
+            rates=tuple(
+                tuple(as_number(rate, "rate") for rate in row) for row in rates
+            ),
+        )
+        return cls(framework, table)
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `PlanRule`."""
+        return {
+            "noise": list(self.table.noise),
+            "rates": [list(row) for row in self.table.rates],
+            "cut": self.table.cut,
+            "coin_error": self.table.coin_error,
+        }
+
+    def prove(self) -> None:
+        """See `PlanRule`."""
+        _prove(self.table)
+
+    def check(self, plan: Identity, minimum: int) -> None:
+        """See `PlanRule`."""
+        honest = minimum - self.framework.absent
+        self.table.check(_parameters(plan), honest)
+
+    def plan(self, chosen: Tally, minimum: int, *, spare: int) -> Identity:
+        """See `PlanRule`."""
+        people = self.framework.count_choices(chosen).people()
+        honest = minimum - self.framework.absent
+        if honest - spare < 1:
+            raise InvalidInputError(
+                f"Expected more than {self.framework.absent + spare:,} people, got "
+                f"{minimum:,}."
+            )
+        d, s = self.framework.num_items, self.framework.set_size
+        best: tuple[float, ItemsParameters] | None = None
+        for noise, rates in zip(self.table.noise, self.table.rates, strict=True):
+            blanket = noise / (honest - spare) * (1.0 + 2.0 * _ULP)
+            size = smallest_report(
+                blanket,
+                s,
+                honest=honest,
+                epsilon=self.table.targets[-1],
+                delta=self.table.delta,
+            )
+            # The rule's own bound of what is cut may be a little smaller.
+            while not self.table.fits(blanket, size - s, honest):
+                size += 1
+                if size > _MOST_MESSAGES:
+                    break
+            if size > _MOST_MESSAGES:
+                break
+            error = items_mean_squared_error(
+                people, rates, num_items=d, set_size=s, blanket=blanket
+            )
+            if best is None or error < best[0]:
+                parameters = ItemsParameters(
+                    d, s, self.table.targets, rates, blanket, size
+                )
+                best = error, parameters
+        if best is None:
+            raise CertificationError(
+                f"Expected more people than {minimum:,}: no report of up to "
+                f"{_MOST_MESSAGES:,} messages holds enough blanket messages."
+            )
+        return best[1].identity
+
+
+def _parameters(plan: Identity) -> ItemsParameters:
+    """Returns what a plan says; raises InvalidInputError if it is none."""
+    try:
+        return Items.from_record(plan.record).parameters
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        raise InvalidInputError("Expected a plan for sets of items.") from error
+
+
+# A table is the same for whoever asks for the same, and takes a second.
+@lru_cache(maxsize=64)
+def _table(
+    targets: tuple[float, ...], delta: float, num_items: int, set_size: int
+) -> NoiseTable:
+    return make_noise_table(targets, delta, num_items=num_items, set_size=set_size)
+
+
+@lru_cache(maxsize=64)
+def _prove(table: NoiseTable) -> None:
+    table.prove()

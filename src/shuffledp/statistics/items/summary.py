@@ -1,0 +1,128 @@
+"""The summary of a collection of sets of items, in rows and sentences."""
+
+from shuffledp.accounting.account import account
+from shuffledp.analyzer.choice_counts import ChoiceCounts
+from shuffledp.analyzer.dependence import Dependence
+from shuffledp.numerals import plain
+from shuffledp.population import Population
+from shuffledp.report.summary import Summary
+from shuffledp.report.summary_parts import (
+    Circumstances,
+    build_summary,
+    estimate_rows,
+    off_by_share,
+)
+from shuffledp.statistics.items.collection import ItemsCollection
+from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
+from shuffledp.types import Floats
+
+# More chances than these are no sentence; they stand in the certificate.
+_MAX_CHANCES = 5
+
+
+def summarize_items(
+    collection: ItemsCollection,
+    names: tuple[str, ...],
+    truth: Floats,
+    circumstances: Circumstances,
+    *,
+    dependence: Dependence,
+    num_cut: int = 0,
+) -> Summary:
+    """Returns the summary of a collection of sets.
+
+    Args:
+        collection: Of these items.
+        names: Of the items, shape (d,).
+        truth: The share of people whose set holds each item, shape (d,).
+        circumstances: What else to say.
+        dependence: Of the targets on the sets.
+        num_cut: How many people had more items than fit into a set.
+    """
+    estimate, protocol = collection.estimate, collection.plan.protocol
+    size = protocol.set_size
+    caveats: tuple[str, ...] = (
+        f"Nobody's set holds more than {size:,} item{'s' if size > 1 else ''}.",
+    )
+    if num_cut:
+        caveats = (
+            f"{num_cut:,} people had more than {size:,}, of which {size:,} were drawn: "
+            "the truth, like the estimate, is that of the sets that were cut.",
+        )
+    caveats += (
+        "A target is the central epsilon that a person asked for, after the shuffle; it is "
+        "no budget on a device.",
+        _messages_sent(protocol),
+    )
+    rows = estimate_rows(
+        names,
+        estimate.value,
+        estimate.standard_error,
+        estimate.interval(circumstances.confidence),
+        truth,
+    )
+    return build_summary(
+        WORDS,
+        circumstances,
+        rows=rows,
+        mode="agnostic",
+        guarantee=collection.plan.guarantee,
+        caveats=caveats,
+        dependence=dependence,
+        off_by=off_by_share(dependence, names),
+        unbiased_if=UNBIASED_IF,
+        remedy="no other mode corrects that",
+    )
+
+
+def noisy_targets(
+    framework: ItemsFramework, found: ChoiceCounts, people: Population
+) -> tuple[str, ...]:
+    """Returns sentences on the privacy of reported targets, and on their estimated numbers.
+
+    Args:
+        framework: In which targets are reported by randomized response.
+        found: Estimated numbers of people by target.
+        people: Those who reported, by their real targets.
+    """
+    budget, n = framework.epsilon_choice or 0.0, people.num_users
+    crowd = Population.from_counts({budget: n})
+    (level,) = account(framework.choices, crowd, delta=framework.delta).levels
+    numbers = ", ".join(
+        f"{plain(target)}: {value:,.0f} (true {count:,})"
+        for target, value, count in zip(
+            found.choices.tolist(),
+            found.value.tolist(),
+            people.counts.tolist(),
+            strict=True,
+        )
+    )
+    return (
+        f"What a person reported about a target is worth {plain(level.epsilon_central)} "
+        f"after the shuffle, at delta {plain(framework.delta)}, certified; {plain(budget)} "
+        "on the device. It protects the target; guarantees of items hold whoever knows it.",
+        f"Estimated numbers of people by target: {numbers}.",
+    )
+
+
+def _messages_sent(protocol: Items) -> str:
+    """Returns a sentence on the messages that everybody sends."""
+    chances = protocol.rates
+    if set(chances) == {1.0}:
+        sent = "everybody sends all items of a set, whatever the target"
+    elif len(chances) > _MAX_CHANCES:
+        sent = (
+            f"an item of a set is sent with a chance from {plain(min(chances))} to "
+            f"{plain(max(chances))}, by target"
+        )
+    else:
+        by_target = [
+            f"{plain(chance)} at target {plain(target)}"
+            for chance, target in zip(chances, protocol.targets, strict=True)
+        ]
+        sent = f"an item of a set is sent with chance {', '.join(by_target)}"
+    return (
+        f"Every report has {protocol.randomizer.report_size:,} messages, m = "
+        f"{plain(protocol.blanket)} of them blanket messages in the mean; {sent}."
+    )

@@ -1,0 +1,70 @@
+"""The range of people's values, and that of the randomizer which they are moved to."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.arrays import as_number
+from shuffledp.errors import InvalidInputError
+from shuffledp.randomizers.checks import value_range
+from shuffledp.types import Floats
+
+
+@dataclass(frozen=True)
+class ValueRange:
+    """Two ranges of the same width.
+
+    Attributes:
+        low: Smallest possible value.
+        high: Largest possible value.
+        randomizer_low: Smallest value that the randomizer takes.
+        randomizer_high: Largest value that the randomizer takes.
+    """
+
+    low: float
+    high: float
+    randomizer_low: float
+    randomizer_high: float
+
+    @property
+    def half(self) -> float:
+        """Half of the width."""
+        return value_range(self.low, self.high)
+
+    @property
+    def middle(self) -> float:
+        """The middle of the values."""
+        return self.low / 2.0 + self.high / 2.0
+
+    @property
+    def shift(self) -> float:
+        """The number taken off a value on the device, and added to the estimate."""
+        if (self.randomizer_low, self.randomizer_high) == (self.low, self.high):
+            return 0.0
+        return self.middle - (self.randomizer_low / 2.0 + self.randomizer_high / 2.0)
+
+    def moved(self, numbers: Floats) -> Floats:
+        """Returns values in the range of the randomizer, shape (n,).
+
+        Raises:
+            InvalidInputError: If a value is out of range.
+        """
+        # Written this way round, it refuses NaN, too.
+        if not np.all((numbers >= self.low) & (numbers <= self.high)):
+            raise InvalidInputError(
+                f"Expected values to be numbers in [{self.low:g}, {self.high:g}]."
+            )
+        if not self.shift:
+            return numbers
+        return np.clip(numbers - self.shift, self.randomizer_low, self.randomizer_high)
+
+    def scaled(self, mean: float | None) -> float:
+        """Returns where a mean, by default the middle, is between -1 and 1.
+
+        Raises:
+            InvalidInputError: If it is out of range.
+        """
+        value = self.middle if mean is None else as_number(mean, "mean")
+        if not self.low <= value <= self.high:
+            raise InvalidInputError(f"Expected a mean in the range, got {value:g}.")
+        return float(np.clip((value - self.middle) / self.half, -1.0, 1.0))

@@ -1,0 +1,151 @@
+"""The stages of an epoch, as devices and the analyst run them: see `survey`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.accounting.exposure import Certifiable
+from shuffledp.identity import Identity
+from shuffledp.population import Population
+from shuffledp.randomness import Rng
+from shuffledp.statistics.message_code import MessageCode
+from shuffledp.statistics.plan_rule import PlanRule
+from shuffledp.tally import Tally
+from shuffledp.types import Floats
+
+
+class Estimate(Protocol):
+    """An estimate of one number, or of an array of them."""
+
+    @property
+    def value(self) -> float | Floats:
+        """Estimates."""
+        ...
+
+    @property
+    def standard_error(self) -> float | Floats:
+        """Standard errors about the people who took part."""
+        ...
+
+    @property
+    def population_error(self) -> float | Floats:
+        """Standard errors about those whom they were drawn from."""
+        ...
+
+    @property
+    def num_users(self) -> int:
+        """The number of people it is made of."""
+        ...
+
+    def interval(self, confidence: float = 0.95) -> ArrayLike:
+        """Returns lower and upper ends about the people who took part."""
+        ...
+
+
+class StageRun(Protocol):
+    """A stage, as devices and the analyst run it."""
+
+    @property
+    def identity(self) -> Identity:
+        """Of the protocol that runs."""
+        ...
+
+    @property
+    def code(self) -> MessageCode:
+        """The code of its messages: all of one size, at every choice."""
+        ...
+
+    @property
+    def messages_per_report(self) -> int:
+        """The number of messages that everybody sends, always the same."""
+        ...
+
+    def randomize(
+        self, values: ArrayLike, choices: Floats, *, rng: Rng
+    ) -> NDArray[Any]:
+        """Draws the messages of devices, shape (n, messages_per_report).
+
+        Args:
+            values: What people hold; ignored where only choices are collected.
+            choices: Their choices, shape (n,).
+            rng: `SystemRandom()` on real devices, a seeded generator in simulations.
+        """
+        ...
+
+    def tally(self, messages: NDArray[Any], choice: float | None) -> Tally:
+        """Counts messages, at least one, in whatever order: additive over parts.
+
+        Args:
+            messages: That `code` knows, shape (m,).
+            choice: That all of them were sent with, if that is known.
+        """
+        ...
+
+
+class ChoiceRun(StageRun, Protocol):
+    """The stage in which choices are collected."""
+
+    def exact(self, people: Sequence[int]) -> Tally:
+        """Returns the tally if so many people made each choice."""
+        ...
+
+    def make_rule(self) -> PlanRule:
+        """Computes the rule that plans must keep, so that every target is kept.
+
+        Raises:
+            CertificationError: If nothing can be proven.
+        """
+        ...
+
+    def read_rule(self, value: object) -> PlanRule:
+        """Reads what `PlanRule.to_dict` gave; nothing is proven of it.
+
+        Raises:
+            InvalidInputError: If a member is missing, unknown or out of range.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class BatchPeople:
+    """The people whom a certificate is about.
+
+    Attributes:
+        people: How many made each choice, as far as the analyst knows.
+        missing: How many of them sent no answer: they hide nobody.
+    """
+
+    people: Population
+    missing: int = 0
+
+
+class AnswerRun(StageRun, Protocol):
+    """The stage in which people answer."""
+
+    @property
+    def protocol(self) -> Certifiable:
+        """The protocol that runs, as the accountant sees it."""
+        ...
+
+    def batch_people(self, people: Sequence[int], chosen: Tally | None) -> BatchPeople:
+        """Returns the people whom a batch is about.
+
+        Args:
+            people: Reports with each choice; in all, if choices are not named.
+            chosen: What was counted before, if choices were collected.
+        """
+        ...
+
+    def estimate(self, tally: Tally, chosen: Tally | None) -> Estimate:
+        """Returns estimates of what was asked for.
+
+        Args:
+            tally: Of all messages that mean something, with the people who sent them.
+            chosen: As in `batch_people`.
+
+        Raises:
+            InvalidInputError: If nothing can be estimated from these messages.
+        """
+        ...

@@ -1,0 +1,67 @@
+"""The two flips of RAPPOR on the devices: one that is kept, and one for every report."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.randomizers.bloom import bloom_positions
+from shuffledp.randomizers.rappor import Rappor
+from shuffledp.randomness import Rng, stream_of
+from shuffledp.types import Floats, Ints
+
+# Bits are randomized in batches of about this size, to bound the memory of temporaries.
+_BATCH = 1 << 21
+
+
+def permanent_responses(
+    strings: Sequence[str],
+    cohorts: Ints,
+    levels: Floats,
+    randomizer: Rappor,
+    *,
+    rng: Rng,
+) -> NDArray[np.bool_]:
+    """Returns everybody's filter with bits flipped once and for all, shape (n, bits).
+
+    Args:
+        strings: One per person, n of them.
+        cohorts: Each person's, which decides how strings are hashed, shape (n,).
+        levels: Each person's lifetime budget in nats, shape (n,).
+        randomizer: For filters.
+        rng: `SystemRandom()` on real devices, a seeded generator in simulations.
+    """
+    num_bits = randomizer.num_bits
+    positions = bloom_positions(
+        strings, cohorts, num_bits=num_bits, num_hashes=randomizer.num_hashes
+    )
+    bits = np.zeros((levels.size, num_bits), dtype=np.bool_)
+    for part in _batches(levels.size, num_bits):
+        batch = bits[part]
+        np.put_along_axis(batch, positions[part], True, axis=1)
+        own = stream_of(rng, part)
+        batch[:] = randomizer.permanent_response(batch, levels[part], rng=own)
+    return bits
+
+
+def reported_bits(
+    kept: NDArray[np.bool_], randomizer: Rappor, *, rng: Rng
+) -> NDArray[np.bool_]:
+    """Returns everybody's report, shape (n, bits).
+
+    Args:
+        kept: The permanent responses, shape (n, bits).
+        randomizer: For filters.
+        rng: As for `permanent_responses`.
+    """
+    bits = np.empty_like(kept)
+    for part in _batches(len(kept), randomizer.num_bits):
+        own = stream_of(rng, part)
+        bits[part] = randomizer.instantaneous_response(kept[part], rng=own)
+    return bits
+
+
+def _batches(num_users: int, num_bits: int) -> Iterator[slice]:
+    size = max(_BATCH // num_bits, 1)
+    for start in range(0, num_users, size):
+        yield slice(start, start + size)
