@@ -4,13 +4,13 @@ import asyncio
 import json
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
 import numpy as np
-from oracles.service_parties import NOTICE, Enroller, question
+from oracles.service_parties import NOTICE, Enroller, question, rule_for
 from whole_batches import split, write_whole
 
 from shuffledp.service.analyst.app import create_analyst
@@ -104,24 +104,25 @@ def parties(
     secrets = AnalystSecrets.new(suite)
     analyst_key, analyst_signing_key = secrets.public_keys()
     enroller_key = new_signing_key()
-    task = Task(
-        os.urandom(16),
-        "Fruit",
-        NOTICE,
-        asked,
-        LEVELS,
-        minimum=(40, 40, 40),
-        promise=(0.5, 1.0, 2.0),
-        allowance=(5.0, 5.0, 5.0),
-        delta=1e-3,
-        absent=2,
-        suite=suite,
-        analyst_key=analyst_key,
-        analyst_signing_key=analyst_signing_key,
-        shuffler_signing_key=verify_key_of(shuffler_key),
-        enroller_signing_key=verify_key_of(enroller_key),
-    )
-    task = replace(task, **changes)
+    stated: dict[str, Any] = {
+        "task_id": os.urandom(16),
+        "name": "Fruit",
+        "notice": NOTICE,
+        "question": asked,
+        "choices": LEVELS,
+        "minimum": (40, 40, 40),
+        "promise": (0.5, 1.0, 2.0),
+        "allowance": (5.0, 5.0, 5.0),
+        "delta": 1e-3,
+        "absent": 2,
+        "suite": suite,
+        "analyst_key": analyst_key,
+        "analyst_signing_key": analyst_signing_key,
+        "shuffler_signing_key": verify_key_of(shuffler_key),
+        "enroller_signing_key": verify_key_of(enroller_key),
+    }
+    stated |= changes
+    task = Task(**{"plan_rule": rule_for(stated), **stated})
     enroller = Enroller(task, enroller_key)
     return Parties(AnalystHost(task, secrets), shuffler_key, enroller)
 

@@ -48,7 +48,7 @@ _PLAN = ("before plan", "after plan")
 _RESULT = ("before result", "after result")
 # What an operator asks for, other than that a step is closed.
 NEXT, SKIP, RESUME = "after next epoch", "after skipping", "after resuming"
-ABANDON, DEADLINE = "after abandoning", "after deadline"
+DEADLINE = "after deadline"
 SHUFFLER_BOUNDARIES = _UPLOAD + _CLOSE + _HAND_OVER
 ANALYST_BOUNDARIES = _BATCH + _PLAN + _RESULT
 

@@ -23,15 +23,17 @@ from shuffledp.identity import Identity
 from shuffledp.population import Population
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.service.calls import UnreachableError
+from shuffledp.service.collection.planning import best_plan
 from shuffledp.service.device import Delivery, send
 from shuffledp.service.operate import operate_with
 from shuffledp.service.uploads import SimulatedPeople
 from shuffledp.service.wire.command import Action
-from shuffledp.service.wire.plan import read_plan
+from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Ints, Mode
 
@@ -216,7 +218,7 @@ async def items_epoch(
     )
     assert (delivery.accepted, delivery.refused) == (number, {})
     status = await status_of(shuffler)
-    plan = read_plan(status["plan"], shuffler.setup.who.task)
+    plan = PublishedPlan.read(status["plan"], shuffler.setup.who.task, 1).protocol
     await close(shuffler, 1)
     await until(shuffler, lambda status: status["phase"] == "delivered")
     return plan, await published(analyst, 1)
@@ -279,9 +281,9 @@ def estimate_of_items(
         return shuffle(Reports(identity, rows, None, "pool"), rng=order)
 
     chosen = shuffled(framework.choices.identity, named)
-    alone = framework.plan(framework.count_choices(chosen))
-    assert plan == alone.protocol.identity
-    return _values(framework.estimate(alone, shuffled(plan, messages)))
+    assert plan == best_plan(task, framework.choices.tally(chosen))
+    items, counts = Items.from_record(plan.record), framework.count_choices(chosen)
+    return _values(items.estimate(shuffled(plan, messages), counts))
 
 
 def _values(found: Any) -> dict[str, list[Any]]:

@@ -6,6 +6,7 @@ import random
 import resource
 import signal
 import socket
+import sys
 import threading
 import time
 from collections import Counter
@@ -18,7 +19,9 @@ from typing import Any, Literal, Protocol, Self
 
 import httpx
 from oracles.service_parties import Parties
+from random_freezes import Watchdog
 
+from shuffledp.errors import DataError
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
@@ -48,6 +51,8 @@ PROCESSES.set_forkserver_preload(
         "pytest",
     ]
 )
+# A service could not use its database when it began: whoever runs it starts it again.
+_TRY_AGAIN = 75
 # Every start asks all processes how they ended, which only one thread hears.
 _ONE_AT_A_TIME = threading.Lock()
 _PATIENCE = 60.0
@@ -55,11 +60,15 @@ _PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Kill:
-    """Where a service ends its life: the n-th time that it reaches a boundary."""
+    """Where a service ends its life: the n-th time that it reaches a boundary.
+
+    With `freezes` it is stopped there, and goes on if somebody lets it.
+    """
 
     party: Party
     boundary: str
     occurrence: int = 1
+    freezes: bool = False
 
     def __str__(self) -> str:
         return f"{self.party} {self.boundary} {self.occurrence}"
@@ -92,7 +101,9 @@ class Setup:
     hosts: bool = True
 
 
-def _serve(setup: Setup, kill: Kill | None) -> None:
+def _serve(setup: Setup, kill: Kill | None, notify: str | None = None) -> None:
+    if notify is not None:
+        os.environ["NOTIFY_SOCKET"] = notify
     left = 0 if kill is None else kill.occurrence
 
     def reached(name: str) -> None:
@@ -100,7 +111,8 @@ def _serve(setup: Setup, kill: Kill | None) -> None:
         if kill is not None and name == kill.boundary:
             left -= 1
             if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+                stop = signal.SIGSTOP if kill.freezes else signal.SIGKILL
+                os.kill(os.getpid(), stop)
 
     task = setup.who.task
     if setup.party == "analyst":
@@ -128,7 +140,10 @@ def _serve(setup: Setup, kill: Kill | None) -> None:
             reached=reached,
             close_at=setup.close_at,
         )
-    run(app, host="127.0.0.1", port=setup.port)
+    try:
+        run(app, host="127.0.0.1", port=setup.port)
+    except DataError:
+        sys.exit(_TRY_AGAIN)
 
 
 def store_at(database: str) -> ShufflerStore:
@@ -157,9 +172,17 @@ class Running:
         setup: What it is started with, the next time that it is.
         url: Where it listens.
         killed: How often it died, by the boundary where it did; "" for any moment.
+
+    Args:
+        setup: What it is started with first.
+        kills: How its lives end.
+        watched: Whether it is killed once it gives no sign of life.
     """
 
-    def __init__(self, setup: Setup, kills: Iterable[Kill] = ()) -> None:
+    def __init__(
+        self, setup: Setup, kills: Iterable[Kill] = (), *, watched: bool = False
+    ) -> None:
+        self._watched = watched
         self.setup, self.killed = setup, Counter[str]()
         self.url = f"http://127.0.0.1:{setup.port}"
         # One for each of its lives, as long as there are any.
@@ -229,6 +252,18 @@ class Running:
                 self._struck = True
                 self._process.kill()
 
+    def freeze(self) -> None:
+        """At whatever it does now."""
+        with _ONE_AT_A_TIME:
+            if self._process is not None and self._process.pid is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(self._process.pid, signal.SIGSTOP)
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process that runs now, if one does."""
+        return None if self._process is None else self._process.pid
+
     def limit(self, what: int, to: int | None) -> None:
         """Changes one of its limits while it runs: RLIMIT_FSIZE makes a full disk."""
         _, hard = resource.prlimit(self._pid, what)
@@ -251,8 +286,10 @@ class Running:
                 self._awake.wait()
                 continue
             kill = next(self._kills, None)
+            watchdog = Watchdog() if self._watched else None
+            notify = None if watchdog is None else watchdog.address
             process = PROCESSES.Process(
-                target=_serve, args=(self.setup, kill), daemon=True
+                target=_serve, args=(self.setup, kill, notify), daemon=True
             )
             with _ONE_AT_A_TIME:
                 process.start()
@@ -262,13 +299,22 @@ class Running:
             ended = None
             while ended is None:
                 time.sleep(0.01)
+                if watchdog is not None and watchdog.expired():
+                    process.kill()
                 with _ONE_AT_A_TIME:
                     ended = process.exitcode
+            if watchdog is not None:
+                watchdog.close()
+            if ended == _TRY_AGAIN:
+                continue
             if self._wanted.is_set() and self._awake.is_set():
                 # Anything else was not asked for, and shows as a service that is silent.
                 assert ended == -signal.SIGKILL, f"It ended with {ended}."
                 fate = None if self._struck else kill
-                self.killed[fate.boundary if fate else ""] += 1
+                if fate is not None and fate.freezes:
+                    self.killed["frozen"] += 1
+                else:
+                    self.killed[fate.boundary if fate else ""] += 1
 
 
 def peak_memory(pid: int | None) -> float:
@@ -302,6 +348,7 @@ def pair(
     between: Callable[[int], int] | None = None,
     shuffler: dict[str, Any] | None = None,
     analyst: dict[str, Any] | None = None,
+    watched: bool = False,
 ) -> tuple[Running, Running]:
     """The shuffler and the analyst of a task, not started yet.
 
@@ -313,6 +360,7 @@ def pair(
         between: Takes the analyst's port, and returns that of what stands before it.
         shuffler: Changes of its setup.
         analyst: Changes of hers.
+        watched: Whether they are killed once they give no sign of life.
     """
     ports = free_ports(2)
     front = ports[1] if between is None else between(ports[1])
@@ -336,7 +384,11 @@ def pair(
         ),
     )
     first, second = (
-        Running(setup, [kill for kill in kills if kill.party == setup.party])
+        Running(
+            setup,
+            [kill for kill in kills if kill.party == setup.party],
+            watched=watched,
+        )
         for setup in setups
     )
     return first, second

@@ -6,10 +6,28 @@
 // eight chi-square tests fails by chance once in 10^7 runs.
 
 import assert from "node:assert/strict";
+import { createPrivateKey, sign } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import { test } from "node:test";
 
-import { describe, draw, pack, plainOf } from "../../src/shuffledp/service/participant/page/message.js";
+import {
+  coinContext,
+  streamWords,
+  withCoins,
+} from "../../src/shuffledp/service/participant/page/coins.js";
+import {
+  deviceSecret,
+  isChanged,
+  remember,
+} from "../../src/shuffledp/service/participant/page/device.js";
+import { invitationOf, problemOf } from "../../src/shuffledp/service/participant/page/form.js";
+import {
+  answerNumbers,
+  describe,
+  draw,
+  pack,
+  plainOf,
+} from "../../src/shuffledp/service/participant/page/message.js";
 import {
   Rng,
   blanketChance,
@@ -22,6 +40,7 @@ import {
   speaksFor,
   stopAndGo,
 } from "../../src/shuffledp/service/participant/page/randomize.js";
+import { cutProbability } from "../../src/shuffledp/service/participant/page/plan.js";
 import { SUITE, seal } from "../../src/shuffledp/service/participant/page/seal.js";
 import {
   Trouble,
@@ -186,6 +205,93 @@ test("surveys that the page cannot answer are refused in words", async () => {
   const larger = served.replace(plan, (text) => text.replace('"items":4', '"items":5'));
   await assert.rejects(read(larger), Trouble);
   await assert.rejects(read(served.replace(/"version":\d+/, '"version":99')), Trouble);
+});
+
+/** Returns the items case with its plan changed by `change`, and signed with a key. */
+function planned(change, key = VECTORS.items_signing_keys.analyst_signing_key) {
+  const { served } = VECTORS.cases.find((entry) => entry.name === "items, answers");
+  const raw = wire.parse(served);
+  const { signature, ...plan } = raw.plan;
+  change(plan, plan.protocol.parameters);
+  const seed = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), bytes(key)]);
+  const secret = createPrivateKey({ key: seed, format: "der", type: "pkcs8" });
+  const said = sign(null, wire.utf8(`shuffledp plan 1\0${wire.canonical(plan)}`), secret);
+  return wire.canonical({ ...raw, plan: { ...plan, signature: wire.toText(said) } });
+}
+
+const spelled = (number) => new wire.Spelled(String(number));
+
+test("a plan that keeps the rule of its task is followed, one of another rate too", async () => {
+  await read(planned(() => {}));
+  await read(planned((_, terms) => terms.rates.splice(2, 1, spelled(0.9))));
+  await read(planned((plan) => Object.assign(plan, { minimum: spelled(111) })));
+});
+
+test("the page refuses every plan that breaks the rule, whoever signed it", async () => {
+  const promise = CATALOGS.en["unsafe-plan"];
+  const hostile = {
+    "everything, no noise": (_, terms) =>
+      Object.assign(terms, { rates: ["1.0", "1.0", "1.0"].map(spelled), blanket: spelled("0.0") }),
+    "one rate a little larger": (_, terms) => terms.rates.splice(1, 1, spelled(0.589269)),
+    "too little noise": (_, terms) => Object.assign(terms, { blanket: spelled(0.538) }),
+    "no noise": (_, terms) => Object.assign(terms, { blanket: spelled("0.0") }),
+    "negative noise": (_, terms) => Object.assign(terms, { blanket: spelled("-1.0") }),
+    "a smaller report": (_, terms) => Object.assign(terms, { report_size: spelled(23) }),
+    "fewer people": (plan) => Object.assign(plan, { minimum: spelled(99) }),
+    "people in parts": (plan) => Object.assign(plan, { minimum: spelled(110.5) }),
+    "coins that are off": (plan, terms) =>
+      Object.assign(plan, { minimum: spelled(1e9) }) &&
+      Object.assign(terms, { report_size: spelled(4000) }),
+    "fewer rates": (_, terms) => terms.rates.pop(),
+    "other targets": (_, terms) => terms.targets.splice(0, 1, spelled(0.2)),
+    "no rates": (_, terms) => Object.assign(terms, { rates: null }),
+  };
+
+  speak("en");
+  for (const [name, change] of Object.entries(hostile)) {
+    await assert.rejects(read(planned(change)), { message: promise }, name);
+  }
+});
+
+test("the page refuses a plan of another signer, epoch or task", async () => {
+  const foreign = { message: CATALOGS.en["foreign-plan"] };
+  const { shuffler_signing_key: other } = VECTORS.items_signing_keys;
+  const { served } = VECTORS.cases.find((entry) => entry.name === "items, answers");
+  const raw = wire.parse(served);
+  const { signature, ...unsigned } = raw.plan;
+
+  speak("en");
+  await assert.rejects(read(planned(() => {}, other)), foreign);
+  await assert.rejects(read(planned((plan) => Object.assign(plan, { epoch: spelled(4) }))), foreign);
+  const task = { task: wire.toText(new Uint8Array(32)) };
+  await assert.rejects(read(planned((plan) => Object.assign(plan, task))), foreign);
+  await assert.rejects(read(planned((plan) => Object.assign(plan, { more: null }))), foreign);
+  await assert.rejects(read(wire.canonical({ ...raw, plan: unsigned })), foreign);
+});
+
+test("a browser without Ed25519 takes no part where people choose targets", async () => {
+  const { importKey } = crypto.subtle;
+  crypto.subtle.importKey = async () => {
+    throw new DOMException("Unrecognized name.", "NotSupportedError");
+  };
+  try {
+    speak("en");
+    for (const { name, served } of VECTORS.cases) {
+      const reading = read(served);
+      if (!name.startsWith("items")) await reading;
+      else await assert.rejects(reading, { message: CATALOGS.en["no-signatures"] });
+    }
+  } finally {
+    crypto.subtle.importKey = importKey;
+  }
+});
+
+test("the probability that a report is cut is bounded as in Python", () => {
+  for (const { blanket, cap, honest, bound } of VECTORS.cut_probabilities) {
+    const found = cutProbability(blanket, cap, honest);
+
+    assert.ok(found >= bound * (1 - 1e-8) && found <= bound * (1 + 1e-8) + 1e-289);
+  }
 });
 
 test("a survey that certifies something else than it asks for is refused", async () => {
@@ -427,7 +533,7 @@ test("each question's message is said in words", async () => {
   const said = new Map();
   for (const entry of VECTORS.cases) {
     const survey = await read(entry.served);
-    const answer = survey.task.question.statistic === "items" ? [0] : 1;
+    const answer = survey.task.question.statistic === "items" ? [0] : [1];
     const drawn = draw(survey, entry.choice_position, answer, new Rng());
     assert.equal(drawn.length, entry.numbers.length);
     said.set(entry.name, describe(survey, entry.numbers));
@@ -441,7 +547,7 @@ test("each question's message is said in words", async () => {
   assert.deepEqual(said.get("sum"), ["No"]);
   assert.match(said.get("mean")[0], /the high end$/);
   assert.deepEqual(said.get("items, targets"), ["At most 100% sure"]);
-  assert.deepEqual(said.get("items, answers"), ["b", "d", "2 empty parts"]);
+  assert.deepEqual(said.get("items, answers"), ["b", "d", "22 empty parts"]);
 });
 
 test("small numbers are written in full, as the language writes them", () => {
@@ -532,4 +638,143 @@ test("a translation changes what is read, and no byte of what is sent", async ()
   const served = wire.parse(entry.served);
   served.task.notice.translations.de = { name: "N", question: "F?", answers: [], consent: "E" };
   await assert.rejects(read(wire.canonical(served)), Trouble);
+});
+
+const COINS = JSON.parse(await readFile(new URL("vectors/coins.json", import.meta.url), "utf8"));
+
+for (const entry of COINS) {
+  test(`${entry.case}: coins are those of Python`, async () => {
+    const { served } = VECTORS.cases.find(({ name }) => name === entry.case);
+    const { step } = await read(served);
+
+    const context = await coinContext(step, bytes(entry.link_secret), entry.level, entry.answer);
+    const words = await streamWords(bytes(entry.device_secret), context, entry.words.length);
+
+    assert.equal(hex(context), entry.context);
+    assert.deepEqual(words.map((word) => word.toString(16).padStart(16, "0")), entry.words);
+  });
+}
+
+test("the same answer is the same message, however long its stream is", async () => {
+  const [{ device_secret: device, context }] = COINS;
+  const many = (rng) => Array.from({ length: 9_000 }, () => rng.below(1000));
+  const drawn = () => withCoins(bytes(device), bytes(context), many);
+
+  const [first, again] = [await drawn(), await drawn()];
+  const short = await withCoins(bytes(device), bytes(context), (rng) => rng.below(1000));
+  const other = await withCoins(bytes(context), bytes(context), many);
+
+  assert.deepEqual(first, again);
+  assert.equal(short, first[0]);
+  assert.notDeepEqual(first, other);
+});
+
+test("answers are numbers that do not depend on the order of clicks", () => {
+  assert.deepEqual(answerNumbers([10, 2, 9]), [2, 9, 10]);
+  assert.deepEqual(answerNumbers(3), [3]);
+  assert.ok(Object.is(answerNumbers(-0)[0], 0));
+  assert.deepEqual(answerNumbers(null), []);
+});
+
+/** A browser's memory, of strings. */
+function memory() {
+  const kept = new Map();
+  const storage = {
+    getItem: (name) => kept.get(name) ?? null,
+    setItem: (name, text) => kept.set(name, String(text)),
+  };
+  return { kept, storage: () => storage };
+}
+
+async function surveyOf(change = {}) {
+  const [entry] = VECTORS.cases;
+  const survey = await read(entry.served);
+  const terms = { allowance: [2.5, 2.5, 2.5], promise: [1, 1, 1] };
+  return {
+    ...survey,
+    task: { ...survey.task, ...terms },
+    fingerprint: change.fingerprint ?? survey.fingerprint,
+    step: { ...survey.step, ...change },
+  };
+}
+
+test("a browser keeps one secret, and another browser has another", () => {
+  const [one, other] = [memory(), memory()];
+
+  const secret = deviceSecret(one.storage);
+
+  assert.equal(secret.length, 32);
+  assert.deepEqual(deviceSecret(one.storage), secret);
+  assert.notDeepEqual(deviceSecret(other.storage), secret);
+});
+
+test("a browser that keeps nothing takes no part", async () => {
+  const broken = () => {
+    throw new Error("SecurityError");
+  };
+  const forgetful = () => ({ getItem: () => null, setItem: () => {} });
+
+  assert.throws(() => deviceSecret(broken), Trouble);
+  assert.throws(() => deviceSecret(forgetful), Trouble);
+  const survey = await surveyOf();
+  // Its memory was emptied, or another tab drew a secret, since this message was drawn.
+  const { storage } = memory();
+  deviceSecret(storage);
+  const known = [storage, survey, new Uint8Array(32), new Uint8Array(32), new Uint8Array(32)];
+  await assert.rejects(isChanged(...known), Trouble);
+});
+
+test("another answer is found out, and accepted only in so many words", async () => {
+  const { kept, storage } = memory();
+  const survey = await surveyOf();
+  const secret = deviceSecret(storage);
+  const token = new Uint8Array(32).fill(7);
+  const known = (place, of = token) => [storage, survey, secret, of, new Uint8Array(32).fill(place)];
+
+  assert.equal(await isChanged(...known(1)), false);
+  await remember(...known(1), { changed: false });
+  assert.equal(await isChanged(...known(1)), false);
+  assert.equal(await isChanged(...known(2)), true);
+  await assert.rejects(remember(...known(2), { changed: false }), Trouble);
+  assert.equal(await isChanged(...known(2, new Uint8Array(32))), false);
+  await remember(...known(2), { changed: true });
+  assert.equal(await isChanged(...known(2)), false);
+  // Neither tokens nor answers can be read from what is kept.
+  const all = [...kept.values()].join();
+  assert.ok(!all.includes(wire.toText(token)) && !all.includes(hex(token)));
+});
+
+test("no more rounds than agreed on, no other plan, and no other keys in one round", async () => {
+  const { storage } = memory();
+  const secret = deviceSecret(storage);
+  const send = async (change) => {
+    const known = [storage, await surveyOf(change), secret, new Uint8Array(32), new Uint8Array(32)];
+    await remember(...known, { changed: false });
+  };
+
+  await send({ epoch: 1 });
+  await assert.rejects(send({ epoch: 1, planDigest: new Uint8Array(32).fill(1) }), Trouble);
+  await assert.rejects(send({ epoch: 1, fingerprint: "0".repeat(64) }), Trouble);
+  await send({ epoch: 4 });
+  await send({ epoch: 1 });
+  await assert.rejects(send({ epoch: 2 }), Trouble);
+});
+
+test("a link is read whole, and is for one round of one survey", async () => {
+  const survey = await surveyOf();
+  const code = "A".repeat(43);
+  const text = `token=${code}&secret=${code}&epoch=${survey.step.epoch}&task=${survey.fingerprint}`;
+
+  const invitation = invitationOf(` https://s.example/tasks/x/take-part#${text}\n`);
+
+  assert.deepEqual(invitationOf(text), invitation);
+  assert.equal(hex(invitation.secret), "00".repeat(32));
+  assert.equal(problemOf(invitation, survey), null);
+  for (const other of [{ epoch: 77 }, { task: "0".repeat(64) }]) {
+    assert.ok(problemOf({ ...invitation, ...other }, survey));
+  }
+  for (const wrong of ["", code, text.slice(1), text.slice(0, -1), `${text}&more=1`]) {
+    assert.equal(invitationOf(wrong), null);
+  }
+  assert.equal(invitationOf(text.replace("secret=A", "secret=")), null);
 });

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import uvicorn
-from oracles.service_parties import NOTICE, Enroller
+from oracles.service_parties import NOTICE, Enroller, rule_for
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -21,7 +21,8 @@ from starlette.staticfiles import StaticFiles
 
 from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.participant import PAGE_HEADERS, page_folder
-from shuffledp.service.wire.canonical import sha256, to_text
+from shuffledp.service.wire.canonical import sha256
+from shuffledp.service.wire.invitation import Invitation
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -57,12 +58,15 @@ class OneTask:
     enroller: Enroller
     signing_key: bytes
     private_key: bytes
+    analyst_key: bytes
     state: ShufflerState
     reports: list[Report] = field(default_factory=list)
     lose_answers: int = 0
 
-    def token(self) -> str:
-        return to_text(self.enroller.tokens(1, epoch=self.state.epoch)[0])
+    def link(self) -> str:
+        """What stands behind the `#` of a new link."""
+        epoch = self.state.epoch
+        return link_of(self.task, self.enroller.tokens(1, epoch=epoch)[0], epoch)
 
     def opened(self) -> list[list[Any]]:
         """Opens all messages of all reports: numbers, or sets."""
@@ -94,7 +98,15 @@ class OneTask:
             raise Refusal(Reason.TOKEN_SPENT, "Expected a token that is not spent.")
         self.reports.append(report)
         digest = messages_digest(map(sha256, report.sealed))
-        receipt = Receipt(self.task.digest, step.epoch, step.stage, digest, 1, ())
+        receipt = Receipt(
+            self.task.digest,
+            step.epoch,
+            step.stage,
+            digest,
+            1,
+            (),
+            None if self.state.plan is None else self.state.plan.digest,
+        )
         signed: dict[str, Any] = json.loads(receipt.signed(self.signing_key))
         return signed
 
@@ -108,7 +120,7 @@ class OneTask:
                 "epoch": state.epoch,
                 "stage": state.stage.name.lower(),
                 "phase": state.phase,
-                "plan": state.plan and state.plan.record,
+                "plan": state.plan and state.plan.to_dict(),
                 "enrolment": state.enrolment and state.enrolment.to_dict(),
             }
             return JSONResponse(value)
@@ -139,6 +151,10 @@ class OneTask:
         )
 
 
+def link_of(task: Task, token: bytes, epoch: int = 1) -> str:
+    return Invitation(task.digest, epoch, token, sha256(token)).to_text()
+
+
 def one_task(
     statistic: str = "frequency", *, suite: Suite = Suite.X25519, **terms: Any
 ) -> OneTask:
@@ -160,8 +176,8 @@ def one_task(
         asked,
         LEVELS,
         (100, 100, 100),
-        (0.05, 0.1, 0.3),
-        (5.0, 5.0, 5.0),
+        LEVELS if asked.survey.central else (0.05, 0.1, 0.3),
+        LEVELS if asked.survey.central else (5.0, 5.0, 5.0),
         1e-06,
         0,
         suite,
@@ -169,10 +185,13 @@ def one_task(
         verify_key_of(analyst),
         verify_key_of(shuffler),
         verify_key_of(enrolling),
+        plan_rule=rule_for(
+            {"question": asked, "choices": LEVELS, "delta": 1e-06, "absent": 0}
+        ),
     )
     enroller = Enroller(task, enrolling)
     state = ShufflerState.begin(task).enroll(enroller.enrolment(1))
-    return OneTask(task, enroller, shuffler, private, state)
+    return OneTask(task, enroller, shuffler, private, analyst, state)
 
 
 @contextmanager
@@ -205,9 +224,9 @@ def served(server: OneTask) -> Iterator[str]:
         yield f"{root}/tasks/{server.task.identity}/take-part"
 
 
-def visit(page: Any, url: str, token: str | None) -> None:
-    """Opens the page of a task, as a link with a token does."""
-    page.goto(url if token is None else f"{url}#token={token}")
+def visit(page: Any, url: str, link: str | None) -> None:
+    """Opens the page of a task, as a link does."""
+    page.goto(url if link is None else f"{url}#{link}")
     page.locator("h1").wait_for()
 
 

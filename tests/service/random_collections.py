@@ -2,17 +2,16 @@
 
     finished   epochs are closed
     skipped    one is skipped, while people still answer
-    deadline   a step ends by itself: it is closed, or its epoch is skipped
+    deadline   a step ends by itself: it is closed, or waits until its epoch is skipped
     lost       the shuffler's database is lost, and it resumes
-    refused    the analyst refuses a batch; it is abandoned, and people answer again
-    unpaid     she has too little left: a batch is abandoned, and its epoch skipped
+    refused    the analyst refuses a batch, and its epoch is skipped
+    unpaid     the allowance pays for one epoch: no other begins
 
 Afterwards an account is made of everything that was confirmed to somebody.
 """
 
 from collections import Counter
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -35,7 +34,7 @@ class Account:
 
     Attributes:
         reports: That were confirmed.
-        dropped: Of these, in epochs that were skipped or batches that were abandoned.
+        dropped: Of these, in epochs that were skipped.
         lost: Of these, neither dropped nor in what was published.
         doubled: Reports of people who have another one in the same result.
         missing: Epochs that were delivered, and whose cost is not in the ledger.
@@ -83,19 +82,21 @@ class Collection:
             "deadline": self._deadline,
             "lost": self._lose_all,
             "refused": self._refuse,
-            "unpaid": self._owe,
         }
         epoch = 1
-        if plot in ("lost", "unpaid") or self._coin():
+        if plot == "unpaid":
             await self._finish(epoch)
-            # The analyst would say that too little is left.
-            with self._analyst.down() if plot == "unpaid" else nullcontext():
-                epoch = await self._operator.next(epoch)
+            # She would say so, too.
+            with self._analyst.down():
+                await self._operator.is_over()
+            return
+        if plot == "lost" or self._coin():
+            await self._finish(epoch)
+            epoch = await self._operator.next(epoch)
         epoch = await plots[plot](epoch)
-        if plot != "unpaid":
-            if epoch in self._operator.delivered | self._operator.skipped:
-                epoch = await self._operator.next(epoch)
-            await self._finish(epoch)
+        if epoch in self._operator.delivered | self._operator.skipped:
+            epoch = await self._operator.next(epoch)
+        await self._finish(epoch)
 
     async def account(self) -> Account:
         """Compares what devices know with what was published, and with the ledger."""
@@ -164,7 +165,7 @@ class Collection:
         return await self._operator.ends(epoch, "skipped")
 
     async def _deadline(self, epoch: int) -> int:
-        """A step ends by itself: it is closed, or the epoch is skipped."""
+        """A step ends by itself: it is closed, or waits until its epoch is skipped."""
         stage, share = self._any_stage(), 1.0 if self._coin() else 0.5
         # Where choices are made first, all are heard: a plan for fewer may be none.
         early = len(self._stages) == 1 and self._coin()
@@ -179,6 +180,8 @@ class Collection:
             await self._operator.close(epoch, self._stages[-1])
             return await self._operator.ends(epoch, "delivered")
         await let_go(sending)
+        if now["phase"] == "waiting":
+            await operate(self._shuffler, Action.SKIP, over(epoch))
         return await self._operator.ends(epoch, "delivered", "skipped")
 
     async def _lose_all(self, epoch: int) -> int:
@@ -215,7 +218,8 @@ class Collection:
         assert not wrong, wrong
         sending = await self._operator.collect(1, self._stages[0])
         await self._operator.close(1, self._stages[0])
-        await self._operator.abandon(1, self._stages[0], "already-delivered")
+        await self._operator.skip_refused(1, "already-delivered")
+        self._operator.drop(1)
         await let_go(sending)
 
     async def _refuse(self, epoch: int) -> int:
@@ -225,24 +229,10 @@ class Collection:
         with self._analyst.down():
             self._analyst.setup = replace(known, hosts=False)
         await self._operator.close(epoch, stage)
-        await self._operator.abandon(epoch, stage, "unknown-task")
+        await self._operator.skip_refused(epoch, "unknown-task")
         await let_go(sending)
         with self._analyst.down():
             self._analyst.setup = known
-        return await self._finish(epoch)
-
-    async def _owe(self, epoch: int) -> int:
-        """Nothing is left to pay for it: it is tried twice, and skipped."""
-        stage = self._stages[0]
-        for again in (True, False):
-            sending = await self._operator.collect(epoch, stage)
-            await self._operator.close(epoch, stage)
-            if again:
-                await self._operator.abandon(epoch, stage, "allowance-spent")
-            else:
-                await self._operator.is_refused("allowance-spent")
-                await operate(self._shuffler, Action.SKIP, over(epoch))
-            await let_go(sending)
         return await self._operator.ends(epoch, "skipped")
 
     def _any_stage(self) -> EpochStage:

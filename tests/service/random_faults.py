@@ -1,11 +1,12 @@
 """Services that are killed at random times: reports that are lost, or counted twice.
 
-    scripts/faults --random NUMBER [--workers 2] [FILE]
+    scripts/faults --random NUMBER [--workers 2] [--freezes] [FILE]
 
 draws so many collections (`random_collections`; agnostic, stratified, targets; SQLite,
 PostgreSQL), kills their services with SIGKILL again and again while they run, at any moment
 and at drawn boundaries of their disks, and prints what was counted. What became of each is
 added to the file; those that stand in it are counted from there, and not tried again. With
+--freezes, processes of the shuffler are stopped, too (`random_freezes`). With
 --workers, so many processes of the shuffler share a PostgreSQL database: every request goes
 to any of them, some uploads to two at once, and each of them is killed.
 """
@@ -30,7 +31,6 @@ import postgres_server
 import pytest
 import random_operator
 from crash_points import (
-    ABANDON,
     ANALYST_BOUNDARIES,
     DEADLINE,
     NEXT,
@@ -42,6 +42,7 @@ from live_collection import Case, task_for
 from live_services import Kill, Party, Running, pair
 from oracles.service_parties import LEVELS
 from random_collections import PLOTS, Account, Collection, Plot
+from random_freezes import FREEZES, FreezeMonitor
 from random_operator import Operator
 from random_table import Outcome, Trial, read_outcomes, tables, write_outcome
 from several_services import Either, Several
@@ -53,7 +54,7 @@ from shuffledp.service import calls
 _MINIMUM = 15
 _MOST_KILLS, _MEAN_SECONDS, _UP = 8, 0.6, 0.8
 # Lives of a service that end at a boundary, should it get there.
-_FATED, _MOST_OFTEN = 5, 3
+_FATED, _MOST_OFTEN, _FROZEN = 5, 3, 2
 _AT_A_TIME, _PATIENCE = 4, 600.0
 _CASES: tuple[Case, ...] = ("frequency", "stratified", "items")
 _BOUNDARIES: dict[Party, tuple[str, ...]] = {
@@ -66,19 +67,21 @@ _SPECIAL: dict[Plot, str] = {
     "skipped": SKIP,
     "deadline": DEADLINE,
     "lost": RESUME,
-    "refused": ABANDON,
-    "unpaid": ABANDON,
+    "refused": SKIP,
+    "unpaid": NEXT,
 }
 
 
-def drawn(number: int, stores: tuple[str, ...], workers: int = 1) -> list[Trial]:
+def drawn(
+    number: int, stores: tuple[str, ...], workers: int = 1, *, freezes: bool = False
+) -> list[Trial]:
     """Trials of all kinds, in turn: few of them are of many kinds, too."""
     kinds = [(case, store) for store in stores for case in _CASES]
     found = []
     for seed in range(number):
         turn, place = divmod(seed, len(PLOTS))
         case, store = kinds[(turn + place) % len(kinds)]
-        found.append(Trial(case, store, PLOTS[place], seed, workers))
+        found.append(Trial(case, store, PLOTS[place], seed, workers, freezes))
     return found
 
 
@@ -95,8 +98,15 @@ def attempt(trial: Trial, folder: Path, database: str | None = None) -> Outcome:
     allowance = LEVELS if trial.plot == "unpaid" else (50.0,) * 3
     who = task_for(trial.case, _MINIMUM, allowance=allowance)
     kills = tuple(_fates(trial.plot, rng))
+    if trial.freezes:
+        kills = (*_freezes(rng), *kills)
     first, analyst = pair(
-        who, folder, database=database, kills=kills, shuffler={"tend": 0.2}
+        who,
+        folder,
+        database=database,
+        kills=kills,
+        shuffler={"tend": 0.2},
+        watched=trial.freezes,
     )
     shuffler: Running | Several = first
     network: Either | None = None
@@ -105,7 +115,12 @@ def attempt(trial: Trial, folder: Path, database: str | None = None) -> Outcome:
         shuffler = Several(first.setup, trial.workers, own, seed=trial.seed)
         network = Either(shuffler, trial.seed)
     services = (shuffler, analyst)
-    killers, players = rng.spawn(2)
+    killers, players, thaws = rng.spawn(3)
+    monitor = (
+        FreezeMonitor(shuffler.all, thaws)
+        if isinstance(shuffler, Several)
+        else FreezeMonitor([shuffler], None)
+    )
 
     async def play() -> Account:
         witness = Witness(who, network)
@@ -115,7 +130,10 @@ def attempt(trial: Trial, folder: Path, database: str | None = None) -> Outcome:
                 lose=lambda: _lose(folder, database),
                 rng=players,
             )
-            with _killing(killers, *services):
+            with (
+                monitor.watching(),
+                _killing(killers, *services, freezes=trial.freezes),
+            ):
                 await collection.play(trial.plot)
             return await collection.account()
 
@@ -126,7 +144,9 @@ def attempt(trial: Trial, folder: Path, database: str | None = None) -> Outcome:
             said = f"{type(error).__name__}: {error}"
             account = Account(0, 0, 0, 0, 0, said)
     killed = {service.setup.party: dict(service.killed) for service in services}
-    return Outcome(trial, killed, account, time.monotonic() - start)
+    took = time.monotonic() - start
+    waits = tuple(monitor.waits), tuple(monitor.open_waits)
+    return Outcome(trial, killed, account, took, monitor.frozen, *waits)
 
 
 def _fates(plot: Plot, rng: np.random.Generator) -> Iterator[Kill]:
@@ -138,13 +158,24 @@ def _fates(plot: Plot, rng: np.random.Generator) -> Iterator[Kill]:
         yield Kill("shuffler", _SPECIAL[plot])
 
 
+def _freezes(rng: np.random.Generator) -> Iterator[Kill]:
+    """Where the first lives of the shuffler stop, if they get there."""
+    for boundary in rng.choice(FREEZES, _FROZEN, replace=False):
+        yield Kill("shuffler", str(boundary), int(rng.integers(1, 3)), freezes=True)
+
+
 @contextmanager
-def _killing(rng: np.random.Generator, *services: Running | Several) -> Iterator[None]:
-    """Kills at any moment inside of this."""
+def _killing(
+    rng: np.random.Generator, *services: Running | Several, freezes: bool
+) -> Iterator[None]:
+    """Kills at any moment inside of this, and stops the shuffler once with `freezes`."""
     over = threading.Event()
+    frozen = int(rng.integers(_MOST_KILLS)) if freezes else _MOST_KILLS
 
     def kill() -> None:
-        for _ in range(_MOST_KILLS):
+        for number in range(_MOST_KILLS):
+            if number == frozen:
+                services[0].freeze()
             if over.wait(rng.exponential(_MEAN_SECONDS)):
                 return
             victim = services[rng.integers(len(services))]
@@ -178,6 +209,7 @@ def main() -> None:
     asked.add_argument("number", type=int)
     asked.add_argument("file", type=Path, nargs="?")
     asked.add_argument("--workers", type=int, default=1)
+    asked.add_argument("--freezes", action="store_true")
     said = asked.parse_intermixed_args()
     number, file = said.number, said.file
     outcomes = read_outcomes(file)
@@ -190,7 +222,9 @@ def main() -> None:
         stores: tuple[str, ...] = ("sqlite",) if missing else ("sqlite", "postgres")
         if said.workers > 1:
             stores = stores[1:]
-        trials = drawn(number, stores, said.workers) if stores else []
+        trials = (
+            drawn(number, stores, said.workers, freezes=said.freezes) if stores else []
+        )
         stack.enter_context(patience())
 
         def one(trial: Trial) -> Outcome:

@@ -23,9 +23,10 @@ from several_services import Several
 from witness import Witness
 
 from shuffledp.service.calls import UnreachableError
+from shuffledp.service.device import Delivery
 from shuffledp.service.operate import operate_with
 from shuffledp.service.wire.command import Action
-from shuffledp.service.wire.refusal import Refusal
+from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.statistics.survey import EpochStage
 
 PER_LEVEL = 20
@@ -78,7 +79,7 @@ class Operator:
         share: float = 1.0,
         *,
         heard: float = 1.0,
-    ) -> "asyncio.Task[None]":
+    ) -> "asyncio.Task[Delivery]":
         """Lets people answer; steps before the last one are closed on the way.
 
         Args:
@@ -87,6 +88,7 @@ class Operator:
             share: Of all people, who answer in it.
             heard: Of these, whose answers are waited for.
         """
+        await self._enrolled(epoch)
         people = self._people_of(epoch)
         last = self.stages[-1] if stage is None else stage
         every = people.levels.size
@@ -96,12 +98,12 @@ class Operator:
         if before and come < every:
             staying = asyncio.create_task(self._answer(people.part(come, every)))
         for step in before:
-            await self._confirmed(epoch, step, every)
+            await self._confirmed(epoch, step, every, going)
             if come < every:
                 await let_go(staying)
             await self.close(epoch, step)
             await until(self.shuffler, past(epoch, step))
-        await self._confirmed(epoch, last, int(heard * come))
+        await self._confirmed(epoch, last, int(heard * come), going)
         return going
 
     def _people_of(self, epoch: int) -> People:
@@ -115,13 +117,32 @@ class Operator:
         self._people[epoch] = people
         return people
 
-    async def _answer(self, people: People) -> None:
-        await deliver(self.shuffler, people, client=self._devices)
+    async def _enrolled(self, epoch: int) -> None:
+        """Waits until every process knows who may answer: devices do not wait for that."""
+        processes = (
+            self.shuffler.all if isinstance(self.shuffler, Several) else [self.shuffler]
+        )
+        for process in processes:
+            await until(
+                process, lambda now: now["epoch"] != epoch or bool(now["enrolment"])
+            )
 
-    async def _confirmed(self, epoch: int, stage: EpochStage, number: int) -> None:
+    async def _answer(self, people: People) -> Delivery:
+        return await deliver(self.shuffler, people, client=self._devices)
+
+    async def _confirmed(
+        self,
+        epoch: int,
+        stage: EpochStage,
+        number: int,
+        sending: "asyncio.Task[Delivery]",
+    ) -> None:
         end = time.monotonic() + _PATIENCE
-        while self.witness.confirmed(epoch, stage) < number:
-            assert time.monotonic() < end, f"Nobody answers in epoch {epoch}."
+        while (heard := self.witness.confirmed(epoch, stage)) < number:
+            where = f"{heard} of {number} answer {stage.name.lower()} {epoch}"
+            # Devices that gave up would be waited for in vain.
+            assert not sending.done(), f"{where}: {sending.exception() or sending}"
+            assert time.monotonic() < end, f"{where}."
             await asyncio.sleep(0.005)
 
     async def close(self, epoch: int, stage: EpochStage) -> None:
@@ -136,21 +157,25 @@ class Operator:
             )
         await close(self.shuffler, epoch, name)
 
-    async def abandon(self, epoch: int, stage: EpochStage, reason: str) -> None:
-        """Drops the closed batch of a step, once the analyst refused it."""
-        await self.is_refused(reason)
-        await operate(
-            self.shuffler, Action.ABANDON, lambda now: now["phase"] != "closed"
-        )
-        status = await self._exact()
-        # What she has already is not collected again.
-        then = "skipped" if reason == "already-delivered" else "open"
-        assert (status["epoch"], status["phase"]) == (epoch, then), status
-        assert then == "skipped" or not any(status["people"]), status
-        self.dropped += self.witness.forget(epoch, stage)
-
-    async def is_refused(self, reason: str) -> None:
+    async def skip_refused(self, epoch: int, reason: str) -> None:
+        """Ends an epoch whose closed batch the analyst refused."""
         await until(self.shuffler, lambda now: now["hand_over"]["refused"] == reason)
+        await operate(self.shuffler, Action.SKIP, over(epoch))
+
+    async def is_over(self) -> None:
+        """Asks for another epoch until it is refused, as none is paid for."""
+        end = time.monotonic() + _PATIENCE
+        reason = None
+        while reason is not Reason.ALLOWANCE_SPENT:
+            assert time.monotonic() < end, f"Refused for {reason}."
+            try:
+                await operate_with(
+                    self.who.task, self.who.shuffler, self.shuffler.url, Action.NEXT
+                )
+            except Refusal as refusal:
+                reason = refusal.reason
+            except UnreachableError:
+                continue
 
     async def set_deadline(self, epoch: int, stage: EpochStage) -> None:
         """Soon: it is given in whole seconds."""
@@ -197,10 +222,11 @@ def over(epoch: int) -> Callable[[Status], bool]:
 
 def past(epoch: int, stage: EpochStage) -> Callable[[Status], bool]:
     place = epoch, stage.name.lower()
-    return lambda now: (now["epoch"], now["stage"]) != place or now["phase"] in _OVER
+    ended = (*_OVER, "waiting")
+    return lambda now: (now["epoch"], now["stage"]) != place or now["phase"] in ended
 
 
-async def let_go(sending: "asyncio.Task[None]") -> None:
+async def let_go(sending: "asyncio.Task[Delivery]") -> None:
     """Ends devices that wait for what does not come, or were refused for it."""
     sending.cancel()
     with suppress(Refusal, asyncio.CancelledError):

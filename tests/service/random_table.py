@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 
 from live_collection import Case
 from live_services import Party
@@ -33,13 +34,14 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Trial:
-    """A collection, and the coins of whoever kills; processes of the shuffler."""
+    """A collection, and the coins of whoever kills, or freezes; shuffler processes."""
 
     case: Case
     store: str
     plot: Plot
     seed: int
     workers: int = 1
+    freezes: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,19 @@ class Outcome:
         killed: How often each service died at which boundary; "" is any moment.
         account: Of all that was confirmed.
         seconds: That it took.
+        frozen: How often a process of the shuffler was stopped.
+        waits: Seconds from such a freeze until the batch was handed over, or dropped, that
+            was closed then.
+        open_waits: The same, if the step was open: people answer meanwhile.
     """
 
     trial: Trial
     killed: dict[Party, dict[str, int]]
     account: Account
     seconds: float
+    frozen: int = 0
+    waits: tuple[float, ...] = ()
+    open_waits: tuple[float, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -101,6 +110,9 @@ def read_outcomes(file: Path | None) -> dict[int, Outcome]:
             value["killed"],
             Account(**value["account"]),
             value["seconds"],
+            value.get("frozen", 0),
+            tuple(value.get("waits", ())),
+            tuple(value.get("open_waits", ())),
         )
         for value in found
     }
@@ -119,6 +131,21 @@ def tables(outcomes: Sequence[Outcome]) -> str:
         _boundaries(outcomes),
     ]
     return "\n\n".join((*parts, _said(outcomes)))
+
+
+def _freezes(outcomes: Sequence[Outcome]) -> str:
+    number = sum(outcome.frozen for outcome in outcomes)
+    parts = [f"{number:,} freezes of the shuffler"]
+    for what, waits in (
+        ("a closed batch was handed over or dropped", [o.waits for o in outcomes]),
+        ("an open step was over", [o.open_waits for o in outcomes]),
+    ):
+        if every := [wait for some in waits for wait in some]:
+            parts.append(
+                f"{len(every):,} times until {what}: median {median(every):.1f} s, at most "
+                f"{max(every):.1f} s"
+            )
+    return "; ".join(parts) + "."
 
 
 def _table(
@@ -152,6 +179,8 @@ def _said(outcomes: Sequence[Outcome]) -> str:
     said = (
         f"{len(outcomes):,} collections, {kills:,} kills, {failed} collections failed."
     )
+    if any(outcome.trial.freezes for outcome in outcomes):
+        said = f"{said} {_freezes(outcomes)}"
     if not 0 <= failed < kills:
         return said
     # Clopper and Pearson: as if every failed collection were one kill's fault.

@@ -73,6 +73,10 @@ class Several:
         """One of them."""
         self._rng.choice(self.all).kill()
 
+    def freeze(self) -> None:
+        """One of them."""
+        self._rng.choice(self.all).freeze()
+
     @contextmanager
     def down(self) -> Iterator[None]:
         """All of them."""
@@ -116,7 +120,14 @@ class Either(httpx.AsyncBaseTransport):
         url = request.url.copy_with(port=port)
         headers = {**request.headers, "host": f"127.0.0.1:{port}"}
         answer = await self._network.handle_async_request(
-            httpx.Request(request.method, url, headers=headers, content=body)
+            httpx.Request(
+                request.method,
+                url,
+                headers=headers,
+                content=body,
+                # How long a device waits for an answer.
+                extensions=request.extensions,
+            )
         )
         await answer.aread()
         return answer

@@ -4,17 +4,16 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Thread
 from typing import Any, Self
 
 import httpx
 import numpy as np
-from oracles.service_parties import NOTICE, Enroller, question
+from oracles.service_parties import NOTICE, Enroller, publish, question, rule_for
 from starlette.applications import Starlette
 from whole_batches import read_whole
 
-from shuffledp.identity import Identity
 from shuffledp.service.secrets import EnrollerSecrets, ShufflerSecrets
 from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.app import create_shuffler
@@ -23,20 +22,18 @@ from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.batch import BatchHeader, read_manifest
 from shuffledp.service.wire.canonical import canonical, from_text, to_text
 from shuffledp.service.wire.command import Action, Command
-from shuffledp.service.wire.plan import Acknowledgement
+from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.reports import Report, write_reports
 from shuffledp.service.wire.sealing import Suite, new_private_key, public_key_of
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of
 from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.service.wire.task import Task
-from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Mode
 
 StoreMaker = Callable[[], ShufflerStore]
 
 LEVELS = (0.5, 1.0, 2.0)
-PLAN = Items(4, 2, LEVELS, (0.1, 0.2, 0.3), 0.5, 4).identity
 MARK = b"sealed-message!!"
 
 
@@ -156,11 +153,14 @@ class Analyst:
         header, piles = read_whole(body + messages, self._parties.task)
         self.received.append((header, messages))
         self.piles.append(piles)
-        plan = PLAN if header.stage is EpochStage.CHOICE else None
+        plan = None
+        if header.stage is EpochStage.CHOICE:
+            task, key = self._parties.task, self._parties.analyst_key
+            plan = publish(task, key, epoch=header.epoch)
         return self.acknowledge(header.batch_id, plan)
 
     def acknowledge(
-        self, batch_id: bytes, plan: Identity | None = None
+        self, batch_id: bytes, plan: PublishedPlan | None = None
     ) -> httpx.Response:
         said = Acknowledgement(self._parties.task.digest, batch_id, plan)
         return httpx.Response(200, json=said.signed(self._parties.analyst_key))
@@ -177,24 +177,25 @@ def parties(
     """Draws the keys of a new task."""
     secrets, analyst_key = ShufflerSecrets.new(), new_signing_key()
     enroller_secrets = EnrollerSecrets.new()
-    task = Task(
-        task_id=os.urandom(16),
-        name="Task",
-        notice=NOTICE,
-        question=question(statistic, mode, text="How?"),
-        choices=LEVELS,
-        minimum=(minimum,) * 3,
-        promise=LEVELS,
-        allowance=(50.0,) * 3,
-        delta=1e-3,
-        absent=0,
-        suite=Suite.X25519,
-        analyst_key=public_key_of(Suite.X25519, new_private_key(Suite.X25519)),
-        analyst_signing_key=verify_key_of(analyst_key),
-        shuffler_signing_key=secrets.verify_key,
-        enroller_signing_key=enroller_secrets.verify_key,
-    )
-    task = replace(task, **changes)
+    stated: dict[str, Any] = {
+        "task_id": os.urandom(16),
+        "name": "Task",
+        "notice": NOTICE,
+        "question": question(statistic, mode, text="How?"),
+        "choices": LEVELS,
+        "minimum": (minimum,) * 3,
+        "promise": LEVELS,
+        "allowance": (50.0,) * 3,
+        "delta": 1e-3,
+        "absent": 0,
+        "suite": Suite.X25519,
+        "analyst_key": public_key_of(Suite.X25519, new_private_key(Suite.X25519)),
+        "analyst_signing_key": verify_key_of(analyst_key),
+        "shuffler_signing_key": secrets.verify_key,
+        "enroller_signing_key": enroller_secrets.verify_key,
+    }
+    stated |= changes
+    task = Task(**{"plan_rule": rule_for(stated), **stated})
     enroller = Enroller(task, enroller_secrets.signing_key, each=tokens)
     hosted = ShufflerHost(task, secrets, enroller.roster, no_rosters)
     return Parties(hosted, analyst_key, enroller)

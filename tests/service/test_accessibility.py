@@ -18,7 +18,7 @@ pytest.importorskip("jinja2", reason="Needs the extra service.")
 
 from analyst_parties import parties, some_result, usual_batch  # noqa: E402
 from handed_evidence import evidence, showing  # noqa: E402
-from oracles.service_parties import NOTICE  # noqa: E402
+from oracles.service_parties import NOTICE, publish  # noqa: E402
 from page_server import COLORS, OneTask, one_task, pick, running, served, visit  # noqa: E402
 from whole_batches import split  # noqa: E402
 
@@ -30,7 +30,6 @@ from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore  # noqa: E
 from shuffledp.service.wire.notice import Translation  # noqa: E402
 from shuffledp.service.wire.question import Question  # noqa: E402
 from shuffledp.statistics.frequency.survey import FrequencySurvey  # noqa: E402
-from shuffledp.statistics.items.protocol import Items  # noqa: E402
 from shuffledp.statistics.survey import EpochStage  # noqa: E402
 
 AXE = Path(participant.__file__).parent / "page/node_modules/axe-core/axe.min.js"
@@ -112,7 +111,7 @@ def test_everybody_can_read_each_step_of_taking_part(screen: Screen) -> None:
         screen.check("the form, with something missing")
         pick(page, "level", 1)
         pick(page, "answer", 1)
-        page.locator("#token").fill(server.token())
+        page.locator("#link").fill(server.link())
         screen.check("the form, filled in")
         screen.press("Make my message", "Meine Nachricht erstellen")
         page.locator("#message").wait_for()
@@ -142,7 +141,7 @@ def choosing() -> OneTask:
 
 def answering() -> OneTask:
     server = choosing()
-    plan = Items(3, 2, server.task.choices, (0.1, 0.2, 0.3), 1.0, 9).identity
+    plan = publish(server.task, server.analyst_key)
     server.state = replace(server.state, stage=EpochStage.ANSWER, plan=plan)
     return server
 
@@ -155,7 +154,7 @@ def test_everybody_can_fill_in_each_form(
     server = server_of()
 
     with served(server) as url:
-        visit(screen.page, url, server.token())
+        visit(screen.page, url, server.link())
         screen.open_details()
         screen.check("the form")
 
@@ -163,11 +162,11 @@ def test_everybody_can_fill_in_each_form(
 @every_look
 def test_everybody_can_read_why_a_message_is_not_taken(screen: Screen) -> None:
     server = translated("frequency")
-    token = server.token()
+    link = server.link()
     server.state = replace(server.state, enrolment=None)
 
     with served(server) as url:
-        visit(screen.page, url, token)
+        visit(screen.page, url, link)
         screen.page.locator("#trouble").wait_for()
         screen.check("a round that has not begun")
 

@@ -28,12 +28,12 @@ from oracles.service_parties import NOTICE, Enroller, published_values
 
 from shuffledp.accounting.account import account
 from shuffledp.errors import DataError
-from shuffledp.identity import Identity
 from shuffledp.population import Population
 from shuffledp.reports import Reports
 from shuffledp.service.agreement import draw_keys
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.collection.planning import best_plan
 from shuffledp.service.creation import create_task
 from shuffledp.service.secrets import (
     ANALYST_FILE,
@@ -45,12 +45,13 @@ from shuffledp.service.secrets import (
     write_new,
 )
 from shuffledp.service.wire.parties import Role
-from shuffledp.service.wire.plan import Acknowledgement
+from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import new_signing_key
 from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.statistics.verify import verify
 from shuffledp.tally import Tally
@@ -129,8 +130,9 @@ def test_published_items_are_those_of_the_framework_in_one_process(
         answer = await service.post(batch)
         again = await service.post(batch)
         assert again.content == answer.content
-        plan = Acknowledgement.read(answer.json(), task).plan
-        assert plan is not None
+        published = Acknowledgement.read(answer.json(), task, 1).plan
+        assert published is not None
+        plan = published.protocol
         step = Step(task, 1, EpochStage.ANSWER, plan)
         messages = answers(step, levels)
         assert (await service.post(who.batch(step, messages, levels))).is_success
@@ -141,12 +143,14 @@ def test_published_items_are_those_of_the_framework_in_one_process(
 
     framework = ItemsFramework(4, 2, LEVELS, task.delta, absent=task.absent)
     chosen = Reports(framework.choices.identity, named, None, "pool")
-    alone = framework.plan(framework.count_choices(shuffle(chosen, rng=rng)))
+    alone = Items.from_record(plan.record)
     items = shuffle(Reports(plan, messages, None, "pool"), rng=rng)
-    estimate = framework.estimate(alone, items)
+    counts = framework.count_choices(shuffle(chosen, rng=rng))
+    estimate = alone.estimate(items, counts)
     people = Population.from_budgets(levels)
-    guarantee = account(alone.protocol, people, delta=task.delta, absent=2)
-    assert plan == alone.protocol.identity
+    guarantee = account(alone, people, delta=task.delta, absent=2)
+    assert alone.identity == plan
+    assert plan == best_plan(task, framework.choices.tally(shuffle(chosen, rng=rng)))
     assert result["protocol_digest"] == plan.digest
     assert published_values(result) == {
         "value": estimate.value.tolist(),
@@ -233,7 +237,7 @@ def test_the_same_batch_again_is_acknowledged_alike_and_counted_once(
     first, again, later, status = serve(tmp_path, who, twice)
     restarted, final = serve(tmp_path, who, once)
 
-    assert Acknowledgement.read(first.json(), who.task).plan is None
+    assert Acknowledgement.read(first.json(), who.task, 1).plan is None
     assert {r.content for r in (again, later, restarted)} == {first.content}
     assert final == status
     assert len(final["epochs"]) == 1
@@ -506,8 +510,9 @@ def test_people_who_send_dummies_for_items_are_left_out(tmp_path: Path) -> None:
         answer = await service.post(
             who.batch(first, np.zeros((NUM_PEOPLE, 1), int), levels)
         )
-        plan = Acknowledgement.read(answer.json(), task).plan
-        step = Step(task, 1, EpochStage.ANSWER, plan)
+        published = Acknowledgement.read(answer.json(), task, 1).plan
+        assert published is not None
+        step = Step(task, 1, EpochStage.ANSWER, published.protocol)
         messages = answers(step, levels)
         await service.post(who.batch(step, messages, levels, dummies=3))
         await service.counted()
@@ -710,8 +715,9 @@ def test_a_killed_analyst_signs_the_plan_when_asked_again(tmp_path: Path) -> Non
     who.hosted.secrets.save(tmp_path / "analyst.json")
     (tmp_path / "levels").write_bytes(batch)
 
-    async def scenario(service: Service) -> Identity | None:
-        return Acknowledgement.read((await service.post(batch)).json(), who.task).plan
+    async def scenario(service: Service) -> PublishedPlan | None:
+        answer = (await service.post(batch)).json()
+        return Acknowledgement.read(answer, who.task, 1).plan
 
     crash_at(tmp_path, "before plan", "levels")
     plan = serve(tmp_path, who, scenario)

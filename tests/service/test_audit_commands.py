@@ -7,8 +7,8 @@ import stat
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -26,7 +26,7 @@ from shuffledp.cli import audit_canaries
 from shuffledp.cli.main import main
 from shuffledp.service.audit import canaries, epoch
 from shuffledp.service.audit.records import taken_in
-from shuffledp.service.wire.canonical import to_text
+from shuffledp.service.wire.invitation import Invitation
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
 
@@ -185,11 +185,19 @@ def ready(monkeypatch: pytest.MonkeyPatch) -> tuple[Shuffler, list[str]]:
     shuffler = Shuffler(made)
     said = ("12 canaries show something.",)
     monkeypatch.setattr(audit_canaries, "_power", lambda _task, _count: said)
-    through = partial(httpx.AsyncClient, transport=httpx.MockTransport(shuffler))
+    client, transport = httpx.AsyncClient, httpx.MockTransport(shuffler)
+
+    def through(**options: Any) -> httpx.AsyncClient:
+        return client(**{**options, "transport": transport})
+
     monkeypatch.setattr(httpx, "AsyncClient", through)
     Path("task.json").write_bytes(made.task.to_json())
-    lines = [f"{to_text(token)}\n" for token in made.enroller.tokens(COUNT)]
-    Path("tokens.txt").write_text("".join(lines))
+    invitations = [
+        Invitation(made.task.digest, 1, token, bytes(32))
+        for token in made.enroller.tokens(COUNT)
+    ]
+    lines = "".join(f"{each.to_text()}\n" for each in invitations)
+    Path("tokens.txt").write_text(lines)
     return shuffler, [
         *("canaries", "--task", "task.json", "--tokens", "tokens.txt"),
         *("--shuffler", "https://shuffler.example", "--record", "canaries.json"),
@@ -311,7 +319,8 @@ def test_stopped_before_anything_was_sent_is_said(
 def test_what_can_be_seen_is_said_without_tokens(audit: Audit) -> None:
     task = shuffling_parties("frequency").task
     Path("task.json").write_bytes(task.to_json())
-    Path("tokens.txt").write_text(f"{to_text(bytes(32))}\n")
+    one = Invitation(task.digest, 1, bytes(32), bytes(32))
+    Path("tokens.txt").write_text(one.to_text())
 
     few = audit("canaries", "--task", "task.json", "--count", "3", "--power")
 

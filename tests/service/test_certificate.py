@@ -7,12 +7,12 @@ from oracles.service_parties import LEVELS, parties
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.population import Population
 from shuffledp.service.collection.certificate import judge
+from shuffledp.service.collection.planning import best_plan
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.frequency.protocol import Frequency
-from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.statistics.verify import verify
 from shuffledp.tally import Tally
@@ -101,15 +101,15 @@ def planned(people: tuple[int, int, int]) -> tuple[Step, Tally]:
     task = parties("items").task
     choosing = Step(task, 1, EpochStage.CHOICE).choosing
     chosen = choosing.exact(people)
-    return Step(task, 1, EpochStage.ANSWER, choosing.plan(chosen)), chosen
+    return Step(task, 1, EpochStage.ANSWER, best_plan(task, chosen)), chosen
 
 
 @pytest.mark.slow
 def test_items_are_certified_for_those_who_sent_items() -> None:
     step, chosen = planned((400, 300, 300))
     people = Population.from_counts({0.5: 400, 1.0: 300, 2.0: 300})
-    framework = ItemsFramework(4, 2, LEVELS, step.task.delta, absent=step.task.absent)
-    items = framework.plan(ChoiceCounts.of(people)).protocol
+    assert step.plan is not None
+    items = Items.from_record(step.plan.record)
 
     verdict = judge(step, (990,), chosen=chosen, spent_before=NOTHING)
 

@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.service_parties import LEVELS, parties, plan_for
+from oracles.service_parties import LEVELS, allowed_plan, parties, publish
 from rotated_parties import successor
 
-from shuffledp.identity import Identity
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
+from shuffledp.service.collection.continuation import (
+    replace_keys,
+    resume_after_loss,
+)
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.parties import Role
-from shuffledp.service.wire.plan import Acknowledgement
+from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import Header
 from shuffledp.service.wire.roster import Enrolment
@@ -28,7 +31,8 @@ WHO = parties("frequency")
 ITEMS_WHO = parties("items", minimum=(300, 1, 1), task_id=bytes(16))
 TASK, ITEMS = WHO.task, ITEMS_WHO.task
 ENOUGH = (100, 100, 100)
-PLAN = plan_for(ITEMS, (0.1, 0.2, 0.3), 2.0, 9)
+PLAN = allowed_plan(ITEMS)
+PUBLISHED = publish(ITEMS, ITEMS_WHO.analyst.signing_key)
 CHOSEN = Step(ITEMS, 1, EpochStage.CHOICE).choosing.exact((100, 100, 100))
 BATCH, OTHER = bytes(16), bytes([1]) * 16
 
@@ -54,7 +58,9 @@ def enrolled(task: Task, epoch: int = 1) -> ShufflerState:
     return begun.enroll(enrolment_of(task, epoch))
 
 
-def acknowledged(state: ShufflerState, plan: Identity | None = None) -> ShufflerState:
+def acknowledged(
+    state: ShufflerState, plan: PublishedPlan | None = None
+) -> ShufflerState:
     assert state.batch_id is not None
     said = Acknowledgement(state.task.digest, state.batch_id, plan)
     return state.deliver(said)
@@ -102,7 +108,7 @@ def test_one_value_is_collected_closed_delivered_and_collected_again() -> None:
 def test_items_follow_levels_under_the_plan_that_was_published() -> None:
     levels = enrolled(ITEMS)
 
-    items = acknowledged(levels.close((300,), BATCH), PLAN)
+    items = acknowledged(levels.close((300,), BATCH), PUBLISHED)
     after = acknowledged(items.close((300,), OTHER)).next_epoch()
 
     assert (levels.stage, levels.step.messages_per_report) == (EpochStage.CHOICE, 1)
@@ -111,7 +117,8 @@ def test_items_follow_levels_under_the_plan_that_was_published() -> None:
         EpochStage.ANSWER,
         levels.phase,
     )
-    assert items.step.messages_per_report == 9
+    size = PLAN.record["parameters"]["report_size"]
+    assert items.step.messages_per_report == size
     assert items.step.plan_digest.hex() == PLAN.digest
     assert (after.epoch, after.stage, after.plan) == (2, EpochStage.CHOICE, None)
 
@@ -125,49 +132,59 @@ def test_an_epoch_without_a_plan_ends_after_its_levels() -> None:
     assert (over.next_epoch().epoch, over.next_epoch().stage) == (2, EpochStage.CHOICE)
 
 
-@pytest.mark.parametrize(
-    "reason", [Reason.ALLOWANCE_SPENT, Reason.WRONG_EPOCH], ids=str
-)
-def test_the_step_of_a_batch_that_is_abandoned_is_open_again(reason: Reason) -> None:
-    answers = enrolled(TASK, epoch=3)
-    levels = enrolled(ITEMS)
-    items = acknowledged(levels.close((300,), BATCH), PLAN)
-
-    for opened, people in ((answers, ENOUGH), (levels, (300,)), (items, (300,))):
-        assert opened.close(people, OTHER).abandon(reason) == opened
-
-
-def test_a_step_that_was_delivered_before_is_over_once_it_is_abandoned() -> None:
+def test_an_epoch_whose_batch_is_refused_is_over_and_stays_counted() -> None:
     answers, levels = enrolled(TASK), enrolled(ITEMS)
 
     for opened, people in ((answers, ENOUGH), (levels, (300,))):
-        over = opened.close(people, BATCH).abandon(Reason.ALREADY_DELIVERED)
+        over = opened.close(people, BATCH).skip(refused=True)
         assert (over.phase, over.batch_id) == (ShufflerPhase.SKIPPED, None)
-        assert (over.next_epoch().epoch, over.next_epoch().stage) == (2, opened.stage)
+        begun = over.next_epoch()
+        assert (begun.epoch, begun.stage) == (2, opened.stage)
         # She has something of it, and may never finish it: no delivery is claimed.
-        assert over.next_epoch().after == 0
+        assert (begun.after, begun.closed_epochs) == (0, 1)
 
 
-def test_only_a_closed_batch_can_be_abandoned() -> None:
-    opened = enrolled(TASK)
-    over = acknowledged(opened.close(ENOUGH, BATCH))
+def test_no_more_epochs_begin_than_the_task_pays_for() -> None:
+    state = ShufflerState.begin(TASK)
 
-    for state in (opened, over):
-        assert reason_of(state.abandon, Reason.ALLOWANCE_SPENT) is Reason.NOT_OPEN
+    for number in range(TASK.epochs):
+        assert state.closed_epochs == number
+        # An epoch in which nothing was closed costs nothing.
+        state = state.skip().next_epoch() if number == 1 else state
+        opened = state.enroll(enrolment_of(TASK, state.epoch))
+        closed = opened.close(ENOUGH, BATCH)
+        # What she says of a batch that she was sent changes nothing.
+        over = closed.skip(refused=True) if number % 2 else acknowledged(closed)
+        state = over if number == TASK.epochs - 1 else over.next_epoch()
+
+    assert state.closed_epochs == TASK.epochs
+    assert reason_of(state.next_epoch) is Reason.ALLOWANCE_SPENT
+    renamed = replace_keys(state, after_task(TASK), (0,) * 3)
+    assert reason_of(renamed.next_epoch) is Reason.ALLOWANCE_SPENT
+
+
+def test_an_epoch_of_two_steps_counts_once() -> None:
+    items = acknowledged(enrolled(ITEMS).close((300,), BATCH), PUBLISHED)
+
+    assert items.closed_epochs == 1
+    assert items.close((300,), OTHER).closed_epochs == 1
 
 
 def test_an_epoch_can_be_skipped_wherever_it_is_stuck() -> None:
     levels = enrolled(ITEMS, epoch=3)
-    items = acknowledged(levels.close((300,), BATCH), PLAN)
+    published = publish(ITEMS, ITEMS_WHO.analyst.signing_key, epoch=3)
+    items = acknowledged(levels.close((300,), BATCH), published)
     refused = items.close((300,), OTHER)
 
     for state, why in ((levels, False), (items, False), (refused, True)):
         over = state.skip(refused=why)
         begun = over.next_epoch()
         assert (over.phase, over.batch_id) == (ShufflerPhase.SKIPPED, None)
-        assert begun == ShufflerState.begin(ITEMS, 4, after=2)
+        closed = int(state.stage is EpochStage.ANSWER)
+        counted = {"after": 2, "closed_epochs": closed}
+        assert begun == ShufflerState.begin(ITEMS, 4, **counted)
         # Two in a row: the last one that was delivered is still the same.
-        assert begun.skip().next_epoch() == ShufflerState.begin(ITEMS, 5, after=2)
+        assert begun.skip().next_epoch() == ShufflerState.begin(ITEMS, 5, **counted)
 
 
 def test_what_is_over_or_may_have_arrived_is_not_skipped() -> None:
@@ -180,7 +197,6 @@ def test_what_is_over_or_may_have_arrived_is_not_skipped() -> None:
     header = Header(TASK.task_id, 1, EpochStage.ANSWER)
     assert reason_of(skipped.check_upload, header) is Reason.NOT_OPEN
     assert reason_of(skipped.close, ENOUGH, OTHER) is Reason.NOT_OPEN
-    assert reason_of(skipped.abandon, Reason.WRONG_EPOCH) is Reason.NOT_OPEN
 
 
 def test_only_an_open_step_has_a_deadline_and_none_passes_before_its_time() -> None:
@@ -197,25 +213,46 @@ def test_only_an_open_step_has_a_deadline_and_none_passes_before_its_time() -> N
     # What follows has none.
     assert timed.skip().next_epoch().deadline is None
     levels = enrolled(ITEMS).until(2000).close((300,), BATCH)
-    assert acknowledged(levels, PLAN).deadline is None
-    # Whoever is asked the same again has time for it.
-    reopened = timed.close(ENOUGH, BATCH).abandon(Reason.ALLOWANCE_SPENT)
-    assert (reopened.phase, reopened.deadline) == (ShufflerPhase.OPEN, None)
+    assert acknowledged(levels, PUBLISHED).deadline is None
+
+
+def test_a_step_past_its_deadline_waits_with_what_came_in_until_somebody_decides() -> (
+    None
+):
+    waiting = enrolled(TASK).until(1000).wait()
+
+    header = Header(TASK.task_id, 1, EpochStage.ANSWER)
+    assert reason_of(waiting.check_upload, header) is Reason.NOT_OPEN
+    assert reason_of(waiting.wait) is Reason.NOT_OPEN
+    assert reason_of(waiting.next_epoch) is Reason.NOT_OPEN
+    assert not waiting.overdue(2000.0)
+    # Another deadline opens it again; and it is dropped by nobody but the operator.
+    assert waiting.until(2000) == enrolled(TASK).until(2000)
+    assert waiting.close(ENOUGH, BATCH).phase is ShufflerPhase.CLOSED
+    assert waiting.skip().phase is ShufflerPhase.SKIPPED
+    for state in (waiting.close(ENOUGH, BATCH), waiting.skip()):
+        assert reason_of(state.wait) is Reason.NOT_OPEN
 
 
 def test_after_a_lost_database_the_epoch_after_the_interrupted_one_begins() -> None:
     lost = enrolled(TASK)
-    last = TASK.last_epoch
+    paid = TASK.epochs
 
-    assert lost.resume(3, known=0) == ShufflerState.begin(TASK, 4, after=2)
-    # She never heard of two that were skipped, and of one that was open.
-    assert lost.resume(3, known=5) == ShufflerState.begin(TASK, 6, after=2)
-    assert reason_of(partial(lost.resume, known=last), 3) is Reason.NOT_OPEN
-    for awaited in (-5, 0, 1, last, 10**30):
-        # Who waits for this epoch lost nothing; nobody can be enrolled after the last.
-        assert reason_of(partial(lost.resume, known=0), awaited) is Reason.NOT_OPEN
+    begun = partial(ShufflerState.begin, TASK, after=2)
+    assert resume_after_loss(lost, 3, known=0) == begun(4, closed_epochs=3)
+    # She never heard of one that was skipped, and of one that was open.
+    assert resume_after_loss(lost, 3, known=4) == begun(5, closed_epochs=4)
+    for awaited in (-5, 0, 1):
+        # Who waits for this epoch lost nothing.
+        resume = partial(resume_after_loss, known=0)
+        assert reason_of(resume, lost, awaited) is Reason.NOT_OPEN
+    # Nobody knows any more which epochs had a batch: each may have been paid for.
+    for awaited, known in ((3, paid), (paid, 0), (10**30, 0)):
+        resume = partial(resume_after_loss, lost, awaited, known=known)
+        assert reason_of(resume) is Reason.ALLOWANCE_SPENT
     for state in (lost.close(ENOUGH, BATCH), lost.skip()):
-        assert reason_of(partial(state.resume, known=0), 3) is Reason.NOT_OPEN
+        resume = partial(resume_after_loss, known=0)
+        assert reason_of(resume, state, 3) is Reason.NOT_OPEN
 
 
 def test_uploads_for_anything_else_are_refused_with_the_reason() -> None:
@@ -401,12 +438,7 @@ def test_choices_that_were_counted_are_not_asked_for_again() -> None:
     planned = begun.receive(header(begun)).publish_plan(PLAN, CHOSEN)
     again = header(begun, OTHER)
 
-    reason = reason_of(planned.receive, again)
-    abandoned = enrolled(ITEMS).close((300,), OTHER).abandon(reason)
-
-    # With another reason the step would open again, and never be accepted.
-    assert reason is Reason.ALREADY_DELIVERED
-    assert abandoned.phase is ShufflerPhase.SKIPPED
+    assert reason_of(planned.receive, again) is Reason.ALREADY_DELIVERED
 
 
 def test_a_kept_copy_of_a_dropped_batch_is_paid_for_or_refused() -> None:
@@ -474,14 +506,14 @@ def test_answers_to_a_plan_of_a_former_task_are_skipped_and_choices_come_once() 
 def test_a_deadline_and_an_enrolment_end_with_the_keys_they_were_made_for() -> None:
     open_epoch = enrolled(TASK, 3).until(1000)
 
-    after = open_epoch.succeed(after_task(TASK), (0, 0, 0))
-    plan_follows = replace(enrolled(ITEMS), stage=EpochStage.ANSWER, plan=PLAN)
+    after = replace_keys(open_epoch, after_task(TASK), (0, 0, 0))
+    plan_follows = replace(enrolled(ITEMS), stage=EpochStage.ANSWER, plan=PUBLISHED)
 
     assert after == ShufflerState.begin(after_task(TASK), 3, after=2)
     for state, people in ((open_epoch, (0, 1, 0)), (plan_follows, (0,))):
         task = after_task(state.task)
-        assert reason_of(state.succeed, task, people) is Reason.NOT_OPEN
-    assert reason_of(open_epoch.succeed, TASK, (0, 0, 0)) is Reason.UNKNOWN_TASK
+        assert reason_of(replace_keys, state, task, people) is Reason.NOT_OPEN
+    assert reason_of(replace_keys, open_epoch, TASK, (0, 0, 0)) is Reason.UNKNOWN_TASK
 
 
 COUNT = st.integers(0, 200)
@@ -520,14 +552,14 @@ def test_no_sequence_of_calls_releases_too_few_people_or_a_batch_twice(
             elif call == "deliver":
                 names = {"right": closed[-1:], "old": closed[:-1], "other": [OTHER]}
                 batch_id = (names[what] or [bytes(16)])[-1]
-                said = Acknowledgement(state.task.digest, batch_id, PLAN)
+                said = Acknowledgement(state.task.digest, batch_id, PUBLISHED)
                 state = state.deliver(said)
                 assert batch_id == before.batch_id
             elif call == "skip":
                 state = state.skip(refused=what)
                 assert what or before.phase is ShufflerPhase.OPEN
             elif call == "succeed":
-                state = state.succeed(after_task(state.task), (int(what),))
+                state = replace_keys(state, after_task(state.task), (int(what),))
                 # What is open has been answered by nobody, and is not known to her.
                 assert before.phase is not ShufflerPhase.CLOSED
                 assert before.phase is not ShufflerPhase.OPEN or not what
@@ -538,6 +570,7 @@ def test_no_sequence_of_calls_releases_too_few_people_or_a_batch_twice(
                 assert ended in (ShufflerPhase.DELIVERED, ShufflerPhase.SKIPPED)
                 delivered = ended is ShufflerPhase.DELIVERED
                 assert state.after == (before.epoch if delivered else before.after)
+                assert state.closed_epochs == before.closed_epochs < state.task.epochs
         except Refusal:
             assert state is before
 

@@ -30,11 +30,8 @@ from starlette.routing import Route
 from shuffledp.service import connections, run
 from shuffledp.service.pace import Paced
 from shuffledp.service.shuffler import body
-from shuffledp.service.shuffler.body import Bodies
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import (
-    MAX_BODY,
     max_reports,
     report_size,
     write_header,
@@ -362,18 +359,6 @@ def test_a_body_has_to_keep_its_pace() -> None:
     assert 0.2 < slow < 1.0
     # What came before buys no longer silence.
     assert 0.2 <= stalled < 0.5
-
-
-def test_one_token_holds_no_more_than_one_upload() -> None:
-    bodies = Bodies()
-    bodies.hold(b"one", MAX_BODY)
-    with pytest.raises(Refusal) as caught:
-        bodies.hold(b"one", 1)
-    bodies.hold(b"other", MAX_BODY)
-    bodies.hold(b"one", -MAX_BODY)
-    bodies.hold(b"one", 1)
-
-    assert caught.value.reason is Reason.STORAGE
 
 
 def test_newcomers_get_in_however_many_strangers_are_there(tmp_path: Path) -> None:

@@ -12,11 +12,13 @@ from oracles.service_parties import LEVELS, Parties, answers, parties
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.service.collection.counting import Counting
+from shuffledp.service.collection.planning import best_plan
 from shuffledp.service.encode import seal_reports
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.types import Floats, Mode
@@ -80,7 +82,7 @@ def test_items_are_planned_and_estimated_as_in_one_process() -> None:
     first = Step(task, 1, EpochStage.CHOICE)
 
     chosen = sent_and_counted(made, first, sets, LEVEL_OF_EACH).of((600,))
-    step = Step(task, 1, EpochStage.ANSWER, first.choosing.plan(chosen))
+    step = Step(task, 1, EpochStage.ANSWER, best_plan(task, chosen))
     tally = sent_and_counted(made, step, sets, LEVEL_OF_EACH).of((600,))
     found = step.answering.estimate(tally, chosen)
 
@@ -88,8 +90,8 @@ def test_items_are_planned_and_estimated_as_in_one_process() -> None:
     named = shuffle(framework.report_choices(LEVEL_OF_EACH, rng=rng), rng=rng)
     counts = framework.count_choices(named)
     assert counts.value.tolist() == list(PEOPLE)
-    items = framework.plan(counts).protocol
-    assert items.identity == step.plan
+    assert step.plan is not None
+    items = Items.from_record(step.plan.record)
     reports = items.randomize(sets, LEVEL_OF_EACH, rng=np.random.default_rng(3))
     shuffled = shuffle(reports, rng=rng)
     expected = items.estimate(shuffled, counts)
@@ -128,8 +130,9 @@ def test_as_many_messages_are_known_as_devices_send(
 
 @pytest.mark.slow
 def test_items_have_a_message_more_that_fills_up_a_report() -> None:
-    first = Step(parties("items").task, 1, EpochStage.CHOICE)
-    plan = first.choosing.plan(first.choosing.exact(PEOPLE))
+    task = parties("items").task
+    first = Step(task, 1, EpochStage.CHOICE)
+    plan = best_plan(task, first.choosing.exact(PEOPLE))
 
     assert first.run.code == Numbers(3)
     assert replace(first, stage=EpochStage.ANSWER, plan=plan).run.code == Numbers(5)

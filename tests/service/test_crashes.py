@@ -96,3 +96,23 @@ def test_nothing_is_lost_or_doubled_whenever_one_of_two_shufflers_dies(
         kills += found.deaths("shuffler")
 
     assert kills > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("store", "workers"), [("sqlite", 1), ("postgres", 2)])
+def test_nothing_is_lost_or_doubled_whenever_a_shuffler_stands_still(
+    store: str, workers: int, tmp_path: Path, postgres: postgres_server.Server
+) -> None:
+    disturbed = 0
+    for trial in drawn(2, (store,), workers, freezes=True):
+        folder = tmp_path / str(trial.seed)
+        folder.mkdir()
+        lent = postgres.lent() if trial.store == "postgres" else nullcontext()
+
+        with lent as database, patience():
+            found = attempt(trial, folder, database)
+
+        assert not found.failed, found
+        disturbed += found.frozen + found.deaths("shuffler")
+
+    assert disturbed > 0

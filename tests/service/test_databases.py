@@ -3,6 +3,8 @@
 import asyncio
 import hashlib
 import sqlite3
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,12 +29,21 @@ from shuffler_parties import (
 
 from shuffledp.errors import DataError
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
+from shuffledp.service.database import Layout, OwnFile
 from shuffledp.service.shuffler.marks import Marks
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.tokens import TokenDigests
 
 pytest_plugins = ["store_fixtures"]
+
+_OPENS = """
+import sys
+from pathlib import Path
+from shuffledp.service.database import Layout, OwnFile
+
+OwnFile(Path(sys.argv[1]), Layout(sys.argv[2], 2, ()))
+"""
 
 SESSIONS = "shuffledp.service.shuffler.postgres_sessions"
 
@@ -191,6 +202,27 @@ def test_a_second_analyst_on_a_database_does_not_start(tmp_path: Path) -> None:
     second.close()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="Needs locks apart from SQLite's.")
+@pytest.mark.parametrize("party", ["shuffler", "analyst"])
+def test_a_removed_lock_file_lets_no_second_process_start(
+    party: str, tmp_path: Path
+) -> None:
+    path, layout = tmp_path / "one.db", Layout(party, 2, ())
+    first = OwnFile(path, layout)
+    (tmp_path / "one.db.lock").unlink()
+
+    found = subprocess.run(
+        [sys.executable, "-c", _OPENS, str(path), party],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    first.close()
+    OwnFile(path, layout).close()
+
+    assert f"another {party} has it" in found.stderr
+
+
 @pytest.mark.slow
 def test_a_shuffler_that_lost_its_lock_stores_nothing_until_it_has_it_again(
     postgres: postgres_server.Server,
@@ -276,7 +308,7 @@ OTHER_VERSION = (
 )
 
 
-VERSIONS = {"shuffler": 5, "analyst": 4}
+VERSIONS = {"shuffler": 6, "analyst": 4}
 
 
 @pytest.mark.parametrize("owner", ["shuffler", "analyst"])

@@ -100,7 +100,7 @@ def test_services_log_where_they_are_and_nothing_else(done: Demo, folder: Path) 
         (folder / party / "log.txt").read_text() for party in ("shuffler", "analyst")
     ]
 
-    page = f"{done.shuffler}/tasks/{done.task.identity}/take-part#token=TOKEN"
+    page = f"{done.shuffler}/tasks/{done.task.identity}/take-part#token=..."
     listening = f"Shuffler listening on {done.shuffler}"
     place = f"task={done.task.identity} epoch=1 stage=answer"
     digest = f"sha256 of task.json of {done.task.identity}: {done.task.fingerprint}"

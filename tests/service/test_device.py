@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from oracles.service_parties import LEVELS, Parties, answers, parties, plan_for
+from oracles.service_parties import LEVELS, Parties, answers, parties, publish
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.service import calls
@@ -19,6 +19,7 @@ from shuffledp.service.device import Delivery, send
 from shuffledp.service.uploads import SimulatedPeople
 from shuffledp.service.wire.canonical import sha256, to_text
 from shuffledp.service.wire.inclusion import KeptReceipt
+from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import (
@@ -31,7 +32,6 @@ from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage
 
-PLAN = plan_for(parties("items").task, (0.1, 0.2, 0.3), 2.0, 5)
 Handler = Callable[[httpx.Request], httpx.Response]
 
 
@@ -41,6 +41,7 @@ class Shuffler:
     def __init__(self, made: Parties) -> None:
         self.made, self.task = made, made.task
         self.step = Step(made.task, 1, made.task.stages[0])
+        self.plan: PublishedPlan | None = None
         self.check = made.enroller.roster(1)
         self.spent: set[tuple[EpochStage, bytes]] = set()
         self.kept: list[tuple[Step, int, tuple[bytes, ...]]] = []
@@ -48,17 +49,17 @@ class Shuffler:
         self.looks = 0
 
     def publish(self) -> None:
-        self.step = Step(self.task, 1, EpochStage.ANSWER, PLAN)
+        self.plan = publish(self.task, self.made.analyst.signing_key)
+        self.step = Step(self.task, 1, EpochStage.ANSWER, self.plan.protocol)
 
     def document(self) -> dict[str, Any]:
-        plan = self.step.plan
         return {
             "task": self.task.to_dict(),
             "epoch": self.step.epoch,
             "stage": self.step.stage.name.lower(),
             "phase": "open",
             "enrolment": self.made.enroller.enrolment(1).to_dict(),
-            "plan": None if plan is None else plan.record,
+            "plan": self.plan and self.plan.to_dict(),
         }
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -91,6 +92,7 @@ class Shuffler:
             messages_digest(sha256(part) for each in reports for part in each.sealed),
             len(reports) - len(refused),
             tuple(refused),
+            None if self.plan is None else self.plan.digest,
         )
         return httpx.Response(
             200, content=receipt.signed(self.made.shuffler.signing_key)
@@ -234,7 +236,8 @@ def test_items_are_sent_after_the_plan_was_published() -> None:
     assert delivery == Delivery(30, {})
     stages = [step.stage for step, _, _ in shuffler.kept]
     assert stages == [EpochStage.CHOICE] * 30 + [EpochStage.ANSWER] * 30
-    assert {len(sealed) for _, _, sealed in shuffler.kept} == {1, 5}
+    size = shuffler.step.messages_per_report
+    assert {len(sealed) for _, _, sealed in shuffler.kept} == {1, size}
 
 
 def test_a_plan_that_does_not_come_is_not_waited_for_for_ever() -> None:

@@ -32,9 +32,9 @@ from live_collection import (
     until,
 )
 from live_services import Kill, Running, pair
+from oracles.service_parties import allowed_plan
 from oracles.service_parties import parties as stranger_parties
 from shuffler_parties import (
-    PLAN,
     Analyst,
     Client,
     Parties,
@@ -134,7 +134,7 @@ def test_a_close_that_is_repeated_does_not_close_the_next_step(
 ) -> None:
     who = parties("items")
     analyst, tokens = Analyst(who), who.tokens(6)
-    answers = Step(who.task, 1, EpochStage.ANSWER, PLAN)
+    answers = Step(who.task, 1, EpochStage.ANSWER, allowed_plan(who.task))
     with Client(who.app(sqlite_store, analyst)) as client:
         post(client, who, upload(who.step(), tokens))
         close = {"content": who.next_command(client, "close")}
@@ -207,8 +207,8 @@ def test_an_analyst_whose_database_is_gone_never_opens_a_later_epoch(
             "waiting",
             [0.0] * 3,
         )
-        # Dropped, the step is open again, but she waits for the first epoch for good.
-        await operate(shuffler, Action.ABANDON, lambda now: now["phase"] == "open")
+        # Its epoch is over, but she waits for the first one for good.
+        await operate(shuffler, Action.SKIP, lambda now: now["phase"] == "skipped")
         assert (await status_of(shuffler))["people"] == [0] * 3
 
     with shuffler, analyst:
@@ -229,7 +229,7 @@ def test_a_batch_that_is_dropped_is_gone_though_the_shuffler_dies(
     tmp_path: Path,
 ) -> None:
     who = task_for("frequency")
-    kill = Kill("shuffler", "after abandoning")
+    kill = Kill("shuffler", "after skipping")
     shuffler, analyst = pair(who, tmp_path, kills=(kill,))
 
     async def first() -> None:
@@ -240,7 +240,7 @@ def test_a_batch_that_is_dropped_is_gone_though_the_shuffler_dies(
         await deliver(shuffler, people_of(who, 2))
         await close(shuffler, 2)
         await until(shuffler, lambda now: now["hand_over"]["refused"] is not None)
-        await operate(shuffler, Action.ABANDON, lambda now: now["phase"] == "open")
+        await operate(shuffler, Action.SKIP, lambda now: now["phase"] == "skipped")
         return await status_of(shuffler)
 
     with shuffler, analyst:
@@ -277,11 +277,12 @@ def test_no_service_reads_the_time_of_day() -> None:
             # The demo, an operator's command, an auditor who sends at random times and a
             # parent of processes wait. Bodies that
             # come too slowly are given up by a clock that knows no day: what they hold
-            # comes again; so are looks at a database, and waits for its locks.
+            # comes again; so are idle connections, looks at a database, and waits for its
+            # locks.
             # Lines of a log say when they were written, metrics how long commits take.
             known = {"stage", "operate", "canaries", "workers"}
-            known |= {"pace", "looks", "postgres_sessions"}
-            known |= {"clock", "events", "collector"}
+            known |= {"pace", "looks", "postgres_sessions", "postgres_presence"}
+            known |= {"clock", "events", "collector", "deadline"}
             assert "time" not in names or path.stem in known, path
         if "seconds_since_1970" in path.read_text():
             assert path.relative_to(folder).as_posix() in (

@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from shuffledp.service.shuffler.looks import Looks
+from shuffledp.service.looks import Looks
 
 
 class Place:

@@ -10,7 +10,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.notice import Translation
 from shuffledp.service.wire.refusal import Refusal
-from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.task_reading import read_task
 
 GERMAN = Translation(
     "de", "Ein Test", "Wie ist es?", ("rot", "grün", "blau", "grau"), "Alles zählt."
@@ -30,7 +30,7 @@ def test_everything_people_read_is_part_of_the_digest() -> None:
         replace(notice, translations=(replace(GERMAN, consent="Nichts."), FRENCH)),
     ]
 
-    assert Task.from_json(task.to_json()) == task
+    assert read_task(task.to_json()) == task
     assert task.notice.languages == ("en", "de", "fr")
     digests = {replace(task, notice=other).digest for other in others}
     assert len(digests | {task.digest}) == len(others) + 1
@@ -92,4 +92,4 @@ def test_what_is_no_notice_is_refused(changed: dict[str, Any]) -> None:
     value["notice"] |= changed
 
     with pytest.raises(Refusal):
-        Task.from_json(canonical(value))
+        read_task(canonical(value))

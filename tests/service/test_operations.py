@@ -26,6 +26,7 @@ from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.events import Event, log_crash, logged, say
 from shuffledp.service.metrics import Shown, Standing, served_metrics
 from shuffledp.service.run import run
+from shuffledp.service.shuffler.sqlite_file import SqliteFile
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.canonical import to_text
 
@@ -64,11 +65,11 @@ def test_a_shuffler_is_ready_while_its_database_can_be_used(
 
     with Client(app) as client:
         answers.append(client.get("/ready"))
-        monkeypatch.setattr(SqliteStore, "_check", _broken(error))
+        monkeypatch.setattr(SqliteFile, "_check", _broken(error))
         time.sleep(0.2)
         answers.append(client.get("/ready"))
         alive = client.get("/health").status_code
-        monkeypatch.setattr(SqliteStore, "_check", lambda _store: None)
+        monkeypatch.setattr(SqliteFile, "_check", lambda _file: None)
         time.sleep(0.1)
         again = client.get("/ready").status_code
         app.state.readiness.reason = "stopping"
@@ -89,9 +90,9 @@ def test_a_shuffler_is_ready_while_its_database_can_be_used(
     assert alive == again == 200
 
 
-def _broken(error: type[Exception]) -> Callable[[SqliteStore], None]:
-    def check(store: SqliteStore) -> None:
-        with store._transaction():
+def _broken(error: type[Exception]) -> Callable[[SqliteFile], None]:
+    def check(file: SqliteFile) -> None:
+        with file.transaction():
             raise error("disk I/O error")
 
     return check

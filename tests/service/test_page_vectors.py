@@ -1,6 +1,6 @@
-"""What the participant's page and Python agree on: `vectors/messages.json`.
+"""What the participant's page and Python agree on: `vectors/messages.json`, `coins.json`.
 
-`page.test.mjs` checks the same file with the page's own scripts.
+`page.test.mjs` checks the same files with the page's own scripts.
 """
 
 import json
@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shuffledp.accounting.items.cut import cut_chance
 from shuffledp.randomizers.items import stop_and_go
 from shuffledp.randomizers.set_response import drawn_blanket_probability
+from shuffledp.randomness import KeyedRandom
 from shuffledp.service import participant
 
 pytest.importorskip("cryptography", reason="Needs the extra service.")
 
+from shuffledp.service.permanent_randomness import coin_contexts
 from shuffledp.service.wire.canonical import canonical, read_object, sha256
 from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.receipt import Receipt
@@ -33,7 +36,7 @@ from shuffledp.service.wire.reports import (
 )
 from shuffledp.service.wire.sealing import Opener, Sealer, public_key_of
 from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.task_reading import read_task
 from shuffledp.statistics.survey import EpochStage
 
 FOLDER = Path(__file__).parent
@@ -41,13 +44,16 @@ VECTORS: dict[str, Any] = json.loads(
     (FOLDER / "vectors" / "messages.json").read_text(encoding="utf-8")
 )
 CASES: list[dict[str, Any]] = VECTORS["cases"]
+COINS: list[dict[str, Any]] = json.loads(
+    (FOLDER / "vectors" / "coins.json").read_text(encoding="utf-8")
+)
 PAGE = Path(participant.__file__).parent / "page"
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[c["name"] for c in CASES])
 
 
 def step_of(case: dict[str, Any]) -> Step:
-    task = Task.from_json(case["canonical_task"])
+    task = read_task(case["canonical_task"])
     if case["canonical_plan"] is None:
         return Step(task, case["epoch"], EpochStage(case["stage"]))
     plan = read_plan(read_object(case["canonical_plan"], "a plan"), task)
@@ -117,14 +123,17 @@ def test_uploads_are_read_and_written_alike(case: dict[str, Any]) -> None:
 
 @every_case
 def test_receipts_are_signed_by_the_shuffler(case: dict[str, Any]) -> None:
-    key = bytes.fromhex(VECTORS["shuffler_verify_key"])
+    step = step_of(case)
 
-    receipt = Receipt.read(read_object(case["receipt"], "a receipt"), key)
+    receipt = Receipt.read(
+        read_object(case["receipt"], "a receipt"), step.task.shuffler_signing_key
+    )
 
     hashes = [sha256(bytes.fromhex(message)) for message in case["sealed"]]
     assert receipt.messages == sha256(b"".join(hashes))
     assert receipt.task.hex() == case["task_digest"]
     assert (receipt.accepted, receipt.refused) == (1, ())
+    assert receipt.plan == (None if step.plan is None else step.plan_digest)
 
 
 def test_sealed_messages_open_for_their_own_case_alone() -> None:
@@ -140,6 +149,21 @@ def test_sealed_messages_open_for_their_own_case_alone() -> None:
         ]
 
         assert opened == [case["name"]]
+
+
+@pytest.mark.parametrize("entry", COINS, ids=[each["case"] for each in COINS])
+def test_coins_are_those_of_the_page(entry: dict[str, Any]) -> None:
+    (case,) = [each for each in CASES if each["name"] == entry["case"]]
+    step, secret = step_of(case), bytes.fromhex(entry["device_secret"])
+    link, answer = bytes.fromhex(entry["link_secret"]), np.array([entry["answer"]])
+
+    places = np.array([entry["level"]])
+    (context,) = coin_contexts(step, [link], places, answer)
+
+    assert context.hex() == entry["context"]
+    people = np.frombuffer(context, np.uint8).reshape(1, 32)
+    drawn = KeyedRandom(secret, people).random(len(entry["words"]))
+    assert drawn.tolist() == [(int(word, 16) >> 11) / 2**53 for word in entry["words"]]
 
 
 def test_sealing_adds_what_the_page_expects() -> None:
@@ -164,6 +188,13 @@ def test_blanket_chances_are_on_the_safe_side_of_the_formula() -> None:
             <= Fraction(float(drawn[0]))
             <= formula * Fraction("1.000000000000002")
         )
+
+
+def test_the_bound_of_cut_reports_is_that_of_the_page() -> None:
+    for entry in VECTORS["cut_probabilities"]:
+        bound = cut_chance(entry["blanket"], entry["cap"], entry["honest"])
+
+        assert bound == pytest.approx(entry["bound"], rel=1e-9, abs=0.0)
 
 
 def test_poisson_numbers_stop_where_they_did() -> None:

@@ -48,7 +48,9 @@ def published(kind: str) -> tuple[Parties, str]:
             named = np.repeat([0, 2], [120, 60])[:, None]
             choosing = Step(who.task, 1, EpochStage.CHOICE)
             answer = await service.post(who.batch(choosing, named, levels))
-            plan = Acknowledgement.read(answer.json(), who.task).plan
+            published = Acknowledgement.read(answer.json(), who.task, 1).plan
+            assert published is not None
+            plan = published.protocol
             levels[60:120] = levels[0]
         step = Step(who.task, 1, EpochStage.ANSWER, plan)
         await service.post(who.batch(step, answers(step, levels), levels, dummies=2))
@@ -260,14 +262,14 @@ def test_the_command_says_every_problem_in_a_line_and_exits_with_2(
 
     assert (whole.exit_code, false.exit_code, weaker.exit_code) == (0, 2, 1)
     if machine:
-        assert json.loads(whole.output)["holds"] is True
-        said = json.loads(false.output)
+        assert json.loads(whole.stdout)["holds"] is True
+        said = json.loads(false.stdout)
         assert (said["holds"], len(said["problems"]) > 3) == (False, True)
         return
-    assert "The result holds: the task's analyst signed it" in whole.output
-    first, *lines = false.output.splitlines()
+    assert "The result holds: the task's analyst signed it" in whole.stdout
+    first, *lines = false.stdout.splitlines()
     assert first == "The result does NOT hold:"
     assert lines[0] == f"  - {UNSIGNED}"
     assert all(line.startswith("  - ") for line in lines)
     assert any("it says 0.99" in line for line in lines)
-    assert "is not proven" in weaker.output
+    assert "is not proven" in weaker.stdout

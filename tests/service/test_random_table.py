@@ -45,5 +45,23 @@ def test_a_failure_is_counted_and_widens_what_is_said() -> None:
     assert "at most 0.47% of kills" in said
 
 
+def test_freezes_are_counted_and_the_longest_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "outcomes.jsonl"
+    trial = Trial("items", "postgres", "lost", 3, 2, freezes=True)
+    account = Account(120, 60, 0, 0, 0, "")
+    killed: dict[Party, dict[str, int]] = {"shuffler": {"frozen": 1}, "analyst": {}}
+    one = Outcome(trial, killed, account, 1.5, 4, (11.0, 12.5, 29.0), (8.0,))
+
+    file.write_text(f"{write_outcome(one)}\n")
+    said = tables(list(read_outcomes(file).values()))
+
+    assert read_outcomes(file) == {3: one}
+    assert (
+        "4 freezes of the shuffler; 3 times until a closed batch was handed over or "
+        "dropped: median 12.5 s, at most 29.0 s; 1 times until an open step was over: "
+        "median 8.0 s, at most 8.0 s." in said
+    )
+
+
 def test_no_file_is_no_outcome(tmp_path: Path) -> None:
     assert read_outcomes(None) == read_outcomes(tmp_path / "none") == {}

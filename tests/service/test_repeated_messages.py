@@ -6,8 +6,8 @@ import httpx
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.service_parties import allowed_plan
 from shuffler_parties import (
-    PLAN,
     Analyst,
     Client,
     Parties,
@@ -63,7 +63,7 @@ def test_a_message_that_comes_twice_in_one_report_is_refused(
 ) -> None:
     who = parties("items")
     analyst, tokens = Analyst(who), who.tokens(6)
-    answers = Step(who.task, 1, EpochStage.ANSWER, PLAN)
+    answers = Step(who.task, 1, EpochStage.ANSWER, allowed_plan(who.task))
     [sealed] = messages(answers, 1)
     twice = (*sealed[:-1], sealed[0])
 

@@ -47,6 +47,7 @@ from shuffledp.service.wire.signing import new_signing_key, verify_key_of
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.succession import check_succession
 from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.task_reading import read_task
 from shuffledp.statistics.survey import EpochStage
 
 pytest_plugins = ["store_fixtures"]
@@ -62,7 +63,7 @@ def test_a_task_with_other_keys_says_whose_they_are(roles: tuple[Role, ...]) -> 
     assert check_succession(task, TASK) == roles
     assert task.identity == TASK.identity
     assert task.digest != TASK.digest
-    assert Task.from_json(task.to_json()) == task
+    assert read_task(task.to_json()) == task
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_a_task_that_names_no_digest_is_none(succeeds: object) -> None:
     value = json.loads(TASK.to_json()) | {"succeeds": succeeds}
 
     with pytest.raises(Refusal):
-        Task.from_json(canonical(value))
+        read_task(canonical(value))
 
 
 def post(
@@ -206,7 +207,7 @@ def test_old_keys_tokens_and_rosters_do_nothing_at_the_shuffler(
         read_roster(old.enroller.written(1), new.task)
     said = Acknowledgement(old.task.digest, bytes(16)).signed(old.analyst_key)
     with pytest.raises(Refusal, match="acknowledgement to be signed"):
-        Acknowledgement.read(said, new.task)
+        Acknowledgement.read(said, new.task, 1)
 
 
 def test_a_roster_under_a_kept_key_is_still_of_the_former_task() -> None:
@@ -296,9 +297,9 @@ def test_a_full_disk_or_a_crash_replaces_keys_as_a_whole_or_not_at_all(
     store = make_store()
     move = store.move
 
-    async def silent(*arguments: Any) -> None:
+    async def silent(*arguments: Any, **named: Any) -> None:
         if kept:
-            await move(*arguments)
+            await move(*arguments, **named)
         raise full()
 
     monkeypatch.setattr(store, "move", silent)

@@ -38,10 +38,17 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 @dataclass(frozen=True)
 class Served:
-    """An analyst that the command line started."""
+    """An analyst that the command line started.
+
+    Attributes:
+        setup: Whose keys, and where it listens.
+        log: What it writes on standard error.
+        killed: Process ids of the engine's workers that were killed so far.
+    """
 
     setup: Setup
     log: Path
+    killed: list[int]
 
     @property
     def url(self) -> str:
@@ -75,10 +82,11 @@ def served(setup: Setup, folder: Path) -> Iterator[Served]:
     log = folder / "log.txt"
     with log.open("wb") as file:
         process = subprocess.Popen(command, stdout=file, stderr=file, env=found)
-    killing = threading.Thread(target=kill_a_worker, args=(process.pid,))
+    killed = list[int]()
+    killing = threading.Thread(target=kill_a_worker, args=(process.pid, killed))
     killing.start()
     try:
-        yield Served(setup, log)
+        yield Served(setup, log, killed)
     finally:
         process.terminate()
         process.wait(timeout=60)
@@ -93,8 +101,8 @@ def below(pid: int) -> Iterator[tuple[int, int]]:
             yield from ((one, deep + 1) for one, deep in below(int(child)))
 
 
-def kill_a_worker(pid: int) -> None:
-    """Kills the first worker that is given something to open.
+def kill_a_worker(pid: int, killed: list[int]) -> None:
+    """Kills the first worker that is given something to open, and adds it to `killed`.
 
     The engine's machine starts one process of Python, whose copies do the work: the copy
     that is there first reads the work, which takes seconds, for it imports the package.
@@ -109,6 +117,7 @@ def kill_a_worker(pid: int) -> None:
             ]
             if workers:
                 os.kill(workers[0], signal.SIGKILL)
+                killed.append(workers[0])
                 return
         time.sleep(0.02)
 
@@ -116,7 +125,7 @@ def kill_a_worker(pid: int) -> None:
 def test_what_is_published_is_what_one_process_finds_though_a_worker_dies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The engine starts, gives up, and is asked again.
+    # The engine takes long to start, and may be asked again.
     monkeypatch.setattr(live_collection, "_PATIENCE", 300.0)
     who = task_for("frequency")
     people = people_of(who, 1)
@@ -126,7 +135,8 @@ def test_what_is_published_is_what_one_process_finds_though_a_worker_dies(
         asyncio.run(fetched(analyst))
         result = asyncio.run(one_value_epoch(shuffler, analyst, people, 1))
 
+    # Whether the engine gave up and was asked again, or started the worker again by
+    # itself, depends on how busy the machine is.
     log = analyst.log.read_text()
+    assert len(analyst.killed) == 1, log
     assert published_values(result) == estimate_of_one_value(who, people, 1)
-    # The engine gave up, as `local[2]` does at once; the service tried again.
-    assert log.count("DataError at") == 1, log

@@ -23,7 +23,10 @@ from shuffler_parties import (
     upload,
 )
 
+from shuffledp.service.shuffler import postgres_presence
+from shuffledp.service.shuffler.postgres_sessions import lock_step
 from shuffledp.service.shuffler.postgres_store import PostgresStore
+from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.tokens import TOKEN_SIZE
 
 pytest_plugins = ["store_fixtures"]
@@ -198,11 +201,11 @@ def test_a_batch_that_was_refused_is_dropped_by_another_process(database: str) -
         who.order(one, "close")
         while wait_for(other, who)["hand_over"]["refused"] is None:  # type: ignore[index]
             time.sleep(0.02)
-        dropped = who.order(other, "abandon").json()
+        dropped = who.order(other, "skip").json()
         seen = exact(one, who)
 
     for status in (dropped, seen):
-        assert (status["phase"], status["people"]) == ("open", [0, 0, 0])
+        assert (status["phase"], status["people"]) == ("skipped", [0, 0, 0])
         assert status["hand_over"] == {
             "attempts": 0,
             "refused": None,
@@ -230,13 +233,13 @@ def test_a_batch_is_not_dropped_if_nobody_knows_how_an_attempt_ended(
 
     try:
         with Client(who.app(PostgresStore(database), Analyst(who))) as client:
-            refused = [who.order(client, action) for action in ("abandon", "skip")]
+            refused = who.order(client, "skip")
             status = client.get(who.path()).json()
     finally:
         loop.run_until_complete(holder.close())
         loop.close()
 
-    assert [reason(each) for each in refused] == ["not-open"] * 2
+    assert reason(refused) == "not-open"
     assert (status["phase"], status["people"]) == ("closed", [3, 3, 3])
 
 
@@ -328,3 +331,58 @@ def test_all_processes_show_the_same_rough_numbers(
         counted = exact(other, who)["people"]
 
     assert counted == [45, 0, 0]
+
+
+async def stand_still(
+    store: PostgresStore, who: Parties, frozen: asyncio.Event
+) -> None:
+    """Tends, hands over and stores something, and waits in the midst of it."""
+    await store.open([who.task])
+    assert await store.tends()
+    arrivals = store._arrivals
+    assert arrivals is not None
+    async with (
+        store.handing_over(who.task),
+        arrivals.transaction() as connection,
+    ):
+        await lock_step(connection, who.task, alone=False)
+        frozen.set()
+        await asyncio.Event().wait()
+
+
+def test_a_process_that_stands_still_holds_nobody_up(
+    database: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(postgres_presence, "_SILENT_SECONDS", 3.0)
+    monkeypatch.setattr(postgres_presence, "_NOTICED_SECONDS", 1.0)
+    who = parties()
+    analyst, loop, store = (
+        Analyst(who),
+        asyncio.new_event_loop(),
+        PostgresStore(database),
+    )
+    with Client(who.app(PostgresStore(database), analyst)) as client:
+        post(client, who, upload(who.step(), who.tokens(9)))
+    frozen = asyncio.Event()
+    task = loop.create_task(stand_still(store, who, frozen))
+    loop.run_until_complete(frozen.wait())
+
+    # Its loop does not run from here on, until the others went on without it.
+    with Client(who.app(PostgresStore(database), analyst)) as client:
+        closed = who.order(client, "close")
+        delivered = wait_for(client, who, phase="delivered")
+        while "warnings" in (ready := client.get("/ready").json()):
+            time.sleep(0.02)
+        with pytest.raises(Refusal):
+            loop.run_until_complete(task)
+        tends = loop.run_until_complete(store.tends())
+    loop.run_until_complete(store.close())
+    loop.close()
+
+    # It waits for what stands still, and does not fail.
+    assert closed.is_success
+    assert delivered["people"] == [3, 3, 3]
+    assert len(analyst.received) == 1
+    assert "Not as it should be: no process hands over" in caplog.text
+    assert ready["status"] == "ready"
+    assert not tends

@@ -287,33 +287,6 @@ def test_nobody_but_the_shuffler_makes_the_analyst_keep_anything(
     assert serve(tmp_path, who, scenario) == ("signature-forged", "not-open", set())
 
 
-def test_strangers_manifests_take_a_limited_part_of_the_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    who = parties()
-    batch = usual_batch(who, bits=BITS)
-    manifest, _ = split(batch)
-    intake = "shuffledp.service.analyst.intake"
-    monkeypatch.setattr(f"{intake}._MAX_HELD", 2 * len(manifest))
-    monkeypatch.setattr(f"{intake}._GRACE_SECONDS", 0.5)
-    path = f"/tasks/{who.task.identity}/batches"
-    end = len(manifest) - 1
-
-    async def scenario(service: Service) -> Any:
-        async def stops() -> Any:
-            yield manifest[:end]
-            await asyncio.sleep(30)
-
-        many = [service.client.post(path, content=stops()) for _ in range(5)]
-        found = sorted(reason(answer) for answer in await asyncio.gather(*many))
-        return found, (await service.post(batch)).status_code
-
-    found, accepted = serve(tmp_path, who, scenario)
-
-    assert found == ["malformed"] * 2 + ["storage-full"] * 3
-    assert accepted == 200
-
-
 def test_what_came_of_a_batch_that_another_one_replaces_is_deleted(
     tmp_path: Path,
 ) -> None:
@@ -415,11 +388,11 @@ def test_a_shard_that_is_refused_refuses_the_batch(make_store: StoreMaker) -> No
             refused := client.get(who.path()).json()["hand_over"]["refused"]
         ) is None:
             pass
-        who.order(client, "abandon")
+        who.order(client, "skip")
         status = client.get(who.path()).json()
 
     assert refused == "wrong-order"
-    assert (status["phase"], status["people"]) == ("open", [0, 0, 0])
+    assert (status["phase"], status["people"]) == ("skipped", [0, 0, 0])
 
 
 def test_a_signed_batch_whose_shards_are_another_ones_is_refused(

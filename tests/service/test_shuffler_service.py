@@ -19,10 +19,10 @@ import httpx
 import numpy as np
 import postgres_server
 import pytest
+from oracles.service_parties import allowed_plan
 from scipy import stats
 from shuffler_parties import (
     MARK,
-    PLAN,
     Analyst,
     Client,
     Parties,
@@ -36,6 +36,7 @@ from shuffler_parties import (
 
 from shuffledp.errors import DataError
 from shuffledp.service.shuffler import app as app_module
+from shuffledp.service.shuffler import clock, page_files
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.command import Action, Command
@@ -69,6 +70,23 @@ def wait_for(client: Client, who: Parties, **expected: object) -> dict[str, obje
             return status
         time.sleep(0.01)
     raise AssertionError(f"{expected} did not come: {status}")
+
+
+def test_a_slash_behind_a_path_that_is_read_leads_to_it(tmp_path: Path) -> None:
+    who = parties()
+    paths = [who.path(), who.path("/take-part"), "/take-part/page.js", "/health"]
+
+    with Client(who.app(SqliteStore(tmp_path / "db"), Analyst(who))) as client:
+        led = [client.get(f"{path}/") for path in paths]
+        query, posted = client.get(f"{who.path()}/?a=b"), client.post(who.path("/"))
+        upload_path = client.post(who.path("/reports/"))
+
+    assert [answer.status_code for answer in (*led, query, posted)] == [307] * 6
+    assert [answer.headers["location"] for answer in led] == [
+        f"http://shuffler{path}" for path in paths
+    ]
+    assert query.headers["location"] == f"http://shuffler{who.path()}?a=b"
+    assert reason(upload_path) == "not-found"
 
 
 def test_a_receipt_is_signed_and_counts_what_is_kept(make_store: StoreMaker) -> None:
@@ -390,7 +408,7 @@ def wait_until_refused(client: Client, who: Parties) -> None:
     raise AssertionError("The batch was not refused.")
 
 
-def test_a_batch_that_was_refused_can_be_dropped_and_collected_again(
+def test_an_epoch_whose_batch_was_refused_is_over_and_its_tokens_are_spent(
     make_store: StoreMaker,
 ) -> None:
     who = parties()
@@ -401,31 +419,45 @@ def test_a_batch_that_was_refused_can_be_dropped_and_collected_again(
         post(client, who, upload(who.step(), tokens))
         who.order(client, "close")
         wait_until_refused(client, who)
-        forged = who.command("abandon", key=who.analyst_key)
+        forged = who.command("skip", key=who.analyst_key)
         stranger = client.post(who.path("/commands"), content=forged)
-        dropped = who.order(client, "abandon").json()
-        second = who.order(client, "abandon")
-    analyst.troubles.clear()
+        dropped = who.order(client, "skip").json()
     with Client(who.app(make_store(), analyst)) as client:
         kept = exact(client, who)
-        again = post(client, who, upload(who.step(), tokens[:6])).json()
-        who.order(client, "close")
-        wait_for(client, who, phase="delivered")
+        again = post(client, who, upload(who.step(), tokens[:6]))
 
-    assert (reason(stranger), reason(second)) == ("signature-forged", "not-open")
+    assert reason(stranger) == "signature-forged"
     for status in (dropped, kept):
-        assert (status["phase"], status["epoch"]) == ("open", 1)
+        assert (status["phase"], status["epoch"]) == ("skipped", 1)
         assert status["people"] == [0, 0, 0]
         assert status["hand_over"] == {
             "attempts": 0,
             "refused": None,
             "analyst_full": False,
         }
-    assert again["accepted"] == 6
-    # Nothing is left of what was sent before.
-    [(header, content)] = analyst.received
-    assert header.people == (2, 2, 2)
-    assert len(content) == 6 * who.step().sealed_size
+    # Nobody is asked the same a second time: she may have kept what she refused.
+    assert reason(again) == "not-open"
+    assert analyst.received == []
+
+
+def test_a_forgetful_analyst_gets_no_more_epochs_than_were_agreed_to(
+    make_store: StoreMaker,
+) -> None:
+    # She acknowledges every batch, and says each time that everything is left.
+    who = parties(allowance=(1.0, 2.0, 4.0))
+    says = {"exhausted": list[float]()}
+    analyst = Accountant(who, lambda: httpx.Response(200, json=says))
+
+    with Client(who.app(make_store(), analyst, close_at=9)) as client:
+        for epoch in range(1, who.task.epochs + 1):
+            tokens = who.tokens(9, epoch=epoch)
+            post(client, who, upload(who.step(epoch=epoch), tokens))
+            wait_for(client, who, phase="delivered")
+            answer = who.order(client, "next")
+
+    assert len(analyst.received) == who.task.epochs == 2
+    assert reason(answer) == "allowance-spent"
+    assert who.task.last_epoch == 4
 
 
 def test_a_step_that_was_delivered_before_is_dropped_and_the_next_epoch_begins(
@@ -438,7 +470,7 @@ def test_a_step_that_was_delivered_before_is_dropped_and_the_next_epoch_begins(
         post(client, who, upload(who.step(), who.tokens(9)))
         who.order(client, "close")
         wait_until_refused(client, who)
-        dropped = who.order(client, "abandon").json()
+        dropped = who.order(client, "skip").json()
         begun = who.order(client, "next").json()
 
     assert (dropped["phase"], dropped["people"]) == ("skipped", [0])
@@ -452,18 +484,17 @@ def test_a_batch_that_the_analyst_may_have_cannot_be_dropped(
     analyst = Analyst(who, [lambda: httpx.Response(503)] * 10**6)
 
     with Client(who.app(make_store(), analyst)) as client:
-        early = who.order(client, "abandon")
         post(client, who, upload(who.step(), who.tokens(9)))
         who.order(client, "close")
         while not analyst.bodies:
             time.sleep(0.01)
-        answer = who.order(client, "abandon")
+        answer = who.order(client, "skip")
         status = exact(client, who)
         analyst.troubles.clear()
         wait_for(client, who, phase="delivered")
-        late = who.order(client, "abandon")
+        late = who.order(client, "skip")
 
-    assert [reason(a) for a in (early, answer, late)] == ["not-open"] * 3
+    assert [reason(a) for a in (answer, late)] == ["not-open"] * 2
     assert answer.json()["detail"] == (
         "Expected a batch that the analyst refused: this one is still being handed over."
     )
@@ -491,7 +522,7 @@ def test_a_batch_that_is_accepted_after_all_is_not_dropped(
         post(client, who, upload(who.step(), who.tokens(9)))
         who.order(client, "close")
         assert asked.wait(30)
-        dropping = pool.submit(who.order, client, "abandon")
+        dropping = pool.submit(who.order, client, "skip")
         time.sleep(0.1)
         answer_now.set()
         answer = dropping.result(30)
@@ -560,6 +591,7 @@ def test_a_damaged_roster_is_said_once_and_holds_up_nothing_else(
             time.sleep(0.01)
         late = post(client, who, body)
         good.clear()
+        monkeypatch.setattr(clock, "_SETTLE_SECONDS", 0.0)
         monkeypatch.setattr(app_module, "seconds_since_1970", lambda: now + 2000.0)
         wait_for(client, who, phase="delivered")
 
@@ -568,8 +600,8 @@ def test_a_damaged_roster_is_said_once_and_holds_up_nothing_else(
     assert (reason(early), late.status_code) == ("not-open", 200)
 
 
-@pytest.mark.parametrize(("people", "ends"), [(9, "delivered"), (5, "skipped")])
-def test_a_step_past_its_deadline_closes_or_its_epoch_is_skipped(
+@pytest.mark.parametrize(("people", "ends"), [(9, "delivered"), (5, "waiting")])
+def test_a_step_past_its_deadline_closes_or_waits_with_all_that_came_in(
     make_store: StoreMaker,
     monkeypatch: pytest.MonkeyPatch,
     people: int,
@@ -587,8 +619,15 @@ def test_a_step_past_its_deadline_closes_or_its_epoch_is_skipped(
         time.sleep(0.1)
         early = exact(client, who)
         # It was written down: a service that starts afterwards keeps it.
+        monkeypatch.setattr(clock, "_SETTLE_SECONDS", 0.0)
         monkeypatch.setattr(app_module, "seconds_since_1970", lambda: deadline + 0.5)
         wait_for(client, who, phase=ends)
+        if ends == "waiting":
+            late = post(client, who, upload(who.step(), who.tokens(4)))
+            monkeypatch.setattr(app_module, "seconds_since_1970", lambda: deadline)
+            again = who.order(client, "deadline", at=deadline + 1000).json()
+            post(client, who, upload(who.step(), who.tokens(4), levels=[0, 1, 2, 2]))
+            counted = exact(client, who)["people"]
 
     assert reason(past) == "not-open"
     assert told["deadline"] == early["deadline"] == deadline
@@ -596,6 +635,78 @@ def test_a_step_past_its_deadline_closes_or_its_epoch_is_skipped(
     assert [header.people for header, _ in analyst.received] == (
         [(3, 3, 3)] if ends == "delivered" else []
     )
+    if ends == "waiting":
+        assert reason(late) == "not-open"
+        assert (again["phase"], again["deadline"]) == ("open", deadline + 1000)
+        assert counted == [3, 3, 3]
+
+
+def test_a_clock_that_jumps_for_a_moment_ends_nothing(
+    sqlite_store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app_module, "_TEND_SECONDS", 0.01)
+    who, start = parties(), time.time()
+    two_days = 2 * 86_400.0
+
+    with Client(who.app(sqlite_store, Analyst(who))) as client:
+        post(client, who, upload(who.step(), who.tokens(9)))
+        who.order(client, "deadline", at=int(start) + 3600)
+        now = clock.seconds_since_1970
+        monkeypatch.setattr(app_module, "seconds_since_1970", lambda: now() + two_days)
+        while "warnings" not in client.get("/ready").json():
+            time.sleep(0.01)
+        monkeypatch.setattr(app_module, "seconds_since_1970", now)
+        ready = client.get("/ready").json()
+        status = exact(client, who)
+        monkeypatch.setattr(clock, "_SETTLE_SECONDS", 0.0)
+        monkeypatch.setattr(
+            app_module, "seconds_since_1970", lambda: now() + two_days / 2
+        )
+        # It stays there: the deadline has passed.
+        wait_for(client, who, phase="delivered")
+        later = client.get("/ready").json()
+
+    assert ready["status"] == "ready"
+    assert ready["warnings"] == [
+        "this machine's clock jumped: deadlines wait for a minute"
+    ]
+    assert (status["phase"], status["people"]) == ("open", [3, 3, 3])
+    assert "warnings" not in later
+
+
+def test_a_clock_that_goes_on_with_time_is_believed_whatever_it_shows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    elapsed = 1000.0
+    monkeypatch.setattr(f"{clock.__name__}.time.monotonic", lambda: elapsed)
+    watched = clock.DeadlineClock()
+
+    said = list[float | None]()
+    for more, now in ((0, 5e8), (1, 5e8 + 1), (1, 7e8), (4, 5e8 + 6), (61, 5e8 + 67)):
+        elapsed += more
+        said.append(watched.believed(now))
+
+    assert said == [5e8, 5e8 + 1, None, None, 5e8 + 67]
+
+
+def test_clocks_that_differ_are_said(
+    sqlite_store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app_module, "_TEND_SECONDS", 0.01)
+    who = parties()
+    # She answers as if it were long ago.
+    header = {"Date": "Sun, 06 Nov 1994 08:49:37 GMT"}
+    late = [lambda: httpx.Response(503, headers=header)]
+
+    with Client(who.app(sqlite_store, Analyst(who, late))) as client:
+        post(client, who, upload(who.step(), who.tokens(9)))
+        who.order(client, "close")
+        while "warnings" not in (ready := client.get("/ready").json()):
+            time.sleep(0.01)
+
+    assert ready["warnings"] == [
+        "the clocks of this machine and of the analyst differ by more than a minute"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -746,7 +857,7 @@ def test_a_new_database_goes_on_after_the_epoch_that_the_analyst_waits_for(
             wait_for(client, who, phase="delivered")
 
     if epoch is None:
-        assert reason(answer) == "not-open"
+        assert reason(answer) in ("not-open", "allowance-spent")
         return
     assert answer.json()["epoch"] == epoch
     # Tokens of what was interrupted open nothing.
@@ -801,7 +912,7 @@ def test_a_page_that_was_not_built_is_said_to_be_missing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     who = parties()
-    monkeypatch.setattr(app_module, "page_folder", lambda: None)
+    monkeypatch.setattr(page_files, "page_folder", lambda: None)
 
     with Client(who.app(sqlite_store, Analyst(who))) as client:
         answer = client.get(who.path("/take-part"))
@@ -872,13 +983,13 @@ def test_items_are_collected_in_two_steps_with_the_same_tokens(
 ) -> None:
     who = parties("items")
     analyst, tokens = Analyst(who), who.tokens(6)
-    answers = Step(who.task, 1, EpochStage.ANSWER, PLAN)
+    answers = Step(who.task, 1, EpochStage.ANSWER, allowed_plan(who.task))
 
     with Client(who.app(make_store(), analyst)) as client:
         named = post(client, who, upload(who.step(), tokens[:1], levels=[0]))
         first = post(client, who, upload(who.step(), tokens)).json()
         who.order(client, "close")
-        status = wait_for(client, who, stage="answer")
+        status: Any = wait_for(client, who, stage="answer")
         second = post(client, who, upload(answers, tokens)).json()
         who.order(client, "close")
         wait_for(client, who, phase="delivered")
@@ -886,9 +997,11 @@ def test_items_are_collected_in_two_steps_with_the_same_tokens(
 
     assert reason(named) == "unknown-level"
     assert (first["accepted"], second["accepted"]) == (6, 6)
-    assert (status["plan"], status["people"]) == (PLAN.record, [0])
+    assert status["plan"]["protocol"] == allowed_plan(who.task).record
+    assert status["people"] == [0]
     assert [header.people for header, _ in analyst.received] == [(6,), (6,)]
-    assert len(analyst.received[1][1]) == 6 * 4 * answers.sealed_size
+    size = answers.messages_per_report * answers.sealed_size
+    assert len(analyst.received[1][1]) == 6 * size
     assert (begun["epoch"], begun["stage"], begun["plan"]) == (2, "choice", None)
 
 

@@ -28,7 +28,7 @@ from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.reports import report_size, write_messages, write_reports
 from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.task_reading import read_task
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.frequency.survey import MECHANISM, FrequencySurvey
@@ -81,7 +81,7 @@ def test_what_is_published_is_what_one_process_estimates_of_the_same_messages(
     mechanism: str, mode: Mode, tmp_path: Path
 ) -> None:
     who = analyst_parties(question=asked(mechanism, mode))
-    step, levels = Step(Task.from_json(who.task.to_json()), 1), crowd_levels()
+    step, levels = Step(read_task(who.task.to_json()), 1), crowd_levels()
     values = np.random.default_rng(1).integers(0, 11, levels.size)
     protocol = Frequency(11, mode, CASES[mechanism][1])
 
@@ -219,7 +219,7 @@ def test_a_task_that_names_another_mechanism_than_its_question_is_refused(
             record = Frequency(11, randomizer=CASES[other][1]).identity.record
             text = canonical({**said, "protocol": record})
             with pytest.raises(ShuffledpError, match="answered by"):
-                Task.from_json(text)
+                read_task(text)
 
 
 def test_the_usual_mechanism_is_that_of_the_protocol() -> None:

@@ -20,15 +20,15 @@ from shuffledp.reports import Reports
 from shuffledp.service.wire import question as wire_question
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.step import Step
-from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.task_reading import read_task
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.catalog import SURVEYS, survey_named
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
+from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.survey import (
     SHARES,
-    ChoiceRun,
     EpochStage,
     Form,
     Offer,
@@ -108,7 +108,7 @@ def test_a_statistic_that_services_never_heard_of_is_collected_and_published(
         hosted=replace(who.hosted, task=task),
         enroller=Enroller(task, who.enroller.signing_key),
     )
-    step, rng = Step(Task.from_json(who.task.to_json()), 1), np.random.default_rng(1)
+    step, rng = Step(read_task(who.task.to_json()), 1), np.random.default_rng(1)
     sent = step.run.randomize(rng.integers(0, 5, levels.size), levels, rng=rng)
 
     async def scenario(service: Service) -> tuple[dict[str, Any], str]:
@@ -200,7 +200,8 @@ def test_only_targets_are_collected_in_a_stage_of_their_own(name: str) -> None:
         choosing = survey.choosing(OFFER)
         tally = choosing.exact((300, 200, 100))
         assert tally.counts.tolist() == [[[300, 200, 100]]]
-        assert survey.answering(OFFER, choosing.plan(tally)).code == Numbers(4)
+        plan = choosing.make_rule().plan(tally, 600, spare=0)
+        assert survey.answering(OFFER, plan).code == Numbers(4)
         with pytest.raises(InvalidInputError, match="plan"):
             survey.answering(OFFER)
     else:

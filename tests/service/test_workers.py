@@ -128,6 +128,39 @@ def test_workers_end_when_their_parent_is_killed(database: str, tmp_path: Path) 
     until(lambda: not any(Path(f"/proc/{one}/exe").exists() for one in workers))
 
 
+def test_a_worker_that_stands_still_is_killed_and_started_again(
+    database: str, tmp_path: Path
+) -> None:
+    who, log = parties(), tmp_path / "log"
+    here, there = PROCESSES.Pipe()
+    build = partial(_app, who, database)
+    parent = PROCESSES.Process(target=_run, args=(build, there, log))
+    parent.start()
+
+    try:
+        url = here.recv()
+        pid = parent.pid or 0
+        # Its own first worker tends.
+        until(lambda: log.read_text().count("started\n") == 2)
+        both = children_of(pid)
+        os.kill(both[0], signal.SIGSTOP)
+        until(lambda: both[0] not in children_of(pid))
+        until(lambda: log.read_text().count("started\n") == 3)
+        body = upload(who.step(), who.tokens(9))
+        accepted = httpx.post(f"{url}{who.path('/reports')}", content=body).json()
+        now = children_of(pid)
+    finally:
+        parent.terminate()
+        parent.join(20)
+        parent.kill()
+
+    assert both[1] in now
+    assert len(now) == 2
+    assert accepted["accepted"] == 9
+    lines = log.read_text().splitlines()
+    assert lines.count("A worker gives no sign of life: it is killed.") == 1
+
+
 def test_what_keeps_a_worker_from_starting_is_said(tmp_path: Path) -> None:
     here, there = PROCESSES.Pipe()
     parent = PROCESSES.Process(target=_run, args=(_nothing, there, tmp_path / "log"))

@@ -7,7 +7,6 @@ is made of the hashes of sealed messages, which every published result lists.
 import hashlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import httpx
@@ -17,6 +16,7 @@ from oracles.service_parties import Parties
 
 from shuffledp.population import Population
 from shuffledp.reports import Reports
+from shuffledp.service.collection.planning import best_plan
 from shuffledp.service.device import Now
 from shuffledp.service.wire.inclusion import HASH_SIZE, check_list, check_result
 from shuffledp.service.wire.receipt import Receipt
@@ -30,7 +30,8 @@ from shuffledp.service.wire.reports import (
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import UNLINKED, Step
 from shuffledp.shuffler.shuffle import shuffle
-from shuffledp.statistics.items.framework import ItemsFramework, ItemsPlan
+from shuffledp.statistics.items.framework import ItemsFramework
+from shuffledp.statistics.items.protocol import Items
 from shuffledp.statistics.survey import EpochStage
 
 Place = tuple[int, EpochStage]
@@ -168,14 +169,15 @@ class Witness(httpx.AsyncBaseTransport):
         else:
             choosing = self.steps[epoch, EpochStage.CHOICE]
             chosen = list(self._confirmed[epoch, EpochStage.CHOICE].values())
-            framework = ItemsFramework(4, 2, task.choices, task.delta, absent=0)
-            plan = _plan(
-                framework, np.sort(self._opened(choosing, chosen), axis=0).tobytes()
-            )
-            if plan.protocol.identity != step.plan:
+            named = self._opened(choosing, chosen)
+            counted = choosing.choosing.tally(named.ravel(), None)
+            if best_plan(task, counted) != step.plan:
                 return False
-            found = framework.estimate(
-                plan, shuffle(Reports(step.plan, messages, None, "pool"), rng=order)
+            counts = ItemsFramework(
+                4, 2, task.choices, task.delta, absent=0
+            ).count_choices(counted)
+            found = Items.from_record(step.plan.record).estimate(
+                shuffle(Reports(step.plan, messages, None, "pool"), rng=order), counts
             )
         rows = result["estimate"]["rows"]
         values = [row["value"] for row in rows], [row["standard_error"] for row in rows]
@@ -193,15 +195,6 @@ class Witness(httpx.AsyncBaseTransport):
         ]
         messages, _, _ = read_messages(b"".join(plain), step.run.code.entry)
         return messages.reshape(len(reports), -1)
-
-
-@cache
-def _plan(framework: ItemsFramework, chosen: bytes) -> ItemsPlan:
-    """What is planned for these choices; it takes a second."""
-    messages = np.frombuffer(chosen, np.int64)[:, None]
-    named = Reports(framework.choices.identity, messages, None, "pool")
-    seen = shuffle(named, rng=np.random.default_rng(5))
-    return framework.plan(framework.count_choices(seen))
 
 
 def _place(body: bytes) -> Place:

@@ -93,7 +93,8 @@ def live(year: Year) -> None:
     month = year.begin("a deadline passes, and too few are there", "skipped")
     year.answer(month, 0.4)
     year.operate("deadline", "--at", soon())
-    year.wait_until_over()
+    year.wait_until_intake_ended()
+    year.operate("skip")
 
     backup, newest = (year.machines.path("analyst", n) for n in ("backup", "newest"))
     restart(analyst, year.folder, lambda: analyst.copy_to(backup))

@@ -151,9 +151,9 @@ class Year:
         self._wait_for(lambda: self.status()["phase"] != "received")
         self._wait_for(lambda: self._shuffler()["phase"] in ("delivered", "skipped"))
 
-    def wait_until_over(self) -> None:
-        """Until the shuffler says that the present epoch is over."""
-        self._wait_for(lambda: self._shuffler()["phase"] in ("delivered", "skipped"))
+    def wait_until_intake_ended(self) -> None:
+        """Until the shuffler says that the present step waits for its operator."""
+        self._wait_for(lambda: self._shuffler()["phase"] == "waiting")
 
     def status(self) -> dict[str, Any]:
         """What the analyst's service says of the task."""

@@ -33,6 +33,7 @@ from shuffledp.service.wire.parties import (
     public_part,
     read_public_part,
 )
+from shuffledp.service.wire.plan import prove_plan_rule
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import verify_key_of
@@ -129,9 +130,11 @@ def sign(folder: Path, role: Role) -> Path:
         DataError: If a file is missing or damaged, it is signed already, or it succeeds
             another task and differs from it in more than keys.
         InvalidInputError: If the task names other keys.
+        Refusal: If its rule for plans cannot be proven.
     """
     task, key = load_task(folder), _signing_key(folder, role)
     load_former(folder, task)
+    prove_plan_rule(task)
     if verify_key_of(key) != role.verify_key(task):
         raise InvalidInputError(
             f"Expected a task that names the {role}'s key of this folder."

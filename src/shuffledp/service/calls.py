@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from shuffledp.errors import InvalidInputError, ShuffledpError
 from shuffledp.extras import require
+from shuffledp.service.certificates import untrusted_reason
 from shuffledp.service.wire.canonical import read_object
 from shuffledp.service.wire.refusal import Reason, Refusal
 
@@ -98,7 +99,7 @@ async def ask(
 
     Raises:
         Refusal: If it refuses, for its reason; `attempts` is an attribute of it.
-        UnreachableError: If it does not answer.
+        UnreachableError: If it does not answer, or its certificate is not trusted.
     """
     attempts, pause = attempts or ATTEMPTS, _FIRST_PAUSE
     for attempt in range(1, attempts + 1):
@@ -106,7 +107,12 @@ async def ask(
             response = await client.request(
                 method, url, content=content, headers=headers
             )
-        except httpx.TransportError:
+        except httpx.TransportError as error:
+            if reason := untrusted_reason(error):
+                raise UnreachableError(
+                    f"Certificate not trusted at {url}: {reason}. Name the authority that "
+                    "issued it with --ca FILE."
+                ) from error
             response = None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnreachableError(f"Expected a service at {url}.") from error

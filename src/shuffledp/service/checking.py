@@ -1,9 +1,11 @@
 """Is what receipts are for among what a result was computed from?"""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from shuffledp.extras import require
 from shuffledp.service.calls import TIMEOUT, UnreachableError, ask, service_url
+from shuffledp.service.certificates import service_client
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.inclusion import (
     KeptReceipt,
@@ -14,6 +16,7 @@ from shuffledp.service.wire.inclusion import (
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.succession import check_succession
 from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.task_reading import read_task
 from shuffledp.statistics.survey import EpochStage
 
 require("httpx", extra="service", what="A client of a service")
@@ -27,6 +30,7 @@ async def former_task(
     analyst: str,
     *,
     transport: httpx.AsyncBaseTransport | None = None,
+    ca: Path | None = None,
 ) -> Task:
     """Returns the task of this digest: the one that is given, or one before it.
 
@@ -38,15 +42,14 @@ async def former_task(
         task: From whoever asks the question.
         analyst: Address of her service.
         transport: How to reach it; the network if None.
+        ca: As in `trusted_certificates`.
 
     Raises:
         Refusal: If there is none, or she sends another one.
         UnreachableError: If she does not answer.
     """
     url = f"{service_url(analyst)}/tasks/{task.identity}/former"
-    async with httpx.AsyncClient(
-        timeout=TIMEOUT, transport=transport, trust_env=False
-    ) as client:
+    async with service_client(TIMEOUT, ca=ca, transport=transport) as client:
         while task.digest != digest:
             if task.succeeds is None:
                 raise Refusal(
@@ -54,7 +57,7 @@ async def former_task(
                     "Expected a receipt of this task, or of one whose keys it replaced.",
                 )
             reply = await ask(client, "GET", f"{url}/{task.succeeds.hex()}")
-            former = Task.from_json(canonical(reply.document))
+            former = read_task(canonical(reply.document))
             check_succession(task, former)
             task = former
     return task
@@ -66,6 +69,7 @@ async def missing_messages(
     analyst: str,
     *,
     transport: httpx.AsyncBaseTransport | None = None,
+    ca: Path | None = None,
 ) -> int:
     """Returns how many messages of receipts the published batch lacks.
 
@@ -76,6 +80,7 @@ async def missing_messages(
         task: Whose shuffler signed it.
         analyst: Address of her service.
         transport: How to reach it; the network if None.
+        ca: As in `trusted_certificates`.
 
     Raises:
         Refusal: If nothing is published, or the analyst did not sign what is.
@@ -84,9 +89,7 @@ async def missing_messages(
     ((epoch, stage),) = {(each.receipt.epoch, each.receipt.stage) for each in kept}
     assert stage == EpochStage.ANSWER
     url = f"{service_url(analyst)}/tasks/{task.identity}/epochs/{epoch}"
-    async with httpx.AsyncClient(
-        timeout=TIMEOUT, transport=transport, trust_env=False
-    ) as client:
+    async with service_client(TIMEOUT, ca=ca, transport=transport) as client:
         reply = await ask(client, "GET", url)
         digest = check_result(reply.document, task, epoch)
         try:

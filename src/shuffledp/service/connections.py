@@ -10,26 +10,30 @@ and it has seconds:
 """
 
 import asyncio
-import re
 import socket
+from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
 from typing import Any, cast
 
 from shuffledp.extras import require
+from shuffledp.service.deadline import Deadline
+from shuffledp.service.pieces import PIECE, InPieces
 from shuffledp.service.places import Connections
-from shuffledp.service.wire.reports import HEADER_SIZE
-from shuffledp.service.wire.tokens import TOKEN_SIZE
+from shuffledp.service.plain_requests import (
+    PlainRequest,
+    WholeAnswer,
+    head_of,
+    is_to_come,
+    read_plain,
+)
 
 require("starlette", extra="service", what="A service")
 require("uvicorn", extra="service", what="A service")
 
 import h11  # noqa: E402
-from starlette.types import ASGIApp, Message, Receive, Scope, Send  # noqa: E402
+from starlette.types import Scope  # noqa: E402
 from uvicorn.config import Config  # noqa: E402
 from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: E402
-
-MAX_HEADER = 16 * 2**10
-"""Bytes of a request before its body."""
 
 ACCEPTED_AT_ONCE = 16
 """Connections that the event loop may accept in one turn."""
@@ -41,15 +45,11 @@ _MAX_LINES = 100
 _LINGER_SECONDS = 1.0
 _LINGER_BYTES = 2**20
 _STRANGERS_READ = 16 * 2**10
-# Of an answer: what the system may keep, which is megabytes otherwise, and what is given
-# to it at once.
+# Of an answer: what the system may keep, which is megabytes otherwise.
 _SEND_BUFFER = 64 * 2**10
-_PIECE = 16 * 2**10
+# What is given to it at once: a page, or a file that it needs, is one piece.
+_AT_ONCE = 128 * 2**10
 _KEY = "shuffledp.connection"
-# All that is needed to refuse an upload.
-_BODY_BEGIN = HEADER_SIZE + TOKEN_SIZE
-_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})", re.IGNORECASE)
-_EXPECTS = re.compile(rb"\r\nexpect:", re.IGNORECASE)
 
 
 def prove(scope: Scope) -> None:
@@ -57,27 +57,6 @@ def prove(scope: Scope) -> None:
     connection = scope.get("state", {}).get(_KEY)
     if connection is not None:
         connection.prove()
-
-
-class InPieces:
-    """Middleware that gives an answer away only as fast as it is taken."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request."""
-
-        async def send_pieces(message: Message) -> None:
-            body = message.get("body", b"")
-            for start in range(_PIECE, len(body), _PIECE):
-                piece = body[start - _PIECE : start]
-                await send({**message, "body": piece, "more_body": True})
-            if len(body) > _PIECE:
-                message = {**message, "body": body[-((len(body) - 1) % _PIECE + 1) :]}
-            await send(message)
-
-        await self._app(scope, receive, send_pieces)
 
 
 class GuardedConnection(H11Protocol):
@@ -92,7 +71,10 @@ class GuardedConnection(H11Protocol):
     ) -> None:
         super().__init__(config, server_state, {**app_state, _KEY: self}, _loop)
         self._all = server_state
-        self._timer: asyncio.TimerHandle | None = None
+        self._answer_plain = cast(InPieces, config.app).answer_plain
+        self._deadline = Deadline(self.loop, self.drop)
+        # While a plain request is answered; and whether it is the last one.
+        self._answers = self._is_last = False
         self._write_timer: asyncio.TimerHandle | None = None
         self._begun: bytearray | None = bytearray()
         self._is_proven = self._lingers = False
@@ -103,20 +85,22 @@ class GuardedConnection(H11Protocol):
     ) -> None:
         """As uvicorn, within the limit of connections."""
         super().connection_made(transport)
-        transport.get_extra_info("socket").setsockopt(
-            socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER
-        )
-        transport.set_write_buffer_limits(high=_PIECE)
+        connected = transport.get_extra_info("socket")
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+        # An answer is written in two parts, and the second would wait 40 ms for the first
+        # one to be acknowledged: asyncio sees no TCP in a socket made without a protocol.
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+        transport.set_write_buffer_limits(high=PIECE)
         self._whole_size = self._read_at_once(_STRANGERS_READ)
         self._all.enter(self)
-        self._within(_HEADER_SECONDS)
+        self._deadline.within(_HEADER_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """As uvicorn; nothing is left of it."""
         self._all.leave(self)
-        for timer in (self._timer, self._write_timer):
-            if timer is not None:
-                timer.cancel()
+        self._deadline.end()
+        if self._write_timer is not None:
+            self._write_timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -126,13 +110,19 @@ class GuardedConnection(H11Protocol):
             if self._unwanted > _LINGER_BYTES:
                 self.flow.pause_reading()
             return
+        if self._answers:
+            self._is_last = True
+            self.flow.pause_reading()
+            return
         if self._begun is not None:
             self._begun += data
-            if _is_to_come(self._begun):
+            if is_to_come(self._begun):
                 return
             data, self._begun = bytes(self._begun), None
             if data.count(b"\n", 0, data.find(b"\r\n\r\n")) > _MAX_LINES:
                 self.drop()
+                return
+            if not self.flow.write_paused and self._is_answered(data):
                 return
         try:
             super().data_received(data)
@@ -140,7 +130,7 @@ class GuardedConnection(H11Protocol):
             # Nonsense behind a request whose answer has begun: there is no other answer.
             self.drop()
         if self.transport.is_closing():
-            self._within(_WRITE_SECONDS)
+            self._deadline.within(_WRITE_SECONDS)
 
     def handle_events(self) -> None:
         """As uvicorn; once headers are whole, the service itself decides how to go on."""
@@ -149,30 +139,21 @@ class GuardedConnection(H11Protocol):
         if self.cycle is not before:
             # It would be closed at once, where its sender asks for that.
             self.cycle.transport = cast(asyncio.Transport, _Ending(self))
-            if self._timer is not None:
-                self._timer.cancel()
+            self._deadline.lift()
 
     def on_response_complete(self) -> None:
-        """As uvicorn, unless it is better to go.
-
-        Who posted what proves nothing is not waited for, nor who asks on without waiting
-        for an answer: no device and no proxy does.
-        """
-        was_proven, self._is_proven = self._is_proven, False
-        stranger_posted = self.scope["method"] in ("POST", "PUT") and not was_proven
+        """As uvicorn, unless it is better to go."""
         asks_on = self.conn.their_state is h11.SEND_BODY or self.conn.trailing_data[0]
-        if stranger_posted or asks_on:
-            self.end()
-        elif not self.transport.is_closing():
-            self._all.answered(self)
-            self._begun = bytearray()
-            self._read_at_once(_STRANGERS_READ)
-            self._within(_HEADER_SECONDS)
+        self._complete(self.scope["method"], is_last=bool(asks_on))
         super().on_response_complete()
+        # Its own end of an idle connection would be sooner than the one that is documented.
+        self._unset_keepalive_if_required()
 
     def shutdown(self) -> None:
         """As uvicorn, whatever state the connection is in."""
-        if self.cycle is None or self.cycle.response_complete:
+        if self._answers:
+            self._is_last = True
+        elif self.cycle is None or self.cycle.response_complete:
             self.transport.close()
         else:
             self.cycle.keep_alive = False
@@ -211,15 +192,73 @@ class GuardedConnection(H11Protocol):
             self._lingers = True
             with suppress(OSError):
                 self.transport.write_eof()
-            self._within(_LINGER_SECONDS)
+            self._deadline.within(_LINGER_SECONDS)
         else:
             self.transport.close()
-            self._within(_WRITE_SECONDS)
+            self._deadline.within(_WRITE_SECONDS)
 
-    def _within(self, seconds: float) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self.loop.call_later(seconds, self.drop)
+    def _is_answered(self, data: bytes) -> bool:
+        """Answers a plain request without h11, if it is one that is answered so."""
+        request = read_plain(data, self.prove)
+        answer = request and self._answer_plain(request)
+        if request is None or answer is None:
+            return False
+        self._answers = True
+        self._deadline.lift()
+        if isinstance(answer, Awaitable):
+            self._go_on(self._answer_later(request, answer))
+            return True
+        rest = self._begin_answer(request, answer)
+        if rest or self.flow.write_paused:
+            self._go_on(self._give_away(request, rest))
+        else:
+            self._complete(request.method)
+        return True
+
+    async def _answer_later(
+        self, request: PlainRequest, answer: Awaitable[WholeAnswer]
+    ) -> None:
+        rest = self._begin_answer(request, await answer)
+        await self._give_away(request, rest)
+
+    def _begin_answer(self, request: PlainRequest, answer: WholeAnswer) -> memoryview:
+        """Writes as much of an answer as is given away at once; returns the rest."""
+        head = head_of(answer, self.server_state.default_headers)
+        body = b"" if request.method == "HEAD" else answer.body
+        if not self.transport.is_closing():
+            self.transport.write(head + body[:_AT_ONCE])
+        return memoryview(body)[_AT_ONCE:]
+
+    async def _give_away(self, request: PlainRequest, rest: memoryview) -> None:
+        for start in range(0, len(rest), PIECE):
+            await self.flow.drain()
+            if self.transport.is_closing():
+                break
+            self.transport.write(rest[start : start + PIECE])
+        await self.flow.drain()
+        self._complete(request.method)
+
+    def _go_on(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self.loop.create_task(work)
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
+
+    def _complete(self, method: str, *, is_last: bool = False) -> None:
+        """Waits for another request, unless it is better to go.
+
+        Who posted what proves nothing is not waited for, nor who asks on without waiting
+        for an answer: no device and no proxy does.
+        """
+        was_proven, self._is_proven = self._is_proven, False
+        stranger_posted = method in ("POST", "PUT") and not was_proven
+        is_last, self._answers = is_last or self._is_last, False
+        if stranger_posted or is_last:
+            self.end()
+        elif not self.transport.is_closing():
+            self._all.answered(self)
+            self._begun = bytearray()
+            self._read_at_once(_STRANGERS_READ)
+            self._deadline.within(_HEADER_SECONDS)
 
     def _read_at_once(self, size: int) -> int:
         """Changes how many bytes are taken from the network at once; returns it so far."""
@@ -238,18 +277,3 @@ class _Ending:
 
     def close(self) -> None:
         self._connection.end()
-
-
-def _is_to_come(begun: bytearray) -> bool:
-    """Tells whether it is no request yet, or the begin of its body is not there.
-
-    Nothing is decided here but when it is read: what comes in drops, or not at all, costs
-    as little as that.
-    """
-    end = begun.find(b"\r\n\r\n")
-    if end < 0:
-        return len(begun) <= MAX_HEADER
-    length = _LENGTH.search(begun, 0, end)
-    if length is None or _EXPECTS.search(begun, 0, end):
-        return False
-    return len(begun) - end - 4 < min(int(length[1]), _BODY_BEGIN)

@@ -3,11 +3,10 @@
 Larger crowds hide better, so that what the smallest one that may be released keeps, all
 keep. Reports that turn out to be spoiled once a batch is open hide nobody, and what was
 opened is paid for: promises leave room for some of them, or a single dummy would withhold
-an epoch. Where people choose targets, certificates depend on how many answer after they
-reported their choice: promises leave room for a tenth of them to stay away, too.
+an epoch. Where people choose targets, a rule for plans implies all of them for any crowd
+that a plan relies on: targets themselves are promised.
 """
 
-import math
 import os
 from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.service.agreement import sign
 from shuffledp.service.collection.certificate import Verdict, judge
+from shuffledp.service.collection.planning import best_plan, slack
 from shuffledp.service.secrets import (
     ANALYST_FILE,
     TASK_FILE,
@@ -26,14 +26,7 @@ from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, MAX_PEOPLE, Task
-from shuffledp.statistics.survey import EpochStage
-
-# Of the smallest number of people at any choice, how many may hide nobody, and how many
-# reports may be spoiled besides. It costs little: a hundredth of the people who hide others
-# is about half a hundredth of epsilon.
-_SLACK = 0.01
-# Of those who reported a target, how many may send no answer.
-STAY_AWAY = 0.1
+from shuffledp.statistics.survey import EpochStage, Offer
 
 # Promises while none are known: they only have to be above what is certified.
 _ANY = 1e300
@@ -64,7 +57,8 @@ def create_task(
         question: What is asked.
         choices: Privacy levels or targets on offer.
         minimum: One number for each.
-        promise: One central epsilon for each; None for what the minimum keeps.
+        promise: One central epsilon for each; None for what the minimum keeps, or for
+            the targets.
         delta: Of every epoch.
         absent: People who hide nobody; None for `slack`.
         epochs: How many the allowance is for.
@@ -106,9 +100,13 @@ def create_task(
             analyst_signing_key=analyst_signing_key,
             shuffler_signing_key=shuffler_key,
             enroller_signing_key=enroller_key,
+            plan_rule=rule,
         )
 
-    task_id = os.urandom(ID_SIZE)
+    task_id, rule = os.urandom(ID_SIZE), None
+    if question.survey.central:
+        offer = Offer(tuple(map(float, choices)), delta, people_absent)
+        rule = question.survey.choosing(offer).make_rule()
     if promise is None:
         draft = task_of((_ANY / epochs,) * len(choices))
         task = task_of(_kept(draft))
@@ -126,54 +124,29 @@ def create_task(
     return task
 
 
-def slack(minimum: tuple[int, ...]) -> int:
-    """Returns how many reports may be spoiled in the smallest crowd that is released.
-
-    >>> slack((1000, 500)), slack((7,))
-    (5, 1)
-    """
-    return math.ceil(_SLACK * min(minimum, default=0))
-
-
 def _kept(task: Task) -> tuple[float, ...]:
     """Returns what the smallest crowd keeps, rounded up."""
-    if task.question.survey.central:
-        return _targets_with_room(task)
     verdict = _at_minimum(task)
     if verdict.spent is None:
         raise InvalidInputError(f"{verdict.failures[-1]}")
+    if task.question.survey.central:
+        return task.choices
     return tuple(map(rounded_up, verdict.spent))
 
 
-def _targets_with_room(task: Task) -> tuple[float, ...]:
-    """Returns the targets themselves, with room for those who stay away."""
-    smallest = task.minimum[0]
-    planned = math.ceil(smallest / (1.0 - STAY_AWAY))
-    alone = _planned(task, planned, planned).spent
-    left = _planned(task, planned, smallest, slack(task.minimum)).spent
-    if alone is None or left is None:
-        raise InvalidInputError("Expected more people: nothing can be certified.")
-    # Which target is nearly reached depends on who chooses what; the loss less so.
-    loss = max(less / full for less, full in zip(left, alone, strict=True))
-    return tuple(rounded_up(target * max(loss, 1.0)) for target in task.choices)
-
-
 def _at_minimum(task: Task) -> Verdict:
-    if task.question.survey.central:
-        return _planned(task, task.minimum[0], task.minimum[0], slack(task.minimum))
     nothing, spoiled = (0.0,) * len(task.choices), slack(task.minimum)
-    return judge(Step(task, 1), task.minimum, spoiled=spoiled, spent_before=nothing)
-
-
-def _planned(task: Task, planned: int, people: int, spoiled: int = 0) -> Verdict:
-    """Judges answers of so many people, under a plan for as many choices."""
-    number = len(task.choices)
-    each, more = divmod(planned, number)
+    if not task.question.survey.central:
+        return judge(Step(task, 1), task.minimum, spoiled=spoiled, spent_before=nothing)
+    # As many people of each target as there can be.
+    number, smallest = len(task.choices), task.minimum[0]
+    each, more = divmod(smallest, number)
     choosing = Step(task, 1, EpochStage.CHOICE).choosing
     chosen = choosing.exact([each + (place < more) for place in range(number)])
-    step = Step(task, 1, EpochStage.ANSWER, choosing.plan(chosen))
-    nothing = (0.0,) * number
-    return judge(step, (people,), chosen=chosen, spoiled=spoiled, spent_before=nothing)
+    step = Step(task, 1, EpochStage.ANSWER, best_plan(task, chosen))
+    return judge(
+        step, (smallest,), chosen=chosen, spoiled=spoiled, spent_before=nothing
+    )
 
 
 def _sum_of(epsilon: float, epochs: int) -> float:

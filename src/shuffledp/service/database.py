@@ -5,9 +5,13 @@ would go on from what is no longer true. And whoever lays tables out in another 
 read these: a database names its owner and the version of its tables; others are refused.
 """
 
+import errno
 import fcntl
 import os
 import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +21,10 @@ from shuffledp.service.wire.task import Task
 
 class DatabaseTakenError(DataError):
     """Another service has the database."""
+
+
+LEAST_FREE = 2**20
+"""Bytes that a disk must have free for a service to be ready: some reports more."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,8 @@ class OwnFile:
         """Opens it, or makes a new one that this user alone can read.
 
         Args:
-            path: Of the database; its lock is in a file of this name and ".lock".
+            path: Of the database; beside it there will be a file of this name and
+                ".lock".
             layout: What it must be.
             settings: Pragmas besides those of every database.
 
@@ -82,7 +91,7 @@ class OwnFile:
         """
         self.path = path
         try:
-            self._lock = _locked(path, layout)
+            self._locks = _locked(path, layout)
         except OSError as error:
             raise DataError(f"Could not open the database {path}.") from error
         try:
@@ -105,16 +114,30 @@ class OwnFile:
                 self.connection.close()
                 raise
         except (OSError, sqlite3.Error) as error:
-            os.close(self._lock)
+            self._locks.close()
             raise DataError(f"Could not open the database {path}.") from error
         except BaseException:
-            os.close(self._lock)
+            self._locks.close()
+            raise
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Gives the database in a transaction, which is undone if anything is raised."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self.connection
+            self.connection.execute("COMMIT")
+        except BaseException:
+            # A full disk may have ended the transaction already; one that stayed open
+            # would show as kept what is not on the disk.
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
             raise
 
     def close(self) -> None:
         """Gives it back."""
         self.connection.close()
-        os.close(self._lock)
+        self._locks.close()
 
     def _check(self, layout: Layout) -> None:
         tables = self.connection.execute("SELECT name FROM sqlite_master").fetchall()
@@ -126,6 +149,25 @@ class OwnFile:
             layout.check(row)
         else:
             layout.check(None)
+
+
+def write_probe(database: sqlite3.Connection, path: Path) -> None:
+    """Writes a page within the caller's transaction, which changes no row.
+
+    Args:
+        database: In a transaction.
+        path: Of the database.
+
+    Raises:
+        OSError: If the disk is all but full.
+        sqlite3.Error: If nothing can be written.
+    """
+    disk = os.statvfs(path.parent)
+    if disk.f_bavail * disk.f_frsize < LEAST_FREE:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    # A row that stays as it is would not be written. Nothing else uses this number.
+    [(number,)] = database.execute("PRAGMA user_version").fetchall()
+    database.execute(f"PRAGMA user_version = {1 - number % 2}")
 
 
 def the_kept(digest: bytes, tasks: tuple[Task, ...]) -> Task:
@@ -148,13 +190,21 @@ def the_kept(digest: bytes, tasks: tuple[Task, ...]) -> Task:
     )
 
 
-def _locked(path: Path, layout: Layout) -> int:
-    # A file of its own: whoever opens and closes the database itself takes its locks away
-    # from this process. The system gives it back when the process ends, however it ends.
-    lock = os.open(path.with_name(f"{path.name}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise layout.taken from None
-    return lock
+def _locked(path: Path, layout: Layout) -> ExitStack:
+    """Locks a database until the result is closed, or the process ends in any way."""
+    # Within a process, whoever closes a file takes SQLite's own locks of it away: so the
+    # first lock is that of another file. Somebody may remove that one, though, and the
+    # next process would find a new one: so the second is that of the database itself.
+    # Elsewhere than on Linux it would keep SQLite out as well.
+    paths = [path.with_name(f"{path.name}.lock")]
+    if sys.platform == "linux":
+        paths.append(path)
+    with ExitStack() as locks:
+        for each in paths:
+            file = os.open(each, os.O_CREAT | os.O_RDWR, 0o600)
+            locks.callback(os.close, file)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise layout.taken from None
+        return locks.pop_all()

@@ -4,19 +4,22 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.randomness import Rng
 from shuffledp.service.calls import TIMEOUT, UnreachableError, ask, service_url
+from shuffledp.service.certificates import service_client
 from shuffledp.service.encode import choice_places
+from shuffledp.service.permanent_randomness import PermanentRandomness
 from shuffledp.service.uploads import Sender, SimulatedPeople
 from shuffledp.service.wire.canonical import canonical
-from shuffledp.service.wire.plan import read_plan
+from shuffledp.service.wire.plan import PublishedPlan, prove_plan_rule
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import MAX_EPOCH, Step
-from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.task_reading import read_task
 from shuffledp.statistics.survey import EpochStage
 
 require("httpx", extra="service", what="A simulated device")
@@ -68,7 +71,8 @@ class Now:
             expected: SHA-256 of the task that people agreed to; None to take its word.
 
         Raises:
-            Refusal: If it is another task, or no task at all.
+            Refusal: If it is another task, or no task at all; or its plan is not signed,
+                is of another epoch, or breaks the task's rule.
         """
         value, plan = document.get("task"), document.get("plan")
         epoch, stages = document.get("epoch"), {s.name.lower(): s for s in EpochStage}
@@ -77,7 +81,7 @@ class Now:
             raise Refusal(Reason.MALFORMED, "Expected a task, its epoch and its step.")
         if not 1 <= epoch <= MAX_EPOCH:
             raise Refusal(Reason.MALFORMED, "Expected an epoch from 1.")
-        task = Task.from_json(canonical(value))
+        task = read_task(canonical(value))
         if expected is not None and task.digest != expected:
             # Its key might be the shuffler's own.
             why = "Expected the task that was agreed to."
@@ -94,7 +98,9 @@ class Now:
             raise Refusal(Reason.WRONG_STAGE, "Expected a step of this task.")
         if stage is task.stages[0]:
             return cls(Step(task, epoch, stage), is_open)
-        return cls(Step(task, epoch, stage, read_plan(plan, task)), is_open)
+        prove_plan_rule(task)
+        judged = PublishedPlan.read(plan, task, epoch)
+        return cls(Step(task, epoch, stage, judged.protocol), is_open)
 
 
 async def send(
@@ -102,7 +108,7 @@ async def send(
     *,
     shuffler: str,
     identity: str,
-    rng: Rng,
+    rng: Rng | PermanentRandomness,
     expected: bytes | None = None,
     reports_per_upload: int = 2000,
     patience: float = 600.0,
@@ -110,6 +116,7 @@ async def send(
     progress: Callable[[int, int], None] = nothing,
     keep: Callable[[bytes], object] = forget,
     client: httpx.AsyncClient | None = None,
+    ca: Path | None = None,
 ) -> Delivery:
     """Answers for people; where they choose targets, first reports their choices.
 
@@ -117,7 +124,8 @@ async def send(
         people: Who they are.
         shuffler: Its URL.
         identity: Of the task.
-        rng: `SystemRandom()` for people's data, a seeded generator in simulations.
+        rng: `PermanentRandomness` for people's data: whoever is asked again sends the
+            same. In simulations a seeded generator, or `SystemRandom()`.
         expected: SHA-256 of the task that people agreed to; None to take the shuffler's
             word for it, and for the key that answers are sealed for.
         reports_per_upload: 1 as a real device does it.
@@ -126,9 +134,12 @@ async def send(
         progress: Is told how many reports are done, of how many.
         keep: Is given a line for each receipt, as `keep_receipt` writes it.
         client: For tests.
+        ca: As in `trusted_certificates`.
 
     Raises:
-        Refusal: If the shuffler refuses, or its answers are not the task's shuffler's.
+        Refusal: If the shuffler refuses, its answers are not the task's shuffler's, or
+            it asks for more than people were invited to.
+        InvalidInputError: If somebody's answer is not the one that was sent before.
         UnreachableError: If it does not answer, or the plan does not come.
         UnknownLevelError: If a choice is none of the task's.
     """
@@ -137,9 +148,7 @@ async def send(
     url = f"{service_url(shuffler)}/tasks/{identity}"
     async with AsyncExitStack() as stack:
         if client is None:
-            client = await stack.enter_async_context(
-                httpx.AsyncClient(timeout=TIMEOUT, trust_env=False)
-            )
+            client = await stack.enter_async_context(service_client(TIMEOUT, ca=ca))
         now = await look(client, url, expected)
         # Somebody's wrong choice should not stop half of the others.
         choice_places(now.step.task, people.choices)

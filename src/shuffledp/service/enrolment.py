@@ -1,4 +1,4 @@
-"""The enroller's work: tokens for people, and the roster for the shuffler."""
+"""The enroller's work: invitations for people, and the roster for the shuffler."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.secrets import ENROLLER_FILE, EnrollerSecrets, write_new
 from shuffledp.service.shuffler.hosted import roster_file
+from shuffledp.service.wire.invitation import Invitation, draw_invitations
 from shuffledp.service.wire.roster import write_roster
 from shuffledp.service.wire.task import Task
-from shuffledp.service.wire.tokens import draw_tokens
 
 
 def people_needed(task: Task) -> int:
@@ -22,17 +22,17 @@ def write_enrolment(
     epoch: int,
     count: int,
     output: Path,
-    line: Callable[[bytes], str],
+    line: Callable[[Invitation], str] = Invitation.to_text,
 ) -> Path:
-    """Writes tokens for people, which their owner alone can read, and their roster.
+    """Writes invitations, which their owner alone can read, and the roster of their tokens.
 
     Args:
         folder: With the enroller's keys.
         task: The task.
         epoch: From 1.
-        count: How many tokens.
-        output: A new file, a line for each token.
-        line: Makes a line of a token.
+        count: How many.
+        output: A new file, a line for each.
+        line: Makes a line of an invitation.
 
     Returns:
         The roster's file.
@@ -55,12 +55,14 @@ def write_enrolment(
             f"Expected an epoch up to {task.last_epoch}: the allowance pays for "
             f"{task.epochs}."
         )
-    tokens = draw_tokens(count)
+    invitations = draw_invitations(task, epoch, count)
+    tokens = [each.token for each in invitations]
     roster = folder / roster_file(epoch)
     content = write_roster(task, epoch, tokens, secrets.signing_key)
     write_new(roster, content)
     try:
-        write_new(output, "".join(f"{line(token)}\n" for token in tokens), mode=0o600)
+        lines = "".join(f"{line(each)}\n" for each in invitations)
+        write_new(output, lines, mode=0o600)
     except BaseException:
         # Tokens that nobody has could never be used.
         roster.unlink()

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.extras import require
 from shuffledp.service.agreement import load_agreed
 from shuffledp.service.calls import (
     ATTEMPTS,
@@ -16,15 +15,12 @@ from shuffledp.service.calls import (
     ask,
     service_url,
 )
+from shuffledp.service.certificates import service_client
 from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
 from shuffledp.service.wire.canonical import canonical, from_text
 from shuffledp.service.wire.command import CHALLENGE_SIZE, Action, Command
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
-
-require("httpx", extra="service", what="An operator")
-
-import httpx  # noqa: E402
 
 HAND_OVER_SECONDS = 15.0
 _POLL = 0.25
@@ -32,7 +28,12 @@ _PAUSE = 0.5
 
 
 async def operate(
-    folder: Path, shuffler: str, what: Action, *, at: int | None = None
+    folder: Path,
+    shuffler: str,
+    what: Action,
+    *,
+    at: int | None = None,
+    ca: Path | None = None,
 ) -> dict[str, Any]:
     """Asks for exact numbers, closes or skips what is open, drops a batch, or goes on.
 
@@ -43,6 +44,7 @@ async def operate(
         shuffler: Its URL.
         what: To be done.
         at: When a deadline passes, in seconds since 1970 UTC.
+        ca: As in `trusted_certificates`.
 
     Returns:
         What the shuffler says of the task afterwards.
@@ -57,12 +59,12 @@ async def operate(
     secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
     if secrets.verify_key != task.shuffler_signing_key:
         raise InvalidInputError("Expected the secret keys that belong to the task.")
-    now = await operate_with(task, secrets, shuffler, what, at=at)
+    now = await operate_with(task, secrets, shuffler, what, at=at, ca=ca)
     if what is not Action.CLOSE:
         return now
     url, end = f"{service_url(shuffler)}/tasks/{task.identity}", HAND_OVER_SECONDS
     end += time.monotonic()
-    async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
+    async with service_client(TIMEOUT, ca=ca) as client:
         while (
             now.get("phase") == "closed"
             and refused_for(now) is None
@@ -92,11 +94,12 @@ async def operate_with(
     what: Action,
     *,
     at: int | None = None,
+    ca: Path | None = None,
 ) -> dict[str, Any]:
     """As `operate`, with what its files hold."""
     url = f"{service_url(shuffler)}/tasks/{task.identity}"
     begun: dict[str, Any] | None = None
-    async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
+    async with service_client(TIMEOUT, ca=ca) as client:
         for left in reversed(range(ATTEMPTS)):
             now = (await ask(client, "GET", url)).document
             begun = begun or now

@@ -27,16 +27,10 @@ from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.signing import check_signed
 from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import MAX_PEOPLE, Task
+from shuffledp.statistics.certificate_parts import PUBLISHED_RESULT
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.tally import Tally
 
-_STATED = frozenset(
-    {"task", "digest", "epoch", "batch", "people", "spent", "enrolment", "spoiled"}
-    | {"chosen", "tally", "certificate", "signature"}
-)
-_FOLLOWING = frozenset(
-    {"statistic", "mode", "protocol_digest", "estimate", "assumptions"}
-)
 # Another machine adds up in another order: its last digits may differ, no more.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 _LONGEST = 60
@@ -66,7 +60,7 @@ def problems_in(result: Mapping[str, Any], task: Task) -> tuple[str, ...]:
     Raises:
         DataError: If it is no result, or one of another task.
     """
-    missing = (_STATED | _FOLLOWING) ^ set(result)
+    missing = PUBLISHED_RESULT ^ set(result)
     if missing:
         raise DataError(
             "Expected a result that a service of this version published: "

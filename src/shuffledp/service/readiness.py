@@ -1,5 +1,6 @@
 """Whether a service may be sent requests, which is more than that it lives."""
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 
@@ -16,6 +17,11 @@ STARTING = "starting"
 STOPPING = "stopping"
 NO_STORAGE = "the database cannot be used"
 NO_ROOM = "there is no room for a batch"
+CLOCK_JUMPED = "this machine's clock jumped: deadlines wait for a minute"
+CLOCKS_DIFFER = "the clocks of this machine and of the {} differ by more than a minute"
+UNTENDED = "no process hands over batches and keeps deadlines"
+
+_log = logging.getLogger("shuffledp.service")
 
 
 class Readiness:
@@ -33,6 +39,20 @@ class Readiness:
         """
         self.reason: str | None = STARTING
         self._said = dict(said)
+        self._warnings = list[str]()
+
+    def warn(self, warning: str, *, holds: bool) -> None:
+        """Learns of something that somebody should look at, though requests may come.
+
+        Args:
+            warning: What is said, as long as it holds.
+            holds: Whether it does.
+        """
+        if holds and warning not in self._warnings:
+            self._warnings.append(warning)
+            _log.warning("Not as it should be: %s.", warning)
+        elif not holds and warning in self._warnings:
+            self._warnings.remove(warning)
 
     def storage(self, *, usable: bool, otherwise: str = NO_STORAGE) -> None:
         """Learns whether the storage can be used now.
@@ -67,10 +87,13 @@ class Readiness:
     async def get_ready(self, _request: Request) -> Response:
         """Says whether it is ready."""
         fresh = {"Cache-Control": "no-store"}
+        warnings = {"warnings": list(self._warnings)} if self._warnings else {}
         if self.reason is None:
-            return JSONResponse({"status": "ready", **self._said}, headers=fresh)
+            return JSONResponse(
+                {"status": "ready", **self._said, **warnings}, headers=fresh
+            )
         return JSONResponse(
-            {"status": "not-ready", "reason": self.reason, **self._said},
+            {"status": "not-ready", "reason": self.reason, **self._said, **warnings},
             status_code=HTTPStatus.SERVICE_UNAVAILABLE,
             headers=fresh,
         )

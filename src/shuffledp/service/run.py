@@ -11,15 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.extras import require
-from shuffledp.service.connections import (
-    ACCEPTED_AT_ONCE,
-    MAX_HEADER,
-    GuardedConnection,
-    InPieces,
-)
+from shuffledp.service.connections import ACCEPTED_AT_ONCE, GuardedConnection
 from shuffledp.service.events import Event, say
+from shuffledp.service.heartbeat import beating, notify_alive, notify_ready
 from shuffledp.service.metrics import served_metrics
+from shuffledp.service.pieces import InPieces
 from shuffledp.service.places import Connections, open_places
+from shuffledp.service.plain_requests import MAX_HEADER
 from shuffledp.service.readiness import STOPPING
 from shuffledp.service.wire.task import Task
 
@@ -58,9 +56,17 @@ def run(
         DataError: If it cannot listen there, or its database cannot be opened.
     """
     with listen(host, port) as listening:
-        url = url_of(host, listening)
+
+        def ready() -> None:
+            started(url_of(host, listening))
+            notify_ready()
+
         serve_on(
-            app, listening, started=lambda: started(url), metrics_port=metrics_port
+            app,
+            listening,
+            started=ready,
+            alive=notify_alive,
+            metrics_port=metrics_port,
         )
 
 
@@ -69,6 +75,7 @@ def serve_on(
     listening: socket.socket,
     *,
     started: Callable[[], None],
+    alive: Callable[[], None],
     metrics_port: int | None,
 ) -> None:
     """Serves on a socket that is open already, and that others may serve on, too.
@@ -77,6 +84,7 @@ def serve_on(
         app: The service.
         listening: Where it listens.
         started: Is told once it is ready.
+        alive: Is called once a second, from the start to the end.
         metrics_port: Where monitoring of this machine asks; None for nowhere.
 
     Raises:
@@ -85,7 +93,7 @@ def serve_on(
     # What a service writes is for its own user's eyes.
     os.umask(0o077)
     config = uvicorn.Config(
-        InPieces(app),
+        InPieces(app, app.state.answer_plain),
         # Where people are, and what they ask for, is nobody's business.
         access_log=False,
         proxy_headers=False,
@@ -104,7 +112,7 @@ def serve_on(
         # Its own way would turn what goes wrong into a stack trace.
         lifespan="off",
     )
-    server = _Server(config, app, listening, started, metrics_port)
+    server = _Server(config, app, listening, started, alive, metrics_port)
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
 
@@ -118,26 +126,24 @@ class _Server(uvicorn.Server):
         app: Starlette,
         listening: socket.socket,
         ready: Callable[[], None],
+        alive: Callable[[], None],
         metrics_port: int | None,
     ) -> None:
         super().__init__(config)
         self.server_state = Connections(open_places())
         self._app, self._listening, self._ready = app, listening, ready
+        self._alive = alive
         self._metrics_port = metrics_port
         self._opened = AsyncExitStack()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As uvicorn, after the service's own start."""
+        await self._opened.enter_async_context(beating(self._alive))
         try:
-            await self._opened.enter_async_context(
-                self._app.router.lifespan_context(self._app)
-            )
-        except (OSError, sqlite3.Error) as error:
-            # Its text may quote what is in the database.
-            raise DataError(
-                f"Could not open the database: {type(error).__name__}."
-            ) from error
-        await self._serve_metrics()
+            await self._open()
+        except BaseException:
+            await self._opened.aclose()
+            raise
         await super().startup(sockets=sockets)
         # It was told how many to accept at once, and took that for how many may wait.
         self._listening.listen(_BACKLOG)
@@ -153,15 +159,19 @@ class _Server(uvicorn.Server):
         await self._opened.aclose()
         say(Event.STOPPED)
 
-    async def _serve_metrics(self) -> None:
-        if self._metrics_port is None:
-            return
-        metrics = served_metrics(self._metrics_port, self._app.state.standings)
+    async def _open(self) -> None:
         try:
+            await self._opened.enter_async_context(
+                self._app.router.lifespan_context(self._app)
+            )
+        except (OSError, sqlite3.Error) as error:
+            # Its text may quote what is in the database.
+            raise DataError(
+                f"Could not open the database: {type(error).__name__}."
+            ) from error
+        if self._metrics_port is not None:
+            metrics = served_metrics(self._metrics_port, self._app.state.standings)
             await self._opened.enter_async_context(metrics)
-        except DataError:
-            await self._opened.aclose()
-            raise
 
 
 def listen(host: str, port: int) -> socket.socket:

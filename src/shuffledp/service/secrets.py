@@ -9,6 +9,7 @@ Every party draws its own keys, on its own machine: none of the three files ever
 Secret files can be read by their owner alone.
 """
 
+import codecs
 import json
 import logging
 import os
@@ -22,6 +23,7 @@ from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.sealing import Suite, new_private_key, public_key_of
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of
 from shuffledp.service.wire.task import KEY_SIZE, Task
+from shuffledp.service.wire.task_reading import read_task
 
 TASK_FILE = "task.json"
 SHUFFLER_FILE = "shuffler.json"
@@ -151,8 +153,10 @@ def load_task(path: Path) -> Task:
     """
     file = path / TASK_FILE if path.is_dir() else path
     content = read_file(file)
+    # An editor's byte order mark is not read, either.
+    bare = content.removeprefix(codecs.BOM_UTF8)
     try:
-        task = Task.from_json(content)
+        task = read_task(bare)
         task.check_shown()
     except (Refusal, InvalidInputError) as error:
         raise DataError(f"Expected a task in {file}: {error}") from error
@@ -160,7 +164,8 @@ def load_task(path: Path) -> Task:
     if task.to_json() != content:
         raise DataError(
             f"Expected {file} byte by byte as it was made, without so much as a line end "
-            "added: sha256sum of this file is not the digest of the task."
+            "or a byte order mark added: sha256sum of this file is not the digest of the "
+            "task."
         )
     return task
 

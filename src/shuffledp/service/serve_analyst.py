@@ -13,9 +13,11 @@ from shuffledp.service.analyst.hosted import AnalystHost, with_evidence
 from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.calls import service_url
+from shuffledp.service.certificates import trusted_certificates
 from shuffledp.service.run import hosted_tasks, store_at
 from shuffledp.service.secrets import ANALYST_FILE, AnalystSecrets, make_folder
 from shuffledp.service.wire.parties import Role
+from shuffledp.service.wire.plan import prove_plan_rule
 from shuffledp.service.wire.task import Task
 
 
@@ -27,6 +29,7 @@ def analyst_app(
     open_shards: OpenShards = open_on_all_cores,
     keep_batches: Path | None = None,
     audits: Sequence[EvidenceFile] = (),
+    ca: Path | None = None,
 ) -> Starlette:
     """Returns the service, not started yet.
 
@@ -37,6 +40,7 @@ def analyst_app(
         open_shards: How the messages of a batch are opened and counted.
         keep_batches: Where published batches are kept, sealed; None to delete them.
         audits: Evidence to show, each about one of the tasks.
+        ca: As in `trusted_certificates`.
 
     Raises:
         DataError: If a file is missing or damaged, there are the other service's keys, or
@@ -50,11 +54,16 @@ def analyst_app(
         # What cannot be kept later would keep a result from being published.
         make_folder(keep_batches)
     store = store_at(database, sqlite=SqliteAnalystStore)
-    return create_analyst(tasks, store, shuffler_url=url, open_shards=open_shards)
+    # A file that cannot be read shows now, rather than when somebody looks.
+    trusted_certificates(ca)
+    return create_analyst(
+        tasks, store, shuffler_url=url, open_shards=open_shards, ca=ca
+    )
 
 
 def _load(folder: Path, *, kept: Path | None) -> tuple[Task, AnalystHost]:
     task = load_agreed(folder)
+    prove_plan_rule(task)
     check_alone(folder, Role.ANALYST)
     secrets = AnalystSecrets.load(folder / ANALYST_FILE)
     return task, AnalystHost(task, secrets, load_former(folder, task), kept)

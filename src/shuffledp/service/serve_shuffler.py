@@ -17,11 +17,17 @@ from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.wire.parties import Role
+from shuffledp.service.wire.plan import prove_plan_rule
 from shuffledp.service.wire.task import Task
 
 
 def shuffler_app(
-    folders: Sequence[Path], database: str, *, analyst: str, close_at: int | None
+    folders: Sequence[Path],
+    database: str,
+    *,
+    analyst: str,
+    close_at: int | None,
+    ca: Path | None = None,
 ) -> Starlette:
     """Returns the service, not started yet.
 
@@ -30,12 +36,13 @@ def shuffler_app(
         database: As in `store_at`.
         analyst: Her URL.
         close_at: How many people close a step by themselves; None for the operator alone.
+        ca: As in `trusted_certificates`.
 
     Raises:
         DataError: If a file is missing or damaged, or there are the other service's keys.
         InvalidInputError: If keys belong to another task, or an address is none.
     """
-    client = AnalystClient(service_url(analyst))
+    client = AnalystClient(service_url(analyst), ca=ca)
     tasks = hosted_tasks(folders, _load)
     store = store_at(database, sqlite=_in_file, postgres=_on_server)
     return create_shuffler(tasks, store, analyst=client, close_at=close_at)
@@ -56,6 +63,7 @@ def check_shared(database: str) -> None:
 
 def _load(folder: Path) -> tuple[Task, ShufflerHost]:
     task = load_agreed(folder)
+    prove_plan_rule(task)
     check_alone(folder, Role.SHUFFLER)
     secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
     rosters, former = rosters_in(folder, task), load_former(folder, task)

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
-from shuffledp.randomness import Rng
+from shuffledp.randomness import Rng, stream_of
 from shuffledp.service.calls import Refused, ask
 from shuffledp.service.encode import seal_reports
+from shuffledp.service.permanent_randomness import PermanentRandomness
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.inclusion import keep_receipt
 from shuffledp.service.wire.receipt import Receipt, messages_digest
@@ -73,7 +74,7 @@ class Sender:
         client: httpx.AsyncClient,
         url: str,
         reports_per_upload: int,
-        rng: Rng,
+        rng: Rng | PermanentRandomness,
         dummy: bool,
         progress: Callable[[int, int], None],
         keep: Callable[[bytes], object],
@@ -90,13 +91,18 @@ class Sender:
         """Uploads one report for each person, in a step that is open.
 
         Raises:
-            Refusal: If the shuffler refuses, or its answers are not the task's shuffler's.
+            Refusal: If the shuffler refuses, or its answers are not the task's shuffler's;
+                or as `PermanentRandomness.streams`.
+            InvalidInputError: As it.
             UnreachableError: If it does not answer.
         """
         self.accepted = 0
         count = len(people.tokens)
         size = min(self._largest, max_reports(step))
         places = asyncio.Semaphore(_AT_A_TIME)
+        rng = self._rng
+        if isinstance(rng, PermanentRandomness):
+            rng = rng.streams(step, people.values, people.choices)
         many = count * step.messages_per_report > _MANY_MESSAGES
         pool = _processes() if many else None
         try:
@@ -105,7 +111,7 @@ class Sender:
                     # Before randomizing, so that only a few uploads are in memory.
                     await places.acquire()
                     part = slice(start, start + size)
-                    body = self._sealed(pool, people, step, part)
+                    body = self._sealed(pool, people, step, part, rng)
                     upload = self._upload(body, step, len(people.tokens[part]))
                     group.create_task(upload).add_done_callback(
                         lambda _: places.release()
@@ -118,11 +124,17 @@ class Sender:
                 pool.shutdown(cancel_futures=True)
 
     def _sealed(
-        self, pool: Executor | None, people: SimulatedPeople, step: Step, part: slice
+        self,
+        pool: Executor | None,
+        people: SimulatedPeople,
+        step: Step,
+        part: slice,
+        rng: Rng,
     ) -> "asyncio.Future[bytes]":
         """Returns an upload, which some process or thread is making."""
         choices, tokens = people.choices[part], people.tokens[part]
-        messages = step.run.randomize(people.values[part], choices, rng=self._rng)
+        own = stream_of(rng, part)
+        messages = step.run.randomize(people.values[part], choices, rng=own)
         loop = asyncio.get_running_loop()
         return loop.run_in_executor(
             pool, _upload_of, step, messages, choices, tokens, self._dummy
@@ -161,8 +173,9 @@ class Sender:
         stated = (receipt.task, receipt.epoch, receipt.stage, receipt.messages)
         digest = messages_digest(hashes)
         sent = (step.task.digest, step.epoch, int(step.stage), digest)
+        plan = None if step.plan is None else step.plan_digest
         whole = receipt.accepted + len(receipt.refused) == count
-        if stated != sent or not whole:
+        if stated != sent or receipt.plan != plan or not whole:
             raise Refusal(Reason.SIGNATURE_FORGED, "Expected a receipt of this upload.")
         # Sent before without being heard, all of it may be refused: nothing is confirmed.
         if receipt.accepted:

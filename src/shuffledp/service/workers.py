@@ -1,7 +1,9 @@
 """Several processes of one service behind one port, and their parent.
 
 The parent listens, and every worker serves on its socket: whoever is idle takes the next
-connection. One that dies is started again. The parent itself serves nobody.
+connection. One that dies is started again; one that gives no sign of life for ten seconds
+is killed, which gives its locks in the database back, and started again. The parent itself
+serves nobody.
 """
 
 import logging
@@ -21,6 +23,7 @@ from types import FrameType
 from shuffledp.errors import DataError, ShuffledpError
 from shuffledp.extras import require
 from shuffledp.service.events import LogFormat, logged
+from shuffledp.service.heartbeat import notify_alive, notify_ready
 from shuffledp.service.run import listen, serve_on, url_of
 
 require("starlette", extra="service", what="A service")
@@ -31,6 +34,13 @@ _LAST_SECONDS = 10.0
 _POLL_SECONDS = 0.2
 # One that cannot start is not started as fast as the machine can.
 _PAUSE_SECONDS = 1.0
+# Without a sign of life: of one that gave some, and of one that is being started.
+_SILENT_SECONDS, _START_SECONDS = 10.0, 120.0
+# A parent that stood still itself, as machines do that sleep, has not heard anybody.
+_LONGEST_LOOK = 1.0
+
+# More than a pipe holds.
+_ALL = 1 << 20
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _CONTEXT = multiprocessing.get_context("spawn")
@@ -98,13 +108,17 @@ class _Worker:
 
     def start(self) -> None:
         self.pipe, there = _CONTEXT.Pipe()
+        self._beats, beats = _CONTEXT.Pipe(duplex=False)
+        os.set_blocking(self._beats.fileno(), False)
+        self._silent, self._patience = 0.0, _START_SECONDS
         self.begun = time.monotonic()
         self.process: SpawnProcess = _CONTEXT.Process(
-            target=_work, args=(self._setup, there)
+            target=_work, args=(self._setup, there, beats)
         )
         self.process.start()
         # What the worker holds is closed when it ends.
         there.close()
+        beats.close()
 
     @property
     def is_due(self) -> bool:
@@ -120,8 +134,26 @@ class _Worker:
                 said.append(self.pipe.recv())
         return tuple(said)
 
+    def kill_if_silent(self, looked: float) -> bool:
+        """Kills it after `_SILENT_SECONDS` without a sign of life; tells whether it did.
+
+        Args:
+            looked: Seconds since the parent asked last.
+        """
+        with suppress(BlockingIOError):
+            if os.read(self._beats.fileno(), _ALL):
+                self._silent, self._patience = 0.0, _SILENT_SECONDS
+                return False
+        self._silent += min(looked, _LONGEST_LOOK)
+        if self._silent < self._patience or self.process.exitcode is not None:
+            return False
+        self.process.kill()
+        self._silent = 0.0
+        return True
+
     def close(self) -> None:
         self.pipe.close()
+        self._beats.close()
         self.process.close()
 
 
@@ -153,10 +185,16 @@ class _Parent:
         return not self._stops
 
     def watch(self) -> None:
-        """Starts again whoever ends."""
+        """Starts again every worker that ends, and kills those that stand still."""
+        notify_ready()
+        looked = time.monotonic()
         while not self._stops:
             wait([one.process.sentinel for one in self._workers], _POLL_SECONDS)
+            notify_alive()
+            before, looked = looked, time.monotonic()
             for worker in self._workers:
+                if worker.kill_if_silent(looked - before):
+                    _log.error("A worker gives no sign of life: it is killed.")
                 for said in filter(None, worker.heard()):
                     _log.error("%s", said)
                 if worker.is_due and not self._stops:
@@ -180,9 +218,15 @@ class _Parent:
             worker.close()
 
 
-def _work(setup: _Setup, pipe: Connection) -> None:
+def _work(setup: _Setup, pipe: Connection, beats: Connection) -> None:
     # Whoever presses Ctrl-C means the parent, which lets this one end in its own time.
     os.setpgid(0, 0)
+    os.set_blocking(beats.fileno(), False)
+
+    def beat() -> None:
+        # The pipe is full if the parent stands still, and broken once it is gone.
+        with suppress(OSError):
+            os.write(beats.fileno(), b".")
 
     def end_with_parent() -> None:
         with suppress(EOFError, OSError):
@@ -196,6 +240,7 @@ def _work(setup: _Setup, pipe: Connection) -> None:
                 setup.build(),
                 setup.listening,
                 started=lambda: pipe.send(None),
+                alive=beat,
                 metrics_port=setup.metrics_port,
             )
         except ShuffledpError as error:

@@ -1,15 +1,17 @@
 """What the analyst answers to whoever asks: where a task stands, and what it told."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import DataError
 from shuffledp.extras import require
+from shuffledp.service.analyst.encoded_pages import EncodedPages
 from shuffledp.service.analyst.evidence_shown import evidence_part
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.ledger import ledger_of, replacements
 from shuffledp.service.analyst.pages import Pages
-from shuffledp.service.analyst.progress import ask_shuffler
+from shuffledp.service.analyst.progress import Progress, ShufflerProgress
 from shuffledp.service.analyst.store import AnalystStore, EpochRecord
 from shuffledp.service.collection.analyst_state import AnalystState
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -35,10 +37,17 @@ class Answers:
         tasks: Mapping[str, AnalystHost],
         store: AnalystStore,
         shuffler_url: str | None,
+        ca: Path | None,
     ) -> None:
         self._tasks, self._store = tasks, store
-        self._shuffler_url = shuffler_url
-        self._pages = Pages()
+        self._shuffler_named = shuffler_url is not None
+        self._shuffler = ShufflerProgress(shuffler_url, ca)
+        self._pages, self._encoded = Pages(), EncodedPages()
+        self._style = self._pages.style.encode()
+
+    async def close(self) -> None:
+        """Asks the shuffler nothing more."""
+        await self._shuffler.close()
 
     def hosted(self, request: Request) -> AnalystHost:
         """Returns the task that a path names.
@@ -138,45 +147,37 @@ class Answers:
 
     async def show_tasks(self, _request: Request) -> Response:
         """Shows all tasks."""
-        tasks = [hosted.task for hosted in self._tasks.values()]
-        found = [(await self._read(task))[0] for task in tasks]
-        return HTMLResponse(self._pages.tasks(found))
+
+        async def render() -> str:
+            tasks = [hosted.task for hosted in self._tasks.values()]
+            return self._pages.tasks([(await self._read(task))[0] for task in tasks])
+
+        return await self._page("tasks", (), render)
 
     async def show_task(self, request: Request) -> Response:
         """Shows one task, and its last epoch or the one that is asked for."""
         hosted, epoch = self.hosted(request), request.path_params.get("epoch")
-        task = hosted.task
-        state, records = await self._read(task)
-        last = records[-1] if records else None
-        shown = last if epoch is None else _over(records, epoch)
-        formers = await run_in_threadpool(self._store.formers, task)
-        progress = await ask_shuffler(self._shuffler_url, task)
-        audit = await run_in_threadpool(
-            evidence_part,
-            hosted.evidence,
-            task,
-            published=_published(records),
-            epoch=None if shown is None else shown.epoch,
-        )
-        page = await run_in_threadpool(
-            self._pages.task,
-            state,
-            records,
-            shown,
-            progress,
-            shuffler_named=self._shuffler_url is not None,
-            formers=formers,
-            audit=audit,
-        )
-        return HTMLResponse(page)
+        progress = await self._shuffler.ask(hosted.task)
+        audit: bytes | None = None
+        if hosted.evidence is not None:
+            audit = await run_in_threadpool(hosted.evidence.digest)
+
+        async def render() -> str:
+            return await self._task_page(hosted, epoch, progress)
+
+        name = ("dashboard", hosted.task.identity, epoch)
+        return await self._page(name, (progress, audit), render)
 
     async def show_result(self, request: Request) -> Response:
         """Shows one epoch that is over, to whoever has its address."""
         task, epoch = self.hosted(request).task, request.path_params["epoch"]
-        _, records = await self._read(task)
-        record = _over(records, epoch)
-        page = await run_in_threadpool(self._pages.result, task, records, record)
-        return HTMLResponse(page)
+
+        async def render() -> str:
+            _, records = await self._read(task)
+            record = _over(records, epoch)
+            return await run_in_threadpool(self._pages.result, task, records, record)
+
+        return await self._page(("result", task.identity, epoch), (), render)
 
     async def get_picture(self, request: Request) -> Response:
         """Returns the picture of what was published of an epoch, as a file to keep."""
@@ -188,7 +189,40 @@ class Answers:
 
     async def show_style(self, _request: Request) -> Response:
         """Returns the style sheet."""
-        return Response(self._pages.style, media_type="text/css")
+        return Response(self._style, media_type="text/css")
+
+    async def _page(
+        self, name: Hashable, inputs: Hashable, render: Callable[[], Awaitable[str]]
+    ) -> Response:
+        """Returns a page that depends on the store, and on these inputs besides."""
+        inputs = (self._store.version, inputs)
+        return HTMLResponse(await self._encoded.get(name, inputs, render))
+
+    async def _task_page(
+        self, hosted: AnalystHost, epoch: int | None, progress: Progress | None
+    ) -> str:
+        task = hosted.task
+        state, records = await self._read(task)
+        last = records[-1] if records else None
+        shown = last if epoch is None else _over(records, epoch)
+        formers = await run_in_threadpool(self._store.formers, task)
+        audit = await run_in_threadpool(
+            evidence_part,
+            hosted.evidence,
+            task,
+            published=_published(records),
+            epoch=None if shown is None else shown.epoch,
+        )
+        return await run_in_threadpool(
+            self._pages.task,
+            state,
+            records,
+            shown,
+            progress,
+            shuffler_named=self._shuffler_named,
+            formers=formers,
+            audit=audit,
+        )
 
     async def _published(self, request: Request) -> tuple[Task, dict[str, Any]]:
         task, epoch = self.hosted(request).task, request.path_params["epoch"]

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from hmac import compare_digest
 from http import HTTPStatus
+from pathlib import Path
 
 from shuffledp.extras import require
 from shuffledp.service.analyst.answers import Answers
@@ -49,6 +50,7 @@ def create_analyst(
     shuffler_url: str | None,
     open_shards: OpenShards = open_on_all_cores,
     reached: Callable[[str], None] = nothing,
+    ca: Path | None = None,
 ) -> Starlette:
     """Returns the service.
 
@@ -58,8 +60,9 @@ def create_analyst(
         shuffler_url: Where the dashboard asks how far a collection is; None for nowhere.
         open_shards: How the messages of a batch are opened and counted.
         reached: Is told the name of every durable boundary.
+        ca: As in `trusted_certificates`.
     """
-    answers = Answers(tasks, store, shuffler_url)
+    answers = Answers(tasks, store, shuffler_url, ca)
     analyst = _Analyst(tasks, store, answers, open_shards, reached)
     one = "/tasks/{identity}"
     app = Starlette(
@@ -93,6 +96,7 @@ def create_analyst(
         lifespan=analyst.live,
     )
     app.state.readiness, app.state.standings = analyst.readiness, analyst.standings
+    app.state.answer_plain = lambda _request: None
     return app
 
 
@@ -138,6 +142,7 @@ class _Analyst:
         finally:
             self.readiness.reason = STOPPING
             looking.cancel()
+            await self._answers.close()
             await run_in_threadpool(self._worker.stop)
             self._store.close()
 

@@ -39,12 +39,23 @@ class EvidenceFile:
     path: Path
     auditor: str
 
+    def digest(self) -> bytes | None:
+        """Returns the SHA-256 of what is there now; None if it cannot be read."""
+        try:
+            return sha256(self._content())
+        except DataError:
+            return None
+
     def read(self) -> tuple[Evidence, str]:
         """Returns what it says now, and its SHA-256 in hexadecimal digits.
 
         Raises:
             DataError: If it cannot be read, is too large, or is no evidence.
         """
+        content = self._content()
+        return Evidence.from_json(content), sha256(content).hex()
+
+    def _content(self) -> bytes:
         try:
             with self.path.open("rb") as file:
                 content = file.read(MAX_BYTES + 1)
@@ -52,7 +63,7 @@ class EvidenceFile:
             raise DataError(f"Could not read {self.path}: {error.strerror}.") from error
         if len(content) > MAX_BYTES:
             raise DataError(f"Expected at most {MAX_BYTES:,} bytes of evidence.")
-        return Evidence.from_json(content), sha256(content).hex()
+        return content
 
     def about(self, task: Task, *, published: Collection[int]) -> tuple[Evidence, str]:
         """Returns the same, if it is about this very task.

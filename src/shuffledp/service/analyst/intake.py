@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 
 from shuffledp.extras import require
 from shuffledp.service.analyst.sealed_batch import SealedBatch
+from shuffledp.service.body_room import Body, BodyRoom
 from shuffledp.service.connections import prove
 from shuffledp.service.metrics import STORAGE_ERRORS
 from shuffledp.service.pace import Paced
@@ -32,41 +33,41 @@ from starlette.requests import ClientDisconnect, Request  # noqa: E402
 # A batch may come across the world, and its shuffler's disk may be busy.
 _GRACE_SECONDS = 20.0
 _BYTES_PER_SECOND = 32 * 2**10
-# Of manifests whose signature was not checked yet.
-_MAX_HELD = 8 * MAX_HEADER
+# Of large manifests whose signature was not checked yet.
+_MAX_LARGE = 8 * MAX_HEADER
 
 
 class Manifests:
-    """Reads manifests, and knows how many bytes of strangers are held at the moment."""
+    """Reads manifests, and knows how much memory those of strangers have."""
 
     def __init__(self) -> None:
-        self._held = 0
+        self._room = BodyRoom(_MAX_LARGE)
 
     async def read(self, request: Request, task: Task) -> tuple[bytes, BatchHeader]:
         """Returns a manifest, and what it says, once its signature was checked.
 
         Raises:
-            Refusal: If it is none, was not signed by the task's shuffler, or too many
-                others are on their way.
+            Refusal: If it is none, was not signed by the task's shuffler, or was dropped
+                for a newer one.
         """
-        content = bytearray()
-        try:
+        body, size, begin = Body(self._room), BEGIN_SIZE, b""
+        async with body.arrival():
             async for part in _paced(request):
-                content += part
-                self._held += len(part)
-                if self._held > _MAX_HELD:
-                    raise Refusal(Reason.STORAGE, "Expected fewer batches: try later.")
-                size = BEGIN_SIZE
-                if len(content) >= BEGIN_SIZE:
-                    size = manifest_size(bytes(content[:BEGIN_SIZE]))
-                if len(content) > size:
+                body.add(part)
+                if len(begin) < BEGIN_SIZE:
+                    begin += part[: BEGIN_SIZE - len(begin)]
+                    if len(begin) == BEGIN_SIZE:
+                        size = manifest_size(begin)
+                if body.size > size:
                     raise Refusal(Reason.WRONG_SIZE, "Expected a manifest alone.")
+        try:
+            content = body.content()
             # Of a large batch it takes seconds, in which others are served.
-            header = await asyncio.to_thread(read_manifest, bytes(content), task)
+            header = await asyncio.to_thread(read_manifest, content, task)
         finally:
-            self._held -= len(content)
+            body.release()
         prove(request.scope)
-        return bytes(content), header
+        return content, header
 
 
 async def save_shard(request: Request, batch: SealedBatch, place: int) -> None:

@@ -92,7 +92,11 @@ class Pages:
             audit: What an auditor handed over, from `evidence_part`; None if nobody did.
         """
         task = state.task
-        collecting = progress is not None and progress.phase in ("open", "closed")
+        collecting = progress is not None and progress.phase in (
+            "open",
+            "waiting",
+            "closed",
+        )
         return self._render(
             "task.html.j2",
             task=task,

@@ -1,14 +1,16 @@
 """How far a collection is, asked from the shuffler's public page; or that it is silent."""
 
-import ssl
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from shuffledp.errors import DataError
 from shuffledp.extras import require
+from shuffledp.service.certificates import service_client
 from shuffledp.service.collection.shuffler_state import ShufflerPhase
+from shuffledp.service.looks import Looks
 from shuffledp.service.wire.canonical import read_object
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
@@ -29,9 +31,10 @@ class Progress:
     Attributes:
         epoch: From 1.
         stage: "choice" or "answer".
-        phase: "open", "closed", "delivered" or "skipped".
+        phase: "open", "waiting", "closed", "delivered" or "skipped".
         people: Accepted reports with each choice; in all, if choices are not named.
-        refused: (what is wrong with them, how many) of reports it did not accept.
+        refused: (what is wrong with them, how many) of reports it did not accept, in all
+            epochs and steps since the task began.
         batch_refused: Why the analyst refused the closed batch; None if she did not.
     """
 
@@ -43,33 +46,67 @@ class Progress:
     batch_refused: str | None = None
 
 
-async def ask_shuffler(url: str | None, task: Task) -> Progress | None:
-    """Returns what the shuffler says; None if it says nothing, late or nonsense."""
-    if url is None:
-        return None
-    address = f"{url.rstrip('/')}/tasks/{quote(task.identity)}"
-    content = bytearray()
-    try:
-        async with (
-            httpx.AsyncClient(
-                timeout=SECONDS, trust_env=False, verify=_certificates()
-            ) as client,
-            client.stream("GET", address) as answer,
-        ):
-            answer.raise_for_status()
-            async for part in answer.aiter_bytes():
-                content += part
-                if len(content) > MAX_ANSWER:
-                    return None
-        return read_progress(read_object(bytes(content), "progress"), task)
-    except (httpx.HTTPError, httpx.InvalidURL, Refusal, DataError):
-        return None
+class ShufflerProgress:
+    """Asks the shuffler whenever somebody looks, once for all who look at a time.
 
+    To ask costs more than all else of a page: a few milliseconds of the processor.
 
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Whom to believe. Reading that takes 17 ms, longer than all else that a page needs."""
-    return httpx.create_ssl_context(trust_env=False)
+    Args:
+        url: Where it is; None for nowhere.
+        ca: As in `trusted_certificates`.
+    """
+
+    def __init__(self, url: str | None, ca: Path | None) -> None:
+        self._url, self._ca = url, ca
+        self._client: httpx.AsyncClient | None = None
+        # By task: the last answer, and what it says; what is known now; who asks.
+        self._read: dict[bytes, tuple[bytes, Progress]] = {}
+        self._known: dict[bytes, Progress | None] = {}
+        self._looks: dict[bytes, Looks] = {}
+
+    async def ask(self, task: Task) -> Progress | None:
+        """Returns what the shuffler says from now on; None if nothing, late or nonsense."""
+        if self._url is None:
+            return None
+        looks = self._looks.get(task.digest)
+        if looks is None:
+            looks = self._looks[task.digest] = Looks(partial(self._look, task))
+        await looks.share()
+        return self._known[task.digest]
+
+    async def close(self) -> None:
+        """Ends all connections."""
+        for looks in self._looks.values():
+            await looks.stop()
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    async def _look(self, task: Task) -> None:
+        self._known[task.digest] = await self._ask(task, self._url or "")
+
+    async def _ask(self, task: Task, url: str) -> Progress | None:
+        address = f"{url.rstrip('/')}/tasks/{quote(task.identity)}"
+        content = bytearray()
+        try:
+            if self._client is None:
+                self._client = service_client(SECONDS, ca=self._ca)
+            async with self._client.stream("GET", address) as answer:
+                answer.raise_for_status()
+                async for part in answer.aiter_bytes():
+                    content += part
+                    if len(content) > MAX_ANSWER:
+                        return None
+            return self._read_once(bytes(content), task)
+        except (httpx.HTTPError, httpx.InvalidURL, Refusal, DataError):
+            return None
+
+    def _read_once(self, content: bytes, task: Task) -> Progress:
+        known = self._read.get(task.digest)
+        if known is None or known[0] != content:
+            progress = read_progress(read_object(content, "progress"), task)
+            known = self._read[task.digest] = content, progress
+        return known[1]
 
 
 def read_progress(value: dict[str, Any], task: Task) -> Progress:

@@ -13,7 +13,7 @@ from shuffledp.service.collection.analyst_state import AnalystState
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.task import Task
-from shuffledp.statistics.survey import Estimate
+from shuffledp.statistics.stage_runs import Estimate
 from shuffledp.tally import Tally
 
 CONFIDENCE = 0.95

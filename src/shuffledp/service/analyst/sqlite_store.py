@@ -7,8 +7,8 @@ it is deleted.
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from shuffledp.errors import DataError
@@ -24,11 +24,12 @@ from shuffledp.service.analyst.store import (
     write_state,
 )
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
-from shuffledp.service.database import Layout, OwnFile, the_kept
+from shuffledp.service.database import Layout, OwnFile, the_kept, write_probe
 from shuffledp.service.metrics import STORAGE_ERRORS
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
+from shuffledp.service.wire.task_reading import read_task
 
 _LAYOUT = Layout(
     "analyst",
@@ -56,6 +57,7 @@ class SqliteAnalystStore:
         self.path = path
         self._folder = BatchFolder(path.with_name(f"{path.name}.batches"))
         self._lock = threading.Lock()
+        self.version = 0
         self._file: OwnFile | None = None
 
     def open(self, tasks: Iterable[Task], formers: Iterable[Task] = ()) -> list[Task]:
@@ -88,9 +90,9 @@ class SqliteAnalystStore:
     def check(self) -> None:
         """Raises Refusal unless it can be used now."""
         try:
-            with self._lock, self._transaction():
-                pass
-        except sqlite3.Error as error:
+            with self._lock, self._transaction() as database:
+                write_probe(database, self.path)
+        except (OSError, sqlite3.Error) as error:
             raise Refusal(Reason.STORAGE, "Expected a usable database.") from error
 
     def check_room(self) -> None:
@@ -212,27 +214,20 @@ class SqliteAnalystStore:
                 "SELECT value, after FROM formers WHERE task = ? ORDER BY place",
                 (task.identity,),
             ).fetchall()
-        return [Former(Task.from_json(value), after) for value, after in rows]
+        return [Former(read_task(value), after) for value, after in rows]
+
+    @property
+    def _open_file(self) -> OwnFile:
+        if self._file is None:
+            raise DataError("Expected the database to be open.")
+        return self._file
 
     @property
     def _open_database(self) -> sqlite3.Connection:
-        if self._file is None:
-            raise DataError("Expected the database to be open.")
-        return self._file.connection
+        return self._open_file.connection
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        database = self._open_database
-        database.execute("BEGIN IMMEDIATE")
-        try:
-            yield database
-            database.execute("COMMIT")
-        except BaseException:
-            # A full disk may have ended the transaction already; one that stayed open
-            # would show as kept what is not on the disk.
-            if database.in_transaction:
-                database.execute("ROLLBACK")
-            raise
+    def _transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._open_file.transaction()
 
     def _begins(self, task: Task, former: Task | None) -> bool:
         """Begins a task that is new; tells whether it took the place of another one."""
@@ -275,12 +270,14 @@ class SqliteAnalystStore:
         return read_state(row[0], task)
 
     def _write_state(self, state: AnalystState) -> None:
+        self.version += 1
         self._open_database.execute(
             "INSERT OR REPLACE INTO states VALUES (?, ?, ?)",
             (state.task.identity, state.task.digest, write_state(state)),
         )
 
     def _write_record(self, task: Task, record: EpochRecord) -> None:
+        self.version += 1
         self._open_database.execute(
             "INSERT INTO epochs VALUES (?, ?, ?)",
             (task.identity, record.epoch, write_record(record)),

@@ -88,6 +88,13 @@ class Former:
 class AnalystStore(Protocol):
     """Keeps everything, durably: what a method wrote is there after a power cut."""
 
+    @property
+    def version(self) -> int:
+        """Another number once a state or an epoch was written: what was read is old then.
+
+        Whoever keeps what is read asks for the number first.
+        """
+
     def open(self, tasks: Iterable[Task], formers: Iterable[Task] = ()) -> list[Task]:
         """Begins tasks that are new, and deletes what nobody needs any more.
 

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable
 
 from shuffledp.errors import CertificationError, InvalidInputError
-from shuffledp.identity import Identity
 from shuffledp.service.analyst.hosted import AnalystHost, nothing
 from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
 from shuffledp.service.analyst.results import result_of
@@ -17,11 +16,12 @@ from shuffledp.service.analyst.store import AnalystStore, EpochRecord
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.collection.certificate import Verdict, judge
 from shuffledp.service.collection.counting import Counting
+from shuffledp.service.collection.planning import answers_needed, best_plan
 from shuffledp.service.collection.shortfall import shortfalls
 from shuffledp.service.events import Event, say
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.inclusion import RESULT, list_messages
-from shuffledp.service.wire.plan import Acknowledgement, read_plan
+from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan, check_plan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import signed
 from shuffledp.service.wire.step import Step
@@ -69,8 +69,16 @@ class Work:
         counting = self._open(state, batch)
         try:
             chosen = counting.of(people)
-            found = state.step.choosing.plan(chosen)
-            plan = read_plan(found.record, self._task)
+            plan = best_plan(self._task, chosen)
+            published = PublishedPlan.sign(
+                self._task,
+                state.epoch,
+                plan,
+                minimum=answers_needed(self._task, chosen),
+                counts=tuple(chosen.counts.ravel().tolist()),
+                signing_key=self._hosted.secrets.signing_key,
+            )
+            check_plan(plan, published.minimum, self._task)
         except (CertificationError, InvalidInputError, Refusal) as error:
             self._withhold(state, people, (_said("No plan can be made", error),))
             return
@@ -80,7 +88,7 @@ class Work:
         if verdict.failures:
             self._withhold(state, people, verdict.failures, verdict)
             return
-        acknowledged = acknowledge(self._hosted, state.batch_id or b"", plan)
+        acknowledged = acknowledge(self._hosted, state.batch_id or b"", published)
         self._reached("before plan")
         self._store.planned(state.publish_plan(plan, chosen), acknowledged)
         say(Event.PLANNED, state)
@@ -182,7 +190,7 @@ class Work:
 
 
 def acknowledge(
-    hosted: AnalystHost, batch_id: bytes, plan: Identity | None = None
+    hosted: AnalystHost, batch_id: bytes, plan: PublishedPlan | None = None
 ) -> bytes:
     """Returns the signed document that tells the shuffler to forget a batch."""
     document = Acknowledgement(hosted.task.digest, batch_id, plan)

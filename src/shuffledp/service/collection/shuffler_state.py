@@ -2,21 +2,27 @@
 
     OPEN --enroll--> OPEN (reports may come in)
          --until---> OPEN (the step has a deadline)
+         --wait----> WAITING (it passed, and people are missing) --until--> OPEN
          --close--> CLOSED --deliver--> OPEN (answers follow choices)
                                    or   DELIVERED --next_epoch--> OPEN
-                     --abandon--> OPEN (the same step, and nobody reported yet)
-                             or   SKIPPED (she has another batch of this step)
+                     --skip----> SKIPPED (the analyst refused the batch)
          --skip----> SKIPPED --next_epoch--> OPEN
-         --resume--> OPEN (a later epoch, as this party's database was lost)
 
-    OPEN before anybody reported, DELIVERED, SKIPPED --succeed--> the same, with other keys
+`continuation` has what interrupts this: a lost database, and keys that are replaced.
 
-A batch is dropped only once the analyst has refused it: one that she may have is handed
-over until she signs for it, or she would count what is said to be dropped.
+A batch is dropped only once the analyst has refused it: one that the analyst may have is
+handed over until it is signed for, or what is said to be dropped would be counted.
+
+A deadline ends the intake of a step, and drops nothing: a clock may be wrong. If people are
+missing then, the operator decides: the step gets another deadline, or the epoch is skipped.
 
 An epoch that is skipped ends with everything dropped that was collected in it. Every batch
-says after which epoch the analyst signed for all there was: she accepts skipped epochs, and
-no gap in what she remembers of others.
+says after which epoch the analyst signed for all there was: skipped epochs are accepted
+there, and no gap in what is remembered of others.
+
+An epoch in which a batch was closed counts against the epochs that the task pays for,
+whether the analyst says that the batch was refused or not: it was sent. After as many no
+further epoch begins. The analyst's ledger is not asked: it could forget what it holds.
 
 Nothing here reads a clock, a socket or a disk; whoever keeps the state writes it down
 together with what it allows.
@@ -26,22 +32,25 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from shuffledp.identity import Identity
 from shuffledp.service.collection.shortfall import Shortfall, shortfalls
-from shuffledp.service.wire.plan import Acknowledgement
+from shuffledp.service.wire.plan import (
+    Acknowledgement,
+    PublishedPlan,
+    check_plan,
+)
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import Header
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.step import MAX_EPOCH, Step
-from shuffledp.service.wire.succession import check_succession
 from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import EpochStage
 
 
 class ShufflerPhase(StrEnum):
-    """What the shuffler is doing."""
+    """The shuffler's part of an epoch that is under way."""
 
     OPEN = "open"
+    WAITING = "waiting"
     CLOSED = "closed"
     DELIVERED = "delivered"
     SKIPPED = "skipped"
@@ -60,28 +69,41 @@ class ShufflerState:
         batch_id: Of the batch that is closed, 16 bytes; None while none is.
         enrolment: Whose reports may come in; None until it is known.
         after: The last epoch that was delivered before this one; 0 if none was.
-        deadline: When this step ends by itself, in seconds since 1970 UTC; None for never.
+        deadline: When the intake of this step ends by itself, in seconds since 1970 UTC;
+            None for never.
+        closed_epochs: In how many epochs a batch was closed, this one included.
     """
 
     task: Task
     epoch: int
     stage: EpochStage
     phase: ShufflerPhase = ShufflerPhase.OPEN
-    plan: Identity | None = None
+    plan: PublishedPlan | None = None
     batch_id: bytes | None = None
     enrolment: Enrolment | None = None
     after: int = 0
     deadline: int | None = None
+    closed_epochs: int = 0
 
     @classmethod
-    def begin(cls, task: Task, epoch: int = 1, *, after: int = 0) -> "ShufflerState":
+    def begin(
+        cls, task: Task, epoch: int = 1, *, after: int = 0, closed_epochs: int = 0
+    ) -> "ShufflerState":
         """Returns the state in which an epoch begins."""
-        return cls(task, epoch, task.stages[0], after=after)
+        return cls(
+            task, epoch, task.stages[0], after=after, closed_epochs=closed_epochs
+        )
 
     @cached_property
     def step(self) -> Step:
-        """What reports are for now."""
-        return Step(self.task, self.epoch, self.stage, self.plan)
+        """The step that reports are for now."""
+        plan = None if self.plan is None else self.plan.protocol
+        return Step(self.task, self.epoch, self.stage, plan)
+
+    @property
+    def is_collecting(self) -> bool:
+        """Whether the reports of a step are kept one by one: it is not closed yet."""
+        return self.phase in (ShufflerPhase.OPEN, ShufflerPhase.WAITING)
 
     def check_upload(self, header: Header) -> None:
         """Raises Refusal unless an upload with this header may come in now."""
@@ -123,15 +145,27 @@ class ShufflerState:
     def until(self, deadline: int) -> "ShufflerState":
         """Returns the state in which the open step has a deadline, instead of another.
 
+        A step that waits since a former one is open again.
+
         Args:
             deadline: In seconds since 1970 UTC.
+
+        Raises:
+            Refusal: If no step is open, or waits.
+        """
+        if not self.is_collecting:
+            raise Refusal(Reason.NOT_OPEN, "Expected an open step.")
+        return replace(self, phase=ShufflerPhase.OPEN, deadline=deadline)
+
+    def wait(self) -> "ShufflerState":
+        """Returns the state in which nothing more comes in, and nothing is dropped.
 
         Raises:
             Refusal: If no step is open.
         """
         if self.phase is not ShufflerPhase.OPEN:
             raise Refusal(Reason.NOT_OPEN, "Expected an open step.")
-        return replace(self, deadline=deadline)
+        return replace(self, phase=ShufflerPhase.WAITING)
 
     def overdue(self, now: float) -> bool:
         """Tells whether an open step is past its deadline.
@@ -148,7 +182,8 @@ class ShufflerState:
         Args:
             people: Who reported so far, for each choice; in all, if they are not named.
         """
-        return shortfalls(self.task, people)
+        planned = 0 if self.plan is None else self.plan.minimum
+        return shortfalls(self.task, people, planned=planned)
 
     def close(self, people: tuple[int, ...], batch_id: bytes) -> "ShufflerState":
         """Returns the state in which the batch is fixed.
@@ -156,12 +191,19 @@ class ShufflerState:
         Raises:
             Refusal: If a level has fewer people than promised.
         """
-        if self.phase is not ShufflerPhase.OPEN:
+        if not self.is_collecting:
             raise Refusal(Reason.NOT_OPEN, "Expected an open step.")
         missing = self.shortfalls(people)
         if missing:
             raise Refusal(Reason.TOO_FEW_PEOPLE, "; ".join(map(str, missing)) + ".")
-        return replace(self, phase=ShufflerPhase.CLOSED, batch_id=batch_id)
+        # An epoch of two steps counts once, with its first batch.
+        first = self.stage is self.task.stages[0]
+        return replace(
+            self,
+            phase=ShufflerPhase.CLOSED,
+            batch_id=batch_id,
+            closed_epochs=self.closed_epochs + first,
+        )
 
     def deliver(self, acknowledgement: Acknowledgement) -> "ShufflerState":
         """Returns the state in which the batch is gone.
@@ -169,7 +211,7 @@ class ShufflerState:
         Without a plan the epoch ends after its choices.
 
         Raises:
-            Refusal: If another batch is acknowledged.
+            Refusal: If another batch is acknowledged, or the plan breaks the task's rule.
         """
         stated = (acknowledgement.task, acknowledgement.batch_id)
         if self.phase is not ShufflerPhase.CLOSED or stated != (
@@ -181,42 +223,32 @@ class ShufflerState:
             )
         if self.stage is EpochStage.ANSWER or acknowledgement.plan is None:
             return replace(self, phase=ShufflerPhase.DELIVERED, batch_id=None)
+        plan = acknowledgement.plan
+        if (plan.task, plan.epoch) != (self.task.digest, self.epoch):
+            raise Refusal(
+                Reason.WRONG_EPOCH, f"Expected the plan of epoch {self.epoch}."
+            )
+        check_plan(plan.protocol, plan.minimum, self.task)
         return ShufflerState(
             self.task,
             self.epoch,
             EpochStage.ANSWER,
-            plan=acknowledgement.plan,
+            plan=plan,
             enrolment=self.enrolment,
             after=self.after,
+            closed_epochs=self.closed_epochs,
         )
-
-    def abandon(self, reason: Reason) -> "ShufflerState":
-        """Returns the state in which a batch that the analyst refused is gone for good.
-
-        If she has another batch of this step, the epoch is skipped; otherwise the same
-        step is open again, and the tokens of its epoch are good again.
-
-        Args:
-            reason: Why she refused it.
-
-        Raises:
-            Refusal: If no batch is closed.
-        """
-        if self.phase is not ShufflerPhase.CLOSED:
-            raise Refusal(Reason.NOT_OPEN, "Expected a closed batch.")
-        over = reason is Reason.ALREADY_DELIVERED
-        phase = ShufflerPhase.SKIPPED if over else ShufflerPhase.OPEN
-        # Who is asked again is given time again: a deadline that passed would skip her.
-        return replace(self, phase=phase, batch_id=None, deadline=None)
 
     def skip(self, *, refused: bool = False) -> "ShufflerState":
         """Returns the state in which an epoch is over that could not be finished.
+
+        One in which a batch was closed stays counted.
 
         Args:
             refused: Whether the analyst refused the batch that is closed, if one is.
 
         Raises:
-            Refusal: If it is over already, or a batch is closed that she may have.
+            Refusal: If it is over already, or a batch is closed that was not refused.
         """
         if self.phase in (ShufflerPhase.DELIVERED, ShufflerPhase.SKIPPED):
             raise Refusal(Reason.NOT_OPEN, "Expected an epoch that is under way.")
@@ -227,62 +259,11 @@ class ShufflerState:
             )
         return replace(self, phase=ShufflerPhase.SKIPPED, batch_id=None)
 
-    def resume(self, awaited: int, *, known: int) -> "ShufflerState":
-        """Returns the state in which an epoch begins after one that was interrupted.
-
-        A database that was lost forgot which tokens were used: no epoch that may have
-        been under way is collected again, and the one after them has tokens of its own.
-
-        Args:
-            awaited: The epoch that the analyst waits for; she has not heard of those that
-                were skipped after it.
-            known: The last epoch of which there is a roster; 0 if there is none.
-
-        Raises:
-            Refusal: If she is not ahead, or there is no later epoch.
-        """
-        if self.phase is not ShufflerPhase.OPEN or awaited <= self.epoch:
-            raise Refusal(
-                Reason.NOT_OPEN,
-                f"Expected the analyst to wait for a later epoch than {self.epoch}: "
-                "only then was a database lost.",
-            )
-        epoch = max(awaited, known) + 1
-        if epoch > self.task.last_epoch:
-            raise Refusal(Reason.NOT_OPEN, "Expected an epoch after this one.")
-        return ShufflerState.begin(self.task, epoch, after=awaited - 1)
-
-    def succeed(self, task: Task, people: tuple[int, ...]) -> "ShufflerState":
-        """Returns the state in which a task with other keys goes on where this stands.
-
-        Who was enrolled in an open epoch has to be enrolled again: with other keys
-        nobody's token is good any more.
-
-        Args:
-            task: Which succeeds this one.
-            people: Who reported in this step so far.
-
-        Raises:
-            Refusal: If it does not succeed this one, or something was collected that
-                nobody could open any more.
-        """
-        check_succession(task, self.task)
-        if self.phase in (ShufflerPhase.DELIVERED, ShufflerPhase.SKIPPED):
-            return replace(self, task=task, enrolment=None)
-        first = self.phase is ShufflerPhase.OPEN and self.stage is task.stages[0]
-        if not first or any(people):
-            raise Refusal(
-                Reason.NOT_OPEN,
-                "Expected keys to be replaced between epochs: go on with the former "
-                f"task until epoch {self.epoch} is delivered or skipped.",
-            )
-        return ShufflerState.begin(task, self.epoch, after=self.after)
-
     def next_epoch(self) -> "ShufflerState":
         """Returns the state in which the next epoch begins.
 
         Raises:
-            Refusal: If this one is not over.
+            Refusal: If this one is not over, or no other one is paid for.
         """
         delivered = self.phase is ShufflerPhase.DELIVERED
         over = delivered or self.phase is ShufflerPhase.SKIPPED
@@ -291,5 +272,17 @@ class ShufflerState:
                 Reason.NOT_OPEN,
                 "Expected this epoch to be delivered or skipped first.",
             )
+        self.check_paid(self.closed_epochs)
         after = self.epoch if delivered else self.after
-        return ShufflerState.begin(self.task, self.epoch + 1, after=after)
+        return ShufflerState.begin(
+            self.task, self.epoch + 1, after=after, closed_epochs=self.closed_epochs
+        )
+
+    def check_paid(self, closed_epochs: int) -> None:
+        """Raises Refusal if the task pays for no epoch after so many with a batch."""
+        if closed_epochs >= self.task.epochs:
+            raise Refusal(
+                Reason.ALLOWANCE_SPENT,
+                f"Expected fewer than {self.task.epochs} epochs with a batch, got "
+                f"{closed_epochs}: the allowance pays for no more.",
+            )

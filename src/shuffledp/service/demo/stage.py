@@ -26,13 +26,12 @@ from shuffledp.service.calls import UnreachableError
 from shuffledp.service.creation import create_task
 from shuffledp.service.enrolment import write_enrolment
 from shuffledp.service.secrets import TASK_FILE
-from shuffledp.service.wire.canonical import from_text, to_text
+from shuffledp.service.wire.invitation import Invitation
 from shuffledp.service.wire.notice import Notice
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.task import Task
-from shuffledp.service.wire.tokens import TOKEN_SIZE
 from shuffledp.statistics.frequency.survey import FrequencySurvey
 from shuffledp.types import Floats, Ints
 
@@ -106,10 +105,10 @@ def enrol(folder: Path, task: Task, *, epoch: int, count: int) -> list[bytes]:
     """Does what the enroller does for an epoch; returns the tokens to hand out."""
     own = folder / Role.ENROLLER.value
     tokens = own / f"tokens-{epoch}.txt"
-    roster = write_enrolment(own, task, epoch, count, tokens, to_text)
+    roster = write_enrolment(own, task, epoch, count, tokens)
     _hand(roster, folder / Role.SHUFFLER.value)
     lines = tokens.read_text().splitlines()
-    return [from_text(line, TOKEN_SIZE, "a token") for line in lines]
+    return [Invitation.read(line).token for line in lines]
 
 
 def _hand(file: Path, folder: Path) -> None:

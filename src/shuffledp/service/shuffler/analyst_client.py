@@ -3,12 +3,21 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
+from email.utils import mktime_tz, parsedate_tz
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import ShuffledpError
 from shuffledp.extras import require
+from shuffledp.service.certificates import (
+    service_client,
+    trusted_certificates,
+    untrusted_reason,
+)
 from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.service.shuffler.clock import seconds_ahead
 from shuffledp.service.shuffler.store import MANIFEST
 from shuffledp.service.wire.batch import MEDIA_TYPE
 from shuffledp.service.wire.canonical import read_object, to_text
@@ -32,6 +41,10 @@ class UnansweredError(ShuffledpError):
     """The analyst was not reached, or said nothing that counts."""
 
 
+class UntrustedAnalystError(UnansweredError):
+    """Her certificate is not trusted."""
+
+
 class AnalystFullError(UnansweredError):
     """She has no room for it now."""
 
@@ -42,9 +55,14 @@ class AnalystClient:
     Args:
         url: Of her service.
         transport: How to get there; None for the network.
+        ca: As in `trusted_certificates`.
         first_wait: Seconds after the first unanswered attempt, doubled each time.
         longest_wait: Seconds that the wait does not grow beyond.
         refused_wait: Seconds after a batch that she refuses.
+
+    Attributes:
+        clock_ahead: Seconds that her clock was ahead of this machine's when she answered
+            last, to a second or as late as her answer came; 0 before.
     """
 
     def __init__(
@@ -52,13 +70,18 @@ class AnalystClient:
         url: str,
         *,
         transport: httpx.AsyncBaseTransport | None = None,
+        ca: Path | None = None,
         first_wait: float = 0.5,
         longest_wait: float = 30.0,
         refused_wait: float = 60.0,
     ) -> None:
         self._url, self._transport = url.rstrip("/"), transport
+        # A file that cannot be read shows now, rather than when a batch is ready.
+        trusted_certificates(ca)
+        self._ca = ca
         self.first_wait, self.longest_wait = first_wait, longest_wait
         self.refused_wait = refused_wait
+        self.clock_ahead = 0.0
 
     async def send(
         self,
@@ -74,7 +97,7 @@ class AnalystClient:
             moved: Is called for each shard that she has taken.
 
         Raises:
-            Refusal: If she refuses it.
+            Refusal: If she refuses it, or publishes a plan that breaks the rule.
             UnansweredError: If it is not known whether she has it.
         """
         wait = httpx.Timeout(_READ, connect=_CONNECT, write=_WRITE, pool=_CONNECT)
@@ -82,10 +105,10 @@ class AnalystClient:
         shards = f"{path}/{to_text(state.batch_id or b'')}/shards"
         manifest = b"".join([piece async for piece in batch(MANIFEST)])
         try:
-            # Addresses of proxies in the environment would see who talks to whom.
-            async with httpx.AsyncClient(
-                transport=self._transport, timeout=wait, trust_env=False
+            async with service_client(
+                wait, ca=self._ca, transport=self._transport
             ) as client:
+                client.event_hooks = {"response": [self._compare_clocks]}
 
                 async def send(place: int) -> None:
                     put = f"{shards}/{place}"
@@ -105,13 +128,20 @@ class AnalystClient:
                     await _few_at_a_time(send, _missing(answer))
                     answer = await client.post(path, content=manifest, headers=headers)
         except httpx.HTTPError as error:
+            if untrusted_reason(error):
+                raise UntrustedAnalystError(
+                    "Expected a trusted certificate."
+                ) from error
             raise UnansweredError("Expected the analyst to answer.") from error
         if answer.status_code != HTTPStatus.OK:
             raise _trouble(answer)
         try:
             value = read_object(answer.content, "an acknowledgement")
-            return Acknowledgement.read(value, state.task)
+            return Acknowledgement.read(value, state.task, state.epoch)
         except Refusal as error:
+            if error.reason is Reason.PLAN_REFUSED:
+                # She signed for the batch: the epoch can be skipped.
+                raise
             raise UnansweredError("Expected a signed acknowledgement.") from error
 
     async def exhausted(self, task: Task) -> tuple[float, ...]:
@@ -138,16 +168,22 @@ class AnalystClient:
             raise UnansweredError("Expected the analyst to name an epoch.")
         return epoch
 
+    async def _compare_clocks(self, answer: httpx.Response) -> None:
+        with suppress(ValueError, OverflowError, TypeError):
+            if (sent := parsedate_tz(answer.headers.get("date", ""))) is not None:
+                self.clock_ahead = seconds_ahead(mktime_tz(sent))
+
     async def _status(self, task: Task) -> dict[str, Any]:
         content = bytearray()
         try:
             async with (
                 asyncio.timeout(_SHORT),
-                httpx.AsyncClient(
-                    transport=self._transport, timeout=_SHORT, trust_env=False
+                service_client(
+                    _SHORT, ca=self._ca, transport=self._transport
                 ) as client,
                 client.stream("GET", f"{self._url}/tasks/{task.identity}") as answer,
             ):
+                await self._compare_clocks(answer)
                 answer.raise_for_status()
                 async for part in answer.aiter_bytes():
                     content += part

@@ -2,27 +2,38 @@
 
 import asyncio
 import logging
-import mimetypes
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 
 from shuffledp.extras import require
 from shuffledp.service.events import log_crash
 from shuffledp.service.metrics import CountRequests, Standing
-from shuffledp.service.participant import NOT_BUILT, PAGE_HEADERS, page_folder
+from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.problems import HideCrashes, handlers
-from shuffledp.service.readiness import STOPPING, Readiness
+from shuffledp.service.readiness import (
+    CLOCK_JUMPED,
+    CLOCKS_DIFFER,
+    STOPPING,
+    UNTENDED,
+    Readiness,
+)
 from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.body import Bodies, short_body
 from shuffledp.service.shuffler.challenges import Challenges
-from shuffledp.service.shuffler.clock import seconds_since_1970
+from shuffledp.service.shuffler.clock import DeadlineClock, seconds_since_1970
 from shuffledp.service.shuffler.collector import Collector
+from shuffledp.service.shuffler.frequent_paths import (
+    Answer,
+    AnswerFrequent,
+    FrequentPaths,
+    Sent,
+)
 from shuffledp.service.shuffler.handover import Handover
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
+from shuffledp.service.shuffler.page_files import INDEX, PageFiles
 from shuffledp.service.shuffler.store import ShufflerStore
-from shuffledp.service.shuffler.uploads import Uploads
-from shuffledp.service.wire.canonical import read_object, to_text
+from shuffledp.service.wire.canonical import read_object
 from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.refusal import Reason, Refusal
 
@@ -34,9 +45,9 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, Response  # noqa: E402
 from starlette.routing import Route  # noqa: E402
 
-_INDEX = "index.html"
 _TEND_SECONDS = 1.0
 _SHOW_SECONDS = 60.0
+_CLOCKS_SECONDS = 60.0
 _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 _log = logging.getLogger("shuffledp.service")
@@ -72,20 +83,24 @@ def create_shuffler(
         identity: Handover(collector.steps, store, analyst, reached)
         for identity, collector in collectors.items()
     }
-    shuffler = _Shuffler(collectors, handovers, store, Challenges(store, entropy))
-    one = "/tasks/{identity}"
+    challenges = Challenges(store, entropy)
+    shuffler = _Shuffler(collectors, handovers, store, analyst, challenges)
+    frequent = FrequentPaths(
+        task=shuffler.get_task,
+        upload=shuffler.take,
+        page=shuffler.get_page,
+        page_file=shuffler.page.get,
+    )
+    commands = "/tasks/{identity}/commands"
     app = Starlette(
         routes=[
             Route("/health", _health),
             Route("/ready", shuffler.readiness.get_ready),
             Route("/tasks", shuffler.get_tasks),
-            Route(one, shuffler.get_task),
-            Route(f"{one}/commands", shuffler.post_command, methods=["POST"]),
-            Route(f"{one}/take-part", shuffler.get_page),
-            Route("/take-part/{name}", shuffler.get_page_file),
+            Route(commands, shuffler.post_command, methods=["POST"]),
         ],
         middleware=[
-            Middleware(Uploads, shuffler.take),
+            Middleware(AnswerFrequent, frequent),
             Middleware(CountRequests),
             Middleware(HideCrashes),
         ],
@@ -93,6 +108,7 @@ def create_shuffler(
         lifespan=shuffler.live,
     )
     app.state.readiness, app.state.standings = shuffler.readiness, shuffler.standings
+    app.state.answer_plain = frequent.answer_plain
     return app
 
 
@@ -108,17 +124,15 @@ class _Shuffler:
         collectors: dict[str, Collector],
         handovers: dict[str, Handover],
         store: ShufflerStore,
+        analyst: AnalystClient,
         challenges: Challenges,
     ) -> None:
         self._collectors, self._handovers = collectors, handovers
-        self._challenges = challenges
+        self._analyst, self._challenges = analyst, challenges
         self._store, self._bodies = store, Bodies()
-        self._tends = asyncio.Event()
-        folder = page_folder()
-        files = () if folder is None else folder.iterdir()
-        # Read once: no request names a path.
-        self._page = {file.name: file.read_bytes() for file in files if file.is_file()}
-        page = "built" if self._page else "not-built"
+        self._tends, self._clock = asyncio.Event(), DeadlineClock()
+        self.page = PageFiles()
+        page = "built" if self.page.are_built else "not-built"
         self.readiness = Readiness({"tasks": len(collectors), "page": page})
 
     @asynccontextmanager
@@ -127,7 +141,7 @@ class _Shuffler:
         hosted = [collector.hosted.task for collector in self._collectors.values()]
         await self._store.open(hosted)
         try:
-            if not self._page:
+            if not self.page.are_built:
                 _log.warning("%s", NOT_BUILT)
             for collector in self._collectors.values():
                 await collector.steps.restore()
@@ -138,6 +152,7 @@ class _Shuffler:
                 asyncio.create_task(handover.run(self._tends))
                 for handover in self._handovers.values()
             ]
+            running.append(asyncio.create_task(self._live_on()))
             running.append(asyncio.create_task(self._tend()))
             running.append(asyncio.create_task(self._show()))
             self.readiness.storage(usable=True)
@@ -161,26 +176,25 @@ class _Shuffler:
         """Names all tasks."""
         return JSONResponse({"tasks": list(self._collectors)}, headers=_FRESH)
 
-    async def get_task(self, request: Request) -> Response:
+    def get_task(self, identity: str) -> Answer | Awaitable[Answer]:
         """Says where a task stands, as everybody may know it."""
-        collector = self._collector(request)
-        with suppress(Refusal):
-            # What was known last is still said if the store does not answer.
-            await collector.steps.look()
-        return self._status(collector)
+        collector = self._named(identity)
+        if self._store.alone:
+            return Answer.json(collector.public_document())
+        return _looked(collector)
 
-    async def take(self, request: Request, identity: str) -> bytes:
+    async def take(self, sent: Sent, identity: str) -> Answer:
         """Takes an upload; returns its receipt once it is on the disk."""
         collector = self._named(identity)
-        body = await self._bodies.read(request, collector.admit)
+        body = await self._bodies.read(sent, collector.admit)
         try:
-            return await collector.upload(body.content())
+            return Answer.json(await collector.upload(body.content()))
         finally:
-            body.give_back()
+            body.release()
 
     async def post_command(self, request: Request) -> Response:
         """Does what the operator says, if it is signed and the task stands as named."""
-        collector = self._collector(request)
+        collector = self._named(request.path_params["identity"])
         handover = self._handovers[collector.hosted.task.identity]
         document = read_object(await short_body(request), "a command")
         command = Command.read(document, collector.hosted.task)
@@ -192,8 +206,6 @@ class _Shuffler:
                 pass
             case Action.CLOSE:
                 await collector.steps.close(command.epoch, command.stage)
-            case Action.ABANDON:
-                await handover.abandon()
             case Action.SKIP:
                 await handover.skip(command.epoch, command.stage)
             case Action.DEADLINE if command.at is not None:
@@ -207,23 +219,24 @@ class _Shuffler:
                 collector.steps.state.next_epoch()
                 await handover.check_allowance()
                 await collector.steps.next_epoch()
-        return self._status(collector, exact=True)
+        exact = collector.status(exact=True).encode()
+        return Response(exact, media_type="application/json", headers=_FRESH)
 
-    async def get_page(self, request: Request) -> Response:
+    def get_page(self, identity: str) -> Answer:
         """Serves the page on which a person takes part."""
-        self._collector(request)
-        return self._file(_INDEX)
-
-    async def get_page_file(self, request: Request) -> Response:
-        """Serves what the page needs."""
-        return self._file(request.path_params["name"])
+        self._named(identity)
+        return self.page.get(INDEX)
 
     async def _tend(self) -> None:
         """Looks for rosters and what others did, saves counters; ends what is due."""
         while True:
             await asyncio.sleep(_TEND_SECONDS)
             await self.readiness.look(self._store.check)
-            await self._take_turn()
+            now = self._clock.believed(seconds_since_1970())
+            self.readiness.warn(CLOCK_JUMPED, holds=now is None)
+            for whose, other in (("database", self._store), ("analyst", self._analyst)):
+                differ = abs(other.clock_ahead) > _CLOCKS_SECONDS
+                self.readiness.warn(CLOCKS_DIFFER.format(whose), holds=differ)
             for collector in self._collectors.values():
                 try:
                     if not self._store.alone:
@@ -233,10 +246,16 @@ class _Shuffler:
                         collector.close_if_due()
                         with suppress(Refusal):
                             # It is tried again.
-                            await collector.keep_deadline(seconds_since_1970())
+                            await collector.keep_deadline(now)
                     await collector.save_refused()
                 except Exception as error:
                     log_crash(error)
+
+    async def _live_on(self) -> None:
+        """Takes turns in its own time: closing a step may take minutes."""
+        while True:
+            await asyncio.sleep(_TEND_SECONDS)
+            await self._take_turn()
 
     async def _take_turn(self) -> None:
         """Learns whether this process does what only one of them does."""
@@ -249,6 +268,7 @@ class _Shuffler:
             self._tends.set()
         else:
             self._tends.clear()
+        self.readiness.warn(UNTENDED, holds=not self._store.tended)
 
     async def _show(self) -> None:
         """Lets numbers of people be known, at times that nobody outside can choose."""
@@ -261,30 +281,15 @@ class _Shuffler:
             for collector in self._collectors.values():
                 await collector.steps.show()
 
-    def _status(self, collector: Collector, *, exact: bool = False) -> Response:
-        value = collector.status(exact=exact)
-        known = collector.steps.known
-        value["challenge"] = to_text(known.challenge)
-        value["hand_over"] = {
-            "attempts": known.attempts.failed,
-            "refused": known.attempts.refused and known.attempts.refused.value,
-            "analyst_full": known.attempts.full,
-        }
-        return JSONResponse(value, headers=_FRESH)
-
-    def _file(self, name: str) -> Response:
-        content = self._page.get(name)
-        if content is None:
-            what = "Expected a known path." if self._page else NOT_BUILT
-            raise Refusal(Reason.NOT_FOUND, what)
-        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-        return Response(content, media_type=kind, headers=PAGE_HEADERS)
-
-    def _collector(self, request: Request) -> Collector:
-        return self._named(request.path_params["identity"])
-
     def _named(self, identity: str) -> Collector:
         collector = self._collectors.get(identity)
         if collector is None:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a task of this service.")
         return collector
+
+
+async def _looked(collector: Collector) -> Answer:
+    with suppress(Refusal):
+        # What was known last is still said if the store does not answer.
+        await collector.steps.look()
+    return Answer.json(collector.public_document())

@@ -1,15 +1,16 @@
 """Bodies of uploads: known by their first token, limited one by one, in all and in time.
 
-Of a body whose first token was not issued nothing is kept. With one that was, so much is
-held as one upload may have; with sixteen of them, all that is held at once.
+Of a body whose first token was not issued nothing is kept. `body_room` says what the others
+may hold.
 """
 
-from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from shuffledp.extras import require
+from shuffledp.service.body_room import Body, BodyRoom
 from shuffledp.service.connections import prove
 from shuffledp.service.pace import Paced
+from shuffledp.service.plain_requests import PlainRequest
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import HEADER_SIZE, MAX_BODY
 from shuffledp.service.wire.tokens import TOKEN_SIZE
@@ -24,7 +25,7 @@ BEGIN_SIZE = HEADER_SIZE + TOKEN_SIZE
 MAX_COMMAND = 4096
 """Bytes of an operator's command."""
 
-_MAX_HELD = 16 * MAX_BODY
+_MAX_LARGE = 16 * MAX_BODY
 _GRACE_SECONDS = 10.0
 _SHORT_SECONDS = 5.0
 _BYTES_PER_SECOND = 32 * 2**10
@@ -53,26 +54,46 @@ async def short_body(request: Request) -> bytes:
 
 
 class Bodies:
-    """Reads bodies, and knows how many bytes are held at the moment, and for whom."""
+    """Reads bodies of uploads, and knows how much memory they have at the moment."""
 
     def __init__(self) -> None:
-        self._held: Counter[bytes] = Counter()
-        self._all = 0
+        self._room = BodyRoom(_MAX_LARGE)
 
     async def read(
-        self, request: Request, admit: Callable[[bytes], Awaitable[None]]
-    ) -> "Body":
-        """Returns a whole body, which counts as held until it is given back.
+        self,
+        sent: Request | PlainRequest,
+        admit: Callable[[bytes], Awaitable[None]],
+    ) -> Body:
+        """Returns a whole body, which counts as held until it is released.
 
         Args:
-            request: What it comes with.
+            sent: What it comes with, or has come with.
             admit: Raises Refusal unless the first `BEGIN_SIZE` bytes may begin an upload;
                 gets fewer of a body that has no more.
 
         Raises:
             Refusal: If it is not admitted, larger than `MAX_BODY`, slow, or incomplete; or
-                if too many others are held.
+                if it was dropped for a newer one.
         """
+        if isinstance(sent, PlainRequest):
+            return await self._take(sent, admit)
+        return await self._receive(sent, admit)
+
+    async def _take(
+        self, sent: PlainRequest, admit: Callable[[bytes], Awaitable[None]]
+    ) -> Body:
+        """Takes a body that is there, and so small that it waits for no room."""
+        await admit(sent.body[:BEGIN_SIZE])
+        sent.prove()
+        body, token = Body(self._room), sent.body[HEADER_SIZE:BEGIN_SIZE]
+        body.claim(token)
+        body.add(sent.body)
+        self._room.leave(token, body)
+        return body
+
+    async def _receive(
+        self, request: Request, admit: Callable[[bytes], Awaitable[None]]
+    ) -> Body:
         stated = request.headers.get("content-length", "")
         if not stated.isdecimal() or "transfer-encoding" in request.headers:
             # In pieces of a byte, a body costs a hundred times as much; and of two sizes,
@@ -80,85 +101,33 @@ class Bodies:
             raise Refusal(Reason.MALFORMED, "Expected a Content-Length, and no pieces.")
         if int(stated[:20]) > MAX_BODY:
             raise _too_large()
-        body = Body(self)
+        body = Body(self._room)
         parts = Paced(
             aiter(request.stream()), grace=_GRACE_SECONDS, rate=_BYTES_PER_SECOND
         )
         try:
-            begin = b""
-            async for part in parts:
-                begin += part
-                if len(begin) >= BEGIN_SIZE:
-                    break
-            await admit(begin[:BEGIN_SIZE])
-            prove(request.scope)
-            body.begin(begin)
-            async for part in parts:
-                body.add(part)
+            async with body.arrival():
+                begin = b""
+                async for part in parts:
+                    begin += part
+                    if len(begin) >= BEGIN_SIZE:
+                        break
+                await admit(begin[:BEGIN_SIZE])
+                prove(request.scope)
+                body.claim(begin[HEADER_SIZE:BEGIN_SIZE])
+                body.add(begin)
+                async for part in parts:
+                    if body.size + len(part) > MAX_BODY:
+                        raise _too_large()
+                    body.add(part)
         except TimeoutError:
-            body.give_back()
             raise Refusal(
                 Reason.MALFORMED,
                 f"Expected at least {_BYTES_PER_SECOND:,} bytes per second.",
             ) from None
         except ClientDisconnect:
-            body.give_back()
             raise Refusal(Reason.MALFORMED, "Expected the whole body.") from None
-        except BaseException:
-            body.give_back()
-            raise
         return body
-
-    def hold(self, token: bytes, size: int) -> None:
-        """Counts so many bytes more, or fewer, for the one whose token it is.
-
-        Raises:
-            Refusal: If that is too many.
-        """
-        if self._all + size > _MAX_HELD or self._held[token] + size > MAX_BODY:
-            raise Refusal(Reason.STORAGE, "Expected fewer uploads at once: try later.")
-        self._all += size
-        self._held[token] += size
-        if not self._held[token]:
-            del self._held[token]
-
-
-class Body:
-    """What arrived so far of an upload that was admitted."""
-
-    def __init__(self, bodies: Bodies) -> None:
-        self._bodies = bodies
-        self._parts: list[bytes] = []
-        self._token, self._size = b"", 0
-
-    def begin(self, part: bytes) -> None:
-        """Adds what arrived first, with the token that all of it is held for."""
-        self._token = part[HEADER_SIZE:BEGIN_SIZE]
-        self.add(part)
-
-    def add(self, part: bytes) -> None:
-        """Adds what arrived next.
-
-        Raises:
-            Refusal: If that is too much.
-        """
-        if self._size + len(part) > MAX_BODY:
-            raise _too_large()
-        self._bodies.hold(self._token, len(part))
-        self._size += len(part)
-        self._parts.append(part)
-
-    def content(self) -> bytes:
-        """Returns all bytes, once."""
-        content = b"".join(self._parts)
-        self._parts.clear()
-        return content
-
-    def give_back(self) -> None:
-        """Counts its bytes as held no longer."""
-        self._bodies.hold(self._token, -self._size)
-        self._size = 0
-        self._parts.clear()
 
 
 def _too_large() -> Refusal:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,9 @@ from shuffledp.service.shuffler.intake import Answer, UploadIntake
 from shuffledp.service.shuffler.reading import TOKEN_FORGED, Upload, admit
 from shuffledp.service.shuffler.steps import Steps
 from shuffledp.service.shuffler.store import Arrivals, ShufflerStore
+from shuffledp.service.shuffler.task_status import EncodedStatus, TaskStatus
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import report_size
 
 _WHY = {
     Outcome.SPENT: Reason.TOKEN_SPENT,
@@ -63,6 +62,7 @@ class Collector:
         self._close_at = close_at
         self._intake = UploadIntake(self._commit, self._sign)
         self._closing: asyncio.Task[None] | None = None
+        self._encoded = EncodedStatus()
 
     async def stop(self) -> None:
         """Waits for what is under way."""
@@ -122,6 +122,7 @@ class Collector:
             upload.digest,
             int((outcomes == Outcome.ACCEPTED).sum()),
             refused,
+            None if state.plan is None else state.plan.digest,
         )
         signed = receipt.signed(self.hosted.secrets.signing_key)
         return signed, [reason for _, reason in refused]
@@ -133,17 +134,21 @@ class Collector:
         if due and idle and self.steps.state.phase is ShufflerPhase.OPEN:
             self._closing = asyncio.create_task(self._close_quietly())
 
-    async def keep_deadline(self, now: float) -> None:
-        """Ends a step that is past its deadline: closes it, or skips its epoch.
+    async def keep_deadline(self, now: float | None) -> None:
+        """Ends the intake of a step that is past its deadline, and closes it if it can be.
+
+        If people are missing, nothing is dropped: the operator decides.
 
         Args:
-            now: In seconds since 1970 UTC.
+            now: In seconds since 1970 UTC; None while that is not known.
 
         Raises:
             Refusal: If the disk is full, or the step ended otherwise.
         """
         # Who is counted elsewhere must not be missed here.
-        if not self.steps.state.overdue(now) or not await self.steps.look_again():
+        if now is None or not self.steps.state.overdue(now):
+            return
+        if not await self.steps.look_again():
             return
         state = self.steps.state
         if not state.overdue(now):
@@ -154,7 +159,7 @@ class Collector:
         except Refusal as refusal:
             if refusal.reason is not Reason.TOO_FEW_PEOPLE:
                 raise
-            await self.steps.skip(*place, refused=False)
+            await self.steps.wait(*place)
 
     async def save_refused(self) -> None:
         """Writes the numbers of refusals down, if they changed and there is room."""
@@ -175,33 +180,23 @@ class Collector:
             self._all_refused(),
         )
 
-    def status(self, *, exact: bool = False) -> dict[str, Any]:
+    def status(self, *, exact: bool = False) -> TaskStatus:
         """Returns where the task stands.
 
         Args:
             exact: Whether numbers of people are those of this moment while the step is
-                open, which are the operator's alone; or those that were last shown.
+                not closed, which are the operator's alone; or those that were last shown.
         """
-        state = self.steps.state
-        exact = exact or state.phase is not ShufflerPhase.OPEN
-        people = self.steps.people if exact else self.steps.known.shown
-        shortfalls = state.shortfalls(people)
-        return {
-            "task": state.task.to_dict(),
-            "digest": state.task.fingerprint,
-            "canonical": state.task.to_json().decode(),
-            "epoch": state.epoch,
-            "stage": state.stage.name.lower(),
-            "phase": state.phase.value,
-            "plan": state.plan and state.plan.record,
-            "messages_per_report": state.step.messages_per_report,
-            "report_size": report_size(state.step),
-            "enrolment": state.enrolment and state.enrolment.to_dict(),
-            "deadline": state.deadline,
-            "people": list(people),
-            "shortfalls": [str(shortfall) for shortfall in shortfalls],
-            "refused": dict(sorted(self._all_refused().items())),
-        }
+        known = self.steps.known
+        exact = exact or not known.state.is_collecting
+        people = known.people if exact else known.shown
+        return TaskStatus(
+            known.state, people, self._all_refused(), known.challenge, known.attempts
+        )
+
+    def public_document(self) -> bytes:
+        """Returns where the task stands, as everybody may know it, in JSON."""
+        return self._encoded.encode(self.status())
 
     def _all_refused(self) -> dict[str, int]:
         return dict(self._refused + Counter(self.steps.known.refused))

@@ -17,6 +17,7 @@ from shuffledp.service.shuffler.analyst_client import (
     AnalystClient,
     AnalystFullError,
     UnansweredError,
+    UntrustedAnalystError,
 )
 from shuffledp.service.shuffler.record import Attempts
 from shuffledp.service.shuffler.steps import Steps
@@ -48,17 +49,6 @@ class Handover:
             await tends.wait()
             await asyncio.sleep(await self._attempt())
 
-    async def abandon(self) -> None:
-        """Drops a batch that the analyst refused.
-
-        Raises:
-            Refusal: If she did not refuse it, or the disk is full.
-        """
-        self._refused_for()
-        # She may be accepting it at this moment: an attempt under way is waited for.
-        async with self._alone():
-            await self._steps.abandon(self._refused_for(settled=True))
-
     async def skip(self, epoch: int, stage: str) -> None:
         """Ends an epoch that cannot be finished.
 
@@ -70,11 +60,11 @@ class Handover:
             Refusal: If it is over, she may have its batch, or the disk is full.
         """
         if self._steps.state.phase is ShufflerPhase.CLOSED:
-            self._refused_for()
-        async with self._alone():
+            self._check_refused()
+        async with self._alone() as lease:
             attempts = self._steps.known.attempts
             refused = attempts.refused is not None and not attempts.unsettled
-            await self._steps.skip(epoch, stage, refused=refused)
+            await self._steps.skip(epoch, stage, refused=refused, lease=lease)
 
     async def resume(self) -> None:
         """Begins where the analyst is, after a database was lost.
@@ -106,32 +96,30 @@ class Handover:
             )
 
     @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[None]:
+    async def _alone(self) -> AsyncIterator[int]:
         """Keeps everybody else from handing over, and knows how that goes.
+
+        Gives the number of the lease, which every change inside of this names.
 
         Raises:
             Refusal: If the store does not answer.
         """
-        async with self._store.handing_over(self._steps.hosted.task):
+        async with self._store.handing_over(self._steps.hosted.task) as lease:
             if not await self._steps.look_again():
                 raise full()
-            yield
+            yield lease
 
-    def _refused_for(self, *, settled: bool = False) -> Reason:
-        attempts = self._steps.known.attempts
-        if attempts.refused is None or (settled and attempts.unsettled):
+    def _check_refused(self) -> None:
+        if self._steps.known.attempts.refused is None:
             raise Refusal(
                 Reason.NOT_OPEN,
                 "Expected a batch that the analyst refused: this one is still being "
-                "handed over."
-                if self._steps.state.phase is ShufflerPhase.CLOSED
-                else "Expected a closed batch that the analyst refused.",
+                "handed over.",
             )
-        return attempts.refused
 
     async def _attempt(self) -> float:
         state, before = self._steps.state, self._steps.known.attempts
-        moved = False
+        moved, lease = False, None
 
         def progress() -> None:
             nonlocal moved
@@ -139,26 +127,27 @@ class Handover:
             self._reached("after sending")
 
         try:
-            async with self._alone():
+            async with self._alone() as lease:
                 state, before = self._steps.state, self._steps.known.attempts
                 if state.phase is not ShufflerPhase.CLOSED:
                     return 0.0
                 if before.refused is not None:
                     # Whoever finds that does not drop it: she may have it by then.
-                    await self._steps.note(replace(before, unsettled=True))
+                    begun = replace(before, unsettled=True)
+                    await self._steps.note(begun, lease=lease)
                 try:
                     self._reached("before hand-over")
                     acknowledgement = await self._analyst.send(
                         state, partial(self._store.batch, state), progress
                     )
                     self._reached("after hand-over")
-                    await self._steps.deliver(acknowledgement)
+                    await self._steps.deliver(acknowledgement, lease=lease)
                 except Refusal as refusal:
                     # STORAGE is our own: her full disk is a server's error.
                     if refusal.reason is Reason.STORAGE:
                         raise
                     after = Attempts(before.failed + 1, refusal.reason)
-                    await self._steps.note(after)
+                    await self._steps.note(after, lease=lease)
                     # Once for all attempts: a service may try for days.
                     if before.refused is not refusal.reason:
                         say(Event.REFUSED, state, reason=refusal.reason.value)
@@ -167,21 +156,24 @@ class Handover:
             # Nothing is in vain while there are fewer shards to send each time.
             failed = 0 if moved else before.failed + 1
             after = Attempts(failed, full=isinstance(error, AnalystFullError))
-            return await self._failed(error, state, before, after)
+            if self._steps.state == state:
+                # Nobody knows whether she has it.
+                with suppress(Refusal):
+                    await self._steps.note(after, lease=lease)
+            return self._failed(error, state, before, after)
         return 0.0
 
-    async def _failed(
+    def _failed(
         self, error: Exception, state: ShufflerState, before: Attempts, after: Attempts
     ) -> float:
-        """Notes that nobody knows whether she has it; returns seconds to wait."""
-        if self._steps.state == state:
-            with suppress(Refusal):
-                await self._steps.note(after)
+        """Logs that an attempt failed; returns seconds to wait."""
         if not isinstance(error, UnansweredError | Refusal):
             log_crash(error)
         elif after.full and not before.full:
             say(Event.UNANSWERED, state, reason=Reason.STORAGE.value)
         elif after.failed == 1 and not after.full:
-            say(Event.UNANSWERED, state)
+            untrusted = isinstance(error, UntrustedAnalystError)
+            why = {"reason": "certificate-not-trusted"} if untrusted else {}
+            say(Event.UNANSWERED, state, **why)
         doubled = self._analyst.first_wait * 2.0 ** min(max(after.failed - 1, 0), 30)
         return min(doubled, self._analyst.longest_wait)

@@ -2,12 +2,14 @@
 
 All processes of one shuffler may use a database at once; those of another one, or with
 other tasks, may not. Whoever is there holds a lock with each connection, which the server
-takes back when the connection ends, however that is:
+takes back when the connection ends, however that is; those of a process that is frozen are
+ended by the others (`postgres_presence`):
 
     house        shared by all processes that host the same tasks
     writer       whose rows of numbers are written with this connection
     tender       which process hands over, keeps deadlines, closes by itself, shows numbers
-    hand-over    one attempt to hand over a batch of a task, or to drop it
+    hand-over    one attempt to hand over a batch of a task, or to drop it; each has a
+                 number, the lease, and what names an earlier one is refused
     step         of a task: shared by what comes in, for a transaction; alone by what
                  changes where the task stands. Locks are given in the order in which they
                  are asked for: a close waits for what is under way, not for what follows
@@ -16,13 +18,14 @@ takes back when the connection ends, however that is:
 import asyncio
 import hashlib
 import logging
+import secrets
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 from shuffledp.extras import require
 from shuffledp.service.database import DatabaseTakenError
-from shuffledp.service.shuffler.store import LAYOUT, full
+from shuffledp.service.shuffler.store import LAYOUT, full, table_name
 from shuffledp.service.wire.task import Task
 
 require("asyncpg", extra="service", what="A store in PostgreSQL")
@@ -56,6 +59,11 @@ _OTHERS = """SELECT EXISTS (
     AND objsubid = 2 AND classid = $1::bigint::oid AND objid <> $2::bigint::oid
 )"""
 
+_LEASE = """
+    INSERT INTO leases VALUES ($1, 1)
+    ON CONFLICT (name) DO UPDATE SET number = leases.number + 1 RETURNING number
+"""
+
 _log = logging.getLogger("shuffledp.service")
 
 # Nobody knows what such a connection is doing now. TimeoutError is an OSError.
@@ -70,10 +78,15 @@ class House:
     Args:
         address: postgresql://..., which may hold a password.
         tasks: All that are hosted: whoever hosts others does not come in.
+
+    Attributes:
+        process: A name that no other process has.
     """
 
     def __init__(self, address: str, tasks: Sequence[Task]) -> None:
         self._address = address
+        # Named by every connection, so that other processes can end all of them.
+        self.process = f"shuffledp-{secrets.token_hex(16)}"
         digests = b"".join(sorted(task.digest for task in tasks))
         self._key = lock_key(digests + bytes([LAYOUT.version]))
 
@@ -84,7 +97,9 @@ class House:
             DatabaseTakenError: If another shuffler is there.
         """
         connection = await asyncpg.connect(
-            self._address, command_timeout=_SECONDS, server_settings=_SETTINGS
+            self._address,
+            command_timeout=_SECONDS,
+            server_settings={**_SETTINGS, "application_name": self.process},
         )
         try:
             await self._enter(connection)
@@ -113,10 +128,11 @@ class House:
             await asyncio.sleep(_POLL_SECONDS)
 
     @asynccontextmanager
-    async def locked(self, kind: int, task: Task) -> AsyncIterator[None]:
-        """Holds a lock of a task, with a connection of its own.
+    async def handing_over(self, task: Task) -> AsyncIterator[int]:
+        """Holds the lock of a task's hand-over, with a connection of its own.
 
-        What is done inside of this is given up should the connection be lost.
+        What is done inside of this is given up should the connection be lost. Gives the
+        number of the lease, which is larger than any before it.
 
         Raises:
             Refusal: If the database cannot be used, or not any more.
@@ -130,10 +146,11 @@ class House:
                         limit.reschedule(0.0)
 
                     take = "SELECT pg_advisory_lock($1, $2)"
-                    await connection.execute(take, kind, lock_key(task.task_id))
+                    await connection.execute(take, HAND_OVER, lock_key(task.task_id))
+                    lease = await connection.fetchval(_LEASE, table_name(task))
                     connection.add_termination_listener(give_up)
                     try:
-                        yield
+                        yield lease
                     finally:
                         connection.remove_termination_listener(give_up)
             finally:
@@ -188,21 +205,21 @@ class Session:
                     connection.terminate()
                     raise
 
-    async def tends(self) -> bool:
-        """Tells whether this connection has the lock of the tender; takes it if it can."""
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[Any]:
+        """Gives the connection, outside of any transaction.
+
+        Raises:
+            Refusal: If the database cannot be used.
+        """
         async with self._turn:
             with guarded():
                 try:
-                    connection = await self._connected()
-                    # Locks are counted: it is asked for once, and held by the connection.
-                    if not await connection.fetchval(_HAS, TENDER):
-                        took = "SELECT pg_try_advisory_lock($1, 0)"
-                        return bool(await connection.fetchval(took, TENDER))
+                    yield await self._connected()
                 except _BROKEN:
                     if self._connection is not None:
                         self._connection.terminate()
                     raise
-        return True
 
     async def _connected(self) -> Any:
         if self._connection is None or self._connection.is_closed():
@@ -217,12 +234,6 @@ class Session:
                 raise
             self._connection = connection
         return self._connection
-
-
-_HAS = """SELECT EXISTS (
-    SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
-    AND pid = pg_backend_pid() AND classid = $1::bigint::oid AND objid = 0
-)"""
 
 
 async def _new_writer(connection: Any) -> int:

@@ -17,7 +17,6 @@ refused as STORAGE; one whose commit was under way may be on the disk neverthele
 tokens are then refused as spent when it is sent again.
 """
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
@@ -30,10 +29,10 @@ from numpy.typing import NDArray
 from shuffledp.errors import DataError
 from shuffledp.extras import require
 from shuffledp.service.collection.shuffler_state import ShufflerState
-from shuffledp.service.shuffler.marks import MARK_SIZE
+from shuffledp.service.shuffler.postgres_arrivals import store_arrivals
 from shuffledp.service.shuffler.postgres_batch import make_batch
+from shuffledp.service.shuffler.postgres_presence import Presence
 from shuffledp.service.shuffler.postgres_sessions import (
-    HAND_OVER,
     LOST,
     House,
     Session,
@@ -41,11 +40,16 @@ from shuffledp.service.shuffler.postgres_sessions import (
 )
 from shuffledp.service.shuffler.postgres_tables import (
     check_layout,
+    check_lease,
     check_state,
     count,
+    count_refused,
     counted,
+    drop_tables,
     make_tables,
     people_of,
+    refused_counts,
+    replace_challenge,
     write,
 )
 from shuffledp.service.shuffler.record import (
@@ -58,15 +62,13 @@ from shuffledp.service.shuffler.record import (
     read_row,
     write_attempts,
 )
-from shuffledp.service.shuffler.store import STEP_TABLES, Keep, Seal, table_name
+from shuffledp.service.shuffler.store import Keep, Seal, table_name
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.task import Task
 
 require("asyncpg", extra="service", what="A store in PostgreSQL")
 
 import asyncpg  # type: ignore[import-untyped]  # noqa: E402
-
-_MARK = f"substr($1::bytea, place * {MARK_SIZE} + 1, {MARK_SIZE})"
 
 
 class PostgresStore:
@@ -78,17 +80,16 @@ class PostgresStore:
         self._address = address
         self._house: House | None = None
         self._read = dict[str, ShufflerState]()
-        # What comes in, and all that is small; what ends a step, which may take long; and
-        # the lock of the tender.
+        # What comes in, and all that is small; what ends a step, which may take long.
         self._arrivals: Session | None = None
         self._steps: Session | None = None
-        self._tender: Session | None = None
+        self._presence: Presence | None = None
 
     async def open(self, tasks: Sequence[Task]) -> None:
         """As `ShufflerStore`."""
         self._house = House(self._address, tasks)
         self._arrivals = Session(self._house, writes=True)
-        self._steps, self._tender = Session(self._house), Session(self._house)
+        self._steps, self._presence = Session(self._house), Presence(self._house)
         try:
             await self._arrivals.connect()
             async with self._arrivals.transaction() as connection:
@@ -106,10 +107,10 @@ class PostgresStore:
 
     async def close(self) -> None:
         """As `ShufflerStore`."""
-        for session in (self._arrivals, self._steps, self._tender):
+        for session in (self._arrivals, self._steps, self._presence):
             if session is not None:
                 await session.close()
-        self._arrivals = self._steps = self._tender = self._house = None
+        self._arrivals = self._steps = self._presence = self._house = None
 
     async def check(self) -> None:
         """As `ShufflerStore`."""
@@ -131,13 +132,10 @@ class PostgresStore:
                 insert = "INSERT INTO task VALUES ($1, $2, $3, $4, $5, $6)"
                 await connection.execute(insert, *row)
                 await make_tables(connection, state)
-            refused = await connection.fetch(
-                "SELECT refused FROM refusals WHERE name = $1", name
-            )
             record = read_row(
                 row[1:],
                 tasks,
-                [text for (text,) in refused],
+                await refused_counts(connection, state.task),
                 known=self._read.get(name),
             )
             self._read[name] = record.state
@@ -159,37 +157,13 @@ class PostgresStore:
     async def _add(
         self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
     ) -> tuple[int, ...]:
-        name, session = table_name(state.task), _opened(self._arrivals)
+        session = _opened(self._arrivals)
         async with session.transaction() as connection:
             await lock_step(connection, state.task, alone=False)
             await check_state(connection, state)
-            # One value to and fro, not thousands.
-            found = await connection.fetchval(
-                f"""
-                SELECT array_agg(place) FROM generate_series(0, $2::integer - 1) AS place
-                WHERE EXISTS (SELECT 1 FROM marks_{name} WHERE mark = {_MARK})
-                """,
-                marks.tobytes(),
-                len(marks),
-            )
-            known = np.zeros(len(marks), dtype=np.bool_)
-            known[found or []] = True
-            arrivals = await asyncio.to_thread(keep, known)
-            if len(arrivals.marks):
-                # In increasing order, so that two processes never wait for each other.
-                await connection.execute(
-                    f"""
-                    INSERT INTO marks_{name}
-                    SELECT {_MARK} FROM generate_series(0, $2::integer - 1) AS place
-                    """,
-                    arrivals.marks.tobytes(),
-                    len(arrivals.marks),
-                )
-                await connection.copy_records_to_table(
-                    f"messages_{name}",
-                    records=[(pile, c) for pile, c in enumerate(arrivals.piles) if c],
-                )
-                await count(connection, state, session.writer, arrivals.people)
+            people = await store_arrivals(connection, state.task, marks, keep)
+            if people is not None:
+                await count(connection, state, session.writer, people)
             more = await counted(connection, state)
         return tuple(sum(each) for each in zip(nobody(state), *more, strict=True))
 
@@ -217,18 +191,23 @@ class PostgresStore:
             piece += 1
 
     async def move(
-        self, before: ShufflerState, after: ShufflerState, people: tuple[int, ...]
+        self,
+        before: ShufflerState,
+        after: ShufflerState,
+        people: tuple[int, ...],
+        *,
+        lease: int | None = None,
     ) -> None:
         """As `ShufflerStore`."""
         async with self._transaction() as connection:
             await people_of(connection, before)
+            if lease is not None:
+                await check_lease(connection, before.task, lease)
             if goes_on(before, after):
                 # They are added up elsewhere until the step ends.
                 people = nobody(after)
             else:
-                for table in STEP_TABLES:
-                    name = f"{table}_{table_name(before.task)}"
-                    await connection.execute(f"DROP TABLE IF EXISTS {name}")
+                await drop_tables(connection, before.task)
                 await connection.execute(
                     "UPDATE task SET shown = $1 WHERE name = $2",
                     json.dumps(nobody(after)),
@@ -239,58 +218,58 @@ class PostgresStore:
 
     async def count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
         """As `ShufflerStore`."""
-        session, name = _opened(self._arrivals), table_name(task)
-        select = "SELECT refused FROM refusals WHERE name = $1"
+        session = _opened(self._arrivals)
         async with session.transaction() as connection:
-            own = await connection.fetchval(
-                f"{select} AND writer = $2", name, session.writer
-            )
-            await connection.execute(
-                "INSERT INTO refusals VALUES ($1, $2, $3)"
-                " ON CONFLICT (name, writer) DO UPDATE SET refused = EXCLUDED.refused",
-                name,
-                session.writer,
-                json.dumps(added([own or "{}", json.dumps(more)])),
-            )
-            return added([text for (text,) in await connection.fetch(select, name)])
+            await count_refused(connection, task, session.writer, more)
+            return added(await refused_counts(connection, task))
 
     async def show(self, state: ShufflerState, shown: tuple[int, ...]) -> None:
         """As `ShufflerStore`."""
         await self._keep(state, "shown", json.dumps(shown))
 
-    async def note(self, state: ShufflerState, attempts: Attempts) -> None:
+    async def note(
+        self, state: ShufflerState, attempts: Attempts, *, lease: int
+    ) -> None:
         """As `ShufflerStore`."""
-        await self._keep(state, "attempts", write_attempts(attempts))
+        await self._keep(state, "attempts", write_attempts(attempts), lease=lease)
 
     async def challenge(self, task: Task, named: bytes, following: bytes) -> bool:
         """As `ShufflerStore`."""
         async with _opened(self._arrivals).transaction() as connection:
-            return bool(
-                await connection.fetchval(
-                    "UPDATE task SET challenge = $1 WHERE name = $2 AND challenge = $3"
-                    " RETURNING true",
-                    following.hex(),
-                    table_name(task),
-                    named.hex(),
-                )
-            )
+            return await replace_challenge(connection, task, named, following)
 
-    def handing_over(self, task: Task) -> AbstractAsyncContextManager[None]:
+    def handing_over(self, task: Task) -> AbstractAsyncContextManager[int]:
         """As `ShufflerStore`."""
         if self._house is None:
             raise _closed()
-        return self._house.locked(HAND_OVER, task)
+        return self._house.handing_over(task)
 
     async def tends(self) -> bool:
         """As `ShufflerStore`."""
+        if self._presence is None:
+            raise _closed()
         with suppress(Refusal):
-            return await _opened(self._tender).tends()
+            return await self._presence.look()
         return False
 
-    async def _keep(self, state: ShufflerState, column: str, text: str) -> None:
+    @property
+    def clock_ahead(self) -> float:
+        """As `ShufflerStore`."""
+        return 0.0 if self._presence is None else self._presence.clock_ahead
+
+    @property
+    def tended(self) -> bool:
+        """As `ShufflerStore`."""
+        return self._presence is None or self._presence.tended
+
+    async def _keep(
+        self, state: ShufflerState, column: str, text: str, *, lease: int | None = None
+    ) -> None:
         async with _opened(self._arrivals).transaction() as connection:
             await lock_step(connection, state.task, alone=False)
             await check_state(connection, state)
+            if lease is not None:
+                await check_lease(connection, state.task, lease)
             await connection.execute(
                 f"UPDATE task SET {column} = $1 WHERE name = $2",
                 text,

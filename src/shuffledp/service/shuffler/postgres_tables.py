@@ -8,11 +8,25 @@ from shuffledp.service.shuffler.postgres_batch import SEALED, make_table
 from shuffledp.service.shuffler.postgres_sessions import LAYING_OUT, lock_step
 from shuffledp.service.shuffler.record import (
     Attempts,
+    added,
     nobody,
     write_attempts,
     write_state,
 )
-from shuffledp.service.shuffler.store import LAYOUT, moved, table_name
+from shuffledp.service.shuffler.store import (
+    LAYOUT,
+    STEP_TABLES,
+    moved,
+    superseded,
+    table_name,
+)
+from shuffledp.service.wire.task import Task
+
+# What several processes need, and one in a file does not.
+_OF_PROCESSES = (
+    "processes (name TEXT PRIMARY KEY, beat BIGINT NOT NULL)",
+    "leases (name TEXT PRIMARY KEY, number BIGINT NOT NULL)",
+)
 
 
 async def check_layout(connection: Any) -> None:
@@ -32,6 +46,8 @@ async def check_layout(connection: Any) -> None:
     else:
         for statement in LAYOUT.first:
             await connection.execute(statement)
+    for table in _OF_PROCESSES:
+        await connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
 
 
 async def make_tables(connection: Any, state: ShufflerState) -> None:
@@ -50,6 +66,12 @@ async def make_tables(connection: Any, state: ShufflerState) -> None:
         )
 
 
+async def drop_tables(connection: Any, task: Task) -> None:
+    """Forgets what a step collected, and its batch."""
+    for table in STEP_TABLES:
+        await connection.execute(f"DROP TABLE IF EXISTS {table}_{table_name(task)}")
+
+
 async def check_state(connection: Any, state: ShufflerState) -> None:
     """Raises Refusal unless the task stands there."""
     kept = await connection.fetchval(
@@ -59,8 +81,15 @@ async def check_state(connection: Any, state: ShufflerState) -> None:
         raise moved()
 
 
+async def check_lease(connection: Any, task: Task, lease: int) -> None:
+    """Raises Refusal unless it is the last one; keeps others out of the transaction."""
+    select = "SELECT number FROM leases WHERE name = $1 FOR SHARE"
+    if await connection.fetchval(select, table_name(task)) != lease:
+        raise superseded()
+
+
 async def people_of(connection: Any, state: ShufflerState) -> tuple[int, ...]:
-    """Returns who reported, once nothing comes in any more."""
+    """Returns how many reported, once nothing comes in any more."""
     await lock_step(connection, state.task, alone=True)
     await check_state(connection, state)
     kept = await connection.fetchval(
@@ -71,8 +100,8 @@ async def people_of(connection: Any, state: ShufflerState) -> tuple[int, ...]:
 
 
 async def counted(connection: Any, state: ShufflerState) -> list[list[int]]:
-    """Returns who came through each process so far."""
-    if state.phase is not ShufflerPhase.OPEN:
+    """Returns how many came through each process so far."""
+    if not state.is_collecting:
         return []
     rows = await connection.fetch(f"SELECT people FROM counts_{table_name(state.task)}")
     return [json.loads(text) for (text,) in rows]
@@ -103,4 +132,45 @@ async def write(connection: Any, state: ShufflerState, people: tuple[int, ...]) 
         json.dumps(people),
         write_attempts(Attempts()),
         table_name(state.task),
+    )
+
+
+async def count_refused(
+    connection: Any, task: Task, writer: int, more: dict[str, int]
+) -> None:
+    """Adds to the numbers of refusals of a process; nobody else writes them."""
+    own = await connection.fetchval(
+        "SELECT refused FROM refusals WHERE name = $1 AND writer = $2",
+        table_name(task),
+        writer,
+    )
+    await connection.execute(
+        "INSERT INTO refusals VALUES ($1, $2, $3)"
+        " ON CONFLICT (name, writer) DO UPDATE SET refused = EXCLUDED.refused",
+        table_name(task),
+        writer,
+        json.dumps(added([own or "{}", json.dumps(more)])),
+    )
+
+
+async def refused_counts(connection: Any, task: Task) -> list[str]:
+    """Returns the numbers of refusals of each process, as JSON."""
+    rows = await connection.fetch(
+        "SELECT refused FROM refusals WHERE name = $1", table_name(task)
+    )
+    return [text for (text,) in rows]
+
+
+async def replace_challenge(
+    connection: Any, task: Task, named: bytes, following: bytes
+) -> bool:
+    """Replaces what the operator's next command names; returns whether it was `named`."""
+    return bool(
+        await connection.fetchval(
+            "UPDATE task SET challenge = $1 WHERE name = $2 AND challenge = $3"
+            " RETURNING true",
+            following.hex(),
+            table_name(task),
+            named.hex(),
+        )
     )

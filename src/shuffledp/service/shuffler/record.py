@@ -15,7 +15,7 @@ from shuffledp.service.wire.canonical import (
     read_object,
     to_text,
 )
-from shuffledp.service.wire.plan import read_plan
+from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.task import DIGEST_SIZE, ID_SIZE, Task
@@ -48,7 +48,8 @@ class Record:
         state: Where it stands.
         people: How many reported in this step, per level; in all, if none is named.
         shown: The same as everybody may know it.
-        refused: How many reports were refused, by reason; may lag behind.
+        refused: How many reports were refused since the task began, by reason; may lag
+            behind.
         challenge: What the operator's next command must name; empty before the first.
         attempts: To hand over.
     """
@@ -120,10 +121,8 @@ def read_attempts(text: str) -> Attempts:
 
 
 def goes_on(before: ShufflerState, after: ShufflerState) -> bool:
-    """Tells whether the same step stays open."""
-    one, other = (
-        (s.phase is ShufflerPhase.OPEN, s.epoch, s.stage) for s in (before, after)
-    )
+    """Tells whether the same step goes on: what was collected in it is kept."""
+    one, other = ((s.is_collecting, s.epoch, s.stage) for s in (before, after))
     return one == other and one[0]
 
 
@@ -134,11 +133,12 @@ def write_state(state: ShufflerState) -> str:
         "epoch": state.epoch,
         "stage": int(state.stage),
         "phase": state.phase.value,
-        "plan": state.plan and state.plan.record,
+        "plan": state.plan and state.plan.to_dict(),
         "batch_id": state.batch_id and to_text(state.batch_id),
         "enrolment": state.enrolment and state.enrolment.to_dict(),
         "after": state.after,
         "deadline": state.deadline,
+        "closed_epochs": state.closed_epochs,
     }
     return canonical(value).decode()
 
@@ -164,11 +164,12 @@ def read_state(text: str, *tasks: Task) -> ShufflerState:
             value["epoch"],
             EpochStage(value["stage"]),
             ShufflerPhase(value["phase"]),
-            plan and read_plan(plan, task),
+            plan and PublishedPlan.read(plan, task, value["epoch"]),
             batch_id and from_text(batch_id, ID_SIZE, "a batch id"),
             enrolment and Enrolment.read(enrolment, task),
             value["after"],
             value["deadline"],
+            value["closed_epochs"],
         )
     except (KeyError, ValueError, Refusal) as error:
         identity = tasks[0].identity

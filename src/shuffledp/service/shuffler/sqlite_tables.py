@@ -1,5 +1,6 @@
 """Statements about the tables of a step in SQLite, inside of its transactions."""
 
+import json
 import sqlite3
 
 import numpy as np
@@ -7,12 +8,14 @@ from numpy.typing import NDArray
 
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.shuffler.marks import MARK_SIZE
+from shuffledp.service.shuffler.record import Attempts, write_attempts, write_state
 from shuffledp.service.shuffler.sorting import Sorting, pieces
 from shuffledp.service.shuffler.store import (
     MANIFEST,
     STEP_TABLES,
     Arrivals,
     Seal,
+    moved,
     table_name,
 )
 from shuffledp.service.wire.task import Task
@@ -40,6 +43,36 @@ def drop_tables(database: sqlite3.Connection, task: Task) -> None:
     """Forgets what a step collected, and its batch."""
     for table in STEP_TABLES:
         database.execute(f"DROP TABLE IF EXISTS {table}_{table_name(task)}")
+
+
+def people_of(database: sqlite3.Connection, state: ShufflerState) -> tuple[int, ...]:
+    """Returns how many reported in a step.
+
+    Raises:
+        Refusal: If the task stands elsewhere.
+    """
+    row = database.execute(
+        "SELECT people FROM task WHERE name = ? AND state = ?",
+        (table_name(state.task), write_state(state)),
+    ).fetchone()
+    if row is None:
+        raise moved()
+    return tuple(json.loads(row[0]))
+
+
+def write(
+    database: sqlite3.Connection, state: ShufflerState, people: tuple[int, ...]
+) -> None:
+    """Writes down where the task stands from now on."""
+    database.execute(
+        "UPDATE task SET state = ?, people = ?, attempts = ? WHERE name = ?",
+        (
+            write_state(state),
+            json.dumps(people),
+            write_attempts(Attempts()),
+            table_name(state.task),
+        ),
+    )
 
 
 def known_marks(

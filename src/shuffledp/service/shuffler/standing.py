@@ -71,14 +71,19 @@ class Standing:
         refused = await self._store.count_refused(self.hosted.task, more)
         self.known = replace(self.known, refused=refused)
 
-    async def note(self, attempts: Attempts) -> None:
+    async def note(self, attempts: Attempts, *, lease: int | None) -> None:
         """Writes down how the hand-over goes; this process knows it anyway.
+
+        Args:
+            attempts: How it goes.
+            lease: Of the attempt; None if it got none, which is not written down.
 
         Raises:
             Refusal: If the step went on, or the disk is full.
         """
         self.known = replace(self.known, attempts=attempts)
-        await self._store.note(self.state, attempts)
+        if lease is not None:
+            await self._store.note(self.state, attempts, lease=lease)
 
     async def show(self) -> None:
         """Lets everybody know how many people answered so far, roughly.
@@ -114,9 +119,15 @@ class Standing:
             return False
         return True
 
-    async def _move(self, after: ShufflerState, people: tuple[int, ...]) -> None:
+    async def _move(
+        self,
+        after: ShufflerState,
+        people: tuple[int, ...],
+        *,
+        lease: int | None = None,
+    ) -> None:
         try:
-            await self._store.move(self.state, after, people)
+            await self._store.move(self.state, after, people, lease=lease)
         except Refusal as refusal:
             await self._look_again(refusal)
             raise

@@ -6,10 +6,14 @@ import os
 from collections.abc import Callable
 
 from shuffledp.errors import DataError
+from shuffledp.service.collection.continuation import (
+    replace_keys,
+    resume_after_loss,
+)
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.events import Event, say
+from shuffledp.service.looks import Looks
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
-from shuffledp.service.shuffler.looks import Looks
 from shuffledp.service.shuffler.record import nobody
 from shuffledp.service.shuffler.standing import Standing
 from shuffledp.service.shuffler.store import ShufflerStore, full
@@ -55,7 +59,7 @@ class Steps(Standing):
             raise DataError("Could not read the database: try again later.") from error
         if self.state.task != task:
             try:
-                after = self.state.succeed(task, self.people)
+                after = replace_keys(self.state, task, self.people)
             except Refusal as error:
                 raise DataError(str(error)) from error
             if await self._moved_by_anybody(after):
@@ -179,8 +183,12 @@ class Steps(Standing):
             self._stand(after, closed)
             say(Event.CLOSED, state)
 
-    async def deliver(self, acknowledgement: Acknowledgement) -> None:
+    async def deliver(self, acknowledgement: Acknowledgement, *, lease: int) -> None:
         """Forgets the batch, and goes to the next step.
+
+        Args:
+            acknowledgement: That the analyst signed.
+            lease: Of the hand-over.
 
         Raises:
             Refusal: If another batch is acknowledged, or the disk is full.
@@ -188,28 +196,12 @@ class Steps(Standing):
         async with self._changing:
             state = self.state
             after = state.deliver(acknowledgement)
-            await self._move(after, self._people_after(after))
+            await self._move(after, self._people_after(after), lease=lease)
             say(Event.HANDED_OVER, state)
             self._reached("after forgetting")
 
-    async def abandon(self, reason: Reason) -> None:
-        """Forgets the batch without handing it over.
-
-        Args:
-            reason: Why the analyst refused it.
-
-        Raises:
-            Refusal: If none is closed, or the disk is full.
-        """
-        async with self._changing:
-            state = self.state
-            after = state.abandon(reason)
-            await self._move(after, self._people_after(after))
-            say(Event.ABANDONED, state, reason=reason.value)
-            self._reached("after abandoning")
-
     async def until(self, deadline: int, epoch: int, stage: str) -> None:
-        """Sets when the open step ends by itself.
+        """Sets when the intake of the open step ends by itself; opens one that waits.
 
         Args:
             deadline: In seconds since 1970 UTC.
@@ -224,13 +216,30 @@ class Steps(Standing):
             await self._move(self.state.until(deadline), self.people)
             self._reached("after deadline")
 
-    async def skip(self, epoch: int, stage: str, *, refused: bool) -> None:
+    async def wait(self, epoch: int, stage: str) -> None:
+        """Ends the intake of the open step, and keeps what was collected.
+
+        Args:
+            epoch: Which one is meant.
+            stage: Which step of it, by name.
+
+        Raises:
+            Refusal: If nothing is open, or the disk is full.
+        """
+        async with self._changing:
+            self.check_place(epoch, stage)
+            await self._move(self.state.wait(), self.people)
+            say(Event.INTAKE_ENDED, self.state)
+            self._reached("after deadline passed")
+
+    async def skip(self, epoch: int, stage: str, *, refused: bool, lease: int) -> None:
         """Ends an epoch that cannot be finished, and forgets what was collected in it.
 
         Args:
             epoch: Which one is meant.
             stage: Which step of it, by name.
             refused: Whether the analyst refused the batch that is closed, if one is.
+            lease: Of the hand-over.
 
         Raises:
             Refusal: If it is over, she may have its batch, or the disk is full.
@@ -239,7 +248,7 @@ class Steps(Standing):
             self.check_place(epoch, stage)
             state = self.state
             after = state.skip(refused=refused)
-            await self._move(after, nobody(after))
+            await self._move(after, nobody(after), lease=lease)
             say(Event.SKIPPED, state)
             self._reached("after skipping")
 
@@ -254,7 +263,7 @@ class Steps(Standing):
         """
         async with self._changing:
             known = await asyncio.to_thread(self.hosted.last_roster)
-            after = self.state.resume(awaited, known=known)
+            after = resume_after_loss(self.state, awaited, known=known)
             await self._move(after, nobody(after))
             self._reached("after resuming")
         await self.enroll()

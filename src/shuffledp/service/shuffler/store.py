@@ -72,7 +72,8 @@ class ShufflerStore(Protocol):
     """Durable: what a call did is on the disk when it returns, or was not done at all.
 
     Every change names the state that it starts from, and is refused (NOT_OPEN) if the
-    task stands elsewhere. What cannot be stored is refused as STORAGE.
+    task stands elsewhere. What cannot be stored is refused as STORAGE, and so is what
+    names a lease that another process has by now.
 
     Attributes:
         alone: Whether no other process can have it open, so that nothing changes in it but
@@ -135,7 +136,12 @@ class ShufflerStore(Protocol):
         """
 
     async def move(
-        self, before: ShufflerState, after: ShufflerState, people: tuple[int, ...]
+        self,
+        before: ShufflerState,
+        after: ShufflerState,
+        people: tuple[int, ...],
+        *,
+        lease: int | None = None,
     ) -> None:
         """Goes to the next state; forgets batch, messages and marks of a step that ends.
 
@@ -143,6 +149,7 @@ class ShufflerStore(Protocol):
             before: Where it stands.
             after: Where it goes.
             people: How many reported, once a step ends: while it goes on the store knows.
+            lease: That `handing_over` gave, if it is done inside of that.
         """
 
     async def count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
@@ -163,19 +170,36 @@ class ShufflerStore(Protocol):
             Whether that was asked for; nothing changes if not.
         """
 
-    async def note(self, state: ShufflerState, attempts: Attempts) -> None:
-        """Keeps how the hand-over of the closed batch goes."""
+    async def note(
+        self, state: ShufflerState, attempts: Attempts, *, lease: int
+    ) -> None:
+        """Keeps how the hand-over of the closed batch goes, under its lease."""
 
-    def handing_over(self, task: Task) -> AbstractAsyncContextManager[None]:
-        """Is entered by one at a time, of all processes."""
+    def handing_over(self, task: Task) -> AbstractAsyncContextManager[int]:
+        """Is entered by one at a time, of all processes.
+
+        Gives the number of the lease. A process that is frozen loses it, and another one
+        enters, with a larger number: then nothing is done any more under the smaller one.
+        """
 
     async def tends(self) -> bool:
-        """Tells whether this is the process that does what one of them has to do."""
+        """Tells whether this is the process that does what one of them has to do.
+
+        Is called once a second: whoever calls it no more is taken for frozen.
+        """
+
+    @property
+    def clock_ahead(self) -> float:
+        """How far its clock is ahead of this machine's, in seconds; 0 if it has none."""
+
+    @property
+    def tended(self) -> bool:
+        """Whether a process that is not frozen tends, as `tends` saw it last."""
 
 
 LAYOUT = Layout(
     "shuffler",
-    version=5,
+    version=6,
     tables=(
         "task (name TEXT PRIMARY KEY, state TEXT NOT NULL, people TEXT NOT NULL,"
         " shown TEXT NOT NULL, challenge TEXT NOT NULL, attempts TEXT NOT NULL)",
@@ -194,6 +218,13 @@ def table_name(task: Task) -> str:
 def moved() -> Refusal:
     """Returns what is raised if a task stands elsewhere than the caller thought."""
     return Refusal(Reason.NOT_OPEN, "Expected this step to be as it was: it went on.")
+
+
+def superseded() -> Refusal:
+    """Returns what is raised if another process has the lease by now."""
+    return Refusal(
+        Reason.STORAGE, "Expected no other process to hand over: try again later."
+    )
 
 
 def full() -> Refusal:

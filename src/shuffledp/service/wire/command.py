@@ -25,7 +25,6 @@ class Action(StrEnum):
 
     STATUS = "status"
     CLOSE = "close"
-    ABANDON = "abandon"
     NEXT = "next"
     SKIP = "skip"
     RESUME = "resume"

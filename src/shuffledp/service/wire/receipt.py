@@ -1,5 +1,6 @@
 """What the shuffler answers to an upload: what it keeps, and what it does not."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from shuffledp.service.wire.signing import check_signed, signed_text
 
 _PURPOSE = "receipt"
 _NAMES = frozenset({"task", "epoch", "stage", "messages", "accepted", "refused"})
+# Of answers that follow a plan alone.
+_PLAN = "plan"
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class Receipt:
             It says nothing of tokens and levels, which could be tried one by one.
         accepted: How many of its reports are kept.
         refused: (position in the upload, reason) of each other one.
+        plan: Digest of the plan that its answers follow, 32 bytes: people who compare
+            receipts find out whether all of them were shown the same. None without one.
     """
 
     task: bytes
@@ -33,10 +38,13 @@ class Receipt:
     messages: bytes
     accepted: int
     refused: tuple[tuple[int, Reason], ...]
+    plan: bytes | None = None
 
     def signed(self, signing_key: bytes) -> bytes:
         """Returns the document that is sent."""
+        plan = {} if self.plan is None else {_PLAN: self.plan.hex()}
         value = {
+            **plan,
             "task": to_text(self.task),
             "epoch": self.epoch,
             "stage": self.stage,
@@ -54,7 +62,7 @@ class Receipt:
             Refusal: If the shuffler did not sign it.
         """
         rest = check_signed(_PURPOSE, value, verify_key)
-        if set(rest) != _NAMES:
+        if set(rest) - {_PLAN} != _NAMES:
             raise Refusal(Reason.MALFORMED, f"Expected a receipt of {sorted(_NAMES)}.")
         numbers = [rest[name] for name in ("epoch", "stage", "accepted")]
         if any(type(number) is not int or number < 0 for number in numbers):
@@ -66,6 +74,7 @@ class Receipt:
             from_text(rest["messages"], 32, "a digest"),
             rest["accepted"],
             _refused(rest["refused"]),
+            _digest(rest[_PLAN]) if _PLAN in rest else None,
         )
 
 
@@ -76,6 +85,12 @@ def messages_digest(hashes: Iterable[bytes]) -> bytes:
         hashes: SHA-256 of each sealed message, in the order of the upload.
     """
     return sha256(b"".join(hashes))
+
+
+def _digest(value: object) -> bytes:
+    if isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value):
+        return bytes.fromhex(value)
+    raise Refusal(Reason.MALFORMED, "Expected the digest of a plan.")
 
 
 def _refused(value: object) -> tuple[tuple[int, Reason], ...]:

@@ -23,6 +23,7 @@ class Reason(StrEnum):
     MESSAGE_REPEATED = "message-repeated"
     SIGNATURE_FORGED = "signature-forged"
     ALREADY_DELIVERED = "already-delivered"
+    PLAN_REFUSED = "plan-refused"
     TOO_FEW_PEOPLE = "too-few-people"
     ALLOWANCE_SPENT = "allowance-spent"
     UNREADABLE = "unreadable"
@@ -46,6 +47,7 @@ _SAID = {
     Reason.MESSAGE_REPEATED: (409, "The same sealed message was sent before"),
     Reason.SIGNATURE_FORGED: (403, "The signature is not the expected party's"),
     Reason.ALREADY_DELIVERED: (409, "Another batch of this epoch was delivered before"),
+    Reason.PLAN_REFUSED: (422, "The plan breaks the rule of the task"),
     Reason.TOO_FEW_PEOPLE: (409, "A level has fewer people than the task promises"),
     Reason.ALLOWANCE_SPENT: (409, "A level has too little left"),
     Reason.UNREADABLE: (422, "A message cannot be opened"),

@@ -9,7 +9,8 @@ from functools import cached_property
 
 from shuffledp.identity import Identity
 from shuffledp.service.wire.task import Task
-from shuffledp.statistics.survey import AnswerRun, ChoiceRun, EpochStage, StageRun
+from shuffledp.statistics.stage_runs import AnswerRun, ChoiceRun, StageRun
+from shuffledp.statistics.survey import EpochStage
 
 UNLINKED = 0xFFFF
 MAX_EPOCH = 2**32 - 1
@@ -26,7 +27,7 @@ class Step:
         task: The task.
         epoch: From 1.
         stage: Which step of it.
-        plan: What answers follow; None if nothing was published.
+        plan: What answers follow, judged already; None if nothing was published.
     """
 
     task: Task

@@ -1,4 +1,7 @@
-"""A task: everything that is public about repeated collections of one question."""
+"""A task: everything that is public about repeated collections of one question.
+
+`task_reading` reads what is written here.
+"""
 
 import math
 from dataclasses import dataclass
@@ -11,17 +14,14 @@ from shuffledp.identity import Identity
 from shuffledp.population import MAX_BUDGET
 from shuffledp.service.wire.canonical import (
     canonical,
-    from_text,
     is_text,
-    read_object,
     sha256,
-    to_number,
     to_text,
 )
 from shuffledp.service.wire.notice import Notice, is_shown_as_written
 from shuffledp.service.wire.question import Question
-from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.sealing import Suite
+from shuffledp.statistics.plan_rule import PlanRule
 from shuffledp.statistics.survey import EpochStage, Offer
 
 VERSION = 4
@@ -32,24 +32,21 @@ MAX_PEOPLE = 10**9
 
 # Epochs that were skipped cost nothing, and leave their number unused.
 _SKIPPED = 2
-_NUMBERS = ("choices", "promise", "allowance")
-_LISTS = ("minimum", *_NUMBERS)
-_KEYS = (
+# Attributes that are lists of numbers, and those that are public keys.
+NUMBERS = ("choices", "promise", "allowance")
+KEYS = (
     "analyst_key",
     "analyst_signing_key",
     "shuffler_signing_key",
     "enroller_signing_key",
 )
-_NAMES = frozenset(
-    {"version", "task_id", "name", "notice", "question", "protocol"}
-    | {"delta", "absent", "suite", "succeeds"}
-    | {*_LISTS, *_KEYS}
-)
+# In tasks where people choose targets alone.
+PLAN_RULE = "plan_rule"
 
 
 @dataclass(frozen=True)
 class Task:
-    """What every party knows, and every sealed message is bound to.
+    """The terms that every party knows, and every sealed message is bound to.
 
     Attributes:
         task_id: 16 random bytes.
@@ -71,6 +68,8 @@ class Task:
         enroller_signing_key: Ed25519, for rosters, 32 bytes.
         succeeds: Digest of the task whose place it takes, as keys were replaced
             (`wire.succession`), 32 bytes; None for a task that begins.
+        plan_rule: Which plans may follow choices, where people choose targets; None where
+            they choose levels.
     """
 
     task_id: bytes
@@ -89,6 +88,7 @@ class Task:
     shuffler_signing_key: bytes
     enroller_signing_key: bytes
     succeeds: bytes | None = None
+    plan_rule: PlanRule | None = None
 
     def __post_init__(self) -> None:
         choices = float_array(self.choices, "choices")
@@ -115,11 +115,11 @@ class Task:
         if not is_text(self.name, 100):
             raise InvalidInputError("Expected a name of 1 to 100 characters.")
         self.notice.check_answers(self.question.texts[1:])
-        sizes = _sizes(self.suite)
+        sizes = key_sizes(self.suite)
         if [len(key) for key in self.keys.values()] != list(sizes):
             raise InvalidInputError("Expected public keys of the suite's sizes.")
         # One party that does two others' work would see what neither may.
-        if len(set(self.keys.values())) != len(_KEYS):
+        if len(set(self.keys.values())) != len(KEYS):
             raise InvalidInputError("Expected every key to be another one.")
         if len(self.task_id) != ID_SIZE:
             raise InvalidInputError(f"Expected a task id of {ID_SIZE} bytes.")
@@ -127,15 +127,24 @@ class Task:
             raise InvalidInputError("Expected the digest of a former task, or none.")
         # Checks what is left: a question that these choices cannot be offered with.
         _ = self.protocol
+        if (self.plan_rule is None) is not self.names_choices:
+            raise InvalidInputError(
+                "Expected a rule for plans where people choose targets, and none elsewhere."
+            )
+        if not self.names_choices and any(
+            promise < choice
+            for promise, choice in zip(self.promise, self.choices, strict=True)
+        ):
+            raise InvalidInputError("Expected no promise below its target.")
 
     @cached_property
     def offer(self) -> Offer:
-        """What it offers people."""
+        """The choices that people are offered, and their terms."""
         return Offer(tuple(map(float, self.choices)), self.delta, self.absent)
 
     @cached_property
     def protocol(self) -> Identity:
-        """What will run, as far as it is known before anybody takes part."""
+        """The protocol that will run, as far as it is known before anybody takes part."""
         return self.question.survey.identity(self.offer)
 
     @cached_property
@@ -151,7 +160,7 @@ class Task:
     @property
     def keys(self) -> dict[str, bytes]:
         """The public keys, by the names of these attributes."""
-        return {name: getattr(self, name) for name in _KEYS}
+        return {name: getattr(self, name) for name in KEYS}
 
     @property
     def identity(self) -> str:
@@ -160,7 +169,7 @@ class Task:
 
     @property
     def epochs(self) -> int:
-        """How many epochs every choice can pay for, as promised."""
+        """The number of epochs that every choice can pay for, as promised."""
         pairs = zip(self.allowance, self.promise, strict=True)
         return max(1, min(math.floor(whole / part) for whole, part in pairs))
 
@@ -185,7 +194,7 @@ class Task:
 
     @property
     def choice_word(self) -> str:
-        """What a choice is called."""
+        """The word for a choice: "level" or "target"."""
         return "level" if self.names_choices else "target"
 
     def check_shown(self) -> None:
@@ -205,12 +214,14 @@ class Task:
 
     @property
     def counted(self) -> tuple[float | None, ...]:
-        """Whose numbers of people are known while reports come in; None is everybody."""
+        """The choices whose numbers of people are known early; None is everybody."""
         return self.choices if self.names_choices else (None,)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes, bytes as base64url."""
+        rule = {} if self.plan_rule is None else {PLAN_RULE: self.plan_rule.to_dict()}
         return {
+            **rule,
             "version": VERSION,
             "task_id": self.identity,
             "name": self.name,
@@ -222,7 +233,7 @@ class Task:
             "suite": self.suite.value,
             "minimum": list(self.minimum),
             # One text for 1 and 1.0, or whoever reads it would have another digest.
-            **{name: list(map(float, getattr(self, name))) for name in _NUMBERS},
+            **{name: list(map(float, getattr(self, name))) for name in NUMBERS},
             **{name: to_text(key) for name, key in self.keys.items()},
             "succeeds": self.succeeds and to_text(self.succeeds),
         }
@@ -231,60 +242,7 @@ class Task:
         """Returns the canonical text."""
         return canonical(self.to_dict())
 
-    @classmethod
-    def from_json(cls, content: bytes | str) -> "Task":
-        """Reads what `to_json` gave.
 
-        Raises:
-            Refusal: If it is not a task of this version.
-            InvalidInputError: If a value is out of range.
-        """
-        value = read_object(content, "a task")
-        if value.get("version") != VERSION or set(value) != _NAMES:
-            raise Refusal(Reason.MALFORMED, f"Expected a task of version {VERSION}.")
-        for name in _LISTS:
-            if not isinstance(value[name], list):
-                raise Refusal(Reason.MALFORMED, f"Expected {name} as a list.")
-        if any(type(count) is not int for count in value["minimum"]):
-            raise Refusal(Reason.MALFORMED, "Expected minimum as whole numbers.")
-        choices, promise, allowance = (
-            tuple(to_number(entry, name) for entry in value[name]) for name in _NUMBERS
-        )
-        numbers = type(value["delta"]) is float and type(value["absent"]) is int
-        if not numbers or not isinstance(value["name"], str):
-            raise Refusal(Reason.MALFORMED, "Expected a name, delta and absent people.")
-        if value["suite"] not in list(Suite):
-            raise Refusal(Reason.MALFORMED, f"Expected a suite of {list(Suite)}.")
-        suite = Suite(value["suite"])
-        keys = {
-            name: from_text(value[name], size, name)
-            for name, size in zip(_KEYS, _sizes(suite), strict=True)
-        }
-        succeeds = value["succeeds"]
-        task = cls(
-            task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
-            name=value["name"],
-            notice=Notice.from_dict(value["notice"]),
-            question=Question.from_dict(value["question"]),
-            choices=choices,
-            minimum=tuple(value["minimum"]),
-            promise=promise,
-            allowance=allowance,
-            delta=value["delta"],
-            absent=value["absent"],
-            suite=suite,
-            **keys,
-            succeeds=None
-            if succeeds is None
-            else from_text(succeeds, DIGEST_SIZE, "a digest"),
-        )
-        if value["protocol"] != task.protocol.record:
-            raise Refusal(
-                Reason.MALFORMED,
-                f"Expected a task whose question is answered by {task.protocol}.",
-            )
-        return task
-
-
-def _sizes(suite: Suite) -> tuple[int, ...]:
+def key_sizes(suite: Suite) -> tuple[int, ...]:
+    """Returns the sizes of the public keys in bytes, in the order of `KEYS`."""
     return (suite.public_size, KEY_SIZE, KEY_SIZE, KEY_SIZE)

@@ -1,4 +1,4 @@
-// The form: how private, what answer, and the code where the link held none.
+// The form: how private, what answer, and the link if the page was opened without one.
 
 import { isCentral } from "./survey.js";
 import { language, t } from "./texts.js";
@@ -9,6 +9,8 @@ import { choice, choices, details, el, picked } from "./view.js";
 // Beyond so many categories, a list that opens is easier than a page of choices.
 const MANY = 12;
 const GROUPED = { useGrouping: "always" };
+const LINK =
+  /^(?:.*#)?token=([\w-]+)&secret=([\w-]+)&epoch=([1-9]\d{0,9})&task=([0-9a-f]{64})$/;
 
 /** What is missing in the form, for people to read; `at` is where. */
 export class Missing extends Error {
@@ -163,15 +165,15 @@ function itemsPart({ task, textLanguage: lang }) {
   return part;
 }
 
-/** Returns the field for the code, which is needed if the link held none. */
-export function tokenPart() {
+/** Returns the field for a link, which is needed if the page was opened without one. */
+export function linkPart() {
   return el(
     "fieldset",
-    { id: "code" },
-    el("legend", {}, t("code")),
-    el("label", { for: "token" }, t("code-label")),
+    { id: "link-part" },
+    el("legend", {}, t("link")),
+    el("label", { for: "link" }, t("link-label")),
     el("input", {
-      id: "token",
+      id: "link",
       type: "text",
       autocomplete: "off",
       autocapitalize: "off",
@@ -185,11 +187,10 @@ export function readForm(survey, known) {
   const [level] = picked("level");
   if (level === undefined) throw new Missing(t("missing-level"), "level");
   const answer = survey.step.stage === Stage.choice ? null : readAnswer(survey.task.question);
-  const token = known ?? tokenOf(document.getElementById("token").value);
-  if (!token) {
-    throw new Missing(t("missing-code"), "code");
-  }
-  return { level, answer, token };
+  const invitation = known ?? invitationOf(document.getElementById("link").value);
+  const problem = invitation ? problemOf(invitation, survey) : t("missing-link");
+  if (problem) throw new Missing(problem, "link-part");
+  return { level, answer, invitation };
 }
 
 function readAnswer({ statistic, terms }) {
@@ -228,13 +229,21 @@ function isGrouped(text) {
   return found !== undefined && found === group;
 }
 
-/** Returns the 32 bytes of a code, or of a link that ends with one; null if there are none. */
-export function tokenOf(text) {
-  const letters = /(?:^|token=)([A-Za-z0-9_-]+)(?:&task=[0-9a-f]*)?$/.exec(text.trim());
-  return letters && fromText(letters[1], TOKEN_SIZE);
+/**
+ * Reads a link, or what stands behind its #.
+ *
+ * @returns The token that is sent, the secret that never is, the epoch and the digest of the
+ *   task; null if it is no such link.
+ */
+export function invitationOf(text) {
+  const [, letters, more, epoch, task] = LINK.exec(text.trim()) ?? [];
+  const token = fromText(letters, TOKEN_SIZE);
+  const secret = fromText(more, TOKEN_SIZE);
+  return token && secret && { token, secret, epoch: Number(epoch), task };
 }
 
-/** Returns the digest of the task that a link invites to; null if it names none. */
-export function taskOf(text) {
-  return /&task=([0-9a-f]{64})$/.exec(text.trim())?.[1] ?? null;
+/** Returns why a link is not for this survey as it is now; null if it is. */
+export function problemOf(invitation, survey) {
+  if (invitation.task !== survey.fingerprint) return t("other-survey");
+  return invitation.epoch === survey.step.epoch ? null : t("other-epoch");
 }

@@ -17,12 +17,19 @@ import { asText, sureness } from "./words.js";
 // A message may name half of 10,000 categories.
 const MOST_LINES = 12;
 
+/** Returns an answer of the form as numbers: the same ones for the same answer. */
+export function answerNumbers(answer) {
+  if (answer === null) return [];
+  // Minus zero is zero.
+  return [answer].flat().map((number) => number + 0).sort((one, other) => one - other);
+}
+
 /**
  * Draws the messages of an answer: what the analyst will see.
  *
  * @param survey From `read`.
  * @param {number} level The position of the level, or of the target.
- * @param answer A category's position, a number, 0 or 1, or positions of items.
+ * @param {number[]} answer From `answerNumbers`.
  * @param rng The only source of randomness.
  * @returns {(number | number[])[]} Numbers; of subset selection, a set of categories.
  */
@@ -34,11 +41,11 @@ export function draw(survey, level, answer, rng) {
   if (survey.step.stage === wire.Stage.choice) return [level];
   switch (question.statistic) {
     case "frequency":
-      return [drawCategory(terms, answer, epsilon, rng)];
+      return [drawCategory(terms, answer[0], epsilon, rng)];
     case "mean":
-      return [randomizeNumber(answer, terms.low, terms.high, epsilon, rng)];
+      return [randomizeNumber(answer[0], terms.low, terms.high, epsilon, rng)];
     case "sum":
-      return [randomizeNumber(answer, 0, 1, epsilon, rng)];
+      return [randomizeNumber(answer[0], 0, 1, epsilon, rng)];
     case "items":
       return randomizeItems(answer, itemsPlan(survey), survey.plan.rates[level], rng);
     default:

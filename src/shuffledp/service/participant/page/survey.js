@@ -1,5 +1,7 @@
 // What the shuffler says about a survey, and what it answers to a message.
 
+import { refusalOf } from "./plan.js";
+import { canVerify, isSigned } from "./signing.js";
 import { t } from "./texts.js";
 import * as wire from "./wire.js";
 
@@ -104,12 +106,17 @@ export async function read(text) {
   if (planned && plan === null) {
     throw new Trouble(t("no-plan"));
   }
-  if (planned && !(isKnown(plan, statistic) && fits(plan, terms))) {
+  const protocol = planned ? plan.protocol : null;
+  if (planned && !(isKnown(protocol, statistic) && fits(protocol, terms))) {
     throw new Trouble(t("unknown-plan"));
   }
+  // Who reports a target and cannot judge the plan would be counted, and hide nobody.
+  if (isCentral({ task }) && !(await canVerify())) throw new Trouble(t("no-signatures"));
   const taskDigest = await digest(raw.task);
+  const refusal = planned ? await refusalOf(raw.plan, task, taskDigest, epoch) : null;
+  if (refusal !== null) throw new Trouble(t(refusal));
   const published = planned
-    ? Object.fromEntries(IDENTITY.map((name) => [name, raw.plan[name]]))
+    ? Object.fromEntries(IDENTITY.map((name) => [name, raw.plan.protocol[name]]))
     : null;
   return {
     task,
@@ -118,7 +125,7 @@ export async function read(text) {
     phase,
     // Before it is settled who may answer, nobody's message is taken.
     begun: (enrolment ?? null) !== null,
-    plan: planned ? plan.parameters : null,
+    plan: planned ? protocol.parameters : null,
     fingerprint: wire.hex(taskDigest),
     step: {
       taskDigest,
@@ -165,27 +172,19 @@ export async function checkReceipt(text, survey, body, count) {
   } catch {
     throw wrong;
   }
-  const { signature, ...rest } = raw;
-  const value = wire.plain(rest);
+  const value = wire.plain(raw);
   const hashes = await wire.hashesIn(body, count);
   const fits =
     value.task === wire.toText(survey.step.taskDigest) &&
     value.messages === wire.toText(await wire.sha256(wire.concat(...hashes))) &&
     value.epoch === survey.step.epoch &&
     value.stage === survey.step.stage &&
+    (value.plan ?? null) === (survey.plan && wire.hex(survey.step.planDigest)) &&
     value.accepted === 1;
-  const signed = wire.fromText(signature, 64);
   const key = wire.fromText(survey.task.shuffler_signing_key, 32);
-  if (!fits || !signed || !key) throw wrong;
-  const said = wire.utf8(`shuffledp receipt 1\0${wire.canonical(rest)}`);
-  let known;
-  try {
-    known = await crypto.subtle.importKey("raw", key, "Ed25519", false, ["verify"]);
-  } catch {
-    return false; // This browser has no Ed25519.
-  }
-  if (!(await crypto.subtle.verify("Ed25519", known, signed, said))) throw wrong;
-  return true;
+  const signed = await isSigned("receipt", raw, key);
+  if (!fits || signed === false) throw wrong;
+  return signed === true;
 }
 
 async function request(url, options) {

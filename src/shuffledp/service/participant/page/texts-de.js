@@ -75,12 +75,11 @@ export const GERMAN = Object.freeze({
   "category-label": "Eine von {count}",
   choose: "Bitte wählen",
   "items-count": "{count} von höchstens {most} gewählt",
-  code: "Ihr Code",
-  "code-label":
-    "Sie haben einen Link bekommen, der mit einem Code endet, oder nur den Code: 43 Zeichen.",
+  link: "Ihr Link",
+  "link-label": "Fügen Sie den ganzen Link ein, den Sie bekommen haben.",
   "missing-level": "Wählen Sie zuerst eine Stufe.",
   "missing-answer": "Wählen Sie zuerst eine Antwort.",
-  "missing-code": "Das ist kein Code: Ein Code besteht aus 43 Buchstaben, Ziffern, - und _.",
+  "missing-link": "Das ist kein vollständiger Link: Kopieren Sie ihn ganz, bis zum Ende.",
   "missing-number": "Schreiben Sie eine Zahl von {low} bis {high}.",
   "missing-separator": "Schreiben Sie die Zahl ohne Trennzeichen nach den Tausendern.",
   "missing-items": "Wählen Sie höchstens {most} Antworten.",
@@ -88,7 +87,7 @@ export const GERMAN = Object.freeze({
   "make-hint": "Sie sehen die Nachricht, bevor sie gesendet wird.",
   "make-hint-once":
     "Sie sehen die Nachricht, bevor sie gesendet wird. Der Zufall wird einmal gezogen: " +
-    "Danach lässt sich die Antwort nicht mehr ändern.",
+    "Dieselbe Antwort ergibt immer dieselbe Nachricht.",
 
   "message-title": "Das würden Sie senden",
   "at-most-sure": "Höchstens zu {sure} sicher",
@@ -165,7 +164,34 @@ export const GERMAN = Object.freeze({
     "Wer sie findet, weiß, dass Sie teilgenommen haben. Es geht nichts verloren, wenn Sie " +
     "sie nicht behalten.",
   later: "Behalten Sie Ihren Link und merken Sie sich Ihre Stufe: Als Nächstes kommt die Frage.",
-  close: "Sie können diese Seite schließen. Auf diesem Gerät bleibt nur, was Sie speichern.",
+  close:
+    "Sie können diese Seite schließen. Dieser Browser behält eine geheime Zahl und dass Sie " +
+    "teilgenommen haben, damit er nie mehr als einmal etwas verrät; nicht Ihre Antwort.",
+
+  "changed-title": "Sie haben schon eine andere Antwort gesendet",
+  "changed-text":
+    "Sie wurde vielleicht gespeichert, was auch immer der Server gesagt hat. Wenn Sie diese " +
+    "auch senden, verraten beide etwas über Sie: Wer diese Nachricht sieht, erfährt noch " +
+    "einmal so viel, wie Ihre Stufe erlaubt, und kann sich mehr als zu {sure} sicher sein, " +
+    "worin beide übereinstimmen.",
+  "changed-leave": "Wenn es bei Ihrer ersten Antwort bleiben soll, schließen Sie diese Seite.",
+  "changed-accept": "Trotzdem eine andere Antwort senden",
+  "sent-elsewhere":
+    "Mit diesem Link wurde inzwischen eine andere Antwort gesendet. Jetzt wurde nichts " +
+    "gesendet. Öffnen Sie Ihren Link noch einmal.",
+  "epochs-over":
+    "Sie haben an so vielen Runden dieser Umfrage teilgenommen, wie vereinbart war. Es wurde " +
+    "nichts gesendet.",
+  "other-keys":
+    "Sie haben an dieser Runde teilgenommen, bevor ihre Schlüssel ersetzt wurden, und werden " +
+    "kein zweites Mal gefragt. Es wurde nichts gesendet.",
+  "other-plan":
+    "Der Server zeigt einen anderen Plan als bei Ihrer Teilnahme. Es wurde nichts gesendet. " +
+    "Sagen Sie es denen, die Sie eingeladen haben.",
+  "no-storage":
+    "Dieser Browser behält nichts für diese Seite und könnte deshalb nicht dieselbe Nachricht " +
+    "noch einmal senden. Erlauben Sie ihm, Daten zu speichern, oder öffnen Sie Ihren Link in " +
+    "einem anderen Browser.",
 
   "trouble-title": "Teilnehmen ist gerade nicht möglich",
   "trouble-sealed": "Ihre Nachricht konnte nicht versiegelt werden",
@@ -173,9 +199,15 @@ export const GERMAN = Object.freeze({
   "not-sealed":
     "Es wurde nichts gesendet. Öffnen Sie Ihren Link noch einmal oder in einem anderen Browser.",
   insecure: "Diese Seite braucht eine sichere Verbindung, also eine Adresse mit https am Anfang.",
+  "cut-link":
+    "Ihr Link ist nicht vollständig; diese Seite erkennt nicht, zu welcher Umfrage er gehört. " +
+    "Es wurde nichts gesendet. Kopieren Sie ihn ganz, bis zum letzten Zeichen.",
   "other-survey":
     "Dieser Server zeigt eine andere Umfrage als die, zu der Ihr Link einlädt. Es wurde " +
     "nichts gesendet. Sagen Sie es denen, die Sie eingeladen haben.",
+  "other-epoch":
+    "Ihr Link ist für eine andere Runde der Umfrage als die, die offen ist. Es wurde nichts " +
+    "gesendet. Öffnen Sie Ihren neuesten Link, oder kommen Sie später wieder.",
   "old-browser":
     "Dieser Browser ist zu alt, um Nachrichten zu versiegeln. Öffnen Sie Ihren Link in einem " +
     "anderen.",
@@ -186,6 +218,12 @@ export const GERMAN = Object.freeze({
   "no-plan":
     "Der Plan dieser Umfrage ist noch nicht veröffentlicht. Kommen Sie später wieder.",
   "unknown-plan": "Diese Seite kennt diese Art von Plan nicht.",
+  "no-signatures":
+    "Dieser Browser kann keine Unterschriften prüfen, und diese Umfrage braucht das: Bitte den Link in einem neueren öffnen.",
+  "foreign-plan":
+    "Der Plan dieser Umfrage ist nicht von den Fragenden unterschrieben oder gehört zu einer anderen. Es wurde nichts gesendet.",
+  "unsafe-plan":
+    "Der Plan dieser Umfrage hält nicht ein, was versprochen wurde. Es wurde nichts gesendet.",
   "wrong-receipt":
     "Die Quittung des Servers ist nicht, was die Umfrage verspricht: Ihre Nachricht zählt " +
     "vielleicht nicht.",

@@ -70,20 +70,19 @@ export const ENGLISH = Object.freeze({
   "category-label": "One of {count}",
   choose: "Choose",
   "items-count": "{count} of at most {most} chosen",
-  code: "Your code",
-  "code-label":
-    "You were given a link that ends with a code, or the code alone: 43 letters.",
+  link: "Your link",
+  "link-label": "Paste the whole link that you were given.",
   "missing-level": "Choose a level first.",
   "missing-answer": "Choose an answer first.",
-  "missing-code": "This is no code: a code has 43 letters, digits, - and _.",
+  "missing-link": "This is no complete link: copy all of it, to its very end.",
   "missing-number": "Write a number from {low} to {high}.",
   "missing-separator": "Write the number without a sign between thousands.",
   "missing-items": "Choose at most {most} answers.",
   make: "Make my message",
   "make-hint": "You see the message before it is sent.",
   "make-hint-once":
-    "You see the message before it is sent. Chance is drawn once: after that, the answer " +
-    "cannot be changed.",
+    "You see the message before it is sent. Chance is drawn once: the same answer always " +
+    "gives the same message.",
 
   "message-title": "This is what would be sent",
   "at-most-sure": "At most {sure} sure",
@@ -150,16 +149,46 @@ export const ENGLISH = Object.freeze({
   "keep-hint":
     "Whoever finds it knows that you took part. Nothing is lost if you do not keep it.",
   later: "Keep your link, and remember your level: the question itself comes next.",
-  close: "You can close this page. Nothing of it stays on this device but what you save.",
+  close:
+    "You can close this page. This browser keeps a secret number and that you took part, so " +
+    "that it never says more than once; not your answer.",
+
+  "changed-title": "You sent another answer before",
+  "changed-text":
+    "It may have been recorded, whatever the server said. If you send this one, too, both " +
+    "tell of you: whoever sees this message learns once more as much as your level allows, " +
+    "and can be surer than {sure} of what both agree on.",
+  "changed-leave": "To leave it at your first answer, close this page.",
+  "changed-accept": "Send another answer all the same",
+  "sent-elsewhere":
+    "Another answer was sent with this link meanwhile. Nothing was sent now. Open your link " +
+    "again.",
+  "epochs-over":
+    "You took part in as many rounds of this survey as were agreed on. Nothing was sent.",
+  "other-keys":
+    "You took part in this round before its keys were replaced, and are not asked a second " +
+    "time. Nothing was sent.",
+  "other-plan":
+    "The server shows another plan than when you took part. Nothing was sent. Tell whoever " +
+    "invited you.",
+  "no-storage":
+    "This browser keeps nothing for this page, so that it could not send the same message " +
+    "again. Allow it to store data, or open your link in another browser.",
 
   "trouble-title": "Taking part is not possible now",
   "trouble-sealed": "Your message could not be sealed",
   "trouble-refused": "Your message was not taken",
   "not-sealed": "Nothing was sent. Open your link again, or in another browser.",
   insecure: "This page needs a secure connection: its address begins with https.",
+  "cut-link":
+    "Your link is not whole, so that this page cannot tell which survey it belongs to. Nothing " +
+    "was sent. Copy all of it, up to its last letter.",
   "other-survey":
     "This server shows another survey than your link invites you to. Nothing was sent. Tell " +
     "whoever invited you.",
+  "other-epoch":
+    "Your link is for another round of the survey than the one that is open. Nothing was " +
+    "sent. Open your newest link, or come back later.",
   "old-browser": "This browser is too old to seal messages. Open your link in another.",
   "unknown-survey": "This page does not know this kind of survey.",
   "unknown-suite":
@@ -167,6 +196,12 @@ export const ENGLISH = Object.freeze({
     "can take part with the shuffledp program instead.",
   "no-plan": "This survey's plan is not published yet. Come back later.",
   "unknown-plan": "This page does not know this kind of plan.",
+  "no-signatures":
+    "This browser cannot check signatures, and this survey needs that: open your link in a newer one.",
+  "foreign-plan":
+    "This survey's plan is not signed by those who ask, or is meant for another survey. Nothing was sent.",
+  "unsafe-plan":
+    "This survey's plan does not keep what was promised. Nothing was sent.",
   "wrong-receipt":
     "The server's receipt is not what the survey promises: your message may not count.",
   unreachable: "The survey's server could not be reached.",

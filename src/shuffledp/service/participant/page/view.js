@@ -57,3 +57,13 @@ export function picked(name) {
 export function details(summary, ...children) {
   return el("details", {}, el("summary", {}, summary), ...children);
 }
+
+/** Lets the browser ask before the page is left, or no longer. */
+export function askBeforeLeaving(asked) {
+  if (asked) addEventListener("beforeunload", keepOpen);
+  else removeEventListener("beforeunload", keepOpen);
+}
+
+function keepOpen(event) {
+  event.preventDefault();
+}

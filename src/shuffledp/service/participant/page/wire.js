@@ -107,7 +107,7 @@ export function sameBytes(one, other) {
 }
 
 /** Returns a whole number, big-endian, in so many bytes (at most 4). */
-function bigEndian(number, size) {
+export function bigEndian(number, size) {
   if (!Number.isInteger(number) || number < 0 || number >= 256 ** size) {
     throw new RangeError(`Expected a whole number of ${size} bytes.`);
   }

@@ -1,0 +1,60 @@
+"""Signs of life of a service, for a supervisor that replaces it when they stop.
+
+They come from the event loop: a process that is stopped, or that computes without end in
+the loop, gives none. `run_workers` reads them from a pipe. systemd gets them as datagrams
+(sd_notify(3)), if the unit has Type=notify and WatchdogSec=.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+
+_BEAT_SECONDS = 1.0
+_ADDRESS = "NOTIFY_SOCKET"
+
+
+@asynccontextmanager
+async def beating(alive: Callable[[], None]) -> AsyncIterator[None]:
+    """Calls `alive` once a second while the event loop runs, until the context ends."""
+
+    async def beat() -> None:
+        while True:
+            alive()
+            await asyncio.sleep(_BEAT_SECONDS)
+
+    task = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def notify_systemd(state: str) -> None:
+    """Tells systemd a state, such as "READY=1"; does nothing where it does not listen.
+
+    Args:
+        state: One assignment, as sd_notify(3) lists them.
+    """
+    address = os.environ.get(_ADDRESS, "")
+    if not address.startswith(("/", "@")):
+        return
+    # "@" stands for the zero byte that begins an abstract address.
+    address = address.replace("@", "\0", 1) if address[0] == "@" else address
+    # A service must not end because nobody reads what it says.
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.setblocking(False)
+        sender.sendto(state.encode(), address)
+
+
+def notify_ready() -> None:
+    """Tells systemd that the service can be asked."""
+    notify_systemd("READY=1")
+
+
+def notify_alive() -> None:
+    """Tells systemd that the service still runs."""
+    notify_systemd("WATCHDOG=1")

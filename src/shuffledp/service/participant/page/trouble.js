@@ -1,0 +1,24 @@
+// The screen that says what went wrong.
+
+import { askerPart } from "./about-survey.js";
+import { Trouble } from "./survey.js";
+import { t } from "./texts.js";
+import { refusalText } from "./words.js";
+import { askBeforeLeaving, el, show } from "./view.js";
+
+/** Says what is wrong; and whom to ask, where the survey is the one of the link. */
+export function showTrouble(title, error, survey) {
+  askBeforeLeaving(false);
+  document.title = title;
+  show(
+    el("h1", {}, title),
+    el("p", { class: "lead", id: "trouble" }, whatWentWrong(error)),
+    survey && askerPart(survey),
+  );
+}
+
+/** Returns what went wrong, for people to read. */
+export function whatWentWrong(error) {
+  if (error.problem) return refusalText(error.problem);
+  return error instanceof Trouble ? error.message : t("unexpected");
+}

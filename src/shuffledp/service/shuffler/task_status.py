@@ -1,0 +1,75 @@
+"""Where a task stands, as `GET /tasks/ID` says it: the same bytes until that changes."""
+
+import json
+from typing import Any, NamedTuple
+
+from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.service.shuffler.record import Attempts
+from shuffledp.service.wire.canonical import to_text
+from shuffledp.service.wire.reports import report_size
+
+
+class TaskStatus(NamedTuple):
+    """All that is told of a task, and nothing about anybody who asks.
+
+    A tuple, since tuples compare what is identical without reading it: a state and its
+    task are large.
+
+    Attributes:
+        state: Where it stands.
+        people: How many reported in this step, as the reader may know it.
+        refused: How many reports were refused, by reason.
+        challenge: What the operator's next command must name.
+        attempts: How the hand-over goes.
+    """
+
+    state: ShufflerState
+    people: tuple[int, ...]
+    refused: dict[str, int]
+    challenge: bytes
+    attempts: Attempts
+
+    def encode(self) -> bytes:
+        """Returns the JSON document."""
+        return json.dumps(
+            self._document(), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        ).encode()
+
+    def _document(self) -> dict[str, Any]:
+        state, attempts = self.state, self.attempts
+        return {
+            "task": state.task.to_dict(),
+            "digest": state.task.fingerprint,
+            "canonical": state.task.to_json().decode(),
+            "epoch": state.epoch,
+            "stage": state.stage.name.lower(),
+            "phase": state.phase.value,
+            "plan": state.plan and state.plan.to_dict(),
+            "messages_per_report": state.step.messages_per_report,
+            "report_size": report_size(state.step),
+            "enrolment": state.enrolment and state.enrolment.to_dict(),
+            "deadline": state.deadline,
+            "people": list(self.people),
+            "shortfalls": [str(each) for each in state.shortfalls(self.people)],
+            "refused": dict(sorted(self.refused.items())),
+            "challenge": to_text(self.challenge),
+            "hand_over": {
+                "attempts": attempts.failed,
+                "refused": attempts.refused and attempts.refused.value,
+                "analyst_full": attempts.full,
+            },
+        }
+
+
+class EncodedStatus:
+    """Keeps the public document, encoded once for everybody who asks for it."""
+
+    def __init__(self) -> None:
+        self._status: TaskStatus | None = None
+        self._content = b""
+
+    def encode(self, status: TaskStatus) -> bytes:
+        """Returns the document of a status: the one before, if nothing changed since."""
+        if status != self._status:
+            self._content, self._status = status.encode(), status
+        return self._content

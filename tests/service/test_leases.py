@@ -1,0 +1,42 @@
+"""Leases of a hand-over: what lost its own changes nothing any more, in both stores."""
+
+import asyncio
+
+import pytest
+from shuffler_parties import StoreMaker, parties
+
+from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.service.shuffler.record import Attempts
+from shuffledp.service.wire.refusal import Reason, Refusal
+
+pytest_plugins = ["store_fixtures"]
+
+
+def test_what_stood_still_changes_nothing_under_a_lease_that_another_has(
+    make_store: StoreMaker,
+) -> None:
+    who = parties()
+
+    async def run() -> tuple[list[int], Attempts, ShufflerState]:
+        store = make_store()
+        await store.open([who.task])
+        begun = ShufflerState.begin(who.task)
+        await store.begin(begun)
+        async with store.handing_over(who.task) as former:
+            await store.note(begun, Attempts(1), lease=former)
+        async with store.handing_over(who.task) as lease:
+            await store.note(begun, Attempts(2), lease=lease)
+        late = Attempts(3, Reason.WRONG_EPOCH)
+        with pytest.raises(Refusal, match="no other process"):
+            await store.note(begun, late, lease=former)
+        with pytest.raises(Refusal, match="no other process"):
+            await store.move(begun, begun.skip(), (0, 0, 0), lease=former)
+        record = await store.begin(begun)
+        await store.close()
+        return [former, lease], record.attempts, record.state
+
+    leases, attempts, state = asyncio.run(run())
+
+    assert leases == [1, 2]
+    assert attempts == Attempts(2)
+    assert state == ShufflerState.begin(who.task)
