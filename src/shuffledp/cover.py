@@ -69,6 +69,9 @@ class Cover:
             support, shape (2, kinds).
         bits: The same where there are only two messages: what others may send, rather
             than what they send whatever they hold.
+        shuffles: Where covers are two, for a pair and for the same pair the other way
+            round: in how many of the randomizer's `changes` each of them shows at most,
+            half of all. None if any of them may show any pair.
     """
 
     blanket_probabilities: Floats
@@ -78,6 +81,7 @@ class Cover:
     cells: Cell | None = None
     uncovered: Floats | None = None
     bits: TwoMessages | None = None
+    shuffles: int | None = None
 
     def beyond(self, epsilon: float) -> float:
         """Returns the divergence that the uncovered messages alone show."""

@@ -4,6 +4,7 @@
     |-- InvalidInputError (also a ValueError)   a value is out of range, or shapes differ
     |   |-- PopulationError                     levels, counts or budgets make no sense
     |   |-- UnknownLevelError                   a person's level is not in the population
+    |   |-- IdentityError                       a mechanism stores what has no identity
     |   `-- OutsidePreconditions                a published theorem does not apply
     |-- DataError                               a file, column or checksum is wrong
     |   `-- MissingValueError                   somebody in a table has no value
@@ -59,6 +60,21 @@ class UnknownLevelError(InvalidInputError):
     Traceback (most recent call last):
         ...
     shuffledp.errors.UnknownLevelError: Expected every privacy level to be one of 1, 2.
+    """
+
+
+class IdentityError(InvalidInputError):
+    """A mechanism stores something that cannot be part of what identifies it.
+
+    >>> import shuffledp as sdp
+    >>> class Loud(sdp.OneBit):
+    ...     __module__ = "mine"
+    >>> device = Loud(0.0, 1.0)
+    >>> object.__setattr__(device, "gain", lambda value: 2 * value)
+    >>> sdp.SingleMessage(device).identity  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    shuffledp.errors.IdentityError: Expected Loud.gain to hold numbers, ...
     """
 
 

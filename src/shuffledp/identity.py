@@ -7,10 +7,11 @@ protocol mean nothing in another, and no check of shapes can tell.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.stored_state import class_name, is_ours, stored_state
 from shuffledp.types import Mode
 
 _KEYS = {"statistic", "mechanism", "parameters", "mode"}
@@ -116,21 +117,33 @@ class Identity:
 def described(device: Any) -> dict[str, Any]:
     """Returns the parameters of what devices run, by which it is identified.
 
-    A mechanism of somebody else's is also known by its class and, if that is a dataclass,
-    by all its fields: whatever it calls itself, its messages are not those of another.
+    A mechanism of somebody else's is also known by its class and by everything that it
+    stores: whatever it calls itself, its messages are not those of another.
 
     Args:
         device: With `parameters`.
+
+    Raises:
+        IdentityError: If it stores something that cannot be written down.
     """
     parameters, kind = dict(device.parameters), type(device)
-    if kind.__module__.partition(".")[0] == "shuffledp":
+    if is_ours(kind):
         return parameters
-    parameters["class"] = f"{kind.__module__}.{kind.__qualname__}"
-    for field in fields(device) if is_dataclass(device) else ():
-        value = getattr(device, field.name)
-        if isinstance(value, bool | int | float | str):
-            parameters.setdefault(field.name, value)
+    parameters["class"] = class_name(kind)
+    for name, value in stored_state(device).items():
+        if name not in parameters:
+            parameters[name] = value
+        elif not _equal(parameters[name], value):
+            # No attribute has such a name.
+            parameters[f"{name} (stored)"] = value
     return parameters
+
+
+def _equal(stated: Any, stored: Any) -> bool:
+    try:
+        return bool(stated == stored)
+    except ValueError:  # An array, which is refused as a parameter later.
+        return False
 
 
 def check_same(found: Identity, wanted: Identity, *, what: str) -> None:

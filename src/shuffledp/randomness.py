@@ -87,7 +87,8 @@ class KeyedRandom(_Words):
 
     What somebody draws depends on the key and on her digest alone, not on who else is
     there, in which order, or how the work was divided: work that is done again gives the
-    same messages. Word j of a stream is the first half of AES-256 of (seed xor j), and a
+    same messages. Word j of a stream is the first half of block j of
+    AES-256 in counter mode (the seed's second half counts, big-endian), and a
     seed is the CBC-MAC of the digest with AES-256 under another key; both keys come from
     the secret by HKDF. Whoever lacks it cannot tell streams from throws of a coin (AES is
     a pseudorandom permutation; all digests are of one length). Numbers drawn in one call
@@ -129,7 +130,7 @@ class KeyedRandom(_Words):
             seeds ^= people[:, begin : begin + _BLOCK]
             seeds = _encrypted(keys[:_KEY_SIZE], seeds)
         self._key = keys[_KEY_SIZE:]
-        self._seeds = seeds.view(np.uint64).reshape(-1, 2)
+        self._seeds = seeds.view(">u8").reshape(-1, 2)
         self._used = np.zeros(len(seeds), dtype=np.uint64)
         self._people = np.arange(len(seeds))
 
@@ -158,10 +159,10 @@ class KeyedRandom(_Words):
         if not in_order:
             again = np.arange(people.size) - np.searchsorted(people, people)
             first += again.astype(np.uint64) * np.uint64(each)
-        blocks = np.empty((people.size, each, 2), dtype=np.uint64)
+        blocks = np.empty((people.size, each, 2), dtype=">u8")
         blocks[...] = self._seeds[people, None]
         places: NDArray[np.uint64] = np.arange(each).astype(np.uint64)
-        blocks[..., 1] ^= first[:, None] + places
+        blocks[..., 1] += first[:, None] + places  # Modulo 2**64.
         if in_order:
             self._used[people] += np.uint64(each)
         else:

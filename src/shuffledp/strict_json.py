@@ -5,6 +5,7 @@ values may be nested; the reader of the standard library takes the last of two k
 whoever looks into the file sees the first. Here all of that is no JSON.
 """
 
+import codecs
 import json
 import math
 from pathlib import Path
@@ -17,10 +18,11 @@ MAX_DEPTH = 64
 
 # So much of a file an error repeats.
 _LONGEST = 40
+_MARK = codecs.BOM_UTF8.decode()
 
 
 def read_json_file(path: Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """Reads a file that holds one JSON object.
+    """Reads a file that holds one JSON object, with or without a byte order mark.
 
     Args:
         path: The file.
@@ -38,7 +40,8 @@ def read_json_file(path: Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         raise DataError(
             f"Expected at most {max_bytes:,} bytes in {path.name}, got more."
         )
-    return read_json(content, path.name)
+    # Editors of some systems begin UTF-8 with a mark that JSON does not know.
+    return read_json(content.removeprefix(codecs.BOM_UTF8), path.name)
 
 
 def read_json(content: bytes | str, what: str) -> dict[str, Any]:
@@ -57,6 +60,8 @@ def read_json(content: bytes | str, what: str) -> dict[str, Any]:
     """
     try:
         text = content if isinstance(content, str) else content.decode()
+        if text.startswith(_MARK):
+            raise DataError(f"Expected {what} to begin without a byte order mark.")
         value = json.loads(
             text,
             object_pairs_hook=_once,

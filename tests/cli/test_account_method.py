@@ -28,7 +28,7 @@ def test_one_bound_comes_with_its_note_and_as_json(command: Command) -> None:
 
     (claim,) = answer["published"]
     assert claim["method"] == "eapes-pure"
-    assert claim["proven"] == "false as stated"
+    assert claim["proven"] == "asymptotic only"
     assert claim["number"] < answer["levels"][0]["epsilon_central_lower"]
 
 

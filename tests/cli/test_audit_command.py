@@ -6,13 +6,26 @@ from command_line import Command
 
 BOX = """
 import json
+import os
 import sys
+import time
+from types import SimpleNamespace
 
 import numpy as np
 
 
 def leaves(*_arguments, **_named):
     sys.exit(0)
+
+
+def gone(*_arguments, **_named):
+    os._exit(0)
+
+
+def loud(values, levels, rng):
+    print("hello")
+    os.write(1, b"hello")
+    return rng.integers(4, size=len(values))
 
 
 class Leaving:
@@ -26,6 +39,27 @@ class Leaving:
 
 def divides(device, people, *, epsilon):
     return 1 / 0
+
+
+def ends(device, people, *, epsilon):
+    os._exit(0)
+
+
+def raises(device, people, *, epsilon):
+    raise type("Own", (BaseException,), {})("a mistake")
+
+
+def hangs(device, people, *, epsilon):
+    time.sleep(3600)
+
+
+def promises(device, people, *, epsilon):
+    print('{"wrong": 0}')
+    os.write(1, b"hello")
+    levels = people.epsilons.tolist()
+    return SimpleNamespace(
+        levels=[SimpleNamespace(epsilon_local=e, delta_central=0.0) for e in levels]
+    )
 
 
 number = 3
@@ -90,6 +124,7 @@ def test_a_broken_box_is_exit_code_1_and_says_by_which_event(command: Command) -
         "the same messages in the next call",
         "the same messages after a restart",
         "the same messages in two forks",
+        "values that neighbors' messages tell",
         "messages that depend on the one before",
         "time that depends on the value",
     ]
@@ -163,17 +198,55 @@ def test_a_box_that_exits_is_no_audit_that_found_nothing(
     assert "got SystemExit: 0" in shown.err
 
 
+def test_a_box_that_ends_its_process_is_refused_in_one_line(command: Command) -> None:
+    shown = command(
+        "audit", "randomizer", "audited_box:gone", "--levels", "1", "--values", "0,1",
+        "--json",
+    )  # fmt: skip
+
+    assert shown.is_refusal
+    assert "got the end of its process with exit code 0" in shown.err
+
+
+def test_what_a_box_prints_is_no_part_of_the_result(command: Command) -> None:
+    shown = command(
+        "audit", "randomizer", "audited_box:loud", "--levels", "1", "--values", "0,1",
+        "--samples", "2000", "--json", "--seed", "1",
+    )  # fmt: skip
+
+    assert shown.code == 0
+    assert shown.json()["verdict"] == "nothing found"
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("leaves", "got SystemExit: 0"), ("divides", "got ZeroDivisionError")],
+    [
+        ("leaves", "got SystemExit: 0"),
+        ("divides", "got ZeroDivisionError"),
+        ("raises", "got Own: a mistake"),
+        ("ends", "got the end of its process with exit code 0"),
+        ("hangs", "Expected a box that answers within 1.2 s"),
+    ],
 )
-def test_an_accountant_that_exits_or_fails_is_refused(
-    command: Command, name: str, said: str
+def test_an_accountant_that_does_not_answer_is_refused(
+    command: Command, name: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if name == "hangs":
+        monkeypatch.setattr("shuffledp.cli.audit_accountant._SECONDS_LEFT", 1.0)
+
     shown = command("audit", "accountant", f"audited_box:{name}", "--seconds", "0.1")
 
     assert shown.is_refusal
     assert said in shown.err
+
+
+def test_what_an_accountant_prints_is_no_part_of_the_verdict(command: Command) -> None:
+    shown = command(
+        "audit", "accountant", "audited_box:promises", "--seconds", "0.1", "--json"
+    )
+
+    assert shown.code == 1
+    assert shown.json()["wrong"] > 0
 
 
 def test_a_module_that_exits_when_it_is_imported_is_refused(
@@ -215,7 +288,7 @@ def test_what_was_not_checked_is_said_with_the_verdict(command: Command) -> None
     )  # fmt: skip
 
     _, _, verdict = shown.out.partition("Verdict: ")
-    assert "Not checked: the same messages in two forks." in verdict
+    assert "Not checked: the same messages in two forks" in verdict
 
 
 def test_a_published_bound_that_is_false_falls(command: Command) -> None:

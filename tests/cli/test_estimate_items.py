@@ -60,13 +60,13 @@ def test_targets_may_be_reported_with_noise(command: Command, visits: Path) -> N
     answer = estimate(command, visits, *ASKED, "--target-budget", "2", "--json").json()
 
     caveats = " ".join(answer["caveats"])
-    assert "What a person reported about her target is worth" in caveats
+    assert "What a person reported about a target is worth" in caveats
     assert "Estimated numbers of people by target: 0.5: " in caveats
     for row in answer["estimates"]:
         # Five standard errors, estimated targets included, of 12 items.
         assert abs(row["estimate"] - row["truth"]) < 5 * row["standard_error"]
     plain = estimate(command, visits, *ASKED, "--json").json()
-    assert not any("reported about her target" in each for each in plain["caveats"])
+    assert not any("reported about a target" in each for each in plain["caveats"])
 
 
 @pytest.mark.parametrize("budget", ["0", "-1", "nan"])
@@ -111,7 +111,7 @@ def test_items_and_guarantee_of_everybody(command: Command, visits: Path) -> Non
     assert sent in said
     assert f"{parameters['rates'][0]} at target 0.5" in said
     assert "holds more than 3 items" in said
-    assert "know hers beforehand" in said
+    assert "know theirs beforehand" in said
 
 
 @pytest.mark.slow

@@ -149,7 +149,18 @@ def test_what_the_paper_publishes_stands_beside_it(command: Command) -> None:
         (("--targets", "0.5:100", "--delta", "0"), "delta"),
         (("--targets", "0.5:100", "--absent", "100"), "absent"),
         (("--targets", "0.5:100", "--max-messages", "1"), "messages"),
-        (("--targets", "0.5:100", "--set-size", "17"), "17"),
+        (
+            ("--targets", "0.5:100", "--set-size", "17"),
+            "Expected at most 16 items per set, as there are no others, got 17.",
+        ),
+        (
+            ("--targets", "0.5:100", "--set-size", "5000", "--items", "10000"),
+            "Expected at most 4096 items per set, got 5000.",
+        ),
+        (
+            ("--targets", "0.5:100", "--items", "9999999999"),
+            "Expected at most 2147483648 items, got 9999999999.",
+        ),
     ],
 )
 def test_senseless_plans_of_items_are_refused_in_one_line(

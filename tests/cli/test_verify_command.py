@@ -18,7 +18,25 @@ def test_a_certificate_is_written_and_holds(command: Command) -> None:
     outcome = command("verify", "c.json")
 
     assert outcome.code == 0
-    assert "The certificate holds" in outcome.out
+    assert outcome.out.startswith("Read: all of c.json.\nThe certificate holds")
+
+
+def test_a_forged_certificate_around_an_honest_one_is_refused(command: Command) -> None:
+    command(*FREQUENCY, "--delta", "1e-4", "--certificate", "c.json")
+    honest = json.loads(Path("c.json").read_text())
+    forged = json.loads(Path("c.json").read_text())
+    for level in forged["levels"]:
+        level["epsilon_central"] = level["epsilon_central_lower"] = 1e-9
+    Path("c.json").write_text(json.dumps({**forged, "certificate": honest}))
+
+    outcome, for_machines = (
+        command("verify", "c.json"),
+        command("verify", "c.json", "--json"),
+    )
+
+    assert outcome.is_refusal
+    assert for_machines.is_refusal
+    assert "keys that do not belong to it" in outcome.err
 
 
 def test_a_certificate_that_promises_more_does_not_hold(command: Command) -> None:
@@ -62,6 +80,7 @@ def test_machines_are_told_what_was_recomputed(
     answer = outcome.json()
     assert outcome.code == code
     assert answer["holds"] is (code == 0)
+    assert (answer["file"], answer["parts"]) == ("c.json", ["all of it"])
     assert answer["recomputed"] == written
     assert len(answer["problems"]) == code
     assert all("epsilon_central" in problem for problem in answer["problems"])

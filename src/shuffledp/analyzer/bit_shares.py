@@ -1,8 +1,8 @@
 """From counts of ones to the share of people whose filter sets each bit.
 
-In cohort m, a person of level j reports 1 on a bit with chance zero_j + gap_j 1{her filter
-sets it}. Write N for the cohort's people and F for the share of *all* people whose string
-sets that bit under the hash of cohort m, which is what the decoder needs.
+In cohort m, a person of level j reports 1 on a bit with chance zero_j + gap_j 1{the
+filter sets it}. Write N for the cohort's people and F for the share of *all* people whose
+string sets that bit under the hash of cohort m, which is what the decoder needs.
 
 *Agnostic*: with zero and gap averaged over the cohort's people,
 
@@ -29,12 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.types import Floats, Ints
+from shuffledp.types import Floats, Ints, Mode
 
 
 @dataclass(frozen=True, eq=False)
 class BitShares:
-    """What the analyst knows about every bit of every cohort.
+    """Estimates about every bit of every cohort, with their variances.
 
     Attributes:
         value: Estimated share of people whose filter sets the bit, shape (cohorts,
@@ -48,6 +48,31 @@ class BitShares:
     noise_if_set: Floats
     noise_if_unset: Floats
     spread: Floats
+
+
+def bit_shares(
+    ones: Ints, *, mode: Mode, level_counts: Ints, one: Floats, zero: Floats
+) -> BitShares:
+    """Estimates shares as `agnostic_bit_shares` or `stratified_bit_shares` does.
+
+    Args:
+        ones: Ones on each bit, shape (cohorts, levels, bits), or (cohorts, 1, bits) of
+            bits whose levels are not known.
+        mode: "agnostic" or "stratified".
+        level_counts: People of each cohort and level, shape (cohorts, levels).
+        one: Chance to report 1 on a bit that is set, shape (levels,).
+        zero: Chance to report 1 on a bit that is not, shape (levels,).
+
+    Raises:
+        InvalidInputError: If bits carry no information.
+    """
+    if mode == "stratified":
+        return stratified_bit_shares(
+            ones, level_counts=level_counts, one=one, zero=zero
+        )
+    return agnostic_bit_shares(
+        ones[:, 0], level_counts=level_counts, one=one, zero=zero
+    )
 
 
 def agnostic_bit_shares(
@@ -105,8 +130,18 @@ def stratified_bit_shares(
     )
 
 
-def ones_per_group(bits: NDArray[np.bool_], groups: Ints, num_groups: int) -> Ints:
-    """Returns how many ones every bit has in each group, shape (groups, bits)."""
+def ones_per_group(
+    bits: NDArray[np.bool_], groups: Ints | None, num_groups: int
+) -> Ints:
+    """Returns how many ones every bit has in each group, shape (groups, bits).
+
+    Args:
+        bits: Shape (n, bits).
+        groups: The group of each row, shape (n,); None if there is one group only.
+        num_groups: How many there are.
+    """
+    if groups is None:
+        groups = np.zeros(len(bits), dtype=np.uint8)
     order = np.argsort(groups, kind="stable")
     ends = np.searchsorted(groups[order], np.arange(num_groups + 1))
     rows = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)

@@ -17,6 +17,7 @@ from shuffledp.cli.mechanism import (
     people_options,
     read_people,
 )
+from shuffledp.cli.number_types import NUMBER
 from shuffledp.cli.s_apes import stated_of_selection
 from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.cli.spark import people_on_spark, spark_option
@@ -41,8 +42,8 @@ from shuffledp.statistics.single_message import SingleMessage
     metavar="EPSILON,...",
     help="Report these budgets only [all; with --budgets minimum, quartiles, maximum].",
 )
-@click.option("--delta", type=float, help="Ask for epsilon at this delta.")
-@click.option("--epsilon", type=float, help="Ask for delta at this epsilon.")
+@click.option("--delta", type=NUMBER, help="Ask for epsilon at this delta.")
+@click.option("--epsilon", type=NUMBER, help="Ask for delta at this epsilon.")
 @circumstance_options
 @click.option(
     "--method",

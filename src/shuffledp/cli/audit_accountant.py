@@ -14,8 +14,10 @@ from shuffledp.audit.accountant import (
     Counterexample,
     audit_accountant,
 )
+from shuffledp.audit.apart import Send, run_apart
 from shuffledp.audit.target import callable_target
 from shuffledp.cli.console import show, show_json
+from shuffledp.cli.number_types import NumberRange, WholeRange
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import share_bar
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
@@ -23,13 +25,15 @@ from shuffledp.papers.bounds.catalog import published_bound
 from shuffledp.population import Population
 
 _OWN = "shuffledp"
+# For what was begun before time was up, and for loading.
+_SECONDS_LEFT = 60.0
 
 
 @click.command("accountant")
 @click.argument("name", metavar="[MODULE:NAME|BOUND]", default=_OWN)
 @click.option(
     "--seconds",
-    type=click.FloatRange(0.0, 1e6, min_open=True),
+    type=NumberRange(0.0, 1e6, min_open=True),
     default=30.0,
     show_default=True,
     help="How long new collections are tried; a counterexample is made smaller for as long "
@@ -37,7 +41,7 @@ _OWN = "shuffledp"
 )
 @click.option(
     "--seed",
-    type=click.IntRange(0),
+    type=WholeRange(0),
     default=1,
     show_default=True,
     help="A trial is reproduced by seed and number.",
@@ -52,6 +56,8 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
     is a published one, as `shuffledp account --method` names it; MODULE:NAME is called as
     ours, with a randomizer, people and epsilon, and answers with levels that have
     epsilon_local and delta_central. Exit code 1 says that it is wrong, or stated nothing.
+    MODULE runs in a process of its own, which is ended a minute after twice --seconds: what
+    it prints goes to the error output, and how it exits is no verdict.
 
     \b
     Examples:
@@ -59,10 +65,32 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
       shuffledp audit accountant eapes --seconds 10
       shuffledp audit accountant mymodule:account --seed 7 --json
     """
+    results: list[AccountantAudit] = []
     with share_bar("audit") as on_share:
-        found = audit_accountant(
-            _accountant(name), name, seconds=seconds, seed=seed, on_share=on_share
-        )
+
+        def work(send: Send) -> None:
+            found = audit_accountant(
+                _accountant(name),
+                name,
+                seconds=seconds,
+                seed=seed,
+                on_share=lambda share: send(("share", share)),
+            )
+            send(("audit", found))
+
+        def receive(event: tuple[str, Any]) -> None:
+            word, what = event
+            if word == "share":
+                on_share(what)
+            else:
+                results.append(what)
+
+        # Python of others would print, or exit, as if it were this command.
+        if ":" in name:
+            run_apart(work, receive, seconds=2.0 * seconds + _SECONDS_LEFT)
+        else:
+            work(receive)
+    (found,) = results
     if as_json:
         show_json(found.to_dict())
     else:

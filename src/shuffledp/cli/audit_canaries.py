@@ -9,8 +9,10 @@ import click
 import numpy as np
 
 from shuffledp.cli.console import show
-from shuffledp.cli.device import receipts_file, tokens_in
-from shuffledp.cli.shared_options import task_option
+from shuffledp.cli.device import receipts_file
+from shuffledp.cli.invitation_file import invitations_in
+from shuffledp.cli.number_types import NumberRange, WholeRange
+from shuffledp.cli.shared_options import ca_option, task_option
 from shuffledp.cli.waiting import share_bar, working
 from shuffledp.datasets.table import read_lines
 from shuffledp.errors import DataError, InvalidInputError
@@ -31,11 +33,11 @@ RECEIPTS = ".receipts"
     "--tokens",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="One token or link per line, from whoever enrols: each is a canary.",
+    help="One link per line, from whoever enrols: each is a canary.",
 )
 @click.option(
     "--count",
-    type=click.IntRange(1, 100_000),
+    type=WholeRange(1, 100_000),
     help="How many canaries [all tokens of the file].",
 )
 @click.option(
@@ -47,7 +49,7 @@ RECEIPTS = ".receipts"
 )
 @click.option(
     "--over",
-    type=click.FloatRange(0.0, 525_600.0),
+    type=NumberRange(0.0, 525_600.0),
     default=0.0,
     show_default=True,
     metavar="MINUTES",
@@ -58,6 +60,7 @@ RECEIPTS = ".receipts"
     is_flag=True,
     help="Only say what so many canaries (--count) would see: nothing is sent.",
 )
+@ca_option
 def canaries_command(
     path: Path,
     shuffler: str | None,
@@ -66,6 +69,7 @@ def canaries_command(
     record: Path | None,
     over: float,
     power: bool,
+    ca: Path | None,
 ) -> None:
     """Send canaries to a collection, to find out afterwards what became of them.
 
@@ -102,9 +106,9 @@ def canaries_command(
         raise InvalidInputError(f"Expected no file {record} yet: it is kept as it is.")
     if count is None:
         count = len(read_lines(tokens))
-    own = tokens_in(tokens, count, task)
+    own = [each.token for each in invitations_in(tokens, count, task)]
     _show_power(task, count)
-    sending = _send(task, own, shuffler, record, seconds=60.0 * over)
+    sending = _send(task, own, shuffler, record, seconds=60.0 * over, ca=ca)
     try:
         delivery = asyncio.run(sending)
     except (Refusal, UnreachableError) as error:
@@ -170,16 +174,16 @@ async def _send(
     record: Path,
     *,
     seconds: float,
+    ca: Path | None,
 ) -> "Delivery":
-    import httpx
-
     from shuffledp.service.audit.canaries import open_step, seal_canaries, send_canaries
     from shuffledp.service.audit.records import draw_canaries, record_of
     from shuffledp.service.calls import TIMEOUT
+    from shuffledp.service.certificates import service_client
     from shuffledp.service.secrets import write_new
 
     rng = SystemRandom()
-    async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
+    async with service_client(TIMEOUT, ca=ca) as client:
         step = await open_step(client, shuffler, task=task)
         drawn = draw_canaries(task, len(tokens), rng=rng)
         uploads = seal_canaries(

@@ -2,21 +2,25 @@
 
 import sys
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import click
 import numpy as np
 
+from shuffledp.audit.apart import Send, run_apart
 from shuffledp.audit.devices import device_target, promised_delta, usual_values
 from shuffledp.audit.plan import plan_audit
 from shuffledp.audit.process_target import ProcessTarget
 from shuffledp.audit.randomizer import audit_randomizer
-from shuffledp.audit.result import Verdict
+from shuffledp.audit.result import RandomizerAudit, Verdict
 from shuffledp.audit.target import CallableTarget, Target, callable_target
 from shuffledp.cli import parse
 from shuffledp.cli.audit_table import findings, powers
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import parameter_options
+from shuffledp.cli.number_types import NUMBER, WHOLE, NumberRange, WholeRange
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import duration, share_bar
 from shuffledp.errors import InvalidInputError
@@ -39,12 +43,12 @@ from shuffledp.randomizers.catalog import MECHANISMS
 )
 @click.option(
     "--delta",
-    type=float,
+    type=NUMBER,
     help="What it promises with every level [default: 0, or what a device says].",
 )
 @click.option(
     "--samples",
-    type=int,
+    type=WHOLE,
     default=100_000,
     show_default=True,
     help="Messages per value and level: half of them, or 200,000, to learn from, the "
@@ -52,19 +56,19 @@ from shuffledp.randomizers.catalog import MECHANISMS
 )
 @click.option(
     "--confidence",
-    type=float,
+    type=NUMBER,
     default=0.99,
     show_default=True,
     help="Of everything that is said to be broken, together.",
 )
 @click.option(
     "--seed",
-    type=click.IntRange(0),
+    type=WholeRange(0),
     help="Of the order of questions, and of boxes that take randomness [default: none].",
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(0.0, 86_400.0, min_open=True),
+    type=NumberRange(0.0, 86_400.0, min_open=True),
     default=60.0,
     show_default=True,
     help="Seconds that a program may take for an answer.",
@@ -102,20 +106,46 @@ def randomizer_command(
       shuffledp audit randomizer "node client.js" --values 0,1 --levels 1 --json
     """
     started = time.monotonic()
-    box = _target(target, parameters, timeout)
-    plan = plan_audit(
-        _values(values, box),
-        parse.level_list(levels),
-        delta=_delta(delta, box),
-        samples=samples,
-        confidence=confidence,
-    )
-    if not as_json:
-        show(*powers(plan, box.name))
-    with share_bar("audit") as on_share:
-        found = audit_randomizer(
-            box, plan, rng=np.random.default_rng(seed), on_share=on_share
+
+    def work(send: Send) -> None:
+        box = _target(target, parameters, timeout)
+        plan = plan_audit(
+            _values(values, box),
+            parse.level_list(levels),
+            delta=_delta(delta, box),
+            samples=samples,
+            confidence=confidence,
         )
+        send(("plan", (plan, box.name)))
+        audit = audit_randomizer(
+            box,
+            plan,
+            rng=np.random.default_rng(seed),
+            on_share=lambda share: send(("share", share)),
+        )
+        send(("audit", audit))
+
+    results: list[RandomizerAudit] = []
+    with ExitStack() as stack:
+        on_share: list[Callable[[float], None]] = []
+
+        def receive(event: tuple[str, Any]) -> None:
+            word, what = event
+            if word == "share":
+                on_share[0](what)
+            elif word == "audit":
+                results.append(what)
+            else:
+                if not as_json:
+                    show(*powers(*what))
+                on_share.append(stack.enter_context(share_bar("audit")))
+
+        # Python of others would print, or exit, as if it were this command.
+        if _is_python(target):
+            run_apart(work, receive)
+        else:
+            work(receive)
+    (found,) = results
     if as_json:
         show_json({"seed": seed} | found.to_dict())
     else:
@@ -131,11 +161,16 @@ def _target(target: str, parameters: dict[str, Any], timeout: float) -> Target:
         raise InvalidInputError(
             f"Expected {names} only with one of {', '.join(MECHANISMS)}, got {target}."
         )
-    module, colon, name = target.partition(":")
-    dotted = (*module.split("."), *name.split("."))
-    if colon and all(part.isidentifier() for part in dotted):
+    if _is_python(target):
         return callable_target(target)
     return ProcessTarget(target, timeout)
+
+
+def _is_python(target: str) -> bool:
+    """Whether it is written as MODULE:NAME."""
+    module, colon, name = target.partition(":")
+    dotted = (*module.split("."), *name.split("."))
+    return bool(colon) and all(part.isidentifier() for part in dotted)
 
 
 def _values(values: str | None, box: Target) -> list[Any]:

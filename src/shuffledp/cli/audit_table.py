@@ -67,6 +67,11 @@ def findings(found: RandomizerAudit) -> Iterator[RenderableType]:
     for behavior in found.behaviors:
         yield f"{behavior.about}: {behavior.outcome}: {behavior.text}"
     yield f"\nVerdict: {_verdict(found)}"
+    if any(b.outcome is Outcome.DEPENDENT for b in found.behaviors):
+        yield (
+            "Messages depend on each other. That breaks no promise by itself, but bounds "
+            "of single messages assume that they do not."
+        )
     if found.unchecked:
         yield f"Not checked: {'; '.join(found.unchecked)}."
 

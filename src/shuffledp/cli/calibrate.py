@@ -20,6 +20,7 @@ from shuffledp.cli.mechanism import (
     mechanism_options,
     num_absent,
 )
+from shuffledp.cli.number_types import NUMBER
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import working
 from shuffledp.errors import InvalidInputError
@@ -29,7 +30,7 @@ from shuffledp.report.terminal import guarantee_table
 from shuffledp.statistics.single_message import SingleMessage
 
 Command = Callable[..., Any]
-_DELTA = click.option("--delta", type=float, required=True, help="Of every target.")
+_DELTA = click.option("--delta", type=NUMBER, required=True, help="Of every target.")
 _TARGETS = click.option(
     "--targets",
     required=True,
@@ -121,9 +122,9 @@ def scale_command(
 @_shared
 @_LEVELS
 @click.option(
-    "--change", type=float, required=True, metavar="LEVEL", help="The level to change."
+    "--change", type=NUMBER, required=True, metavar="LEVEL", help="The level to change."
 )
-@click.option("--target", type=float, required=True, help="Its central epsilon.")
+@click.option("--target", type=NUMBER, required=True, help="Its central epsilon.")
 def level_command(
     protocol: SingleMessage,
     levels: str,

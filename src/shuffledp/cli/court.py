@@ -14,14 +14,17 @@ import click
 
 from shuffledp.cli.console import show, show_json, width
 from shuffledp.cli.court_table import court_table, search_table
+from shuffledp.cli.number_types import NUMBER, WholeRange
 from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.cli.waiting import duration, share_bar, working
+from shuffledp.errors import InvalidInputError
 from shuffledp.papers.court.cases import all_cases, case_named, judge_all
 from shuffledp.papers.court.document import document
 from shuffledp.papers.court.search import Finding, Search, search
 from shuffledp.papers.court.small.cases import SMALL, small_of
 from shuffledp.papers.court.small.programs import program_of
 from shuffledp.papers.court.small.shrink import smallest
+from shuffledp.papers.court.withdrawn import WITHDRAWN, withdrawal_of
 from shuffledp.report.writing import check_folder, check_new, write_file, write_files
 from shuffledp.version import __version__
 
@@ -52,14 +55,14 @@ _NOTE = (
 @click.option(
     "--search",
     "seconds",
-    type=float,
+    type=NUMBER,
     metavar="SECONDS",
     help="Instead of the cases, try random settings of all bounds for so long, 0.1 to "
     "1e6 seconds.",
 )
 @click.option(
     "--seed",
-    type=click.IntRange(0),
+    type=WholeRange(0),
     help="With --search: a trial is reproduced by seed and number [1].",
 )
 @click.option(
@@ -93,7 +96,8 @@ def court_command(
     Every case is a claim of a paper about one collection, evaluated by the published
     formula; an attack on that collection, computed exactly; and, where there is one, the
     certificate. Cases that start with C are claims that stand. Those that end in "-small"
-    have the fewest people for which the claim is known to fall.
+    have the fewest people for which the claim is known to fall. Cases that are withdrawn
+    are listed with the reason, and are not tried.
 
     \b
     Examples:
@@ -110,6 +114,16 @@ def court_command(
         )
     if seed is not None and seconds is None:
         raise click.UsageError("Expected --seed only with --search.")
+    withdrawal = None if name is None else withdrawal_of(name)
+    if name is not None and withdrawal is not None:
+        if lines or output is not None:
+            raise InvalidInputError(withdrawal.sentence(name))
+        if as_json:
+            untried = _described("court", [], 0, time.monotonic())
+            show_json(untried | {"withdrawn": withdrawal.rows(name)})
+        else:
+            show(withdrawal.sentence(name))
+        return
     if name is not None and lines:
         _print_program(case_named(name).name, shrink=shrink)
         return
@@ -136,7 +150,9 @@ def court_command(
             for ruling in rulings
         ]
         described = _described("court", rows, len(rulings), start)
-        table = court_table(rulings, width=width())
+        withdrawn = WITHDRAWN if name is None else ()
+        described["withdrawn"] = [row for each in withdrawn for row in each.rows()]
+        table = court_table(rulings, withdrawn, width=width())
     # Shown before it is written: a full disk does not take it away.
     if as_json:
         show_json(described)

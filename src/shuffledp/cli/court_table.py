@@ -9,6 +9,7 @@ from rich.text import Text
 
 from shuffledp.papers.court.case import CourtVerdict, Ruling
 from shuffledp.papers.court.search import Search
+from shuffledp.papers.court.withdrawn import Withdrawal
 
 _NUMBERS = ("epsilon", "claimed delta", "exact >=", "accountant's >=", "certified <=")
 # One row: its name, in words which claim of what, numbers, and how it ended.
@@ -17,17 +18,28 @@ _Row = tuple[str, str, str, Sequence[str], str]
 _WIDE = 100
 
 
-def court_table(rulings: Sequence[Ruling], *, width: int) -> RenderableType:
-    """Returns one row per case.
+def court_table(
+    rulings: Sequence[Ruling], withdrawn: Sequence[Withdrawal] = (), *, width: int
+) -> RenderableType:
+    """Returns one row per case, and what is withdrawn below.
 
     Args:
         rulings: In the order of the rows.
+        withdrawn: Cases that are not tried, and why.
         width: Of the terminal, in characters.
     """
     fallen = sum(ruling.verdict is CourtVerdict.VIOLATED for ruling in rulings)
+    lines = [f"{fallen} of {len(rulings)} claims fall."]
+    if withdrawn:
+        count = sum(len(withdrawal.cases) for withdrawal in withdrawn)
+        lines += ["", f"Withdrawn, counted nowhere: {count} cases."]
+    lines += [
+        f"{', '.join(each.cases)} ({each.reason}): {each.claim}. {each.explanation}"
+        for each in withdrawn
+    ]
     return Group(
         _rows([_row(ruling) for ruling in rulings], "case", width),
-        Text(f"{fallen} of {len(rulings)} claims fall."),
+        Text("\n".join(lines)),
     )
 
 

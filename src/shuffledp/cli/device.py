@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from shuffledp.cli.shared_options import task_option
+from shuffledp.cli.device_check import check_command
+from shuffledp.cli.invitation_file import invitations_in
+from shuffledp.cli.shared_options import ca_option
 from shuffledp.cli.waiting import share_bar
 from shuffledp.datasets.item_tables import read_item_sets
 from shuffledp.datasets.table import (
@@ -19,10 +22,8 @@ from shuffledp.datasets.table import (
     categories_of,
     numbers_of,
     read_columns,
-    read_lines,
 )
 from shuffledp.errors import DataError, InvalidInputError, UnknownLevelError
-from shuffledp.randomness import SystemRandom
 from shuffledp.types import Floats
 
 if TYPE_CHECKING:
@@ -30,12 +31,19 @@ if TYPE_CHECKING:
     from shuffledp.service.wire.task import Task
 
 _COLUMNS = ("value", "person", "item")
-_HINT = "tokens are good for one task and epoch: see shuffledp enrol --epoch"
+_STATE = "device.db"
+_HINTS = {
+    "token-forged": "tokens are good for one task and epoch: see shuffledp enrol --epoch",
+    "token-spent": "a report with the same token was accepted before, and stays",
+}
 
 
 @click.group("device")
 def device_group() -> None:
     """Devices, simulated: randomize and seal answers, and send them to a shuffler."""
+
+
+device_group.add_command(check_command)
 
 
 @device_group.command("send")
@@ -66,8 +74,21 @@ def device_group() -> None:
     required=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="One token or link per line, from `shuffledp enrol`; as many as there are people "
-    "are taken from the top of the file.",
+    help="One link per line, from `shuffledp enrol`; as many as there are people are taken "
+    "from the top of the file.",
+)
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="What the devices keep for good: a secret, and what they sent [device.db beside "
+    "the tokens].",
+)
+@click.option(
+    "--allow-changed-answers",
+    is_flag=True,
+    help="Send other answers than before, though the first may have been recorded: each "
+    "costs one more whole local level.",
 )
 @click.option(
     "--receipts",
@@ -85,12 +106,22 @@ def device_group() -> None:
     help="Send what the analyst drops, and nobody else can tell: for people who do not "
     "want to be seen not answering.",
 )
+@ca_option
 def send_command(file: Path, **given: Any) -> None:
     """Answer for everybody in FILE, a CSV or Parquet table with a row per person.
 
-    Answers are randomized with the operating system's entropy and sealed for the analyst
-    before they leave; where people choose central targets, the command waits for the plan
-    between its two steps.
+    Answers are randomized and sealed for the analyst before they leave; where people
+    choose central targets, the command waits for the plan between its two steps.
+
+    Randomness is permanent: it depends on a secret of the devices, which the operating
+    system draws once, and on that of each link. Sending again gives away nothing new: it
+    is the same randomized answer, or is refused. Links are good for one epoch, and no
+    device takes part in more epochs than the task has.
+    A plan is followed only if the analyst signed it, it keeps the task's rule for plans,
+    and no other was answered in its epoch.
+
+    Exits with 0 if every report was accepted, with 1 if some were and others refused, and
+    with 2 if none was.
 
     \b
     Examples
@@ -100,23 +131,30 @@ def send_command(file: Path, **given: Any) -> None:
         --shuffler https://shuffler.example --task pages/task.json --tokens tokens.txt
     """
     from shuffledp.service.device import send  # Needs the extra.
+    from shuffledp.service.device_state import DeviceState
     from shuffledp.service.encode import choice_places
+    from shuffledp.service.permanent_randomness import PermanentRandomness
     from shuffledp.service.secrets import load_task
     from shuffledp.service.uploads import SimulatedPeople
     from shuffledp.service.wire.refusal import Reason, Refusal
 
     task = load_task(given["path"])
-    rng = SystemRandom()
     values, levels = _people(file, task, given)
     try:
         choice_places(task, levels)
     except UnknownLevelError as error:
         offered = ", ".join(f"{level:g}" for level in task.choices)
         raise UnknownLevelError(f"{error} It offers {offered}.") from error
-    people = SimulatedPeople(
-        values, levels, tokens_in(given["tokens"], levels.size, task)
-    )
-    with share_bar("send") as bar, receipts_file(given["receipts"]) as keep:
+    invitations = invitations_in(given["tokens"], levels.size, task)
+    people = SimulatedPeople(values, levels, [each.token for each in invitations])
+    with (
+        DeviceState(given["state"] or given["tokens"].with_name(_STATE)) as state,
+        share_bar("send") as bar,
+        receipts_file(given["receipts"]) as keep,
+    ):
+        rng = PermanentRandomness(
+            state, invitations, allow_changes=given["allow_changed_answers"]
+        )
         sending = send(
             people,
             shuffler=given["shuffler"],
@@ -127,76 +165,17 @@ def send_command(file: Path, **given: Any) -> None:
             dummy=given["dummy"],
             progress=lambda done, total: bar(done / total),
             keep=keep,
+            ca=given["ca"],
         )
         try:
             delivery = asyncio.run(sending)
         except Refusal as refusal:
             if refusal.reason is Reason.TOKEN_FORGED:
-                raise DataError(f"{refusal} ({_HINT})") from refusal
+                raise DataError(f"{refusal} ({_HINTS[refusal.reason]})") from refusal
             raise
     _show(delivery, levels.size)
-
-
-@device_group.command("check")
-@click.argument("receipts", type=click.Path(path_type=Path, dir_okay=False))
-@task_option
-@click.option("--analyst", required=True, metavar="URL", help="Where results are.")
-def check_command(receipts: Path, path: Path, analyst: str) -> None:
-    """Check RECEIPTS, and that their messages counted.
-
-    They are a file that the participant's page saved, or `shuffledp device send`. The
-    shuffler signed what it took in; the result is signed by the analyst, and names the list
-    of the messages that it was computed from. The whole list is downloaded: nobody is asked
-    about one message. Should the task's keys have been replaced since, the present
-    task.json will do as well.
-    """
-    from shuffledp.service.checking import (  # Needs the extra.
-        former_task,
-        missing_messages,
-    )
-    from shuffledp.service.secrets import load_task
-    from shuffledp.service.wire.inclusion import KeptReceipt
-    from shuffledp.statistics.survey import EpochStage
-
-    task = load_task(path)
-    try:
-        lines = receipts.read_bytes().splitlines()
-    except OSError as error:
-        raise DataError(f"Could not read {receipts}.") from error
-    if not lines:
-        raise DataError(f"Expected receipts in {receipts}, got none.")
-    lines = list(dict.fromkeys(lines))  # One that was saved twice is one.
-    named = [KeptReceipt.task_of(line) for line in lines]
-    tasks = {
-        digest: asyncio.run(former_task(digest, task, analyst)) for digest in set(named)
-    }
-    kept = [
-        KeptReceipt.read(line, tasks[digest])
-        for digest, line in zip(named, lines, strict=True)
-    ]
-    many = "this receipt" if len(kept) == 1 else f"all {len(kept):,} receipts"
-    click.echo(f"The task's shuffler signed {many}.")
-    answers = [each for each in kept if each.receipt.stage == EpochStage.ANSWER]
-    if len(answers) < len(kept):
-        click.echo("Choices are in no list: messages are listed for answers alone.")
-    for epoch in sorted({each.receipt.epoch for each in answers}):
-        concerned = [each for each in answers if each.receipt.epoch == epoch]
-        messages = sum(len(each.messages) for each in concerned)
-        missing = 0
-        for digest, of in tasks.items():
-            own = [each for each in concerned if each.receipt.task == digest]
-            if own:
-                missing += asyncio.run(missing_messages(own, of, analyst))
-        if missing:
-            raise DataError(
-                f"{missing:,} of {messages:,} messages are missing in the batch that "
-                f"the result of epoch {epoch:,} was computed from, though the shuffler "
-                "signed that it keeps them."
-            )
-        click.echo(
-            f"The signed result of epoch {epoch:,} counts "
-            + ("its message." if messages == 1 else f"all {messages:,} messages.")
-        )
+    if delivery.refused:
+        sys.exit(1)
 
 
 @contextmanager
@@ -230,13 +209,10 @@ def _show(delivery: "Delivery", people: int) -> None:
     Raises:
         DataError: If none was accepted.
     """
-    from shuffledp.service.wire.refusal import Reason
-
-    refused = [
-        f"{count:,} were refused: {reason.value}"
-        + (f" ({_HINT})." if reason is Reason.TOKEN_FORGED else ".")
-        for reason, count in sorted(delivery.refused.items())
-    ]
+    refused = []
+    for reason, count in sorted(delivery.refused.items()):
+        hint = f" ({_HINTS[reason]})" if reason in _HINTS else ""
+        refused.append(f"{count:,} were refused: {reason.value}{hint}.")
     said = [f"{delivery.accepted:,} of {people:,} reports were accepted.", *refused]
     if not delivery.accepted:
         raise DataError(" ".join(said))
@@ -261,38 +237,14 @@ def _people(
             level=given["level"],
             set_size=form.most,
             items=form.options,
-            rng=SystemRandom(),
+            # Which items of many are kept protects nobody: the same ones each time.
+            rng=np.random.default_rng(list(task.digest)),
         )
         assert held.levels is not None  # They were asked for.
-        return held.sets, held.levels
+        return np.sort(held.sets, axis=1), held.levels
     named = [given["value"], given["level"]]
     table = read_columns(file, named, known=form.options)
     column, levels = table[given["value"]], budgets_of(table[given["level"]])
     if form.kind == "one of":
         return categories_of(column, form.options)[0], levels
     return (bits_of if form.kind == "yes or no" else numbers_of)(column), levels
-
-
-def tokens_in(path: Path, count: int, task: "Task") -> list[bytes]:
-    """Returns so many tokens from the top of a file of tokens or links.
-
-    Raises:
-        DataError: If it has fewer, or others, or links to another task.
-    """
-    from shuffledp.service.wire.canonical import from_text
-    from shuffledp.service.wire.refusal import Refusal
-    from shuffledp.service.wire.tokens import TOKEN_SIZE
-
-    empty = path.is_file() and not path.stat().st_size
-    lines = () if empty else read_lines(path)
-    if len(lines) < count:
-        raise DataError(f"Expected {count:,} tokens in {path}, found {len(lines):,}.")
-    links = [
-        line.rpartition("#token=")[2].partition("&task=") for line in lines[:count]
-    ]
-    if any(digest not in ("", task.fingerprint) for _, _, digest in links):
-        raise DataError(f"Expected links to this very task in {path}.")
-    try:
-        return [from_text(token, TOKEN_SIZE, "a token") for token, _, _ in links]
-    except Refusal as error:
-        raise DataError(f"Expected tokens in {path}, one per line.") from error

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from shuffledp.cli.number_types import WholeRange
 from shuffledp.cli.task_agreement import FOLDER
 from shuffledp.errors import InvalidInputError
 
@@ -11,11 +12,11 @@ from shuffledp.errors import InvalidInputError
 @click.command("enrol")
 @FOLDER
 @click.option(
-    "--count", type=click.IntRange(1, 10**8), required=True, help="How many people."
+    "--count", type=WholeRange(1, 10**8), required=True, help="How many people."
 )
 @click.option(
     "--epoch",
-    type=click.IntRange(1, 2**32 - 1),
+    type=WholeRange(1, 2**32 - 1),
     default=1,
     show_default=True,
     help="When they may answer.",
@@ -37,9 +38,9 @@ def enrol_command(
 ) -> None:
     """Write one token per person, and the roster that the shuffler checks them with.
 
-    A token is base64url, one per line; with --page it stands in a link to the page where
-    a person takes part, with the digest of the task that she agrees to. Do not note who
-    got which one: the shuffler sees tokens.
+    Each line is for one person: a token, a secret that her device never sends, the epoch,
+    and the digest of the task that she agrees to; with --page it is a link to the page
+    where she takes part. Do not note who got which one: the shuffler sees tokens.
 
     The roster is signed, and settles for good how many people may answer in this epoch.
     FOLDER needs task.json, its three signatures and enroller.json.
@@ -47,19 +48,19 @@ def enrol_command(
     from shuffledp.service.agreement import load_agreed  # Needs the extra.
     from shuffledp.service.calls import service_url
     from shuffledp.service.enrolment import write_enrolment
-    from shuffledp.service.wire.canonical import to_text
+    from shuffledp.service.wire.invitation import Invitation
 
     task = load_agreed(folder)
-    begin, end = "", ""
+    begin = ""
     if page is not None:
-        url = service_url(page)
-        begin = f"{url}/tasks/{task.identity}/take-part#token="
-        end = f"&task={task.fingerprint}"
+        begin = f"{service_url(page)}/tasks/{task.identity}/take-part#"
+
+    def line(invitation: Invitation) -> str:
+        return f"{begin}{invitation.to_text()}"
+
     if output.exists():
         raise InvalidInputError(f"Expected no file {output} yet: it is kept as it is.")
-    roster = write_enrolment(
-        folder, task, epoch, count, output, lambda t: f"{begin}{to_text(t)}{end}"
-    )
+    roster = write_enrolment(folder, task, epoch, count, output, line)
     click.echo(f"{count:,} tokens for epoch {epoch} are in {output}, for people.")
     click.echo(f"{roster} is for the shuffler's folder.")
     click.echo(f"sha256 of task.json: {task.fingerprint}")

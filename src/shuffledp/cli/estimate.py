@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from shuffledp.cli import parse
+from shuffledp.cli.number_types import WHOLE
 from shuffledp.cli.options import (
     Settings,
     collection_options,
@@ -46,7 +47,7 @@ from shuffledp.statistics.request import Request
     "or None, where --categories or --candidates name no such value [refuse].",
 )
 @click.option(
-    "--seed", type=int, help="Repeat a simulation; by default, fresh randomness."
+    "--seed", type=WHOLE, help="Repeat a simulation; by default, fresh randomness."
 )
 @spark_option
 @statistic_options

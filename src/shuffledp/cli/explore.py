@@ -4,13 +4,14 @@ import webbrowser
 
 import click
 
+from shuffledp.cli.number_types import WholeRange
 from shuffledp.cli.waiting import working
 
 
 @click.command("explore")
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=WholeRange(0, 65535),
     default=0,
     help="Of 127.0.0.1 [any that is free].",
 )

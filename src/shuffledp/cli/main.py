@@ -1,10 +1,12 @@
 """The `shuffledp` command."""
 
 import sys
+from typing import Any
 
 import click
 
 from shuffledp.cli.lazy_group import Entry, LazyGroup
+from shuffledp.cli.standard_streams import StandardStreams
 from shuffledp.errors import ShuffledpError
 from shuffledp.version import __version__
 
@@ -73,8 +75,19 @@ _COMMANDS = {
 }
 
 
+class _Root(LazyGroup):
+    """All commands; an interrupt passes as `click.Abort`, before click writes a line."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.Abort from None
+
+
 @click.group(
-    cls=LazyGroup,
+    cls=_Root,
     entries=_COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
@@ -103,25 +116,46 @@ def app() -> None:
 
 
 def main() -> None:
-    """Runs the command; what goes wrong is said in one line, with exit code 2."""
+    """Runs the command; what goes wrong is said in one line, with exit code 2.
+
+    A closed pipe or output stops no command: the exit code is 141 then, if it were 0
+    otherwise.
+    """
+    with StandardStreams() as streams:
+        code = _run()
+        code = streams.exit_code(code)
+    sys.exit(code)
+
+
+def _run() -> Any:
+    """Returns the exit code of the command, after all of its output was written."""
     try:
         # Without standalone mode click raises instead of printing usage over three lines.
-        code = app.main(prog_name="shuffledp", standalone_mode=False)
+        try:
+            return app.main(prog_name="shuffledp", standalone_mode=False)
+        except SystemExit as stop:
+            return stop.code
+        finally:
+            sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
-        code = 2
     except click.ClickException as error:
-        code = _refuse(error.format_message())
+        return _refuse(error.format_message())
     except ShuffledpError as error:
-        code = _refuse(str(error))
+        return _refuse(str(error))
     except OSError as error:
         where = "" if error.filename is None else f" {error.filename}"
-        code = _refuse(f"Could not write{where}: {error.strerror}.")
+        return _refuse(f"Could not write{where}: {error.strerror}.")
     except (click.Abort, KeyboardInterrupt) as stop:
+        # Where the interrupt left a text that was executed, as those of data classes are,
+        # Python would end itself by the signal, whatever the exit code: this takes it back.
+        exec("")
         # What is on the disk already, or was sent, the command itself knows best.
-        click.echo(f"shuffledp: stopped. {stop}".rstrip(), err=True)
-        code = 130
-    sys.exit(code)
+        # A terminal has written ^C to its line.
+        begin = "\n" if sys.stderr.isatty() else ""
+        click.echo(f"{begin}shuffledp: stopped. {stop}".rstrip(), err=True)
+        return 130
+    return 2
 
 
 def _refuse(message: str) -> int:

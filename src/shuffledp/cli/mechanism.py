@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from shuffledp.cli import parse
+from shuffledp.cli.number_types import NUMBER, WHOLE
 from shuffledp.cli.shared_options import absent_options
 from shuffledp.datasets.budgets import read_budgets
 from shuffledp.errors import InvalidInputError
@@ -31,20 +32,20 @@ _MODE = click.option(
     show_default=True,
     help="Do levels travel apart from messages, or with them?",
 )
-_TYPES: dict[Kind, type] = {"whole": int, "number": float, "text": str}
+_TYPES: dict[Kind, Any] = {"whole": WHOLE, "number": NUMBER, "text": str}
 
 _CIRCUMSTANCES = (
     *absent_options,
     click.option(
         "--rounds",
-        type=int,
+        type=WHOLE,
         default=1,
         show_default=True,
         help="How often the same people take part.",
     ),
     click.option(
         "--coordinates",
-        type=int,
+        type=WHOLE,
         default=1,
         show_default=True,
         help="Messages per person and round, each shuffled apart.",

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from shuffledp.cli.number_types import NUMBER, WHOLE
 from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.errors import InvalidInputError
 from shuffledp.statistics.catalog import STATISTICS, statistic_named
@@ -43,14 +44,14 @@ _SHARED = (
     ),
     click.option(
         "--delta",
-        type=float,
+        type=NUMBER,
         default=1e-6,
         show_default=True,
         help="The delta at which the guarantee is stated.",
     ),
     click.option(
         "--confidence",
-        type=float,
+        type=NUMBER,
         default=0.95,
         show_default=True,
         help="Of the intervals.",
@@ -135,8 +136,8 @@ def _shared_option(entries: list[tuple[Words, Option]]) -> Callable[[Command], C
     kinds: dict[str, Any] = {
         "text": str,
         "names": str,
-        "number": float,
-        "whole": int,
+        "number": NUMBER,
+        "whole": WHOLE,
         "file": click.Path(path_type=Path),
     }
     kind = click.Choice(tuple(every)) if every else kinds[first.kind]

@@ -4,6 +4,7 @@ import json
 import math
 from typing import Any
 
+from shuffledp.cli.number_types import is_plain
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
 
@@ -76,7 +77,7 @@ def _pairs(text: str, form: str, option: str = "--levels") -> list[tuple[float, 
 
 def _number(part: str, text: str, form: str, option: str) -> float:
     try:
-        number = float(part)
+        number = float(part) if is_plain(part) else math.nan
     except ValueError:
         number = math.nan
     if not math.isfinite(number):

@@ -10,6 +10,7 @@ from shuffledp.accounting.items.plan import optimize_items
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import num_absent
+from shuffledp.cli.number_types import NUMBER, WHOLE
 from shuffledp.cli.shared_options import absent_options, json_option
 from shuffledp.cli.waiting import naming
 from shuffledp.errors import InvalidInputError
@@ -36,7 +37,7 @@ _SHARED = (
     ),
     click.option(
         "--delta",
-        type=float,
+        type=NUMBER,
         default=1e-6,
         show_default=True,
         help="At which central guarantees are stated.",
@@ -94,14 +95,14 @@ def plan_command() -> None:
 
 
 @plan_command.command("mean")
-@click.option("--low", type=float, required=True, help="Smallest possible value.")
-@click.option("--high", type=float, required=True, help="Largest possible value.")
+@click.option("--low", type=NUMBER, required=True, help="Smallest possible value.")
+@click.option("--high", type=NUMBER, required=True, help="Largest possible value.")
 @click.option(
-    "--mean", type=float, help="What the mean may be [the middle of the range]."
+    "--mean", type=NUMBER, help="What the mean may be [the middle of the range]."
 )
 @click.option(
     "--spread",
-    type=float,
+    type=NUMBER,
     default=0.0,
     help="What the standard deviation of the values may be [0: errors of one-bit messages "
     "are then the largest possible].",
@@ -131,11 +132,11 @@ def mean_command(
 
 @plan_command.command("frequency")
 @click.option(
-    "--categories", type=int, required=True, metavar="K", help="How many values."
+    "--categories", type=WHOLE, required=True, metavar="K", help="How many values."
 )
 @click.option(
     "--share",
-    type=float,
+    type=NUMBER,
     help="Of the category whose error is predicted [1 / K].",
 )
 @_wish_options
@@ -157,17 +158,17 @@ def frequency_command(
 
 
 @plan_command.command("items")
-@click.option("--items", type=int, required=True, metavar="D", help="How many items.")
+@click.option("--items", type=WHOLE, required=True, metavar="D", help="How many items.")
 @click.option(
     "--set-size",
-    type=int,
+    type=WHOLE,
     required=True,
     metavar="S",
     help="The most items that anybody holds.",
 )
 @click.option(
     "--max-messages",
-    type=int,
+    type=WHOLE,
     metavar="B",
     help="The largest report, in messages [as many as the error asks for].",
 )
@@ -177,10 +178,10 @@ def frequency_command(
     required=True,
     help="Central epsilons that people ask for, and people at each.",
 )
-@click.option("--delta", type=float, help="At which they are stated [0.01 / people].")
+@click.option("--delta", type=NUMBER, help="At which they are stated [0.01 / people].")
 @click.option(
     "--absent",
-    type=int,
+    type=WHOLE,
     default=0,
     show_default=True,
     help="How many of the others may be absent or collude, whoever they are.",
@@ -194,7 +195,7 @@ def frequency_command(
 )
 @click.option(
     "--blanket",
-    type=float,
+    type=NUMBER,
     metavar="M",
     help="With --published: blanket messages per person in the mean [the best].",
 )

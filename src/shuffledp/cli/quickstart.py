@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from shuffledp.cli import parse
+from shuffledp.cli.number_types import WHOLE, is_plain
 from shuffledp.cli.options import Settings, collection_options
 from shuffledp.cli.run import run
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES
@@ -35,7 +36,7 @@ class People(click.ParamType):  # type: ignore[type-arg]
     ) -> int:
         """Returns it as a whole number."""
         try:
-            number = float(value)
+            number = float(value) if is_plain(str(value)) else math.nan
         except ValueError:
             number = math.nan
         if not (2 <= number <= MAX_USERS and number == int(number)):
@@ -66,7 +67,7 @@ class People(click.ParamType):  # type: ignore[type-arg]
     help="Privacy levels and the share of people at each.",
 )
 @click.option(
-    "--seed", type=int, default=1, show_default=True, help="Of the simulation."
+    "--seed", type=WHOLE, default=1, show_default=True, help="Of the simulation."
 )
 @collection_options
 def quickstart_command(

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from shuffledp.cli.console import show, width
+from shuffledp.cli.number_types import WholeRange
 from shuffledp.cli.shared_options import force_option
 from shuffledp.cli.waiting import duration, share_bar
 from shuffledp.errors import InvalidInputError
@@ -24,13 +25,13 @@ from shuffledp.report.writing import check_folder, check_new, write_file, write_
 @click.argument("name", required=False)
 @click.option(
     "--repetitions",
-    type=click.IntRange(2, 10**6),
+    type=WholeRange(2, 10**6),
     help="Of the simulation; by default as many as the paper's.",
 )
 @click.option(
     "--quick", is_flag=True, help="Leave out what the list says; for long experiments."
 )
-@click.option("--seed", type=click.IntRange(0), help="Of all randomness [1].")
+@click.option("--seed", type=WholeRange(0), help="Of all randomness [1].")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),

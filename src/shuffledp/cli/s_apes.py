@@ -94,7 +94,9 @@ def stated_of_selection(
     if delta is None:
         raise InvalidInputError("Expected --delta with --s-apes.")
     numbers = selection.split("/")
-    if len(numbers) != 2 or not all(part.strip().isdecimal() for part in numbers):
+    if len(numbers) != 2 or not all(
+        part.strip().isdecimal() and part.isascii() for part in numbers
+    ):
         raise InvalidInputError(
             f"Expected --s-apes as B/D, such as 1570/7850, got {selection!r}."
         )

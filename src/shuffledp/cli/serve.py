@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shuffledp.cli.number_types import WholeRange
 from shuffledp.cli.serve_demo import demo_command
+from shuffledp.cli.shared_options import ca_option
 from shuffledp.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ _HOST = click.option(
     help="Address to listen on: this machine's own, where a proxy stands before it.",
 )
 _PORTS = 65536
-_RANGE = click.IntRange(0, _PORTS - 1)
+_RANGE = WholeRange(0, _PORTS - 1)
 
 _PORT_HELP = "Of this address."
 _SHUFFLER_PORT = click.option(
@@ -53,7 +55,7 @@ _LOG_FORMAT = click.option(
 )
 _METRICS_PORT = click.option(
     "--metrics-port",
-    type=click.IntRange(1, 65535),
+    type=WholeRange(1, 65535),
     metavar="PORT",
     help="Of 127.0.0.1, for Prometheus on this machine [none].",
 )
@@ -83,16 +85,17 @@ def serve_group() -> None:
 @_METRICS_PORT
 @_LOG_FORMAT
 @click.option("--analyst", required=True, metavar="URL", help="Who gets the batches.")
+@ca_option
 @click.option(
     "--close-at",
-    type=click.IntRange(min=1),
+    type=WholeRange(min=1),
     metavar="PEOPLE",
     help="Close a step by itself once so many people reported and every level has enough "
     "[when told to: shuffledp task close].",
 )
 @click.option(
     "--workers",
-    type=click.IntRange(1, 64),
+    type=WholeRange(1, 64),
     default=1,
     show_default=True,
     help="Processes that share the port and a PostgreSQL database; the metrics of each "
@@ -106,6 +109,7 @@ def shuffler_command(
     metrics_port: int | None,
     log_format: "LogFormat",
     analyst: str,
+    ca: Path | None,
     close_at: int | None,
     workers: int,
 ) -> None:
@@ -130,13 +134,15 @@ def shuffler_command(
     tasks = [load_task(folder) for folder in folders]
 
     def started(url: str) -> None:
-        pages = [f"{url}/tasks/{t.identity}/take-part#token=TOKEN" for t in tasks]
+        pages = [f"{url}/tasks/{t.identity}/take-part#token=..." for t in tasks]
         # Where the page was not built there is nothing to invite people to.
         invited = f"; take part at {', '.join(pages)}" if page_folder() else ""
         click.echo(f"Shuffler listening on {url}{invited}")
         _say_digests(tasks)
 
-    build = partial(shuffler_app, folders, database, analyst=analyst, close_at=close_at)
+    build = partial(
+        shuffler_app, folders, database, analyst=analyst, close_at=close_at, ca=ca
+    )
     with logged(log_format):
         if workers == 1:
             run(
@@ -170,6 +176,7 @@ def shuffler_command(
     metavar="URL",
     help="Where the dashboard asks how many people answered so far.",
 )
+@ca_option
 @click.option(
     "--spark",
     metavar="URL",
@@ -207,6 +214,7 @@ def analyst_command(
     metrics_port: int | None,
     log_format: "LogFormat",
     shuffler: str | None,
+    ca: Path | None,
     spark: str | None,
     keep_batches: Path | None,
     audits: tuple[Path, ...],
@@ -239,6 +247,7 @@ def analyst_command(
                 open_shards=open_shards,
                 keep_batches=keep_batches,
                 audits=handed,
+                ca=ca,
             ),
             host=host,
             port=port,

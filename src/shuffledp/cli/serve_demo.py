@@ -18,6 +18,7 @@ from rich.table import Table
 
 from shuffledp.cli.console import show
 from shuffledp.cli.evidence_table import course
+from shuffledp.cli.number_types import WholeRange
 from shuffledp.errors import InvalidInputError
 from shuffledp.numerals import plain
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @click.command("demo")
 @click.option(
     "--people",
-    type=click.IntRange(min=100),
+    type=WholeRange(min=100),
     default=10_000,
     show_default=True,
     help="How many answer.",

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from shuffledp.cli.shared_options import ca_option
 from shuffledp.cli.task_agreement import (
     FOLDER,
     create_command,
@@ -53,29 +54,33 @@ for command in (init_command, create_command, sign_command, rotate_command):
 @task_group.command("status")
 @FOLDER
 @SHUFFLER
-def status_command(folder: Path, shuffler: str) -> None:
+@ca_option
+def status_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     """Say how many people have answered, exactly: everybody else sees rounded numbers.
 
+    Refused reports are counted since the task began, in all epochs and steps together.
     FOLDER needs task.json and shuffler.json.
     """
     from shuffledp.service.analyst.progress import read_progress
     from shuffledp.service.secrets import load_task
 
     task = load_task(folder)
-    now = read_progress(_operate(folder, shuffler, "status"), task)
+    now = read_progress(_operate(folder, shuffler, ca, "status"), task)
     click.echo(f"Epoch {now.epoch}, step {now.stage}: {now.phase}.")
     for choice, people, least in zip(
         task.counted, now.people, task.minimum, strict=False
     ):
         click.echo(f"  {task.named(choice)}: {people:,} of {least:,} people")
     for said, count in now.refused:
-        click.echo(f"  refused: {count:,} ({said})")
+        # The shuffler counts them without a name, epoch or step.
+        click.echo(f"  refused since the task began: {count:,} ({said})")
 
 
 @task_group.command("close")
 @FOLDER
 @SHUFFLER
-def close_command(folder: Path, shuffler: str) -> None:
+@ca_option
+def close_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     """Close the open step: shuffle what came in, and hand it to the analyst.
 
     Refused while a level has fewer people than the task promises. FOLDER needs task.json
@@ -83,42 +88,29 @@ def close_command(folder: Path, shuffler: str) -> None:
     """
     from shuffledp.service.operate import refused_for
 
-    now = _operate(folder, shuffler, "close")
+    now = _operate(folder, shuffler, ca, "close")
     if reason := refused_for(now):
         raise DataError(
             f"The step is closed, and the analyst refused its batch: {reason}. Without a "
-            "remedy, drop it: shuffledp task abandon."
+            "remedy, end its epoch: shuffledp task skip."
         )
     place = str(now.get("phase")), str(now.get("stage"))
     click.echo(_CLOSED.get(place, "The step is closed.").format(epoch=_epoch(now)))
 
 
-@task_group.command("abandon")
-@FOLDER
-@SHUFFLER
-def abandon_command(folder: Path, shuffler: str) -> None:
-    """Drop a closed batch that the analyst refused, unopened.
-
-    She refuses one when a level has too little left, for instance. Nothing is spent; what
-    people sent is lost. The step is open again for everybody; or, if she had a batch of it
-    already, the next epoch can begin.
-    """
-    now = _operate(folder, shuffler, "abandon")
-    is_open = now.get("phase") == "open"
-    then = "the step is open again" if is_open else "the next epoch can begin"
-    click.echo(f"The batch was dropped; {then}.")
-
-
 @task_group.command("skip")
 @FOLDER
 @SHUFFLER
-def skip_command(folder: Path, shuffler: str) -> None:
+@ca_option
+def skip_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     """End an epoch that cannot be finished: what was collected in it is dropped.
 
-    Too few people came, say, or the analyst refused the batch. Nothing is spent. A closed
-    batch that she may have is not dropped: it is handed over until she answers.
+    Too few people came, say, or the analyst refused the batch, as a level has too little
+    left. Nothing is spent in her ledger; but an epoch in which a batch was closed counts
+    against those that the task pays for, as she was sent it. A closed batch that she may
+    have accepted is not dropped: it is handed over until she answers.
     """
-    now = _operate(folder, shuffler, "skip")
+    now = _operate(folder, shuffler, ca, "skip")
     click.echo(
         f"Epoch {_epoch(now)} is skipped, and what was collected in it is dropped; the "
         "next epoch can begin."
@@ -128,23 +120,25 @@ def skip_command(folder: Path, shuffler: str) -> None:
 @task_group.command("resume")
 @FOLDER
 @SHUFFLER
-def resume_command(folder: Path, shuffler: str) -> None:
+@ca_option
+def resume_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     """Go on after the shuffler's database was lost.
 
     A new database begins at epoch 1. The shuffler asks the analyst which epoch she waits
     for: that one was interrupted and counts as skipped, and the one after it begins.
     People need new tokens for it. If she waits for epoch 1: shuffledp task skip.
     """
-    now = _operate(folder, shuffler, "resume")
+    now = _operate(folder, shuffler, ca, "resume")
     click.echo(f"Epoch {_epoch(now)} is open.")
 
 
 @task_group.command("next")
 @FOLDER
 @SHUFFLER
-def next_command(folder: Path, shuffler: str) -> None:
+@ca_option
+def next_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     """Begin the next epoch, once this one is over; people need new tokens for it."""
-    now = _operate(folder, shuffler, "next")
+    now = _operate(folder, shuffler, ca, "next")
     click.echo(f"Epoch {_epoch(now)} is open.")
 
 
@@ -170,20 +164,21 @@ _CLOSED = {
 @task_group.command("deadline")
 @FOLDER
 @SHUFFLER
+@ca_option
 @click.option(
     "--at",
     required=True,
     metavar="TIME",
     help="With its zone: 2027-01-31T18:00+01:00, or 2027-01-31T17:00Z.",
 )
-def deadline_command(folder: Path, shuffler: str, at: str) -> None:
-    """Let the open step end by itself, whoever is there.
+def deadline_command(folder: Path, shuffler: str, ca: Path | None, at: str) -> None:
+    """Let the open step take no more reports once a time has passed.
 
-    Once the time has passed, it closes if nobody is missing; otherwise the epoch is
-    skipped, and nothing is spent. A second deadline replaces the first.
+    It closes then if nobody is missing; otherwise it waits for you: another deadline opens
+    it again, and shuffledp task skip drops it. A second deadline replaces the first.
     """
-    now = _operate(folder, shuffler, "deadline", at=_seconds(at))
-    click.echo(f"Epoch {_epoch(now)} ends at {at}.")
+    now = _operate(folder, shuffler, ca, "deadline", at=_seconds(at))
+    click.echo(f"Epoch {_epoch(now)} takes reports until {at}.")
 
 
 def _seconds(text: str) -> int:
@@ -201,12 +196,12 @@ def _seconds(text: str) -> int:
 
 
 def _operate(
-    folder: Path, shuffler: str, what: str, *, at: int | None = None
+    folder: Path, shuffler: str, ca: Path | None, what: str, *, at: int | None = None
 ) -> dict[str, Any]:
     from shuffledp.service.operate import operate  # Needs the extra.
     from shuffledp.service.wire.command import Action
 
-    return asyncio.run(operate(folder, shuffler, Action(what), at=at))
+    return asyncio.run(operate(folder, shuffler, Action(what), at=at, ca=ca))
 
 
 def _epoch(now: dict[str, Any]) -> int:

@@ -6,6 +6,7 @@ from typing import Any, get_args
 import click
 
 from shuffledp.cli import parse
+from shuffledp.cli.number_types import NUMBER, WHOLE
 from shuffledp.cli.task_rotation import replaced
 from shuffledp.cli.task_shown import bears, show_promises, show_task
 from shuffledp.cli.task_terms import (
@@ -121,21 +122,21 @@ def init_command(role: str, folder: Path, suite: str | None) -> None:
 )
 @click.option(
     "--delta",
-    type=float,
+    type=NUMBER,
     default=1e-6,
     show_default=True,
     help="At which promises are stated: far below one in the number of people.",
 )
 @click.option(
     "--absent",
-    type=int,
+    type=WHOLE,
     help="How many of those who answer may collude or send noise; they hide nobody [a "
     "hundredth of the smallest minimum]. As many reports as that default may turn out to "
     "be spoiled besides.",
 )
 @click.option(
     "--epochs",
-    type=int,
+    type=WHOLE,
     default=10,
     show_default=True,
     help="How often it may be asked: the allowance is as many promises.",

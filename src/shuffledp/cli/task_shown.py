@@ -84,7 +84,7 @@ def _cautions(task: "Task") -> list[str]:
 
 def bears(task: "Task") -> str:
     """Says what may go wrong in a month, and what it costs."""
-    from shuffledp.service.creation import STAY_AWAY, slack
+    from shuffledp.service.collection.planning import STAY_AWAY, slack
 
     away = (
         ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shuffledp.cli import parse
+from shuffledp.cli.number_types import NUMBER, WHOLE
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.service.wire.question import Question
 from shuffledp.statistics.catalog import SURVEYS, survey_named
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from shuffledp.service.wire.notice import Notice, Translation
 
 KINDS = {name: survey_named(name) for name in SURVEYS}
-_TYPES = {"texts": str, "number": float, "whole number": int}
+_TYPES = {"texts": str, "number": NUMBER, "whole number": WHOLE}
 
 
 def term_options(command: Any) -> Any:

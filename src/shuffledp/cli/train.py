@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from shuffledp.cli.number_types import NUMBER
 from shuffledp.cli.training_options import (
     data_options,
     result_options,
@@ -81,7 +82,7 @@ def apes_command(**given: Any) -> None:
 )
 @click.option(
     "--share",
-    type=float,
+    type=NUMBER,
     default=PAPER_SETTINGS.share,
     show_default=True,
     help="Of the messages kept.",
@@ -113,9 +114,11 @@ def sgd_command(**given: Any) -> None:
       shuffledp train shuffled-sgd --epochs 5 --seed 1 --public-components
     """
     rng, output = start(given), given.pop("output")
-    images = load(given["dataset"])
     given["clients"] = given["clients"] or _SGD_CLIENTS
     levels = levels_of(given, "e-apes/uniform1", rng)
+    people = Population.from_budgets(levels)
+    # Last, as it may be a download: what was asked for is checked by then.
+    images = load(given["dataset"])
     public = given["public_components"]
     with training_bar("epoch", given["epochs"]) as tell:
         result = shuffled_sgd.train(
@@ -135,9 +138,7 @@ def sgd_command(**given: Any) -> None:
         )
     from shuffledp.papers.eapes.stated_training import stated_by_eapes
 
-    stated = stated_by_eapes(
-        Population.from_budgets(levels), epochs=given["epochs"], delta=given["delta"]
-    )
+    stated = stated_by_eapes(people, epochs=given["epochs"], delta=given["delta"])
     curves = {"training": result.train_accuracy, "test": result.test_accuracy}
     claim = {
         "mu": stated.mu,

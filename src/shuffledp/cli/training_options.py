@@ -9,6 +9,7 @@ import click
 
 from shuffledp.budget_distributions import BUDGET_DISTRIBUTIONS
 from shuffledp.cli import parse
+from shuffledp.cli.number_types import NUMBER, WholeRange
 from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.federated.settings import PAPER_SETTINGS
 
@@ -34,7 +35,7 @@ def data_options(distribution: str) -> Callable[[Command], Command]:
         ),
         click.option(
             "--clients",
-            type=click.IntRange(2),
+            type=WholeRange(2),
             metavar="N",
             help="How many people the pictures are dealt out to, evenly.",
         ),
@@ -65,7 +66,7 @@ def _folder(
 result_options = _together(
     click.option(
         "--seed",
-        type=click.IntRange(0),
+        type=WholeRange(0),
         help="Repeat a simulation; by default, fresh randomness.",
     ),
     click.option(
@@ -83,14 +84,14 @@ result_options = _together(
 round_options = _together(
     click.option(
         "--rounds",
-        type=click.IntRange(1),
+        type=WholeRange(1),
         default=PAPER_SETTINGS.rounds,
         show_default=True,
         help="How often everybody reports. Each round costs privacy.",
     ),
     click.option(
         "--clip",
-        type=float,
+        type=NUMBER,
         default=PAPER_SETTINGS.clip,
         show_default=True,
         help="C: each coordinate of an update is clipped to [-C, C]. The noise grows with "
@@ -98,35 +99,35 @@ round_options = _together(
     ),
     click.option(
         "--learning-rate",
-        type=float,
+        type=NUMBER,
         default=PAPER_SETTINGS.server_rate,
         show_default=True,
         help="The model moves by this times the estimated mean update.",
     ),
     click.option(
         "--local-steps",
-        type=click.IntRange(1),
+        type=WholeRange(1),
         default=PAPER_SETTINGS.local_training.steps,
         show_default=True,
         help="Of gradient descent on each device, per round.",
     ),
     click.option(
         "--local-rate",
-        type=float,
+        type=NUMBER,
         default=PAPER_SETTINGS.local_training.learning_rate,
         show_default=True,
         help="Learning rate of these steps.",
     ),
     click.option(
         "--proximal",
-        type=float,
+        type=NUMBER,
         default=PAPER_SETTINGS.local_training.proximal,
         show_default=True,
         help="FedProx's mu, which keeps devices from running away from each other.",
     ),
     click.option(
         "--delta",
-        type=float,
+        type=NUMBER,
         default=PAPER_SETTINGS.delta,
         show_default=True,
         help="Of one person's guarantee for the whole training.",
@@ -136,28 +137,28 @@ round_options = _together(
 sgd_options = _together(
     click.option(
         "--epochs",
-        type=click.IntRange(1),
+        type=WholeRange(1),
         default=50,
         show_default=True,
         help="How often everybody takes a step. Each epoch costs privacy.",
     ),
     click.option(
         "--clip",
-        type=float,
+        type=NUMBER,
         default=2.0,
         show_default=True,
         help="The largest norm of one example's gradient.",
     ),
     click.option(
         "--learning-rate",
-        type=float,
+        type=NUMBER,
         default=0.05,
         show_default=True,
         help="The model moves by this times each noisy gradient.",
     ),
     click.option(
         "--delta",
-        type=float,
+        type=NUMBER,
         default=1e-5,
         show_default=True,
         help="Of each step, and of the guarantee.",

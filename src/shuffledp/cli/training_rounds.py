@@ -27,23 +27,26 @@ def train_rounds(name: str, given: dict[str, Any], *, share: float) -> None:
     """Runs `train apes` or `train s-apes` with a framework, and delivers the result."""
     rng, output = start(given), given.pop("output")
     local = LocalTraining(given["local_steps"], given["local_rate"], given["proximal"])
-    images = load(given["dataset"])
     digits = given["dataset"] == "digits"
     given["clients"] = given["clients"] or (
         _DIGITS_CLIENTS if digits else PAPER_SETTINGS.num_clients
     )
     levels = levels_of(given, PAPER_SETTINGS.distribution, rng)
+    choice = None if name == PLAIN else FRAMEWORKS[name]
+    framework = None
+    if choice is not None:
+        levels = choice.levels(levels)
+        framework = choice.framework(clip=given["clip"], share=share)
+    people = Population.from_budgets(levels)
+    # Last, as it may be a download: what was asked for is checked by then.
+    images = load(given["dataset"])
     features, labels = images.train_features, images.train_labels
     clients = partition(features, labels, levels.size, rng=rng)
     model = SoftmaxRegression(features.shape[1])
     rounds, delta = given["rounds"], given["delta"]
     protocol = None
-    if name != PLAIN:
-        choice = FRAMEWORKS[name]
-        levels = choice.levels(levels)
-        framework = choice.framework(clip=given["clip"], share=share)
+    if choice is not None and framework is not None:
         protocol = TrainingRound(framework, model.num_parameters, choice.shuffled)
-    people = Population.from_budgets(levels)
     with working("certify"):
         promises = {
             counted: promise_of(protocol, people, delta=delta, rounds=counted)

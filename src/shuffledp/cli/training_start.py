@@ -24,6 +24,8 @@ def start(given: dict[str, Any]) -> np.random.Generator:
     rate = given["learning_rate"]
     if not 0.0 < rate < math.inf:
         raise InvalidInputError(f"Expected --learning-rate > 0, got {rate:g}.")
+    if not 0.0 < given["delta"] < 1.0:
+        raise InvalidInputError(f"Expected 0 < --delta < 1, got {given['delta']:g}.")
     if given["levels"] and given["distribution"]:
         raise InvalidInputError("Expected either --levels or --distribution, not both.")
     seed = given["seed"]

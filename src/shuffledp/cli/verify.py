@@ -1,19 +1,30 @@
-"""`shuffledp verify`: does a certificate hold?"""
+"""`shuffledp verify`: recomputes a certificate and says whether it holds."""
 
 import sys
+from dataclasses import replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from shuffledp.accounting.verify import Verification
+from shuffledp.audit.apart import Send, run_apart
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import working
 from shuffledp.datasets.budgets import read_budgets
 from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
+from shuffledp.foreign_code import (
+    expecting,
+    installed_mechanism,
+    load_installed,
+    load_named,
+)
 from shuffledp.population import Population
+from shuffledp.randomizers.catalog import MECHANISMS
 from shuffledp.report.terminal import guarantee_table
+from shuffledp.statistics.certificate_parts import WHOLE
 from shuffledp.statistics.verify import read, verify
 from shuffledp.strict_json import read_json_file
 
@@ -39,19 +50,37 @@ _PUBLISHED = frozenset(
     help="Of a result that a service published: the public file of its task, from whoever "
     "asks the question.",
 )
+@click.option(
+    "--mechanism",
+    "place",
+    metavar="MODULE:NAME",
+    help="What devices ran, if it does not come with this library: its class or an object. "
+    "Imports MODULE; the working folder is looked into first.",
+)
 @json_option
 def verify_command(
     certificate: Path,
     budgets: Path | None,
     column: str | None,
     task: Path | None,
+    place: str | None,
     as_json: bool,
 ) -> None:
     """Recompute a certificate from its inputs, and compare.
 
     Certificates of every statistic are read: the protocol is built again from what the
-    certificate says ran. Exits with 0 if every bound in it is confirmed, with 1 if not,
-    and with 2 if it cannot be read or is not about these people.
+    certificate says ran. The answer names the file, and the parts of it that were read: a
+    training's record holds two certificates, and both are recomputed. A file that can be
+    read two ways is refused. Exits with 0 if every bound in it is confirmed, with 1 if not,
+    and with 2 if it cannot be read or is not about these people. A certificate that states
+    a larger epsilon or delta than what is proven, or less of an attack, holds: it is weaker
+    than it could be, and the answer says where. All else must be as recomputed.
+
+    A mechanism that does not come with this library is imported if --mechanism names it, or
+    if an installed package declares it by the name that the certificate states (entry
+    points, group shuffledp.mechanisms). Its name, its class, its parameters and all that it
+    stores must be those of the certificate. The bounds rest on the covers that it hands
+    over: shuffledp.testing.check_randomizer compares them with what devices send.
 
     With --task, a result that an analyst's service published is checked as a whole: who
     signed it, whether its estimate follows from its tally, its people and what was spent
@@ -64,10 +93,13 @@ def verify_command(
         --certificate certificate.json
       shuffledp verify certificate.json
       shuffledp verify result.json --task task.json
+      shuffledp verify certificate.json --mechanism mymodule:MyMechanism
     """
     if task is not None:
-        if budgets is not None or column is not None:
-            raise InvalidInputError("Expected --task without --budgets and --column.")
+        if any(option is not None for option in (budgets, column, place)):
+            raise InvalidInputError(
+                "Expected --task without --budgets, --column and --mechanism."
+            )
         _verify_result(certificate, task, as_json=as_json)
     record = read_json_file(certificate)
     if "certificate" in record and _PUBLISHED & set(record):
@@ -76,20 +108,54 @@ def verify_command(
             "certificate alone says nothing of its estimate, of what was spent, or of who "
             "signed it."
         )
-    guarantee = read(record)
     people = None
     if budgets is not None:
         with working("read"):
             people = Population.from_budgets(read_budgets(budgets, column))
-    with working("certify"):
-        verification = verify(guarantee, people=people)
+    # What was looked at above, though the file may be another by now.
+    source = _mechanism_source(record, place)
+    verification = replace(_verified(record, people, source), file=str(certificate))
     if as_json:
         show_json(verification.to_dict())
     else:
-        if "certificate" in record:
-            show("Its certificate alone was looked at, and nothing else in this file.")
-        _show(verification, len(guarantee.levels))
+        _show(verification, source)
     sys.exit(0 if verification.holds else 1)
+
+
+def _mechanism_source(
+    record: dict[str, Any], place: str | None
+) -> str | EntryPoint | None:
+    """Returns where a mechanism of others is; None if it comes with this library."""
+    mechanism = next(iter(read(record).values())).mechanism
+    if place is not None or mechanism in MECHANISMS:
+        return place
+    return installed_mechanism(mechanism)
+
+
+def _verified(
+    record: dict[str, Any], people: Population | None, source: str | EntryPoint | None
+) -> Verification:
+    """Recomputes a certificate, with a mechanism of others if there is one."""
+    if source is None:
+        with working("certify"):
+            return verify(record, people=people)
+
+    def work(send: Send) -> None:
+        if isinstance(source, str):
+            mechanism = load_named(source)
+        else:
+            mechanism = load_installed(source)
+        with working("certify"), expecting(f"{_named(source)} to be certified"):
+            send(("verified", verify(record, people=people, mechanism=mechanism)))
+
+    results: list[Verification] = []
+    # Python of others would print, or exit, as if it were this command.
+    run_apart(work, lambda event: results.append(event[1]))
+    return results[0]
+
+
+def _named(source: str | EntryPoint) -> str:
+    return source if isinstance(source, str) else source.value
 
 
 def _verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
@@ -102,15 +168,17 @@ def _verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
     with working("certify"):
         problems = problems_in(record, task)
         try:
-            guarantee = read(record)
-            verification = verify(guarantee)
+            # All else in it was compared above.
+            verification = replace(verify(record), file=str(result), parts=(WHOLE,))
         except ShuffledpError as error:
             problems += (f"its certificate: {error}",)
     unproven = () if verification is None else verification.problems
     code = 2 if problems else 1 if unproven else 0
     if as_json:
-        said = {} if verification is None else verification.to_dict()
-        show_json(said | {"holds": not code, "problems": [*problems, *unproven]})
+        answer = {"file": str(result), "parts": [WHOLE]}
+        if verification is not None:
+            answer |= verification.to_dict()
+        show_json(answer | {"holds": not code, "problems": [*problems, *unproven]})
         sys.exit(code)
     if code:
         click.echo("The result does NOT hold:")
@@ -124,11 +192,23 @@ def _verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
         "tally, and what was spent from its certificate. That the tally is of what people "
         "sent is her word; whether a message was counted: shuffledp device check.\n"
     )
-    _show(verification, len(guarantee.levels))
+    _show(verification)
     sys.exit(0)
 
 
-def _show(verification: Verification, listed: int) -> None:
+def _show(verification: Verification, source: str | EntryPoint | None = None) -> None:
+    if verification.parts == (WHOLE,):
+        show(f"Read: all of {verification.file}.")
+    else:
+        parts = " and ".join(f"`{part}`" for part in verification.parts)
+        show(f"Read: {parts} of {verification.file}, and nothing else in this file.")
+    if source is not None:
+        show(
+            f"It rests on the covers of {_named(source)}, which does not come with this "
+            "library: shuffledp.testing.check_randomizer compares them with what devices "
+            "send."
+        )
+    listed = len(verification.recomputed.levels)
     if listed < verification.num_levels:
         show(f"It speaks of {listed} of {verification.num_levels:,} levels only.")
     if verification.holds:
@@ -136,6 +216,11 @@ def _show(verification: Verification, listed: int) -> None:
             "The certificate holds: its bounds follow from those recomputed below. (Its "
             "`version` is information, and was not compared.)\n"
         )
+        if verification.weaker:
+            show("It states less than what is proven now:")
+            for line in verification.weaker:
+                show(f"  - {line}")
+            show("")
     else:
         show("The certificate does NOT hold:")
         for problem in verification.problems:

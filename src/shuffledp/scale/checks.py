@@ -5,8 +5,9 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
+from shuffledp.datasets.left_out import said_left_out
 from shuffledp.datasets.missing import WRITTEN, column_names, said_trimmed
-from shuffledp.datasets.table import categories_of, said_left_out
+from shuffledp.datasets.table import categories_of
 from shuffledp.datasets.table_kinds import MAX_TABLE_CATEGORIES
 from shuffledp.errors import DataError, MissingValueError
 from shuffledp.scale.failures import in_our_words

@@ -1,0 +1,103 @@
+"""`shuffledp device check`: whether receipts are good, and their messages counted."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shuffledp.cli.shared_options import ca_option, task_option
+from shuffledp.errors import DataError
+
+if TYPE_CHECKING:
+    from shuffledp.service.wire.inclusion import KeptReceipt
+
+
+@click.command("check")
+@click.argument("receipts", type=click.Path(path_type=Path, dir_okay=False))
+@task_option
+@click.option("--analyst", required=True, metavar="URL", help="Where results are.")
+@ca_option
+def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> None:
+    """Check RECEIPTS, and that their messages counted.
+
+    They are a file that the participant's page saved, or `shuffledp device send`. The
+    shuffler signed what it took in; the result is signed by the analyst, and names the list
+    of the messages that it was computed from. The whole list is downloaded: nobody is asked
+    about one message. Should the task's keys have been replaced since, the present
+    task.json will do as well.
+
+    Where answers follow a plan, receipts name its digest. People who put their receipts
+    into one file find out whether all of them were shown the same plan.
+    """
+    from shuffledp.service.checking import (  # Needs the extra.
+        former_task,
+        missing_messages,
+    )
+    from shuffledp.service.secrets import load_task
+    from shuffledp.service.wire.inclusion import KeptReceipt
+    from shuffledp.statistics.survey import EpochStage
+
+    task = load_task(path)
+    try:
+        lines = receipts.read_bytes().splitlines()
+    except OSError as error:
+        raise DataError(f"Could not read {receipts}.") from error
+    if not lines:
+        raise DataError(f"Expected receipts in {receipts}, got none.")
+    lines = list(dict.fromkeys(lines))  # One that was saved twice is one.
+    named = [KeptReceipt.task_of(line) for line in lines]
+    tasks = {
+        digest: asyncio.run(former_task(digest, task, analyst, ca=ca))
+        for digest in set(named)
+    }
+    kept = [
+        KeptReceipt.read(line, tasks[digest])
+        for digest, line in zip(named, lines, strict=True)
+    ]
+    many = "this receipt" if len(kept) == 1 else f"all {len(kept):,} receipts"
+    click.echo(f"The task's shuffler signed {many}.")
+    answers = [each for each in kept if each.receipt.stage == EpochStage.ANSWER]
+    _show_plans(answers)
+    if len(answers) < len(kept):
+        click.echo("Choices are in no list: messages are listed for answers alone.")
+    for epoch in sorted({each.receipt.epoch for each in answers}):
+        concerned = [each for each in answers if each.receipt.epoch == epoch]
+        messages = sum(len(each.messages) for each in concerned)
+        missing = 0
+        for digest, of in tasks.items():
+            own = [each for each in concerned if each.receipt.task == digest]
+            if own:
+                missing += asyncio.run(missing_messages(own, of, analyst, ca=ca))
+        if missing:
+            raise DataError(
+                f"{missing:,} of {messages:,} messages are missing in the batch that "
+                f"the result of epoch {epoch:,} was computed from, though the shuffler "
+                "signed that it keeps them."
+            )
+        click.echo(
+            f"The signed result of epoch {epoch:,} counts "
+            + ("its message." if messages == 1 else f"all {messages:,} messages.")
+        )
+
+
+def _show_plans(answers: "Sequence[KeptReceipt]") -> None:
+    """Says which plan the answers of each epoch follow.
+
+    Raises:
+        DataError: If receipts of one epoch name two.
+    """
+    plans: dict[tuple[bytes, int], set[bytes]] = {}
+    for each in answers:
+        if each.receipt.plan is not None:
+            place = each.receipt.task, each.receipt.epoch
+            plans.setdefault(place, set()).add(each.receipt.plan)
+    for (_, epoch), digests in sorted(plans.items()):
+        named = ", ".join(sorted(digest.hex() for digest in digests))
+        if len(digests) > 1:
+            raise DataError(
+                f"Expected one plan for all answers of epoch {epoch:,}: the shuffler "
+                f"signed receipts that name {named}."
+            )
+        click.echo(f"Answers of epoch {epoch:,} follow the plan {named}.")

@@ -1,0 +1,40 @@
+"""Files of invitations, as `shuffledp enrol` writes them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp.datasets.table import read_lines
+from shuffledp.errors import DataError
+
+if TYPE_CHECKING:
+    from shuffledp.service.wire.invitation import Invitation
+    from shuffledp.service.wire.task import Task
+
+
+def invitations_in(path: Path, count: int, task: "Task") -> "list[Invitation]":
+    """Returns so many invitations from the top of a file of `shuffledp enrol`.
+
+    Raises:
+        DataError: If it has fewer, one of them twice, something else, or a link to another
+            task; the message names the line.
+    """
+    from shuffledp.service.wire.invitation import Invitation  # Needs the extra.
+    from shuffledp.service.wire.refusal import Refusal
+
+    empty = path.is_file() and not path.stat().st_size
+    lines = () if empty else read_lines(path)
+    if len(lines) < count:
+        raise DataError(f"Expected {count:,} links in {path}, found {len(lines):,}.")
+    invitations: dict[bytes, Invitation] = {}
+    for number, line in enumerate(lines[:count], start=1):
+        place = f"line {number:,} of {path}"
+        try:
+            invitation = Invitation.read(line)
+        except Refusal as error:
+            raise DataError(f"Expected a link in {place}, whole and alone.") from error
+        if invitation.task != task.digest:
+            raise DataError(f"Expected a link to this very task in {place}.")
+        if invitation.token in invitations:
+            raise DataError(f"Expected every link once: {place} repeats another one.")
+        invitations[invitation.token] = invitation
+    return list(invitations.values())

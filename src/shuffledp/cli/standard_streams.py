@@ -1,0 +1,107 @@
+"""Keeps a command at work after whoever reads its output has gone away.
+
+In `shuffledp verify certificate.json | head -1` the pipe is closed after a line. Python
+raises BrokenPipeError at the next one, in the middle of the command, and its exit code
+would be 1, which says that a certificate does not hold. Here what nobody reads is dropped,
+the command finishes and writes its files, and the exit code is 141, that of programs which
+the signal SIGPIPE ends (128 + 13). An output that the shell closed before, with >&-, is a
+reader that has gone before the first line.
+"""
+
+import io
+import os
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+BROKEN_PIPE = 141
+
+
+class _Unbroken(io.RawIOBase):
+    """A file descriptor that takes everything once its reader has gone.
+
+    Args:
+        file: What to write to.
+        closed: Whether nobody reads it from the beginning.
+
+    Attributes:
+        broken: Whether anything was dropped, as nobody reads it.
+    """
+
+    def __init__(self, file: io.FileIO, *, closed: bool = False) -> None:
+        self._file, self._closed = file, closed
+        self.broken = False
+
+    def write(self, content: "ReadableBuffer", /) -> int | None:
+        if self._closed:
+            self.broken = True
+        if not self.broken:
+            try:
+                return self._file.write(content)
+            except BrokenPipeError:
+                self.broken = True
+        return memoryview(content).nbytes
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def isatty(self) -> bool:
+        return self._file.isatty()
+
+
+class StandardStreams:
+    """Replaces the standard output and the error output while a command runs."""
+
+    def __init__(self) -> None:
+        self._before: tuple[TextIO | None, TextIO | None] = (None, None)
+        self._output: _Unbroken | None = None
+        self._errors: _Unbroken | None = None
+
+    def __enter__(self) -> "StandardStreams":
+        self._before = sys.stdout, sys.stderr
+        sys.stdout, self._output = _replaced(sys.stdout)
+        sys.stderr, self._errors = _replaced(sys.stderr)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for stream, raw in ((sys.stdout, self._output), (sys.stderr, self._errors)):
+            if raw is not None:
+                # What could not be written until now is not tried again at exit.
+                raw.broken = True
+                stream.flush()
+        before: tuple[Any, Any] = self._before
+        if None not in before:
+            sys.stdout, sys.stderr = before
+
+    def exit_code(self, code: Any) -> Any:
+        """Returns 141 in place of 0 if nobody reads the output; all others say more."""
+        broken = self._output is not None and self._output.broken
+        return BROKEN_PIPE if broken and not code else code
+
+
+def _replaced(stream: TextIO | None) -> tuple[TextIO, _Unbroken | None]:
+    """Returns a stream to write to instead, and what is below it if that is ours."""
+    if stream is None:  # The shell's >&- closed it.
+        raw = _Unbroken(io.FileIO(os.devnull, "w"), closed=True)
+        return io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8"), raw
+    buffer = getattr(stream, "buffer", None)
+    file = getattr(buffer, "raw", buffer)
+    if not isinstance(stream, io.TextIOWrapper) or not isinstance(file, io.FileIO):
+        return stream, None  # Of a test or a notebook: no pipe.
+    stream.flush()
+    raw = _Unbroken(file)
+    return (
+        io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding=stream.encoding,
+            errors=stream.errors,
+            line_buffering=stream.line_buffering,
+            write_through=stream.write_through,
+        ),
+        raw,
+    )

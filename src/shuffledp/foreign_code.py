@@ -1,0 +1,84 @@
+"""Loads code that is not this library's, and only what was named explicitly.
+
+What a file says is never a reason to import anything: a place comes from the command line,
+a name of the group `shuffledp.mechanisms` from an installed package.
+"""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from shuffledp.errors import InvalidInputError, ShuffledpError
+
+GROUP = "shuffledp.mechanisms"
+
+
+@contextmanager
+def expecting(what: str) -> Iterator[None]:
+    """Runs code of others: whatever it raises is one sentence.
+
+    Nor can it end the program: its exit code would pass for a verdict. Whoever presses
+    Ctrl-C still can.
+
+    Args:
+        what: What it should do.
+
+    Raises:
+        InvalidInputError: If it raises anything but errors of ours.
+    """
+    try:
+        yield
+    except (ShuffledpError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise InvalidInputError(
+            f"Expected {what}, got {type(error).__name__}: {error}"
+        ) from error
+
+
+def load_named(place: str) -> Any:
+    """Imports what "module:name" names; the working folder is looked into first.
+
+    Raises:
+        InvalidInputError: If there is no such module or name.
+    """
+    module, _, name = place.partition(":")
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    with expecting(f"{place!r} to be a module and what it has, as module:name"):
+        loaded: Any = importlib.import_module(module)
+        for part in name.split("."):
+            loaded = getattr(loaded, part)
+    return loaded
+
+
+def installed_mechanism(mechanism: str) -> EntryPoint | None:
+    """Returns what an installed package declares by this name; nothing is imported.
+
+    Raises:
+        InvalidInputError: If packages declare different ones.
+    """
+    declared = {
+        entry.value: entry for entry in entry_points(group=GROUP, name=mechanism)
+    }
+    if len(declared) > 1:
+        raise InvalidInputError(
+            f"Expected one installed mechanism {mechanism!r}, got "
+            f"{', '.join(sorted(declared))}."
+        )
+    return next(iter(declared.values()), None)
+
+
+def load_installed(entry: EntryPoint) -> Any:
+    """Imports the class, or the object, that an installed package declares.
+
+    Raises:
+        InvalidInputError: If it cannot be imported.
+    """
+    with expecting(f"the installed mechanism {entry.value} to be imported"):
+        return entry.load()
