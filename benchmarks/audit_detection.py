@@ -27,9 +27,9 @@ from scipy.stats import binomtest
 
 import shuffledp as sdp
 from shuffledp.audit.behavior import behaviors
-from shuffledp.audit.dependence import dependence
+from shuffledp.audit.neighbors import neighbors
+from shuffledp.audit.pairs import audited_pairs
 from shuffledp.audit.plan import Plan, plan_audit
-from shuffledp.audit.randomizer import audited_pairs
 from shuffledp.audit.result import Outcome, breaks
 from shuffledp.audit.target import CallableTarget
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
@@ -115,7 +115,7 @@ def _alarm(case: Case, size: int, rng: np.random.Generator) -> bool:
         found = list(behaviors(target, plan, rng=rng))
     else:
         alpha = plan.alpha_of_behavior
-        found = [dependence(target, plan, alpha=0.9 * alpha, rng=rng)]
+        found = [neighbors(target, plan, alpha=0.9 * alpha, rng=rng)]
     return any(one.outcome is Outcome.BROKEN for one in found) or any(
         breaks(pair, 0.0) for pair in audited_pairs(target, plan, rng=rng)
     )

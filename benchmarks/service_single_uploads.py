@@ -37,11 +37,19 @@ UPLOADS = 5_000
 SPELLS = 5
 # The innermost frame that is in one of these files says what is being done.
 CAUSES = {
-    "parse and write HTTP": ("/h11/",),
-    "connection and request": ("/uvicorn/", "service/connections.py", "/places.py"),
+    "parse and write HTTP": ("/h11/", "service/plain_requests.py"),
+    "connection and request": (
+        *("/uvicorn/", "service/connections.py", "/places.py"),
+        *("service/deadline.py", "service/pieces.py"),
+    ),
     "route and middleware": (
         *("/starlette/", "service/metrics.py", "service/problems.py"),
-        *("shuffler/app.py", "shuffler/uploads.py", "/prometheus_client/", "/anyio/"),
+        *(
+            "shuffler/app.py",
+            "shuffler/frequent_paths.py",
+            "/prometheus_client/",
+            "/anyio/",
+        ),
     ),
     "body": ("shuffler/body.py", "service/pace.py", "asyncio/timeouts.py"),
     "checks and groups": (
@@ -51,7 +59,7 @@ CAUSES = {
         *("shuffler/steps.py", "collection/shuffler_state.py"),
     ),
     "receipt": ("wire/receipt.py", "wire/signing.py", "wire/canonical.py"),
-    "commit": ("_store.py", "/asyncpg/", "service/database.py"),
+    "commit": ("_store.py", "sqlite_file.py", "/asyncpg/", "service/database.py"),
     "thread hops": ("/concurrent/futures/", "asyncio/threads.py", "/threading.py"),
     "event loop and sockets": ("/asyncio/", "/selectors.py", "/socket.py"),
 }

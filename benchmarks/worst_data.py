@@ -22,7 +22,8 @@ from oracles.bits import Crowd, random_crowd
 
 from shuffledp.accounting.two_messages.bits import wider
 from shuffledp.accounting.two_messages.search import search
-from shuffledp.accounting.two_messages.tilted import TiltedCrowd, evaluate
+from shuffledp.accounting.two_messages.tilted import TiltedCrowd
+from shuffledp.accounting.two_messages.tilted_bounds import box_bounds
 
 # Relative and absolute error of the oracle's own sums.
 _RELATIVE, _ABSOLUTE = 1e-10, 1e-14
@@ -66,7 +67,7 @@ def _check(crowd: Crowd, epsilon: float, rng: np.random.Generator) -> float:
     ):
         first, last = ends
         corners = np.stack([first, last]).astype(np.float64)
-        bound = evaluate(tilted, corners[:1], corners[1:])[0][0]
+        bound = box_bounds(tilted, corners[:1], corners[1:])[0][0]
         inside = [
             value
             for data, value in exact.items()
