@@ -45,10 +45,11 @@ def test_words_are_what_the_description_says(blocks: int) -> None:
 
     for person, numbers in zip(people, drawn, strict=True):
         chained = Cipher(algorithms.AES(keys[:32]), modes.CBC(bytes(16))).encryptor()
-        seed = int.from_bytes(chained.update(person.tobytes())[-16:], "little")
+        seed = chained.update(person.tobytes())[-16:]
         for place, number in enumerate(numbers):
-            # The counter is in the second half.
-            plain = (seed ^ (place << 64)).to_bytes(16, "little")
+            # The second half counts.
+            count = (int.from_bytes(seed[8:], "big") + place) % 2**64
+            plain = seed[:8] + count.to_bytes(8, "big")
             word = int.from_bytes(block(keys[32:], plain)[:8], "little")
             assert number == (word >> 11) / 2**53
 

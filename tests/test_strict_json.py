@@ -102,7 +102,6 @@ def test_many_values_beside_each_other_are_not_deep() -> None:
         '{"a": 01}',
         '{"a": "\t"}',
         '{"a": ' + "9" * 10_000 + "}",
-        '\ufeff{"a": 1}',
         r'{"a": "\ud800"}',
         r'{"\udfff": 1}',
         b'{"a": "\xff"}',
@@ -112,6 +111,22 @@ def test_many_values_beside_each_other_are_not_deep() -> None:
 def test_anything_else_is_no_json(content: str | bytes) -> None:
     with pytest.raises(DataError, match=r"^Expected c\.json to hold JSON\.$"):
         read_json(content, "c.json")
+
+
+def test_a_byte_order_mark_is_read_from_files_and_named_elsewhere(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "c.json"
+    file.write_text('{"a": 1}', encoding="utf-8-sig")
+
+    assert read_json_file(file) == {"a": 1}
+    for content in (file.read_bytes(), file.read_text(encoding="utf-8")):
+        with pytest.raises(DataError, match=r"c\.json to begin without a byte order"):
+            read_json(content, "c.json")
+    # One mark, and at the beginning.
+    file.write_text('\ufeff{"a": 1}', encoding="utf-8-sig")
+    with pytest.raises(DataError, match="byte order mark"):
+        read_json_file(file)
 
 
 @pytest.mark.parametrize("content", ["[]", "1", '"a"', "null", "true", '[{"a": 1}]'])

@@ -23,7 +23,7 @@ from shuffledp.explore.app import create_explore  # noqa: E402
 from shuffledp.explore.scene import Scene  # noqa: E402
 from shuffledp.explore.workers import Gone  # noqa: E402
 from shuffledp.numerals import plain  # noqa: E402
-from shuffledp.statistics.verify import read, verify  # noqa: E402
+from shuffledp.statistics.verify import verify  # noqa: E402
 
 ROOT = "http://127.0.0.1:8000"
 SMALL = "levels=0.5:60,1:90&delta=1e-4"
@@ -193,7 +193,7 @@ def test_what_is_taken_away_says_the_same(
 def test_a_certificate_that_is_taken_away_holds(client: Client) -> None:
     record = client.get(f"/certificate.json?{SMALL}").json()
 
-    verification: Verification = verify(read(record))
+    verification: Verification = verify(record)
 
     assert verification.holds
 

@@ -11,14 +11,17 @@ from shuffledp.identity import Identity
 from shuffledp.service.secrets import AnalystSecrets, EnrollerSecrets, ShufflerSecrets
 from shuffledp.service.wire.notice import Notice
 from shuffledp.service.wire.parties import Role
+from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.roster import Enrolment, Roster, read_roster, write_roster
 from shuffledp.service.wire.sealing import Suite
+from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import Task
 from shuffledp.service.wire.tokens import draw_tokens
 from shuffledp.statistics.catalog import survey_named
 from shuffledp.statistics.items.protocol import Items
-from shuffledp.statistics.survey import survey_in
+from shuffledp.statistics.plan_rule import PlanRule
+from shuffledp.statistics.survey import EpochStage, Offer, survey_in
 from shuffledp.types import Mode
 
 LEVELS = (0.5, 1.0, 2.0)
@@ -105,8 +108,48 @@ def question(
 def plan_for(
     task: Task, rates: tuple[float, ...], blanket: float, report_size: int
 ) -> Identity:
-    """What an analyst may publish for two of four items."""
+    """Some plan for two of four items, whether or not the task's rule allows it."""
     return Items(4, 2, task.choices, rates, blanket, report_size).identity
+
+
+def allowed_plan(task: Task) -> Identity:
+    """A plan that the task's rule allows for the smallest crowd."""
+    assert task.plan_rule is not None
+    count = len(task.choices)
+    each, more = divmod(max(task.minimum[0], count), count)
+    choosing = Step(task, 1, EpochStage.CHOICE).choosing
+    chosen = choosing.exact([each + (place < more) for place in range(count)])
+    return task.plan_rule.plan(chosen, task.minimum[0], spare=0)
+
+
+def publish(
+    task: Task,
+    signing_key: bytes,
+    protocol: Identity | None = None,
+    *,
+    epoch: int = 1,
+    minimum: int | None = None,
+) -> PublishedPlan:
+    """A plan that is signed with a key; by default one that everybody follows."""
+    return PublishedPlan.sign(
+        task,
+        epoch,
+        allowed_plan(task) if protocol is None else protocol,
+        minimum=task.minimum[0] if minimum is None else minimum,
+        counts=(task.minimum[0],) * len(task.choices),
+        signing_key=signing_key,
+    )
+
+
+def rule_for(stated: dict[str, Any]) -> PlanRule | None:
+    """The rule for plans of a task with these attributes; None where it needs none."""
+    survey = stated["question"].survey
+    if not survey.central:
+        return None
+    choices = tuple(map(float, stated["choices"]))
+    offer = Offer(choices, stated["delta"], stated["absent"])
+    rule: PlanRule = survey.choosing(offer).make_rule()
+    return rule
 
 
 def parties(
@@ -137,7 +180,8 @@ def parties(
         "shuffler_signing_key": shuffler.verify_key,
         "enroller_signing_key": enroller.verify_key,
     }
-    task = Task(**{**values, **changes})
+    stated = {**values, **changes}
+    task = Task(**{"plan_rule": rule_for(stated), **stated})
     each = max(10_000, 2 * sum(task.minimum))
     return Parties(
         task, shuffler, analyst, Enroller(task, enroller.signing_key, each=each)
