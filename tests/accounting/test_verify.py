@@ -259,7 +259,6 @@ def test_numbers_of_strings_are_compared_for_any_number_of_reports(
     [
         ("about", "a few"),
         ("delta", 1e-7),
-        ("levels", []),
         ("also", []),
         ("also", 2),
     ],
@@ -274,6 +273,14 @@ def test_further_statements_are_those_that_the_protocol_makes(
         record["also"][0][key] = value
 
     assert recomputed(record, Twice()).problems
+
+
+def test_a_further_statement_about_no_level_is_no_certificate(of_both: str) -> None:
+    record = json.loads(of_both)
+    record["also"][0]["levels"] = []
+
+    with pytest.raises(sdp.DataError, match="`levels` to list at least one level"):
+        recomputed(record, Twice())
 
 
 def test_weaker_claims_hold(of_both: str) -> None:
