@@ -48,6 +48,24 @@ def test_numbers_in_other_digits_are_refused(
     assert "Expected" in outcome.err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*ACCOUNT, "--levels", "1e-400:100"),
+        (*ACCOUNT, "--levels", "1:100", "--epsilon", "1e-400"),
+        ("train", "apes", "--dataset", "digits", "--levels", "1:1,2:.1E-999"),
+    ],
+    ids=range(3),
+)
+def test_numbers_are_not_read_as_0_for_being_small(
+    arguments: tuple[str, ...], command: Command
+) -> None:
+    outcome = command(*arguments)
+
+    assert outcome.is_refusal
+    assert "from 5e-324" in outcome.err
+
+
 def test_every_number_of_every_command_is_of_these_types() -> None:
     click_only = []
     for found in commands(app, click.Context(app)):

@@ -7,6 +7,8 @@ from command_line import Command
 
 LEVELS = [
     (("--levels", "foo"), "EPSILON:SHARE"),
+    (("--levels", ""), "EPSILON:SHARE"),
+    (("--distribution", ""), "'--distribution'"),
     (("--levels", "1:0.3"), "add up to 1"),
     (("--levels=-1:1",), "privacy budget"),
     (("--levels", "1:1", "--delta", "3"), "--delta < 1, got 3"),
@@ -16,7 +18,7 @@ LEVELS = [
 
 
 @pytest.mark.parametrize("framework", ["apes", "s-apes", "shuffled-sgd"])
-@pytest.mark.parametrize(("asked", "said"), LEVELS, ids=range(6))
+@pytest.mark.parametrize(("asked", "said"), LEVELS, ids=range(8))
 def test_what_is_asked_for_is_refused_before_data_are_looked_for(
     framework: str,
     asked: tuple[str, ...],

@@ -18,6 +18,16 @@ def is_plain(text: str) -> bool:
     return text.isascii() and "_" not in text
 
 
+def is_lost(text: str, number: float) -> bool:
+    """Returns whether a text that is not 0 was read as 0, being too small.
+
+    >>> is_lost("1e-400", 0.0), is_lost("0e-400", 0.0), is_lost("1e-3", 1e-3)
+    (True, False, False)
+    """
+    mantissa = text.lower().partition("e")[0]
+    return number == 0.0 and mantissa.strip(" +-0.") != ""
+
+
 # The oldest click that is taken has no parameters of types.
 class _Plain(click.ParamType):  # type: ignore[type-arg]
     def convert(
@@ -26,7 +36,10 @@ class _Plain(click.ParamType):  # type: ignore[type-arg]
         """Returns the number; fails if it is written in any other way."""
         if isinstance(value, str) and not is_plain(value):
             self.fail(f"Expected a number in digits 0 to 9, got {value!r}.", param, ctx)
-        return super().convert(value, param, ctx)
+        number = super().convert(value, param, ctx)
+        if isinstance(value, str) and is_lost(value, number):
+            self.fail(f"Expected numbers from 5e-324, or 0, got {value!r}.", param, ctx)
+        return number
 
 
 class _Whole(_Plain, click.types.IntParamType):

@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any
 
-from shuffledp.cli.number_types import is_plain
+from shuffledp.cli.number_types import is_lost, is_plain
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
 
@@ -82,4 +82,8 @@ def _number(part: str, text: str, form: str, option: str) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise PopulationError(f"Expected {option} {form}, got {text!r}.")
+    if is_lost(part, number):
+        raise PopulationError(
+            f"Expected {option} {form} of numbers from 5e-324, or 0, got {text!r}."
+        )
     return number

@@ -26,7 +26,7 @@ def start(given: dict[str, Any]) -> np.random.Generator:
         raise InvalidInputError(f"Expected --learning-rate > 0, got {rate:g}.")
     if not 0.0 < given["delta"] < 1.0:
         raise InvalidInputError(f"Expected 0 < --delta < 1, got {given['delta']:g}.")
-    if given["levels"] and given["distribution"]:
+    if given["levels"] is not None and given["distribution"] is not None:
         raise InvalidInputError("Expected either --levels or --distribution, not both.")
     seed = given["seed"]
     return np.random.default_rng(None if seed is None else [seed, _STREAM])
@@ -47,9 +47,10 @@ def levels_of(
 ) -> Floats:
     """Returns every client's privacy level, as asked for or as the paper draws them."""
     clients = given["clients"]
-    if given["levels"]:
+    if given["levels"] is not None:
         return assign_levels(parse.level_shares(given["levels"]), clients, rng=rng)
-    given["distribution"] = given["distribution"] or distribution
+    if given["distribution"] is None:
+        given["distribution"] = distribution
     return draw_budgets(given["distribution"], clients, rng=rng)
 
 

@@ -260,3 +260,29 @@ def test_a_target_that_coins_alone_would_break_is_refused() -> None:
     # Errors of so many coins add up to more than any exponential can hold.
     with pytest.raises(CertificationError, match="Nothing found"):
         optimize_items({1e-4: 1250}, num_items=128, set_size=4, delta=8e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", [1e-4, 1e-6, 1e-9])
+def test_targets_that_no_memory_could_plan_for_are_refused(target: float) -> None:
+    with pytest.raises(CertificationError, match="Nothing found"):
+        optimize_items({target: 1000}, num_items=100, set_size=3, delta=1e-5)
+
+
+@pytest.mark.slow
+def test_a_target_far_below_another_costs_the_other_nothing() -> None:
+    alone = optimize_items({1.0: 500}, num_items=100, set_size=3, delta=1e-5)
+
+    both = optimize_items({1e-3: 500, 1.0: 500}, num_items=100, set_size=3, delta=1e-5)
+
+    hardly, nearly = both.parameters.rates
+    assert 0.0 < hardly < 0.01 < 0.99 < nearly
+    assert both.parameters.blanket < alone.parameters.blanket
+
+
+def test_a_target_of_about_nothing_is_kept_by_sending_about_nothing() -> None:
+    planned = optimize_items({1e-300: 10}, num_items=100, set_size=3, delta=1e-3)
+
+    assert 0.0 < planned.parameters.rates[0] < 0.1
+    (level,) = planned.guarantee.levels
+    assert level.epsilon_central <= 1e-300

@@ -18,12 +18,13 @@ from shuffledp.accounting.items.cut import CUT_SHARE, smallest_report
 from shuffledp.accounting.items.estimate import estimated_mean, estimated_send_chance
 from shuffledp.accounting.items.expected_error import items_mean_squared_error
 from shuffledp.accounting.items.exposure import blanket_mean
-from shuffledp.accounting.items.profile import LARGEST_MEAN, SMALLEST_MEAN
+from shuffledp.accounting.items.pair import LARGEST_MEAN, SMALLEST_MEAN
 from shuffledp.accounting.solve import round_down
-from shuffledp.errors import InvalidInputError
+from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population
 
-# Blankets of the first grid, and the smallest of them as a part of the largest kink.
+# Blankets of the first grid, and the smallest of them as a part of the largest kink, unless
+# another kink is smaller.
 _GRID = 17
 _LOWEST = 1e-4
 # Blankets closer than this, in logarithms, to one that lets a target send all become it.
@@ -92,7 +93,9 @@ class BlanketSearch:
         high = min(high - 1e-3, math.log(most))
         if high < low:
             raise InvalidInputError("Expected larger reports: no blanket fits in.")
-        points = {*np.linspace(max(kinks) + math.log(_LOWEST), max(kinks), _GRID)}
+        lowest = min(max(kinks) + math.log(_LOWEST), min(kinks))
+        size = math.ceil(_GRID * (max(kinks) - lowest) / -math.log(_LOWEST) - 1e-9)
+        points = {*np.linspace(lowest, max(kinks), size)}
         points = {float(x) for x in points | {*kinks, high} if low <= x <= high}
         grid = sorted(points | ({low} if len(points) == 1 else set()))
         errors = [self._estimated_error(x) for x in grid]
@@ -109,7 +112,7 @@ class BlanketSearch:
         for kink, target in zip(kinks, targets, strict=True):
             if abs(log - kink) < _SNAP:
                 exact = self._blanket_to_send_all(target)
-                if exact <= most:
+                if exact is not None and exact <= most:
                     return exact, False
         return round_down(math.exp(min(log, high))), limited
 
@@ -176,20 +179,24 @@ class BlanketSearch:
         if target == 0.0:
             return found
         more = self._blanket_to_send_all(target)
-        if more <= most:
+        if more is not None and more <= most:
             tried = self.send_chances(more)
             if self._squared_error(more, tried) < (1.0 - _WORTH) * best:
                 return more, tried
         return found
 
-    def _blanket_to_send_all(self, target: float) -> float:
-        return smallest_blanket(
-            target,
-            self.delta,
-            num_items=self.num_items,
-            set_size=self.set_size,
-            honest=self.honest,
-        )
+    def _blanket_to_send_all(self, target: float) -> float | None:
+        """Returns the least blanket that does; None if none can be proven to."""
+        try:
+            return smallest_blanket(
+                target,
+                self.delta,
+                num_items=self.num_items,
+                set_size=self.set_size,
+                honest=self.honest,
+            )
+        except CertificationError:
+            return None
 
     def _squared_error(self, blanket: float, chances: list[float]) -> float:
         return items_mean_squared_error(

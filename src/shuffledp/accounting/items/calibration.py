@@ -14,12 +14,9 @@ from shuffledp.accounting.items.coins import drift
 from shuffledp.accounting.items.cut import CUT_SHARE, smallest_report
 from shuffledp.accounting.items.estimate import estimated_mean, estimated_send_chance
 from shuffledp.accounting.items.exposure import LEAST_DELTA, blanket_mean
+from shuffledp.accounting.items.pair import LARGEST_MEAN, SMALLEST_MEAN
 from shuffledp.accounting.items.parameters import check_chance, check_sizes
-from shuffledp.accounting.items.profile import (
-    LARGEST_MEAN,
-    SMALLEST_MEAN,
-    ItemsProfile,
-)
+from shuffledp.accounting.items.profile import ItemsProfile
 from shuffledp.accounting.search import positive_targets
 from shuffledp.accounting.solve import round_down, round_up
 from shuffledp.arrays import as_number

@@ -10,13 +10,21 @@ import math
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from shuffledp.accounting.items.pair import ItemPair, poisson_window
+from shuffledp.accounting.items.pair import (
+    LARGEST_MEAN,
+    SMALLEST_MEAN,
+    ItemPair,
+    poisson_window,
+)
 from shuffledp.types import Floats
 
 _NODES = 400
 _RANGE = 13.0
 _LEAST = 1e-12
 _TINY = 1e-300
+_LARGEST_RATIO = 1e100
+# Logarithms of the means between which is searched: larger windows fit nowhere.
+_LOW, _HIGH = math.log(SMALLEST_MEAN) - 1.0, math.log(LARGEST_MEAN) + 1.0
 
 
 def estimated_delta(
@@ -102,7 +110,10 @@ def estimated_send_chance(
 def estimated_mean(
     send_chance: float, times: int, epsilon: float, delta: float
 ) -> float:
-    """Returns about the smallest mu that keeps (epsilon, delta)."""
+    """Returns about the smallest mu that keeps (epsilon, delta).
+
+    Where only a mu beyond what the accountant takes would, the result is beyond it, too.
+    """
 
     def excess(log_mean: float) -> float:
         mean = math.exp(log_mean)
@@ -110,14 +121,17 @@ def estimated_mean(
 
     # A Gaussian mechanism of about that variance, or, at least, no silence.
     log = math.log(1.0 / delta)
-    guess = math.log(2.0 * times * (send_chance / epsilon) ** 2 * log + log / 10.0)
-    low = high = guess
-    while excess(high) > 0.0 and high < 60.0:
+    ratio = min(send_chance / epsilon, _LARGEST_RATIO)
+    guess = math.log(2.0 * times * ratio**2 * log + log / 10.0)
+    low = high = min(max(guess, _LOW), _HIGH)
+    while excess(high) > 0.0:
+        if high >= _HIGH:
+            return math.exp(_HIGH)
         low, high = high, high + 1.0
-    while excess(low) <= 0.0 and low > -60.0:
+    while excess(low) <= 0.0:
+        if low <= _LOW:
+            return math.exp(_LOW)
         low, high = low - 1.0, low
-    if low <= -60.0 or high >= 60.0:
-        return math.exp(min(max(low, -60.0), 60.0))
     return math.exp(brentq(excess, low, high, xtol=1e-6, rtol=1e-14))
 
 

@@ -17,8 +17,9 @@ from shuffledp.accounting.items.bounds import ItemsBounds
 from shuffledp.accounting.items.coins import drift
 from shuffledp.accounting.items.cut import CUT_SHARE, cut_chance
 from shuffledp.accounting.items.estimate import estimated_mean, estimated_send_chance
+from shuffledp.accounting.items.pair import LARGEST_MEAN
 from shuffledp.accounting.items.parameters import ItemsParameters, check_sizes
-from shuffledp.accounting.items.profile import LARGEST_MEAN, ItemsProfile
+from shuffledp.accounting.items.profile import ItemsProfile
 from shuffledp.accounting.search import positive_targets
 from shuffledp.accounting.solve import round_down, round_up
 from shuffledp.errors import CertificationError, InvalidInputError

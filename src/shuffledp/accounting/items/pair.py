@@ -27,6 +27,10 @@ import numpy as np
 
 from shuffledp.types import Floats
 
+# Blanket messages per item that the accountant takes: windows grow with their root.
+LARGEST_MEAN = 1e9
+SMALLEST_MEAN = 1e-9
+
 # Probability beyond each end of the window; wide windows, of large means, are cut a little
 # earlier.
 _NEGLIGIBLE = 1e-100

@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 
 from shuffledp.accounting.items.attack import ItemsAttack, items_attack
-from shuffledp.accounting.items.pair import ItemPair
+from shuffledp.accounting.items.pair import LARGEST_MEAN, SMALLEST_MEAN, ItemPair
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import (
     LossDistribution,
@@ -42,8 +42,6 @@ _SMALLEST = 1e-45
 _ROUNDING = 8e-16
 # Up to this mean, chords are cut into so many parts.
 _SMOOTH, _PARTS = 2e4, 3
-LARGEST_MEAN = 1e9
-SMALLEST_MEAN = 1e-9
 
 
 @dataclass(frozen=True)
