@@ -9,7 +9,7 @@ import numpy as np
 from oracles.service_parties import LEVELS as CHOICES
 from oracles.service_parties import Parties, answers, parties
 
-from shuffledp.service.encode import seal_reports
+from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.order import hashes_of, prefixes_of

@@ -32,12 +32,12 @@ from live_services import peak_memory
 from oracles.service_parties import LEVELS, Parties, parties
 
 from shuffledp.randomness import SystemRandom
-from shuffledp.service.agreement import signature_file
-from shuffledp.service.device import send
-from shuffledp.service.operate import operate_with
-from shuffledp.service.secrets import TASK_FILE, write_new
+from shuffledp.service.device.simulated_devices import send
+from shuffledp.service.device.uploads import SimulatedPeople
+from shuffledp.service.operator.shuffler_commands import operate_with
+from shuffledp.service.operator.task_signatures import signature_file
 from shuffledp.service.shuffler.hosted import roster_file
-from shuffledp.service.uploads import SimulatedPeople
+from shuffledp.service.storage.key_files import TASK_FILE, write_new
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.parties import Role, agreement
 from shuffledp.service.wire.question import Question

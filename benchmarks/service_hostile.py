@@ -40,7 +40,7 @@ from hostile_connections import Attack, Crowd, attacks, request
 from live_services import peak_memory
 from shuffler_parties import Analyst, Parties, parties, upload
 
-from shuffledp.service.run import run
+from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 
 TURNS = 5

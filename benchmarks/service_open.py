@@ -27,7 +27,7 @@ from oracles.service_parties import LEVELS, parties
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.analyst.work import Work, acknowledge
-from shuffledp.service.encode import seal_reports
+from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.roster import Enrolment

@@ -29,7 +29,7 @@ import httpx
 import postgres_server
 from shuffler_parties import Analyst, Parties, parties
 
-from shuffledp.service.run import run
+from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 
@@ -37,21 +37,17 @@ UPLOADS = 5_000
 SPELLS = 5
 # The innermost frame that is in one of these files says what is being done.
 CAUSES = {
-    "parse and write HTTP": ("/h11/", "service/plain_requests.py"),
+    "parse and write HTTP": ("/h11/", "service/http/plain_requests.py"),
     "connection and request": (
-        *("/uvicorn/", "service/connections.py", "/places.py"),
-        *("service/deadline.py", "service/pieces.py"),
+        *("/uvicorn/", "service/http/guarded_connection.py", "/connection_limits.py"),
+        *("service/http/deadline.py", "service/http/paced_answers.py"),
     ),
     "route and middleware": (
-        *("/starlette/", "service/metrics.py", "service/problems.py"),
-        *(
-            "shuffler/app.py",
-            "shuffler/frequent_paths.py",
-            "/prometheus_client/",
-            "/anyio/",
-        ),
+        *("/starlette/", "service/monitoring/metrics.py", "service/http/problems.py"),
+        *("shuffler/app.py", "shuffler/frequent_paths.py"),
+        *("/prometheus_client/", "/anyio/"),
     ),
-    "body": ("shuffler/body.py", "service/pace.py", "asyncio/timeouts.py"),
+    "body": ("shuffler/body.py", "service/http/body_timeout.py", "asyncio/timeouts.py"),
     "checks and groups": (
         *("shuffler/intake.py", "shuffler/groups.py", "shuffler/reading.py"),
         *("shuffler/collector.py", "wire/reports.py"),
@@ -59,7 +55,7 @@ CAUSES = {
         *("shuffler/steps.py", "collection/shuffler_state.py"),
     ),
     "receipt": ("wire/receipt.py", "wire/signing.py", "wire/canonical.py"),
-    "commit": ("_store.py", "sqlite_file.py", "/asyncpg/", "service/database.py"),
+    "commit": ("_store.py", "sqlite_file.py", "/asyncpg/", "storage/database.py"),
     "thread hops": ("/concurrent/futures/", "asyncio/threads.py", "/threading.py"),
     "event loop and sockets": ("/asyncio/", "/selectors.py", "/socket.py"),
 }

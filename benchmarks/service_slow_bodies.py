@@ -36,7 +36,7 @@ from whole_batches import split
 
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.run import run
+from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.batch import BEGIN_SIZE, MAGIC, MAX_HEADER
 from shuffledp.service.wire.reports import HEADER_SIZE, MAX_BODY, write_header

@@ -36,7 +36,7 @@ import postgres_server
 from live_services import peak_memory
 from shuffler_parties import Analyst, Parties, parties
 
-from shuffledp.service.run import run
+from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.reports import (

@@ -28,7 +28,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "service"))
 import postgres_server
 from shuffler_parties import Analyst, Parties, parties
 
-from shuffledp.service.run import run
+from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 
 UPLOADS = 4_000

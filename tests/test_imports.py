@@ -93,6 +93,22 @@ def imported_parts(path: Path) -> set[str]:
     return parts
 
 
+def imported_rooms(folder: Path) -> set[str]:
+    """Folders of the service that the modules in one of them import from."""
+    prefix = "shuffledp.service."
+    rooms = set()
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                paths = [f"{node.module}.{alias.name}" for alias in node.names]
+                rooms |= {
+                    name.removeprefix(prefix).split(".")[0]
+                    for name in paths
+                    if name.startswith(prefix)
+                }
+    return rooms
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_one_way(path: Path) -> None:
     part = path.relative_to(ROOT).parts[0].removesuffix(".py")
@@ -124,6 +140,19 @@ def test_base_modules_have_no_cycle() -> None:
         settled |= ready
 
     assert settled == BASE
+
+
+def test_rooms_of_the_service_have_no_cycle() -> None:
+    service = ROOT / "service"
+    rooms = {path.parent.name for path in service.glob("*/__init__.py")}
+    edges = {room: imported_rooms(service / room) & rooms - {room} for room in rooms}
+
+    settled: set[str] = set()
+    while ready := {room for room in rooms if edges[room] <= settled} - settled:
+        settled |= ready
+
+    assert settled == rooms
+    assert not [path.name for path in service.glob("*.py") if path.stem != "__init__"]
 
 
 def test_public_names_all_exist_and_come_from_inside() -> None:

@@ -106,7 +106,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     def run(_app: object, **more: Any) -> None:
         found.append(more)
 
-    monkeypatch.setattr("shuffledp.service.run.run", run)
+    monkeypatch.setattr("shuffledp.service.operator.server.run", run)
     return found
 
 

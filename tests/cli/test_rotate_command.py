@@ -11,9 +11,9 @@ from oracles.service_parties import LEVELS, NOTICE, question
 
 pytest.importorskip("cryptography", reason="Needs the extra service.")
 
-from shuffledp.service.agreement import draw_keys, load_public_part, sign
-from shuffledp.service.creation import create_task
-from shuffledp.service.secrets import load_task
+from shuffledp.service.operator.task_setup import create_task
+from shuffledp.service.operator.task_signatures import draw_keys, load_public_part, sign
+from shuffledp.service.storage.key_files import load_task
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.task import Task

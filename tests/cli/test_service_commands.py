@@ -26,21 +26,22 @@ from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
-from shuffledp.service import operate, participant
-from shuffledp.service import run as service_run
-from shuffledp.service.agreement import draw_keys
+from shuffledp.service import participant
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.calls import Refused, Reply, UnreachableError
-from shuffledp.service.creation import rounded_up
-from shuffledp.service.device import Delivery
+from shuffledp.service.device.simulated_devices import Delivery
+from shuffledp.service.device.uploads import SimulatedPeople
+from shuffledp.service.http.http_client import Refused, Reply, UnreachableError
+from shuffledp.service.operator import server as service_run
+from shuffledp.service.operator import shuffler_commands
+from shuffledp.service.operator.task_setup import rounded_up
+from shuffledp.service.operator.task_signatures import draw_keys
 from shuffledp.service.participant import NOT_BUILT
-from shuffledp.service.secrets import (
+from shuffledp.service.storage.key_files import (
     AnalystSecrets,
     EnrollerSecrets,
     ShufflerSecrets,
     load_task,
 )
-from shuffledp.service.uploads import SimulatedPeople
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.inclusion import keep_receipt
 from shuffledp.service.wire.invitation import Invitation
@@ -773,9 +774,9 @@ def test_close_says_what_became_of_the_batch(
         await asyncio.sleep(0)
         return Reply({"epoch": 2, "challenge": "A" * 22, **now}, 1)
 
-    monkeypatch.setattr(operate, "ask", ask)
-    monkeypatch.setattr(operate, "HAND_OVER_SECONDS", 0.1)
-    monkeypatch.setattr(operate, "_POLL", 0.01)
+    monkeypatch.setattr(shuffler_commands, "ask", ask)
+    monkeypatch.setattr(shuffler_commands, "HAND_OVER_SECONDS", 0.1)
+    monkeypatch.setattr(shuffler_commands, "_POLL", 0.01)
     create(command)
 
     outcome = command("task", "close", "folder", "--shuffler", "http://127.0.0.1:9")
@@ -800,8 +801,8 @@ def test_a_close_that_was_heard_before_it_was_answered_is_done(
         state["phase"] = then
         raise errors.pop(0)
 
-    monkeypatch.setattr(operate, "ask", ask)
-    monkeypatch.setattr(operate, "_PAUSE", 0.0)
+    monkeypatch.setattr(shuffler_commands, "ask", ask)
+    monkeypatch.setattr(shuffler_commands, "_PAUSE", 0.0)
     create(command)
     close = ("task", "close", "folder", "--shuffler", "http://127.0.0.1:9")
 
@@ -830,7 +831,7 @@ def test_an_operator_s_folder_is_of_the_task_that_is_served(
         assert method == "GET"
         return Reply({"epoch": 1, "stage": "answer", "digest": "12" * 32}, 1)
 
-    monkeypatch.setattr(operate, "ask", ask)
+    monkeypatch.setattr(shuffler_commands, "ask", ask)
     create(command)
 
     outcome = command("task", "close", "folder", "--shuffler", "http://127.0.0.1:9")
@@ -888,7 +889,7 @@ def test_status_says_exactly_how_many_people_answered(
         asked.append((method, url.rpartition("/")[2]))
         return Reply(said, 1)
 
-    monkeypatch.setattr(operate, "ask", ask)
+    monkeypatch.setattr(shuffler_commands, "ask", ask)
     create(command)
     url = ("--shuffler", "http://127.0.0.1:9")
 
@@ -920,8 +921,8 @@ def test_a_batch_that_is_on_its_way_is_waited_for(
             {"epoch": 1, "stage": "answer", "phase": phase, "challenge": "A" * 22}, 1
         )
 
-    monkeypatch.setattr(operate, "ask", ask)
-    monkeypatch.setattr(operate, "_POLL", 0.01)
+    monkeypatch.setattr(shuffler_commands, "ask", ask)
+    monkeypatch.setattr(shuffler_commands, "_POLL", 0.01)
     create(command)
 
     outcome = command("task", "close", "folder", "--shuffler", "http://127.0.0.1:9")
@@ -954,7 +955,7 @@ def test_the_exit_code_of_send_says_whether_reports_were_refused(
         assert named["dummy"] is True
         return delivery
 
-    monkeypatch.setattr("shuffledp.service.device.send", send)
+    monkeypatch.setattr("shuffledp.service.device.simulated_devices.send", send)
     (tmp_path / "people.csv").write_text("answer,epsilon\ngood,0.5\nbad,2\n")
     create(command)
     command("enrol", "folder", "--count", "1500")
@@ -1053,7 +1054,7 @@ def test_send_says_what_is_wrong_before_anything_is_sent(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.calls._FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("shuffledp.service.http.http_client._FIRST_PAUSE", 0.0)
     (tmp_path / "people.csv").write_text(
         "answer,wrong,epsilon,odd\ngood,best,0.5,0.5\nbad,bad,2,1\n"
     )
@@ -1082,7 +1083,7 @@ def test_links_are_good_for_their_own_task(
         sent.extend(people.tokens)
         return Delivery(len(people.tokens), {})
 
-    monkeypatch.setattr("shuffledp.service.device.send", send)
+    monkeypatch.setattr("shuffledp.service.device.simulated_devices.send", send)
     (tmp_path / "people.csv").write_text("answer,epsilon\ngood,0.5\nbad,2\n")
     create(command)
     command("enrol", "folder", "--count", "1500", "--page", "https://s.example")
@@ -1126,7 +1127,9 @@ def test_a_receipt_is_checked_against_what_was_published(
         await asyncio.sleep(0)
         return missing
 
-    monkeypatch.setattr("shuffledp.service.checking.missing_messages", missing_messages)
+    monkeypatch.setattr(
+        "shuffledp.service.device.receipt_check.missing_messages", missing_messages
+    )
     create(command)
     task = load_task(tmp_path / "folder")
     key = ShufflerSecrets.load(tmp_path / "folder" / "shuffler.json").signing_key

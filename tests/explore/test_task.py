@@ -14,7 +14,7 @@ from shuffledp.cli.task import task_group
 from shuffledp.explore.answers import guarantee_of
 from shuffledp.explore.scene import read_scene
 from shuffledp.explore.task import task_of
-from shuffledp.service.secrets import load_task
+from shuffledp.service.storage.key_files import load_task
 
 SMALL = {"levels": "0.5:60,2:40", "absent": "3", "delta": "1e-4"}
 

@@ -8,7 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.identity import Identity
-from shuffledp.service.secrets import AnalystSecrets, EnrollerSecrets, ShufflerSecrets
+from shuffledp.service.storage.key_files import (
+    AnalystSecrets,
+    EnrollerSecrets,
+    ShufflerSecrets,
+)
 from shuffledp.service.wire.notice import Notice
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.plan import PublishedPlan

@@ -23,7 +23,7 @@ from shuffledp.scale.opening import OpenOnSpark, open_and_tally
 from shuffledp.service.analyst.opening import Interrupted, open_on_all_cores
 from shuffledp.service.analyst.sealed_batch import SealedBatch
 from shuffledp.service.collection.counting import Counting
-from shuffledp.service.encode import seal_reports
+from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.step import Step

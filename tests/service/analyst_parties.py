@@ -16,8 +16,8 @@ from whole_batches import split, write_whole
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.hosted import AnalystHost, nothing
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.encode import seal_reports
-from shuffledp.service.secrets import AnalystSecrets
+from shuffledp.service.device.encode import seal_reports
+from shuffledp.service.storage.key_files import AnalystSecrets
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.sealing import Suite
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of

@@ -15,7 +15,7 @@ from shuffledp.audit.collection.canaries import Canaries
 from shuffledp.audit.collection.promises import Promises
 from shuffledp.service.audit.canaries import seal_canaries
 from shuffledp.service.audit.records import Drawn, draw_canaries, record_of
-from shuffledp.service.encode import seal_reports
+from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.inclusion import keep_receipt
 from shuffledp.service.wire.receipt import Receipt, messages_digest

@@ -16,8 +16,8 @@ from oracles.service_parties import Parties, allowed_plan, parties, publish
 
 from shuffledp.identity import Identity
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.device import Now
-from shuffledp.service.device_state import DeviceState
+from shuffledp.service.device.device_state import DeviceState
+from shuffledp.service.device.simulated_devices import Now
 from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.signing import new_signing_key, signed

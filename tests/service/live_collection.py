@@ -22,11 +22,11 @@ from oracles.service_parties import LEVELS, Parties, answers, parties
 from shuffledp.identity import Identity
 from shuffledp.population import Population
 from shuffledp.reports import Reports, ShuffledReports
-from shuffledp.service.calls import UnreachableError
 from shuffledp.service.collection.planning import best_plan
-from shuffledp.service.device import Delivery, send
-from shuffledp.service.operate import operate_with
-from shuffledp.service.uploads import SimulatedPeople
+from shuffledp.service.device.simulated_devices import Delivery, send
+from shuffledp.service.device.uploads import SimulatedPeople
+from shuffledp.service.http.http_client import UnreachableError
+from shuffledp.service.operator.shuffler_commands import operate_with
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal

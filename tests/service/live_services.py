@@ -25,7 +25,7 @@ from shuffledp.errors import DataError
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.run import run
+from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler import app as shuffler_app
 from shuffledp.service.shuffler import sorting
 from shuffledp.service.shuffler.analyst_client import AnalystClient
@@ -42,8 +42,8 @@ PROCESSES.set_forkserver_preload(
     [
         "uvicorn.protocols.http.h11_impl",
         "uvicorn.lifespan.on",
-        "shuffledp.service.serve_shuffler",
-        "shuffledp.service.serve_analyst",
+        "shuffledp.service.operator.serve_shuffler",
+        "shuffledp.service.operator.serve_analyst",
         "jinja2",
         "uvicorn.lifespan.off",
         "uvicorn.loops.asyncio",

@@ -48,7 +48,7 @@ from random_table import Outcome, Trial, read_outcomes, tables, write_outcome
 from several_services import Either, Several
 from witness import Witness
 
-from shuffledp.service import calls
+from shuffledp.service.http import http_client
 
 # A step can be closed without a quarter of the people: what is lost shows in the result.
 _MINIMUM = 15
@@ -251,7 +251,7 @@ def main() -> None:
 def patience() -> Iterator[None]:
     """Lets devices ask often, and everybody wait for long: a machine may be busy."""
     with (
-        mock.patch.multiple(calls, _LONGEST_PAUSE=0.2, ATTEMPTS=3_000),
+        mock.patch.multiple(http_client, _LONGEST_PAUSE=0.2, ATTEMPTS=3_000),
         mock.patch.object(live_collection, "_PATIENCE", _PATIENCE),
         mock.patch.object(random_operator, "_PATIENCE", _PATIENCE),
     ):

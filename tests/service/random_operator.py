@@ -22,9 +22,9 @@ from oracles.service_parties import Parties
 from several_services import Several
 from witness import Witness
 
-from shuffledp.service.calls import UnreachableError
-from shuffledp.service.device import Delivery
-from shuffledp.service.operate import operate_with
+from shuffledp.service.device.simulated_devices import Delivery
+from shuffledp.service.http.http_client import UnreachableError
+from shuffledp.service.operator.shuffler_commands import operate_with
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.statistics.survey import EpochStage

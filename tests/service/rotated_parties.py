@@ -7,8 +7,8 @@ import shuffler_parties
 from oracles.service_parties import Enroller
 
 from shuffledp.service.analyst.hosted import AnalystHost
-from shuffledp.service.secrets import AnalystSecrets, ShufflerSecrets
 from shuffledp.service.shuffler.hosted import ShufflerHost
+from shuffledp.service.storage.key_files import AnalystSecrets, ShufflerSecrets
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.sealing import Suite, new_private_key, public_key_of
 from shuffledp.service.wire.signing import new_signing_key, verify_key_of

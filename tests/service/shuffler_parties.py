@@ -14,11 +14,11 @@ from oracles.service_parties import NOTICE, Enroller, publish, question, rule_fo
 from starlette.applications import Starlette
 from whole_batches import read_whole
 
-from shuffledp.service.secrets import EnrollerSecrets, ShufflerSecrets
 from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.app import create_shuffler
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.storage.key_files import EnrollerSecrets, ShufflerSecrets
 from shuffledp.service.wire.batch import BatchHeader, read_manifest
 from shuffledp.service.wire.canonical import canonical, from_text, to_text
 from shuffledp.service.wire.command import Action, Command

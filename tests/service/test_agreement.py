@@ -13,7 +13,8 @@ from oracles.service_parties import LEVELS, NOTICE, question
 from whole_batches import read_whole, write_whole
 
 from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
-from shuffledp.service.agreement import (
+from shuffledp.service.operator.task_setup import create_task
+from shuffledp.service.operator.task_signatures import (
     draw_keys,
     load_agreed,
     load_public_part,
@@ -22,8 +23,7 @@ from shuffledp.service.agreement import (
     signature_file,
     unsigned,
 )
-from shuffledp.service.creation import create_task
-from shuffledp.service.secrets import (
+from shuffledp.service.storage.key_files import (
     ANALYST_FILE,
     ENROLLER_FILE,
     SHUFFLER_FILE,

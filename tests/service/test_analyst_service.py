@@ -30,12 +30,12 @@ from shuffledp.accounting.account import account
 from shuffledp.errors import DataError
 from shuffledp.population import Population
 from shuffledp.reports import Reports
-from shuffledp.service.agreement import draw_keys
 from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.collection.planning import best_plan
-from shuffledp.service.creation import create_task
-from shuffledp.service.secrets import (
+from shuffledp.service.operator.task_setup import create_task
+from shuffledp.service.operator.task_signatures import draw_keys
+from shuffledp.service.storage.key_files import (
     ANALYST_FILE,
     ENROLLER_FILE,
     SHUFFLER_FILE,
@@ -601,7 +601,7 @@ from pathlib import Path
 sys.path[:0] = [sys.argv[4], os.path.dirname(sys.argv[4])]
 from analyst_parties import Parties, serve
 from shuffledp.service.analyst.hosted import AnalystHost
-from shuffledp.service.secrets import AnalystSecrets, load_task
+from shuffledp.service.storage.key_files import AnalystSecrets, load_task
 folder, boundary = Path(sys.argv[1]), sys.argv[2]
 task = load_task(folder)
 secrets = AnalystSecrets.load(folder / "analyst.json")

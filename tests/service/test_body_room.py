@@ -15,7 +15,7 @@ from analyst_parties import usual_batch
 from shuffler_parties import Analyst, parties, reason, upload
 from whole_batches import split
 
-from shuffledp.service.body_room import SMALL_BODY, Body, BodyRoom
+from shuffledp.service.http.body_memory import SMALL_BODY, Body, BodyRoom
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.batch import MAGIC, MAX_HEADER
 from shuffledp.service.wire.refusal import Reason, Refusal

@@ -30,12 +30,12 @@ from shuffledp.randomness import SystemRandom  # noqa: E402
 from shuffledp.service.analyst.app import create_analyst  # noqa: E402
 from shuffledp.service.analyst.hosted import AnalystHost  # noqa: E402
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore  # noqa: E402
-from shuffledp.service.encode import seal_reports  # noqa: E402
-from shuffledp.service.secrets import AnalystSecrets, ShufflerSecrets  # noqa: E402
+from shuffledp.service.device.encode import seal_reports  # noqa: E402
 from shuffledp.service.shuffler.analyst_client import AnalystClient  # noqa: E402
 from shuffledp.service.shuffler.app import create_shuffler  # noqa: E402
 from shuffledp.service.shuffler.hosted import ShufflerHost  # noqa: E402
 from shuffledp.service.shuffler.sqlite_store import SqliteStore  # noqa: E402
+from shuffledp.service.storage.key_files import AnalystSecrets, ShufflerSecrets  # noqa: E402
 from shuffledp.service.wire.canonical import (  # noqa: E402
     from_text,
     sha256,

@@ -12,7 +12,7 @@ from test_device import Shuffler
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.audit.canaries import open_step, seal_canaries, send_canaries
 from shuffledp.service.audit.records import draw_canaries, record_of
-from shuffledp.service.device import Delivery
+from shuffledp.service.device.simulated_devices import Delivery
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.inclusion import KeptReceipt
 from shuffledp.service.wire.refusal import Reason, Refusal

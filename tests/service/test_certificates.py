@@ -22,8 +22,11 @@ from shuffler_parties import parties
 
 from shuffledp.cli.main import app
 from shuffledp.errors import DataError, ShuffledpError
-from shuffledp.service.calls import UnreachableError, ask
-from shuffledp.service.certificates import service_client, trusted_certificates
+from shuffledp.service.http.http_client import UnreachableError, ask
+from shuffledp.service.http.trusted_certificates import (
+    service_client,
+    trusted_certificates,
+)
 from shuffledp.service.shuffler.analyst_client import (
     AnalystClient,
     UnansweredError,

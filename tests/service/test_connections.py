@@ -27,8 +27,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from shuffledp.service import connections, run
-from shuffledp.service.pace import Paced
+from shuffledp.service.http import guarded_connection
+from shuffledp.service.http.body_timeout import Paced
+from shuffledp.service.operator import server
 from shuffledp.service.shuffler import body
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.reports import (
@@ -74,13 +75,13 @@ async def _large(_request: Request) -> Response:
 
 def _serve(who: Parties, port: int, folder: Path, files: int, seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(files, 64), files))
-    connections._HEADER_SECONDS = connections._WRITE_SECONDS = seconds
-    connections._LINGER_SECONDS = 0.2
+    guarded_connection._HEADER_SECONDS = guarded_connection._WRITE_SECONDS = seconds
+    guarded_connection._LINGER_SECONDS = 0.2
     body._GRACE_SECONDS = body._SHORT_SECONDS = seconds
-    run._LAST_SECONDS = 1
+    server._LAST_SECONDS = 1
     app = who.app(SqliteStore(folder / "shuffler.db"), Analyst(who))
     app.router.routes.append(Route("/large", _large))
-    run.run(app, host="127.0.0.1", port=port)
+    server.run(app, host="127.0.0.1", port=port)
 
 
 @contextmanager
@@ -176,17 +177,17 @@ def test_no_extra_that_is_installed_changes_how_requests_are_read(
 ) -> None:
     configs = []
 
-    class Server(run._Server):
+    class Server(server._Server):
         def run(self, sockets: list[socket.socket] | None = None) -> None:
             self.config.load()
             configs.append(self.config)
 
-    monkeypatch.setattr(run, "_Server", Server)
+    monkeypatch.setattr(server, "_Server", Server)
     who = parties()
-    run.run(who.app(SqliteStore(tmp_path / "db"), Analyst(who)), host="::1", port=0)
+    server.run(who.app(SqliteStore(tmp_path / "db"), Analyst(who)), host="::1", port=0)
 
     [config] = configs
-    assert config.http_protocol_class is connections.GuardedConnection
+    assert config.http_protocol_class is guarded_connection.GuardedConnection
     assert config.ws_protocol_class is None
     assert config.loop == "asyncio"
     assert config.h11_max_incomplete_event_size == 2**14

@@ -13,7 +13,7 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.service.collection.counting import Counting
 from shuffledp.service.collection.planning import best_plan
-from shuffledp.service.encode import seal_reports
+from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step
 from shuffledp.shuffler.shuffle import shuffle

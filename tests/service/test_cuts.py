@@ -22,7 +22,7 @@ from live_collection import (
 from live_services import pair
 from oracles.service_parties import published_values
 
-from shuffledp.service import calls
+from shuffledp.service.http import http_client
 
 # A batch of 240 messages has 14 KB, and a manifest of 1 to 2 KB; an answer some 300 bytes.
 _CUTS = [
@@ -39,8 +39,8 @@ _CUTS = [
 @pytest.fixture(autouse=True)
 def _ask_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Devices wait longer and longer before they ask again, for seconds in the end."""
-    monkeypatch.setattr(calls, "_FIRST_PAUSE", 0.02)
-    monkeypatch.setattr(calls, "_LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr(http_client, "_FIRST_PAUSE", 0.02)
+    monkeypatch.setattr(http_client, "_LONGEST_PAUSE", 0.1)
 
 
 @pytest.mark.parametrize("shard", [16, 1000], ids=["shards", "one"])

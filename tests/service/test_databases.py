@@ -29,10 +29,10 @@ from shuffler_parties import (
 
 from shuffledp.errors import DataError
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.database import Layout, OwnFile
 from shuffledp.service.shuffler.marks import Marks
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp.service.storage.database import Layout, OwnFile
 from shuffledp.service.wire.tokens import TokenDigests
 
 pytest_plugins = ["store_fixtures"]
@@ -40,7 +40,7 @@ pytest_plugins = ["store_fixtures"]
 _OPENS = """
 import sys
 from pathlib import Path
-from shuffledp.service.database import Layout, OwnFile
+from shuffledp.service.storage.database import Layout, OwnFile
 
 OwnFile(Path(sys.argv[1]), Layout(sys.argv[2], 2, ()))
 """

@@ -16,9 +16,9 @@ from shuffledp.accounting.account import account
 from shuffledp.audit.collection.evidence import Check, Evidence
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.service.agreement import load_agreed
 from shuffledp.service.demo.audited import CANARIES, SABOTAGED, audited_demo
 from shuffledp.service.demo.collection import Demo, demo
+from shuffledp.service.operator.task_signatures import load_agreed
 from shuffledp.service.participant import NOT_BUILT, page_folder
 from shuffledp.statistics.frequency.protocol import Frequency
 

@@ -13,10 +13,10 @@ import pytest
 from oracles.service_parties import LEVELS, Parties, answers, parties, publish
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.service import calls
-from shuffledp.service.calls import UnreachableError, service_url
-from shuffledp.service.device import Delivery, send
-from shuffledp.service.uploads import SimulatedPeople
+from shuffledp.service.device.simulated_devices import Delivery, send
+from shuffledp.service.device.uploads import SimulatedPeople
+from shuffledp.service.http import http_client
+from shuffledp.service.http.http_client import UnreachableError, service_url
 from shuffledp.service.wire.canonical import sha256, to_text
 from shuffledp.service.wire.inclusion import KeptReceipt
 from shuffledp.service.wire.plan import PublishedPlan
@@ -125,7 +125,7 @@ def sent(
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "_FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(http_client, "_FIRST_PAUSE", 0.0)
 
 
 def test_every_answer_arrives_once_as_the_protocol_randomized_it() -> None:

@@ -7,7 +7,7 @@ from oracles.service_parties import LEVELS, answers, parties, plan_for
 from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.identity import Identity
 from shuffledp.randomness import SystemRandom
-from shuffledp.service.encode import choice_places, seal_reports
+from shuffledp.service.device.encode import choice_places, seal_reports
 from shuffledp.service.wire.reports import report_size, write_reports
 from shuffledp.service.wire.sealing import Opener, Suite
 from shuffledp.service.wire.step import UNLINKED, Step

@@ -38,7 +38,7 @@ from oracles.service_parties import published_values
 from whole_batches import split
 
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.operate import operate_with
+from shuffledp.service.operator.shuffler_commands import operate_with
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import full
 from shuffledp.service.wire.command import Action
@@ -69,7 +69,7 @@ def test_a_collection_goes_on_when_there_is_room_again(
     people = people_of(who, 1, 60)
     shuffler, analyst = pair(who, tmp_path)
     # Whoever asks does not wait long.
-    monkeypatch.setattr("shuffledp.service.calls.ATTEMPTS", 4)
+    monkeypatch.setattr("shuffledp.service.http.http_client.ATTEMPTS", 4)
 
     async def collect() -> dict[str, Any]:
         first, second = people.part(0, 90), people.part(90, 180)

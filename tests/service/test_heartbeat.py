@@ -12,9 +12,9 @@ import pytest
 from live_services import PROCESSES
 from starlette.applications import Starlette
 
-from shuffledp.service.heartbeat import beating, notify_systemd
-from shuffledp.service.readiness import Readiness
-from shuffledp.service.run import run
+from shuffledp.service.monitoring.heartbeat import beating, notify_systemd
+from shuffledp.service.monitoring.readiness import Readiness
+from shuffledp.service.operator.server import run
 
 _PATIENCE = 60.0
 
@@ -68,7 +68,7 @@ def test_nothing_is_sent_where_nobody_listens(
 def test_signs_of_life_come_from_the_loop_until_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.heartbeat._BEAT_SECONDS", 0.0)
+    monkeypatch.setattr("shuffledp.service.monitoring.heartbeat._BEAT_SECONDS", 0.0)
     signs = list[int]()
 
     async def live() -> None:

@@ -13,7 +13,7 @@ pytest.importorskip("starlette", reason="Needs the extra service.")
 
 from analyst_parties import Parties, Service, parties, serve, usual_batch
 
-from shuffledp.service.checking import missing_messages
+from shuffledp.service.device.receipt_check import missing_messages
 from shuffledp.service.wire.canonical import sha256, to_text
 from shuffledp.service.wire.inclusion import (
     KeptReceipt,

@@ -15,11 +15,11 @@ from oracles.service_parties import Parties, answers, parties, publish
 
 from shuffledp.cli.main import main
 from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
-from shuffledp.service import calls
-from shuffledp.service.device import send
-from shuffledp.service.device_state import DeviceState
-from shuffledp.service.permanent_randomness import PermanentRandomness
-from shuffledp.service.uploads import SimulatedPeople
+from shuffledp.service.device.device_state import DeviceState
+from shuffledp.service.device.permanent_randomness import PermanentRandomness
+from shuffledp.service.device.simulated_devices import send
+from shuffledp.service.device.uploads import SimulatedPeople
+from shuffledp.service.http import http_client
 from shuffledp.service.wire.invitation import Invitation, draw_invitations
 from shuffledp.service.wire.plan import PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -133,7 +133,7 @@ class Devices:
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "_FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(http_client, "_FIRST_PAUSE", 0.0)
 
 
 def devices(

@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from shuffledp.service.looks import Looks
+from shuffledp.service.http.coalesced_refresh import Looks
 
 
 class Place:

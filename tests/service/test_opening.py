@@ -18,7 +18,7 @@ from shuffledp.service.analyst import opening
 from shuffledp.service.analyst.opening import Interrupted, open_on_all_cores
 from shuffledp.service.analyst.sealed_batch import SealedShard
 from shuffledp.service.collection.counting import Counting
-from shuffledp.service.encode import seal_reports
+from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.step import Step
 

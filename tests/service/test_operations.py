@@ -23,9 +23,9 @@ from shuffler_parties import Analyst, Client, Parties, parties, upload
 
 from shuffledp.errors import DataError
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.events import Event, log_crash, logged, say
-from shuffledp.service.metrics import Shown, Standing, served_metrics
-from shuffledp.service.run import run
+from shuffledp.service.monitoring.events import Event, log_crash, logged, say
+from shuffledp.service.monitoring.metrics import Shown, Standing, served_metrics
+from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler.sqlite_file import SqliteFile
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.canonical import to_text

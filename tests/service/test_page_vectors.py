@@ -22,7 +22,7 @@ from shuffledp.service import participant
 
 pytest.importorskip("cryptography", reason="Needs the extra service.")
 
-from shuffledp.service.permanent_randomness import coin_contexts
+from shuffledp.service.device.permanent_randomness import coin_contexts
 from shuffledp.service.wire.canonical import canonical, read_object, sha256
 from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.receipt import Receipt

@@ -15,10 +15,10 @@ pytest.importorskip("starlette", reason="Needs the extra service.")
 import uvicorn
 from shuffler_parties import Analyst, Parties, parties, upload
 
-from shuffledp.service.connections import GuardedConnection
-from shuffledp.service.pieces import InPieces
-from shuffledp.service.places import Connections
-from shuffledp.service.plain_requests import PlainAnswers, PlainRequest, read_plain
+from shuffledp.service.http.connection_limits import Connections
+from shuffledp.service.http.guarded_connection import GuardedConnection
+from shuffledp.service.http.paced_answers import InPieces
+from shuffledp.service.http.plain_requests import PlainAnswers, PlainRequest, read_plain
 from shuffledp.service.shuffler import page_files
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 
@@ -117,7 +117,9 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, size in FILES.items():
         (folder / name).write_bytes(bytes(range(256)) * (size // 256))
     monkeypatch.setattr(page_files, "page_folder", lambda: folder)
-    monkeypatch.setattr("shuffledp.service.connections._HEADER_SECONDS", 0.5)
+    monkeypatch.setattr(
+        "shuffledp.service.http.guarded_connection._HEADER_SECONDS", 0.5
+    )
 
 
 def asked(line: str, headers: bytes = HOST, body: bytes = b"") -> bytes:
@@ -338,7 +340,7 @@ def test_a_stop_waits_for_a_receipt(tmp_path: Path) -> None:
 def test_who_does_not_take_an_answer_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.connections._WRITE_SECONDS", 0.2)
+    monkeypatch.setattr("shuffledp.service.http.guarded_connection._WRITE_SECONDS", 0.2)
 
     async def scenario(ways: Ways) -> int:
         reader, writer = await asyncio.open_connection(

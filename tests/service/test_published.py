@@ -19,7 +19,7 @@ from analyst_parties import Parties, Service, answers, crowd_levels, parties, se
 
 from shuffledp.cli.verify import verify_command
 from shuffledp.errors import DataError
-from shuffledp.service.published import problems_in
+from shuffledp.service.audit.result_verification import problems_in
 from shuffledp.service.wire.inclusion import RESULT
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.signing import new_signing_key, signed

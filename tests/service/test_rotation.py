@@ -23,8 +23,8 @@ from shuffler_parties import Analyst, Client, StoreMaker, reason, upload
 from whole_batches import split
 
 from shuffledp.errors import DataError
-from shuffledp.service.checking import former_task, missing_messages
-from shuffledp.service.device import Now
+from shuffledp.service.device.receipt_check import former_task, missing_messages
+from shuffledp.service.device.simulated_devices import Now
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import full
 from shuffledp.service.wire.batch import read_manifest

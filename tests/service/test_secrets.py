@@ -9,7 +9,7 @@ import pytest
 from oracles.service_parties import parties
 
 from shuffledp.errors import DataError
-from shuffledp.service.secrets import (
+from shuffledp.service.storage.key_files import (
     TASK_FILE,
     AnalystSecrets,
     ShufflerSecrets,

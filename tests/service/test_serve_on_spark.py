@@ -29,8 +29,8 @@ from live_collection import (
 from live_services import Setup, pair
 from oracles.service_parties import Parties, published_values
 
-from shuffledp.service.agreement import signature_file
-from shuffledp.service.secrets import ANALYST_FILE, TASK_FILE, write_new
+from shuffledp.service.operator.task_signatures import signature_file
+from shuffledp.service.storage.key_files import ANALYST_FILE, TASK_FILE, write_new
 from shuffledp.service.wire.parties import agreement
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]

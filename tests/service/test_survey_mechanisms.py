@@ -23,7 +23,7 @@ from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.randomness import SystemRandom
 from shuffledp.service.collection.certificate import judge
 from shuffledp.service.collection.counting import Counting
-from shuffledp.service.encode import seal_reports
+from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.reports import report_size, write_messages, write_reports

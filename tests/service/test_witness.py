@@ -15,8 +15,8 @@ from witness import Told, Witness
 
 from shuffledp.population import Population
 from shuffledp.reports import Reports
-from shuffledp.service.device import send
-from shuffledp.service.uploads import SimulatedPeople
+from shuffledp.service.device.simulated_devices import send
+from shuffledp.service.device.uploads import SimulatedPeople
 from shuffledp.service.wire.canonical import sha256, to_text
 from shuffledp.service.wire.inclusion import RESULT
 from shuffledp.service.wire.receipt import Receipt, messages_digest

@@ -16,8 +16,8 @@ from shuffler_parties import Analyst, Parties, parties, upload
 from starlette.applications import Starlette
 
 from shuffledp.errors import DataError
+from shuffledp.service.operator.worker_processes import run_workers
 from shuffledp.service.shuffler.postgres_store import PostgresStore
-from shuffledp.service.workers import run_workers
 
 pytest_plugins = ["store_fixtures"]
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from oracles.service_parties import Parties
 from shuffledp.population import Population
 from shuffledp.reports import Reports
 from shuffledp.service.collection.planning import best_plan
-from shuffledp.service.device import Now
+from shuffledp.service.device.simulated_devices import Now
 from shuffledp.service.wire.inclusion import HASH_SIZE, check_list, check_result
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason

@@ -19,7 +19,7 @@ from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.randomness import SystemRandom
 
 if TYPE_CHECKING:
-    from shuffledp.service.device import Delivery
+    from shuffledp.service.device.simulated_devices import Delivery
     from shuffledp.service.wire.task import Task
 
 RECEIPTS = ".receipts"
@@ -87,8 +87,8 @@ def canaries_command(
     Then: shuffledp audit collection --help
     """
     from shuffledp.service.audit.canaries import check_audited
-    from shuffledp.service.calls import UnreachableError
-    from shuffledp.service.secrets import load_task
+    from shuffledp.service.http.http_client import UnreachableError
+    from shuffledp.service.storage.key_files import load_task
     from shuffledp.service.wire.refusal import Refusal
 
     task = load_task(path)
@@ -178,9 +178,9 @@ async def _send(
 ) -> "Delivery":
     from shuffledp.service.audit.canaries import open_step, seal_canaries, send_canaries
     from shuffledp.service.audit.records import draw_canaries, record_of
-    from shuffledp.service.calls import TIMEOUT
-    from shuffledp.service.certificates import service_client
-    from shuffledp.service.secrets import write_new
+    from shuffledp.service.http.http_client import TIMEOUT
+    from shuffledp.service.http.trusted_certificates import service_client
+    from shuffledp.service.storage.key_files import write_new
 
     rng = SystemRandom()
     async with service_client(TIMEOUT, ca=ca) as client:

@@ -92,7 +92,7 @@ def collection_command(
     """
     from shuffledp.service.audit.epoch import audited_epoch
     from shuffledp.service.audit.given_batch import read_given_batch
-    from shuffledp.service.secrets import load_task, read_file
+    from shuffledp.service.storage.key_files import load_task, read_file
 
     task = load_task(path)
     before = _evidence(kept, task.fingerprint)
@@ -120,7 +120,7 @@ def collection_command(
 def _taken_in(record: Path, task: "Task") -> Canaries:
     """Returns canaries of a record that have receipts, which are kept beside it."""
     from shuffledp.service.audit.records import taken_in
-    from shuffledp.service.secrets import read_file
+    from shuffledp.service.storage.key_files import read_file
 
     receipts = record.with_name(f"{record.name}{RECEIPTS}")
     lines = read_file(receipts).splitlines() if receipts.exists() else []
@@ -131,7 +131,7 @@ def _taken_in(record: Path, task: "Task") -> Canaries:
 
 
 def _evidence(kept: Path | None, task: str) -> Evidence:
-    from shuffledp.service.secrets import read_file
+    from shuffledp.service.storage.key_files import read_file
 
     if kept is None or not kept.exists():
         return Evidence(task)

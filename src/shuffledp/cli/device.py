@@ -27,7 +27,7 @@ from shuffledp.errors import DataError, InvalidInputError, UnknownLevelError
 from shuffledp.types import Floats
 
 if TYPE_CHECKING:
-    from shuffledp.service.device import Delivery
+    from shuffledp.service.device.simulated_devices import Delivery
     from shuffledp.service.wire.task import Task
 
 _COLUMNS = ("value", "person", "item")
@@ -130,12 +130,12 @@ def send_command(file: Path, **given: Any) -> None:
       shuffledp device send visits.csv --person visitor --item page --level epsilon \\
         --shuffler https://shuffler.example --task pages/task.json --tokens tokens.txt
     """
-    from shuffledp.service.device import send  # Needs the extra.
-    from shuffledp.service.device_state import DeviceState
-    from shuffledp.service.encode import choice_places
-    from shuffledp.service.permanent_randomness import PermanentRandomness
-    from shuffledp.service.secrets import load_task
-    from shuffledp.service.uploads import SimulatedPeople
+    from shuffledp.service.device.device_state import DeviceState
+    from shuffledp.service.device.encode import choice_places
+    from shuffledp.service.device.permanent_randomness import PermanentRandomness
+    from shuffledp.service.device.simulated_devices import send  # Needs the extra.
+    from shuffledp.service.device.uploads import SimulatedPeople
+    from shuffledp.service.storage.key_files import load_task
     from shuffledp.service.wire.refusal import Reason, Refusal
 
     task = load_task(given["path"])

@@ -31,11 +31,11 @@ def check_command(receipts: Path, path: Path, analyst: str, ca: Path | None) -> 
     Where answers follow a plan, receipts name its digest. People who put their receipts
     into one file find out whether all of them were shown the same plan.
     """
-    from shuffledp.service.checking import (  # Needs the extra.
+    from shuffledp.service.device.receipt_check import (  # Needs the extra.
         former_task,
         missing_messages,
     )
-    from shuffledp.service.secrets import load_task
+    from shuffledp.service.storage.key_files import load_task
     from shuffledp.service.wire.inclusion import KeptReceipt
     from shuffledp.statistics.survey import EpochStage
 

@@ -45,9 +45,11 @@ def enrol_command(
     The roster is signed, and settles for good how many people may answer in this epoch.
     FOLDER needs task.json, its three signatures and enroller.json.
     """
-    from shuffledp.service.agreement import load_agreed  # Needs the extra.
-    from shuffledp.service.calls import service_url
-    from shuffledp.service.enrolment import write_enrolment
+    from shuffledp.service.http.http_client import service_url
+    from shuffledp.service.operator.enrolment import write_enrolment
+    from shuffledp.service.operator.task_signatures import (
+        load_agreed,  # Needs the extra.
+    )
     from shuffledp.service.wire.invitation import Invitation
 
     task = load_agreed(folder)

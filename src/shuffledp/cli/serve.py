@@ -13,7 +13,7 @@ from shuffledp.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from shuffledp.service.analyst.evidence_shown import EvidenceFile
-    from shuffledp.service.events import LogFormat
+    from shuffledp.service.monitoring.events import LogFormat
     from shuffledp.service.wire.task import Task
 
 _FOLDERS = click.argument(
@@ -118,12 +118,12 @@ def shuffler_command(
     Every FOLDER needs task.json, its three signatures, shuffler.json and a roster for
     every epoch; nothing of the other parties.
     """
-    from shuffledp.service.events import logged
+    from shuffledp.service.monitoring.events import logged
+    from shuffledp.service.operator.serve_shuffler import check_shared, shuffler_app
+    from shuffledp.service.operator.server import run  # Needs the extra.
+    from shuffledp.service.operator.worker_processes import run_workers
     from shuffledp.service.participant import page_folder
-    from shuffledp.service.run import run  # Needs the extra.
-    from shuffledp.service.secrets import load_task
-    from shuffledp.service.serve_shuffler import check_shared, shuffler_app
-    from shuffledp.service.workers import run_workers
+    from shuffledp.service.storage.key_files import load_task
 
     if workers > 1:
         check_shared(database)
@@ -226,10 +226,10 @@ def analyst_command(
     other parties.
     """
     from shuffledp.cli.spark import opening
-    from shuffledp.service.events import logged  # Needs the extra.
-    from shuffledp.service.run import run
-    from shuffledp.service.secrets import load_task
-    from shuffledp.service.serve_analyst import analyst_app
+    from shuffledp.service.monitoring.events import logged  # Needs the extra.
+    from shuffledp.service.operator.serve_analyst import analyst_app
+    from shuffledp.service.operator.server import run
+    from shuffledp.service.storage.key_files import load_task
 
     handed = _audits(audits, auditor)
     tasks = [load_task(folder) for folder in folders]

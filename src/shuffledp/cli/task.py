@@ -62,7 +62,7 @@ def status_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     FOLDER needs task.json and shuffler.json.
     """
     from shuffledp.service.analyst.progress import read_progress
-    from shuffledp.service.secrets import load_task
+    from shuffledp.service.storage.key_files import load_task
 
     task = load_task(folder)
     now = read_progress(_operate(folder, shuffler, ca, "status"), task)
@@ -86,7 +86,7 @@ def close_command(folder: Path, shuffler: str, ca: Path | None) -> None:
     Refused while a level has fewer people than the task promises. FOLDER needs task.json
     and shuffler.json. Waits some seconds for the analyst's answer.
     """
-    from shuffledp.service.operate import refused_for
+    from shuffledp.service.operator.shuffler_commands import refused_for
 
     now = _operate(folder, shuffler, ca, "close")
     if reason := refused_for(now):
@@ -198,7 +198,7 @@ def _seconds(text: str) -> int:
 def _operate(
     folder: Path, shuffler: str, ca: Path | None, what: str, *, at: int | None = None
 ) -> dict[str, Any]:
-    from shuffledp.service.operate import operate  # Needs the extra.
+    from shuffledp.service.operator.shuffler_commands import operate  # Needs the extra.
     from shuffledp.service.wire.command import Action
 
     return asyncio.run(operate(folder, shuffler, Action(what), at=at, ca=ca))

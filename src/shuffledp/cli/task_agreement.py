@@ -40,7 +40,7 @@ def init_command(role: str, folder: Path, suite: str | None) -> None:
     Writes ROLE.json, which is secret and stays where it is, and ROLE.public.json: the
     analyst needs those of the shuffler and the enroller to make a task.
     """
-    from shuffledp.service.agreement import draw_keys  # Needs the extra.
+    from shuffledp.service.operator.task_signatures import draw_keys  # Needs the extra.
     from shuffledp.service.wire.parties import Role
     from shuffledp.service.wire.sealing import Suite
 
@@ -178,8 +178,10 @@ def create_command(folder: Path, **given: Any) -> None:
 
     Promises that the smallest number of people cannot keep are refused.
     """
-    from shuffledp.service.agreement import load_public_part  # Needs the extra.
-    from shuffledp.service.creation import create_task
+    from shuffledp.service.operator.task_setup import create_task
+    from shuffledp.service.operator.task_signatures import (
+        load_public_part,  # Needs the extra.
+    )
     from shuffledp.service.wire.parties import Role
 
     choices = choices_of(given)
@@ -216,14 +218,14 @@ def sign_command(folder: Path) -> None:
     party's own keys; the signature, task.ROLE.sig, is for the other two. A task that
     replaces keys needs former.task.json, too, and may differ from it in nothing else.
     """
-    from shuffledp.service.agreement import (  # Needs the extra.
+    from shuffledp.service.operator.task_signatures import (  # Needs the extra.
         load_former,
         roles_in,
         sign,
         signature_file,
         unsigned,
     )
-    from shuffledp.service.secrets import load_task
+    from shuffledp.service.storage.key_files import load_task
     from shuffledp.service.wire.succession import check_succession
 
     task, roles = load_task(folder), roles_in(folder)

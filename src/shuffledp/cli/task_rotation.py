@@ -24,8 +24,8 @@ def rotate_command(former: Path, new: Path) -> None:
     others sign, as they did before. Services are started with the new folder between two
     epochs, on the databases that they have.
     """
-    from shuffledp.service.rotation import rotate_task  # Needs the extra.
-    from shuffledp.service.secrets import load_task
+    from shuffledp.service.operator.key_rotation import rotate_task  # Needs the extra.
+    from shuffledp.service.storage.key_files import load_task
     from shuffledp.service.wire.parties import Role
 
     task, roles = rotate_task(former, new)

@@ -160,8 +160,10 @@ def _named(source: str | EntryPoint) -> str:
 
 def _verify_result(result: Path, path: Path, *, as_json: bool) -> NoReturn:
     """Checks a published result as a whole, and says what became of it."""
-    from shuffledp.service.published import problems_in  # Needs the extra.
-    from shuffledp.service.secrets import load_task
+    from shuffledp.service.audit.result_verification import (
+        problems_in,  # Needs the extra.
+    )
+    from shuffledp.service.storage.key_files import load_task
 
     task, record = load_task(path), read_json_file(result)
     verification = None

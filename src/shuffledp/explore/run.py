@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from shuffledp.explore.app import create_explore
 from shuffledp.extras import require
-from shuffledp.service.run import listen, url_of
+from shuffledp.service.operator.server import listen, url_of
 
 require("uvicorn", extra="service", what="The page of shuffledp explore")
 

@@ -17,11 +17,11 @@ from shuffledp.service.analyst.sealed_batch import SealedBatch
 from shuffledp.service.analyst.store import AnalystStore
 from shuffledp.service.analyst.work import acknowledge
 from shuffledp.service.analyst.worker import Worker
-from shuffledp.service.connections import prove
-from shuffledp.service.events import Event, say
-from shuffledp.service.metrics import CountRequests, Standing
-from shuffledp.service.problems import HideCrashes, handlers
-from shuffledp.service.readiness import NO_ROOM, STOPPING, Readiness
+from shuffledp.service.http.guarded_connection import prove
+from shuffledp.service.http.problems import HideCrashes, handlers
+from shuffledp.service.monitoring.events import Event, say
+from shuffledp.service.monitoring.metrics import CountRequests, Standing
+from shuffledp.service.monitoring.readiness import NO_ROOM, STOPPING, Readiness
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.refusal import Reason, Refusal

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.analyst.evidence_shown import EvidenceFile
-from shuffledp.service.secrets import AnalystSecrets
+from shuffledp.service.storage.key_files import AnalystSecrets
 from shuffledp.service.wire.task import Task
 
 

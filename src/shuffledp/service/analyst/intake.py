@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator
 
 from shuffledp.extras import require
 from shuffledp.service.analyst.sealed_batch import SealedBatch
-from shuffledp.service.body_room import Body, BodyRoom
-from shuffledp.service.connections import prove
-from shuffledp.service.metrics import STORAGE_ERRORS
-from shuffledp.service.pace import Paced
+from shuffledp.service.http.body_memory import Body, BodyRoom
+from shuffledp.service.http.body_timeout import Paced
+from shuffledp.service.http.guarded_connection import prove
+from shuffledp.service.monitoring.metrics import STORAGE_ERRORS
 from shuffledp.service.wire.batch import (
     BEGIN_SIZE,
     MAX_HEADER,

@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from shuffledp.errors import DataError
 from shuffledp.extras import require
-from shuffledp.service.certificates import service_client
 from shuffledp.service.collection.shuffler_state import ShufflerPhase
-from shuffledp.service.looks import Looks
+from shuffledp.service.http.coalesced_refresh import Looks
+from shuffledp.service.http.trusted_certificates import service_client
 from shuffledp.service.wire.canonical import read_object
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task

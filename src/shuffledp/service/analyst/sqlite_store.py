@@ -24,8 +24,8 @@ from shuffledp.service.analyst.store import (
     write_state,
 )
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
-from shuffledp.service.database import Layout, OwnFile, the_kept, write_probe
-from shuffledp.service.metrics import STORAGE_ERRORS
+from shuffledp.service.monitoring.metrics import STORAGE_ERRORS
+from shuffledp.service.storage.database import Layout, OwnFile, the_kept, write_probe
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task

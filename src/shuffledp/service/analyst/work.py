@@ -18,7 +18,7 @@ from shuffledp.service.collection.certificate import Verdict, judge
 from shuffledp.service.collection.counting import Counting
 from shuffledp.service.collection.planning import answers_needed, best_plan
 from shuffledp.service.collection.shortfall import shortfalls
-from shuffledp.service.events import Event, say
+from shuffledp.service.monitoring.events import Event, say
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.inclusion import RESULT, list_messages
 from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan, check_plan

@@ -13,7 +13,7 @@ from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.opening import Interrupted, OpenShards
 from shuffledp.service.analyst.store import AnalystStore
 from shuffledp.service.analyst.work import Work
-from shuffledp.service.events import log_crash
+from shuffledp.service.monitoring.events import log_crash
 
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
 

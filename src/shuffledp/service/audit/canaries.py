@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.randomness import Rng
-from shuffledp.service.calls import service_url
-from shuffledp.service.device import Delivery, look, nothing
-from shuffledp.service.encode import seal_reports
-from shuffledp.service.uploads import Sender
+from shuffledp.service.device.encode import seal_reports
+from shuffledp.service.device.simulated_devices import Delivery, look, nothing
+from shuffledp.service.device.uploads import Sender
+from shuffledp.service.http.http_client import service_url
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import write_reports

@@ -18,7 +18,7 @@ from shuffledp.audit.collection.seen import Batch, Columns, Seen, Support
 from shuffledp.errors import DataError
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.service.audit.given_batch import GivenBatch
-from shuffledp.service.published import problems_in
+from shuffledp.service.audit.result_verification import problems_in
 from shuffledp.service.wire.canonical import from_text
 from shuffledp.service.wire.inclusion import check_list, check_result
 from shuffledp.service.wire.refusal import Refusal

@@ -25,7 +25,6 @@ from shuffledp.service.audit.canaries import open_step, seal_canaries, send_cana
 from shuffledp.service.audit.epoch import audited_epoch
 from shuffledp.service.audit.given_batch import read_given_batch
 from shuffledp.service.audit.records import Drawn, draw_canaries, record_of, taken_in
-from shuffledp.service.calls import TIMEOUT
 from shuffledp.service.demo.collection import Demo
 from shuffledp.service.demo.stage import (
     ANSWERS,
@@ -35,15 +34,16 @@ from shuffledp.service.demo.stage import (
     services,
     wait_for,
 )
-from shuffledp.service.device import Delivery, nothing, send
-from shuffledp.service.operate import operate_with
-from shuffledp.service.secrets import (
+from shuffledp.service.device.simulated_devices import Delivery, nothing, send
+from shuffledp.service.device.uploads import SimulatedPeople
+from shuffledp.service.http.http_client import TIMEOUT
+from shuffledp.service.operator.shuffler_commands import operate_with
+from shuffledp.service.storage.key_files import (
     SHUFFLER_FILE,
     ShufflerSecrets,
     make_folder,
     write_new,
 )
-from shuffledp.service.uploads import SimulatedPeople
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.task import Task
 

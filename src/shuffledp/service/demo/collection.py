@@ -19,10 +19,10 @@ from shuffledp.service.demo.stage import (
     services,
     wait_for,
 )
-from shuffledp.service.device import Delivery, nothing, send
-from shuffledp.service.operate import operate_with
-from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
-from shuffledp.service.uploads import SimulatedPeople
+from shuffledp.service.device.simulated_devices import Delivery, nothing, send
+from shuffledp.service.device.uploads import SimulatedPeople
+from shuffledp.service.operator.shuffler_commands import operate_with
+from shuffledp.service.storage.key_files import SHUFFLER_FILE, ShufflerSecrets
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.task import Task
 from shuffledp.types import Floats

@@ -16,16 +16,16 @@ import numpy as np
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
-from shuffledp.service.agreement import (
+from shuffledp.service.http.http_client import UnreachableError
+from shuffledp.service.operator.enrolment import write_enrolment
+from shuffledp.service.operator.task_setup import create_task
+from shuffledp.service.operator.task_signatures import (
     draw_keys,
     load_public_part,
     sign,
     signature_file,
 )
-from shuffledp.service.calls import UnreachableError
-from shuffledp.service.creation import create_task
-from shuffledp.service.enrolment import write_enrolment
-from shuffledp.service.secrets import TASK_FILE
+from shuffledp.service.storage.key_files import TASK_FILE
 from shuffledp.service.wire.invitation import Invitation
 from shuffledp.service.wire.notice import Notice
 from shuffledp.service.wire.parties import Role

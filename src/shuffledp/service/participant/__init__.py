@@ -3,9 +3,9 @@
     page/     sources: HTML, CSS and ES modules without a framework
     built/    what `scripts/build-page` makes of them, and a shuffler serves
 
-The browser does what `shuffledp.service.encode` does: it randomizes and seals, and nothing
-else leaves it. Whoever serves the page could serve another one: people trust the server for
-the page, as they trust an app's publisher for the app.
+The browser does what `shuffledp.service.device.encode` does: it randomizes and seals, and
+nothing else leaves it. Whoever serves the page could serve another one: people trust the
+server for the page, as they trust an app's publisher for the app.
 """
 
 from pathlib import Path

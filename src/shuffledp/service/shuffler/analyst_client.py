@@ -11,12 +11,12 @@ from typing import Any
 
 from shuffledp.errors import ShuffledpError
 from shuffledp.extras import require
-from shuffledp.service.certificates import (
+from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.service.http.trusted_certificates import (
     service_client,
     trusted_certificates,
     untrusted_reason,
 )
-from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.shuffler.clock import seconds_ahead
 from shuffledp.service.shuffler.store import MANIFEST
 from shuffledp.service.wire.batch import MEDIA_TYPE

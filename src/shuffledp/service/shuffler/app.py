@@ -7,17 +7,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 
 from shuffledp.extras import require
-from shuffledp.service.events import log_crash
-from shuffledp.service.metrics import CountRequests, Standing
-from shuffledp.service.participant import NOT_BUILT
-from shuffledp.service.problems import HideCrashes, handlers
-from shuffledp.service.readiness import (
+from shuffledp.service.http.problems import HideCrashes, handlers
+from shuffledp.service.monitoring.events import log_crash
+from shuffledp.service.monitoring.metrics import CountRequests, Standing
+from shuffledp.service.monitoring.readiness import (
     CLOCK_JUMPED,
     CLOCKS_DIFFER,
     STOPPING,
     UNTENDED,
     Readiness,
 )
+from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.body import Bodies, short_body
 from shuffledp.service.shuffler.challenges import Challenges

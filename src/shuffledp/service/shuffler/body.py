@@ -7,10 +7,10 @@ may hold.
 from collections.abc import Awaitable, Callable
 
 from shuffledp.extras import require
-from shuffledp.service.body_room import Body, BodyRoom
-from shuffledp.service.connections import prove
-from shuffledp.service.pace import Paced
-from shuffledp.service.plain_requests import PlainRequest
+from shuffledp.service.http.body_memory import Body, BodyRoom
+from shuffledp.service.http.body_timeout import Paced
+from shuffledp.service.http.guarded_connection import prove
+from shuffledp.service.http.plain_requests import PlainRequest
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import HEADER_SIZE, MAX_BODY
 from shuffledp.service.wire.tokens import TOKEN_SIZE

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.events import log_crash
-from shuffledp.service.metrics import COMMIT_SECONDS, Standing
+from shuffledp.service.monitoring.events import log_crash
+from shuffledp.service.monitoring.metrics import COMMIT_SECONDS, Standing
 from shuffledp.service.shuffler.groups import Group, Outcome
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.intake import Answer, UploadIntake

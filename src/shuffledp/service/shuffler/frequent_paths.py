@@ -12,10 +12,10 @@ from functools import cache
 from typing import TypeAlias
 
 from shuffledp.extras import require
-from shuffledp.service.events import log_crash
-from shuffledp.service.metrics import REFUSED, REQUESTS
-from shuffledp.service.plain_requests import PlainRequest, WholeAnswer
-from shuffledp.service.problems import problem_response, status_response
+from shuffledp.service.http.plain_requests import PlainRequest, WholeAnswer
+from shuffledp.service.http.problems import problem_response, status_response
+from shuffledp.service.monitoring.events import log_crash
+from shuffledp.service.monitoring.metrics import REFUSED, REQUESTS
 from shuffledp.service.wire.refusal import Refusal
 
 require("starlette", extra="service", what="A service")

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.events import Event, log_crash, say
+from shuffledp.service.monitoring.events import Event, log_crash, say
 from shuffledp.service.shuffler.analyst_client import (
     AnalystClient,
     AnalystFullError,

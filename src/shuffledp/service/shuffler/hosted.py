@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.service.secrets import ShufflerSecrets, read_file
+from shuffledp.service.storage.key_files import ShufflerSecrets, read_file
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.roster import Roster, read_roster
 from shuffledp.service.wire.task import Task

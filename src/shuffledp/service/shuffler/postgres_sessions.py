@@ -24,8 +24,8 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 from shuffledp.extras import require
-from shuffledp.service.database import DatabaseTakenError
 from shuffledp.service.shuffler.store import LAYOUT, full, table_name
+from shuffledp.service.storage.database import DatabaseTakenError
 from shuffledp.service.wire.task import Task
 
 require("asyncpg", extra="service", what="A store in PostgreSQL")

@@ -8,7 +8,7 @@ from typing import Any
 
 from shuffledp.errors import DataError
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.database import the_kept
+from shuffledp.service.storage.database import the_kept
 from shuffledp.service.wire.canonical import (
     canonical,
     from_text,

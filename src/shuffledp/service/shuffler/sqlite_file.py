@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from shuffledp.errors import DataError
-from shuffledp.service.database import OwnFile, write_probe
 from shuffledp.service.shuffler.store import LAYOUT, full
+from shuffledp.service.storage.database import OwnFile, write_probe
 
 Result = TypeVar("Result")
 

@@ -11,8 +11,8 @@ from shuffledp.service.collection.continuation import (
     resume_after_loss,
 )
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.events import Event, say
-from shuffledp.service.looks import Looks
+from shuffledp.service.http.coalesced_refresh import Looks
+from shuffledp.service.monitoring.events import Event, say
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.record import nobody
 from shuffledp.service.shuffler.standing import Standing

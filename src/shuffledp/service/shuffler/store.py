@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.service.collection.shuffler_state import ShufflerState
-from shuffledp.service.database import Layout
-from shuffledp.service.metrics import STORAGE_ERRORS
+from shuffledp.service.monitoring.metrics import STORAGE_ERRORS
 from shuffledp.service.shuffler.record import Attempts, Record
+from shuffledp.service.storage.database import Layout
 from shuffledp.service.wire.batch import Shard
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task

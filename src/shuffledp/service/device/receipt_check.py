@@ -4,8 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shuffledp.extras import require
-from shuffledp.service.calls import TIMEOUT, UnreachableError, ask, service_url
-from shuffledp.service.certificates import service_client
+from shuffledp.service.http.http_client import (
+    TIMEOUT,
+    UnreachableError,
+    ask,
+    service_url,
+)
+from shuffledp.service.http.trusted_certificates import service_client
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.inclusion import (
     KeptReceipt,

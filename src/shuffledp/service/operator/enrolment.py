@@ -4,8 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.service.secrets import ENROLLER_FILE, EnrollerSecrets, write_new
 from shuffledp.service.shuffler.hosted import roster_file
+from shuffledp.service.storage.key_files import (
+    ENROLLER_FILE,
+    EnrollerSecrets,
+    write_new,
+)
 from shuffledp.service.wire.invitation import Invitation, draw_invitations
 from shuffledp.service.wire.roster import write_roster
 from shuffledp.service.wire.task import Task

@@ -4,14 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.service.agreement import (
+from shuffledp.service.operator.task_signatures import (
     FORMER_FILE,
     load_agreed,
     load_public_part,
     public_part_file,
     sign,
 )
-from shuffledp.service.secrets import (
+from shuffledp.service.storage.key_files import (
     ANALYST_FILE,
     TASK_FILE,
     AnalystSecrets,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.service.database import Layout, OwnFile
+from shuffledp.service.storage.database import Layout, OwnFile
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step
 

@@ -6,16 +6,20 @@ from pathlib import Path
 from starlette.applications import Starlette
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.service.agreement import check_alone, load_agreed, load_former
-from shuffledp.service.calls import service_url
-from shuffledp.service.run import hosted_tasks, store_at
-from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
+from shuffledp.service.http.http_client import service_url
+from shuffledp.service.operator.server import hosted_tasks, store_at
+from shuffledp.service.operator.task_signatures import (
+    check_alone,
+    load_agreed,
+    load_former,
+)
 from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.app import create_shuffler
 from shuffledp.service.shuffler.hosted import ShufflerHost, last_roster_in, rosters_in
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.storage.key_files import SHUFFLER_FILE, ShufflerSecrets
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.plan import prove_plan_rule
 from shuffledp.service.wire.task import Task

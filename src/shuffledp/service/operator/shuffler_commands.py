@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.service.agreement import load_agreed
-from shuffledp.service.calls import (
+from shuffledp.service.http.http_client import (
     ATTEMPTS,
     TIMEOUT,
     Refused,
@@ -15,8 +14,9 @@ from shuffledp.service.calls import (
     ask,
     service_url,
 )
-from shuffledp.service.certificates import service_client
-from shuffledp.service.secrets import SHUFFLER_FILE, ShufflerSecrets
+from shuffledp.service.http.trusted_certificates import service_client
+from shuffledp.service.operator.task_signatures import load_agreed
+from shuffledp.service.storage.key_files import SHUFFLER_FILE, ShufflerSecrets
 from shuffledp.service.wire.canonical import canonical, from_text
 from shuffledp.service.wire.command import CHALLENGE_SIZE, Action, Command
 from shuffledp.service.wire.refusal import Reason, Refusal

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from shuffledp.errors import InvalidInputError, ShuffledpError
 from shuffledp.extras import require
-from shuffledp.service.certificates import untrusted_reason
+from shuffledp.service.http.trusted_certificates import untrusted_reason
 from shuffledp.service.wire.canonical import read_object
 from shuffledp.service.wire.refusal import Reason, Refusal
 

@@ -6,16 +6,24 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
-from shuffledp.service.agreement import check_alone, load_agreed, load_former
 from shuffledp.service.analyst.app import create_analyst
 from shuffledp.service.analyst.evidence_shown import EvidenceFile
 from shuffledp.service.analyst.hosted import AnalystHost, with_evidence
 from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.calls import service_url
-from shuffledp.service.certificates import trusted_certificates
-from shuffledp.service.run import hosted_tasks, store_at
-from shuffledp.service.secrets import ANALYST_FILE, AnalystSecrets, make_folder
+from shuffledp.service.http.http_client import service_url
+from shuffledp.service.http.trusted_certificates import trusted_certificates
+from shuffledp.service.operator.server import hosted_tasks, store_at
+from shuffledp.service.operator.task_signatures import (
+    check_alone,
+    load_agreed,
+    load_former,
+)
+from shuffledp.service.storage.key_files import (
+    ANALYST_FILE,
+    AnalystSecrets,
+    make_folder,
+)
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.plan import prove_plan_rule
 from shuffledp.service.wire.task import Task

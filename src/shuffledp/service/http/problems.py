@@ -9,8 +9,8 @@ from http import HTTPStatus
 from typing import Any
 
 from shuffledp.extras import require
-from shuffledp.service.events import log_crash
-from shuffledp.service.metrics import REFUSED
+from shuffledp.service.monitoring.events import log_crash
+from shuffledp.service.monitoring.metrics import REFUSED
 from shuffledp.service.wire.refusal import Reason, Refusal
 
 require("starlette", extra="service", what="A service")

@@ -12,10 +12,10 @@ from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.service.agreement import sign
 from shuffledp.service.collection.certificate import Verdict, judge
 from shuffledp.service.collection.planning import best_plan, slack
-from shuffledp.service.secrets import (
+from shuffledp.service.operator.task_signatures import sign
+from shuffledp.service.storage.key_files import (
     ANALYST_FILE,
     TASK_FILE,
     AnalystSecrets,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Literal, Protocol
 
-from shuffledp.service.metrics import CRASHES, EVENTS
+from shuffledp.service.monitoring.metrics import CRASHES, EVENTS
 from shuffledp.service.wire.task import Task
 from shuffledp.statistics.survey import EpochStage
 

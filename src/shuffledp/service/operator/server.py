@@ -11,14 +11,17 @@ from urllib.parse import parse_qs, urlsplit
 
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.extras import require
-from shuffledp.service.connections import ACCEPTED_AT_ONCE, GuardedConnection
-from shuffledp.service.events import Event, say
-from shuffledp.service.heartbeat import beating, notify_alive, notify_ready
-from shuffledp.service.metrics import served_metrics
-from shuffledp.service.pieces import InPieces
-from shuffledp.service.places import Connections, open_places
-from shuffledp.service.plain_requests import MAX_HEADER
-from shuffledp.service.readiness import STOPPING
+from shuffledp.service.http.connection_limits import Connections, open_places
+from shuffledp.service.http.guarded_connection import (
+    ACCEPTED_AT_ONCE,
+    GuardedConnection,
+)
+from shuffledp.service.http.paced_answers import InPieces
+from shuffledp.service.http.plain_requests import MAX_HEADER
+from shuffledp.service.monitoring.events import Event, say
+from shuffledp.service.monitoring.heartbeat import beating, notify_alive, notify_ready
+from shuffledp.service.monitoring.metrics import served_metrics
+from shuffledp.service.monitoring.readiness import STOPPING
 from shuffledp.service.wire.task import Task
 
 require("starlette", extra="service", what="A service")

@@ -22,9 +22,9 @@ from types import FrameType
 
 from shuffledp.errors import DataError, ShuffledpError
 from shuffledp.extras import require
-from shuffledp.service.events import LogFormat, logged
-from shuffledp.service.heartbeat import notify_alive, notify_ready
-from shuffledp.service.run import listen, serve_on, url_of
+from shuffledp.service.monitoring.events import LogFormat, logged
+from shuffledp.service.monitoring.heartbeat import notify_alive, notify_ready
+from shuffledp.service.operator.server import listen, serve_on, url_of
 
 require("starlette", extra="service", what="A service")
 

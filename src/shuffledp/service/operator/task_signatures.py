@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.service.secrets import (
+from shuffledp.service.storage.key_files import (
     ANALYST_FILE,
     ENROLLER_FILE,
     SHUFFLER_FILE,

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.randomness import Rng, stream_of
-from shuffledp.service.calls import Refused, ask
-from shuffledp.service.encode import seal_reports
-from shuffledp.service.permanent_randomness import PermanentRandomness
+from shuffledp.service.device.encode import seal_reports
+from shuffledp.service.device.permanent_randomness import PermanentRandomness
+from shuffledp.service.http.http_client import Refused, ask
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.inclusion import keep_receipt
 from shuffledp.service.wire.receipt import Receipt, messages_digest

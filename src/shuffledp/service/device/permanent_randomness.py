@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import KeyedRandom
-from shuffledp.service.device_state import DeviceState
-from shuffledp.service.encode import choice_places
+from shuffledp.service.device.device_state import DeviceState
+from shuffledp.service.device.encode import choice_places
 from shuffledp.service.wire.invitation import Invitation
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step

@@ -6,7 +6,7 @@ and it has seconds:
     headers and the first of a body within    `_HEADER_SECONDS`, idle time included
                       answers taken within    `_WRITE_SECONDS`
         rest of a body that is not wanted     `_LINGER_SECONDS`, `_LINGER_BYTES`
-                          rest of a body      as `pace.py` says
+                          rest of a body      as `body_timeout.py` says
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from contextlib import suppress
 from typing import Any, cast
 
 from shuffledp.extras import require
-from shuffledp.service.deadline import Deadline
-from shuffledp.service.pieces import PIECE, InPieces
-from shuffledp.service.places import Connections
-from shuffledp.service.plain_requests import (
+from shuffledp.service.http.connection_limits import Connections
+from shuffledp.service.http.deadline import Deadline
+from shuffledp.service.http.paced_answers import PIECE, InPieces
+from shuffledp.service.http.plain_requests import (
     PlainRequest,
     WholeAnswer,
     head_of,

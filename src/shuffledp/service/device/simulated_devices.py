@@ -10,11 +10,16 @@ from typing import Any
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.randomness import Rng
-from shuffledp.service.calls import TIMEOUT, UnreachableError, ask, service_url
-from shuffledp.service.certificates import service_client
-from shuffledp.service.encode import choice_places
-from shuffledp.service.permanent_randomness import PermanentRandomness
-from shuffledp.service.uploads import Sender, SimulatedPeople
+from shuffledp.service.device.encode import choice_places
+from shuffledp.service.device.permanent_randomness import PermanentRandomness
+from shuffledp.service.device.uploads import Sender, SimulatedPeople
+from shuffledp.service.http.http_client import (
+    TIMEOUT,
+    UnreachableError,
+    ask,
+    service_url,
+)
+from shuffledp.service.http.trusted_certificates import service_client
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.plan import PublishedPlan, prove_plan_rule
 from shuffledp.service.wire.refusal import Reason, Refusal

@@ -1,7 +1,7 @@
 """Answers in pieces, which are given away only as fast as they are taken."""
 
 from shuffledp.extras import require
-from shuffledp.service.plain_requests import PlainAnswers
+from shuffledp.service.http.plain_requests import PlainAnswers
 
 require("starlette", extra="service", what="A service")
 

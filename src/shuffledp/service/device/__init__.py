@@ -1,0 +1,1 @@
+"""Device: randomizes and seals answers, keeps its state, checks receipts."""

@@ -1,0 +1,1 @@
+"""HTTP for both services and their clients: limits, deadlines, problem documents."""

@@ -1,0 +1,1 @@
+"""Monitoring of a running service: events, metrics, readiness, heartbeat."""

@@ -1,0 +1,1 @@
+"""Operators' side: sets tasks up, signs them, rotates keys and runs services."""

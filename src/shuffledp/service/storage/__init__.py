@@ -1,0 +1,1 @@
+"""Files on disk: databases with an owner and a layout, and parties' key files."""
