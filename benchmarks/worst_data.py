@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from oracles.bits import Crowd, random_crowd
 
-from shuffledp.accounting.two_messages.bits import wider
-from shuffledp.accounting.two_messages.search import search
-from shuffledp.accounting.two_messages.tilted import TiltedCrowd
+from shuffledp.accounting.two_messages.binary_population import wider
+from shuffledp.accounting.two_messages.branch_and_bound import search
+from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.accounting.two_messages.tilted_bounds import box_bounds
 
 # Relative and absolute error of the oracle's own sums.
@@ -54,7 +54,7 @@ def _check(crowd: Crowd, epsilon: float, rng: np.random.Generator) -> float:
     """Returns the certified divergence over the exact one."""
     exact = {data: crowd.divergence(data, epsilon) for data in crowd.all_data()}
     worst = max(exact.values())
-    tilted = TiltedCrowd(wider(crowd.bits, crowd.counts), epsilon)
+    tilted = TiltedPopulation(wider(crowd.bits, crowd.counts), epsilon)
     found = search(tilted)
     upper = math.exp(found.upper)
     _demand(worst, upper, "the search", crowd, epsilon)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shuffledp import Population
-from shuffledp.cover import Cell, Cover, MirroredCover, mirrored
+from shuffledp.cover import CellBounds, Cover, MirroredCover, mirrored
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 
 GAMMAS = np.array([0.9, 0.5])
@@ -71,7 +71,7 @@ NOTHING = np.zeros((2, 3))
         Cover(GAMMAS, MASSES, -DIFFERENCES, BASES),
         Cover(GAMMAS, MASSES, 0.0 * DIFFERENCES, BASES),
         Cover(GAMMAS, MASSES[:2], DIFFERENCES[:2], BASES[:2]),
-        Cover(GAMMAS, MASSES, DIFFERENCES, BASES, cells=Cell(NOTHING, NOTHING)),
+        Cover(GAMMAS, MASSES, DIFFERENCES, BASES, cells=CellBounds(NOTHING, NOTHING)),
         Cover(GAMMAS, MASSES, DIFFERENCES, BASES, uncovered=np.zeros((2, 1))),
     ],
 )

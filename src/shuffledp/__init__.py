@@ -18,10 +18,10 @@ if TYPE_CHECKING:
         smallest_crowd,
     )
     from shuffledp.accounting.guarantee import Guarantee
-    from shuffledp.accounting.profile import PrivacyProfile, privacy_profile
+    from shuffledp.accounting.privacy_profile import PrivacyProfile, privacy_profile
     from shuffledp.accounting.promise import Calibration, Promise
     from shuffledp.accounting.statement import LevelGuarantee, Statement
-    from shuffledp.accounting.verify import Verification
+    from shuffledp.accounting.verification import Verification
     from shuffledp.analyzer.frequency import FrequencyEstimate
     from shuffledp.analyzer.items import ItemsEstimate
     from shuffledp.analyzer.mean import MeanEstimate
@@ -173,7 +173,7 @@ _MODULES = {
     "OutsidePreconditions": "errors",
     "Population": "population",
     "PopulationError": "errors",
-    "PrivacyProfile": "accounting.profile",
+    "PrivacyProfile": "accounting.privacy_profile",
     "Promise": "accounting.promise",
     "Rappor": "randomizers.rappor",
     "Rehearsed": "report.rehearsed",
@@ -191,7 +191,7 @@ _MODULES = {
     "Tally": "tally",
     "UnaryEncoding": "randomizers.unary_encoding",
     "UnknownLevelError": "errors",
-    "Verification": "accounting.verify",
+    "Verification": "accounting.verification",
     "Wish": "planning.plan",
     "account": "accounting.account",
     "draw_budgets": "budget_distributions",
@@ -201,7 +201,7 @@ _MODULES = {
     "most_rounds": "accounting.calibration",
     "plan_frequency": "planning.frequency",
     "plan_mean": "planning.mean",
-    "privacy_profile": "accounting.profile",
+    "privacy_profile": "accounting.privacy_profile",
     "rehearse": "statistics.rehearse",
     "shuffle": "shuffler.shuffle",
     "smallest_crowd": "accounting.calibration",

@@ -15,7 +15,7 @@ from shuffledp.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class CellBounds:
     """How far the victim's densities may lie from their means within each cell.
 
     Attributes:
@@ -60,7 +60,7 @@ class Cover:
 
     Attributes:
         blanket_probabilities: gamma of each level of the crowd, in [0, 1], shape
-            (levels,). Victims whose arrays are the same object share the work.
+            (levels,). TargetUsers whose arrays are the same object share the work.
         masses: omega's mass of each cell, shape (cells,).
         differences: Mean of (R(x) - R(x')) / omega over each cell, shape (cells,).
         bases: Mean of R(x') / omega over each cell, shape (cells,).
@@ -78,7 +78,7 @@ class Cover:
     masses: Floats
     differences: Floats
     bases: Floats
-    cells: Cell | None = None
+    cells: CellBounds | None = None
     uncovered: Floats | None = None
     bits: TwoMessages | None = None
     shuffles: int | None = None

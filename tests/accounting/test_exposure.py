@@ -17,7 +17,7 @@ from shuffledp.accounting.calibration import (
 )
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.profile import privacy_profile
+from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.accounting.promise import Promise
 from shuffledp.types import Mode
 

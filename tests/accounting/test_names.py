@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import shuffledp
-from shuffledp.accounting.answers import Victims
+from shuffledp.accounting.bounds_at import TargetUsers
 from shuffledp.accounting.lower.score_attack import ScoreIntegrand
 from shuffledp.accounting.promise import Promise
 from shuffledp.accounting.rounds.composition import LossIntegrand
@@ -24,6 +24,6 @@ def test_no_two_public_classes_have_one_name() -> None:
     )
 
     assert [name for name, times in names.items() if times > 1] == []
-    known = (Victims, Promise, BlanketCrowd)
+    known = (TargetUsers, Promise, BlanketCrowd)
     integrands = (ContourIntegrand, LossIntegrand, ScoreIntegrand)
     assert {kind.__name__ for kind in (*known, *integrands)} <= set(names)

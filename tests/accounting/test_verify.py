@@ -13,7 +13,7 @@ from covering import covering
 import shuffledp as sdp
 from shuffledp.accounting.certificate import read_certificate
 from shuffledp.accounting.exposure import SingleMessages
-from shuffledp.accounting.verify import Verification, population_of, recompute
+from shuffledp.accounting.verification import Verification, population_of, recompute
 from shuffledp.errors import DataError
 
 PROTOCOL = sdp.Frequency(4)

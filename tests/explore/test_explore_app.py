@@ -16,13 +16,13 @@ httpx = pytest.importorskip("httpx", reason="Needs the extra service.")
 from click.testing import CliRunner  # noqa: E402
 
 import shuffledp as sdp  # noqa: E402
-from shuffledp.accounting.verify import Verification  # noqa: E402
+from shuffledp.accounting.verification import Verification  # noqa: E402
 from shuffledp.cli.main import app as cli  # noqa: E402
 from shuffledp.explore.answers import ANSWERS  # noqa: E402
 from shuffledp.explore.app import create_explore  # noqa: E402
 from shuffledp.explore.scene import Scene  # noqa: E402
 from shuffledp.explore.workers import Gone  # noqa: E402
-from shuffledp.numerals import plain  # noqa: E402
+from shuffledp.format_number import plain  # noqa: E402
 from shuffledp.statistics.verify import verify  # noqa: E402
 
 ROOT = "http://127.0.0.1:8000"

@@ -11,9 +11,9 @@ pytest.importorskip("uvicorn", reason="Needs the extra service.")
 from page_server import running
 
 import shuffledp as sdp
-from shuffledp.accounting.quick import quick_epsilons
+from shuffledp.accounting.closed_form import closed_form_epsilons
 from shuffledp.explore.app import create_explore
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.service import participant
 
 AXE = Path(participant.__file__).parent / "page/node_modules/axe-core/axe.min.js"
@@ -139,7 +139,7 @@ def test_what_takes_long_is_certified_at_once_and_tightened(
     settle(page)
 
     people = sdp.Population.from_counts({0.5: 2500, 1.0: 5000, 2.0: 2500})
-    at_once = quick_epsilons(sdp.Frequency(17), people, delta=1e-6, rounds=3)
+    at_once = closed_form_epsilons(sdp.Frequency(17), people, delta=1e-6, rounds=3)
     assert quick == [plain(epsilon) for epsilon in at_once]
     assert attacks == ["…"] * 3
     tight = certified({0.5: 2500, 1.0: 5000, 2.0: 2500}, rounds=3)

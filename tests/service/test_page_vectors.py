@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp.accounting.items.cut import cut_chance
+from shuffledp.accounting.items.report_truncation import cut_chance
 from shuffledp.randomizers.items import stop_and_go
 from shuffledp.randomizers.set_response import drawn_blanket_probability
 from shuffledp.randomness import KeyedRandom

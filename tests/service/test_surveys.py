@@ -15,6 +15,7 @@ from analyst_parties import Service, crowd_levels, parties, serve
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
+from shuffledp.labels import StatisticLabels
 from shuffledp.population import Population
 from shuffledp.reports import Reports
 from shuffledp.service.wire import question as wire_question
@@ -39,7 +40,6 @@ from shuffledp.statistics.survey import (
 )
 from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
-from shuffledp.wording import Words
 
 OFFER = Offer((0.5, 1.0, 2.0), 1e-3, 2)
 EVERY: dict[str, dict[str, Any]] = {
@@ -55,7 +55,9 @@ STARS = Term("stars", "whole number", "stars", "how many", least=2, most=10)
 class RatingSurvey:
     """A statistic that this library does not have: how often each rating is given."""
 
-    words = Words("rating", "Ratings", "How often", "rating", "ratings", "share")
+    words = StatisticLabels(
+        "rating", "Ratings", "How often", "rating", "ratings", "share"
+    )
     asks = "how many --stars"
     terms = (STARS,)
     central = False

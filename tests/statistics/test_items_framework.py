@@ -7,7 +7,7 @@ import pytest
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.sizing import kept
+from shuffledp.accounting.items.report_sizing import kept
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.datasets.item_sets import draw_uniform_sets
 from shuffledp.errors import InvalidInputError

@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting.asked import Asked, check_either, check_whole
+from shuffledp.accounting.accounting_query import (
+    AccountingQuery,
+    check_either,
+    check_whole,
+)
+from shuffledp.accounting.assumptions import theorems
 from shuffledp.accounting.cautions import FEW_AT_A_LEVEL
+from shuffledp.accounting.certificate_guard import check_defines_own
 from shuffledp.accounting.exposure import SingleMessages, exposures_of, identity_of
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.own import check_own
-from shuffledp.accounting.words import theorems
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
@@ -77,9 +81,9 @@ def account(
     """
     for exposure in exposures_of(protocol, _checked(people)):
         if isinstance(exposure, SingleMessages):
-            check_own(exposure.randomizer, "covers")
+            check_defines_own(exposure.randomizer, "covers")
     if hasattr(protocol, "exposures"):
-        check_own(protocol, "exposures")
+        check_defines_own(protocol, "exposures")
     return certify(
         protocol,
         people,
@@ -116,7 +120,7 @@ def certify(
     check_whole(rounds, "rounds", least=1)
     check_whole(coordinates, "coordinates", least=1)
     exposures = exposures_of(protocol, people)
-    asked = Asked(
+    asked = AccountingQuery(
         named=reported(people, levels, quantiles),
         counts=people.counts,
         delta=delta,

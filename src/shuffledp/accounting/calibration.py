@@ -18,18 +18,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from shuffledp.accounting.exposure import MAX_TIMES
-from shuffledp.accounting.fitted_budgets import fitted_budgets, rounded_population
-from shuffledp.accounting.promise import Calibration, Promise
-from shuffledp.accounting.rounds.composed_profile import after_times
-from shuffledp.accounting.search import (
+from shuffledp.accounting.calibration_search import (
     largest,
     largest_excess,
     largest_one,
     positive_targets,
     with_budget,
 )
-from shuffledp.accounting.solve import round_down
+from shuffledp.accounting.epsilon_solver import round_down
+from shuffledp.accounting.exposure import MAX_TIMES
+from shuffledp.accounting.fitted_budgets import fitted_budgets, rounded_population
+from shuffledp.accounting.promise import Calibration, Promise
+from shuffledp.accounting.rounds.composed_profile import after_times
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import MAX_BUDGET, MAX_USERS, Population
 

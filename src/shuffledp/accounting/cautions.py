@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from shuffledp.accounting.statement import LevelGuarantee, Statement
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 
 # One value may then be 22,000 times as likely as another after everything is seen.
 LARGEST_SEEN = 10.0

@@ -7,11 +7,11 @@ so that nothing else can be certified. Every exposure answers for itself.
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from shuffledp.accounting.answers import Answer, Victims
-from shuffledp.accounting.asked import Asked
+from shuffledp.accounting.accounting_query import AccountingQuery
+from shuffledp.accounting.assumptions import assumed, numerical_safeguards
+from shuffledp.accounting.bounds_at import Answer, TargetUsers
 from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.accounting.statement import LevelGuarantee, Statement
-from shuffledp.accounting.words import assumed, kept_safe
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.identity import Identity, described
@@ -27,15 +27,15 @@ _SILENT = 1e-250
 class Exposure(Protocol):
     """Something that is seen of everybody's reports."""
 
-    def assumptions(self, asked: Asked) -> tuple[str, ...]:
+    def assumptions(self, asked: AccountingQuery) -> tuple[str, ...]:
         """In plain words, what must hold for a statement to hold."""
         ...
 
-    def numerics(self, asked: Asked) -> tuple[str, ...]:
+    def numerics(self, asked: AccountingQuery) -> tuple[str, ...]:
         """In plain words, how numbers are kept on the safe side."""
         ...
 
-    def certify(self, asked: Asked) -> Statement:
+    def certify(self, asked: AccountingQuery) -> Statement:
         """Answers the question."""
         ...
 
@@ -75,7 +75,7 @@ class SingleMessages:
     coordinates: int = 1
     adaptive: bool = False
 
-    def assumptions(self, asked: Asked) -> tuple[str, ...]:
+    def assumptions(self, asked: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
         times = asked.coordinates * self.coordinates
         return assumed(
@@ -87,12 +87,12 @@ class SingleMessages:
             adaptive=self.adaptive,
         )
 
-    def numerics(self, asked: Asked) -> tuple[str, ...]:
+    def numerics(self, asked: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
         times = self.times(asked) * self.randomizer.changes
-        return kept_safe(times, adaptive=self.adaptive)
+        return numerical_safeguards(times, adaptive=self.adaptive)
 
-    def times(self, asked: Asked) -> int:
+    def times(self, asked: AccountingQuery) -> int:
         """Returns in how many collections, rounds or coordinates, people take part.
 
         Raises:
@@ -113,13 +113,13 @@ class SingleMessages:
         one = slice(position, position + 1)
         return Population(self.crowd.epsilons[one], self.crowd.counts[one]), 0
 
-    def victims(self, position: int, *, absent: int, times: int) -> Victims:
+    def victims(self, position: int, *, absent: int, times: int) -> TargetUsers:
         """Returns the people of one level, as victims."""
         crowd, victim = self.crowd_of(position)
         absent = min(absent, crowd.num_users - 1)
-        return Victims(self.randomizer, crowd, [victim], absent, times)
+        return TargetUsers(self.randomizer, crowd, [victim], absent, times)
 
-    def certify(self, asked: Asked) -> Statement:
+    def certify(self, asked: AccountingQuery) -> Statement:
         """Answers the question.
 
         Raises:
@@ -134,7 +134,7 @@ class SingleMessages:
         found: dict[int, Answer] = {}
         crowds: dict[int, Population] = {}
         for crowd, places in self.crowds(asked.positions):
-            victims = Victims(
+            victims = TargetUsers(
                 self.randomizer,
                 crowd,
                 list(places.values()),
@@ -234,7 +234,7 @@ def message_identity(randomizer: LocalRandomizer, mode: Mode) -> Identity:
 
 
 def _answers(
-    victims: Victims, delta: float | None, epsilon: float | None
+    victims: TargetUsers, delta: float | None, epsilon: float | None
 ) -> list[Answer]:
     """Returns the answer for each victim; those who send only noise need no bound."""
     levels, pure = victims.crowd.epsilons, victims.randomizer.delta_local == 0.0

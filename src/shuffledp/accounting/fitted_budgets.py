@@ -10,10 +10,10 @@ from functools import partial
 
 import numpy as np
 
-from shuffledp.accounting.joint import joint_budgets
+from shuffledp.accounting.calibration_search import largest, largest_excess
+from shuffledp.accounting.epsilon_solver import round_down
+from shuffledp.accounting.joint_budgets import joint_budgets
 from shuffledp.accounting.promise import Promise
-from shuffledp.accounting.search import largest, largest_excess
-from shuffledp.accounting.solve import round_down
 from shuffledp.errors import CertificationError
 from shuffledp.population import MAX_BUDGET, Population
 from shuffledp.types import Floats, Ints

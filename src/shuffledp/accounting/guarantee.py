@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 from shuffledp.accounting.cautions import cautions
 from shuffledp.accounting.level_table import level_table, solved
 from shuffledp.accounting.statement import LevelGuarantee, Statement
+from shuffledp.format_number import plain
 from shuffledp.identity import Identity
-from shuffledp.numerals import plain
+from shuffledp.text_tables import TextTable, as_html, as_text
 from shuffledp.types import Mode
-from shuffledp.views import View, as_html, as_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -131,12 +131,12 @@ class Guarantee:
             infer_schema_length=None,
         )
 
-    def views(self) -> tuple[View, ...]:
+    def views(self) -> tuple[TextTable, ...]:
         """Returns a view of every statement, what to beware of with the last."""
         given = [_title(statement) for statement in self.statements]
         tables = [level_table(statement) for statement in self.statements]
         views = [
-            View(title, table.headings, table.rows)
+            TextTable(title, table.headings, table.rows)
             for title, table in zip(given, tables, strict=True)
         ]
         note = (

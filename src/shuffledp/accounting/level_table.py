@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from shuffledp.accounting.statement import LevelGuarantee, Statement
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 
 
 @dataclass(frozen=True)

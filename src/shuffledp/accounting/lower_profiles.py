@@ -9,9 +9,9 @@ from shuffledp.accounting.lower.score_attack import score_bound
 from shuffledp.accounting.lower.score_sum import ScoreSum, score_sum
 from shuffledp.accounting.lower.three_count_attack import is_small, three_count_bound
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
-from shuffledp.accounting.sums.coin_sum import CoinSum, coin_sum
-from shuffledp.accounting.two_messages.bits import MAX_BANDS
-from shuffledp.accounting.two_messages.bounds import two_message_attack
+from shuffledp.accounting.sums.bernoulli_sum import BernoulliSum, coin_sum
+from shuffledp.accounting.two_messages.binary_population import MAX_BANDS
+from shuffledp.accounting.two_messages.two_message_bound import two_message_attack
 from shuffledp.accounting.upper.blanket import others_of
 from shuffledp.accounting.upper_profiles import Profile
 from shuffledp.cover import (
@@ -66,7 +66,7 @@ class _Attackers:
     def __init__(self, counts: Ints, victims: Sequence[int], absent: int) -> None:
         self._counts, self._absent = counts, absent
         self._left = dict.fromkeys(victims, counts)
-        self._sums: dict[int, CoinSum | ScoreSum] = {}
+        self._sums: dict[int, BernoulliSum | ScoreSum] = {}
         self._victims = victims
 
     def who_gives_most(self, covers: Sequence[tuple[Cover, ...]]) -> None:
@@ -128,12 +128,12 @@ class _Attackers:
         others[victim] -= 1
         return others
 
-    def _coins(self, hits: Floats, victim: int) -> CoinSum:
+    def _coins(self, hits: Floats, victim: int) -> BernoulliSum:
         chances = 2.0 * hits
         if self._absent:
             return coin_sum(chances, self._left[victim])
         total = self._sums.get(id(hits))
-        if not isinstance(total, CoinSum):
+        if not isinstance(total, BernoulliSum):
             total = self._sums[id(hits)] = coin_sum(chances, self._counts)
         return total.without(float(chances[victim]))
 

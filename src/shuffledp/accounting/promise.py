@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.asked import MIN_DELTA, check_whole
+from shuffledp.accounting.accounting_query import MIN_DELTA, check_whole
 from shuffledp.accounting.exposure import SingleMessages, single_messages
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds.composed_profile import composed_profile, losses_of
@@ -15,7 +15,7 @@ from shuffledp.accounting.upper_profiles import UpperProfile, upper_profiles
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population
-from shuffledp.views import as_html
+from shuffledp.text_tables import as_html
 
 _SMALLEST_DELTA = 1e-290
 _ANYBODY = Population.from_counts({1.0: 2**20})

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.ladder import Ladder
-from shuffledp.accounting.solve import smallest_certified_epsilon
+from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
+from shuffledp.accounting.monotone_delta import MonotoneDelta
 from shuffledp.accounting.statement import RestsOn
-from shuffledp.accounting.two_messages.bounds import (
+from shuffledp.accounting.two_messages.two_message_bound import (
     two_message_bound,
 )
 from shuffledp.accounting.upper.blanket import (
@@ -95,13 +95,13 @@ class UpperProfile:
         return found if least == found[1] else (next(iter(self.bounds)), least)
 
     @functools.cached_property
-    def _ladder(self) -> Ladder:
+    def _ladder(self) -> MonotoneDelta:
         def known(epsilon: float) -> float:
             _, found = self._others(epsilon)
             alone = self.randomizer.local_delta(self.level, epsilon)
             return found if found < alone else math.inf
 
-        return Ladder(known)
+        return MonotoneDelta(known)
 
     @functools.cached_property
     def _others(self) -> Callable[[float], tuple[RestsOn, float]]:

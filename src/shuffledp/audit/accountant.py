@@ -26,7 +26,7 @@ import numpy as np
 from shuffledp.arrays import as_number
 from shuffledp.audit.small import Small, random_small, smaller
 from shuffledp.errors import InvalidInputError, ShuffledpError
-from shuffledp.foreign_code import expecting
+from shuffledp.extension_loading import expecting
 from shuffledp.version import __version__
 
 Accountant: TypeAlias = Callable[..., Any]

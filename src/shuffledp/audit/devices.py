@@ -5,7 +5,7 @@ from typing import Any
 
 from shuffledp.audit.target import CallableTarget
 from shuffledp.errors import InvalidInputError
-from shuffledp.foreign_code import expecting
+from shuffledp.extension_loading import expecting
 from shuffledp.randomizers.catalog import build
 
 

@@ -28,7 +28,7 @@ from shuffledp.audit.plan import Plan
 from shuffledp.audit.result import Behavior, Outcome
 from shuffledp.audit.target import CallableTarget, Target, as_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.foreign_code import expecting
+from shuffledp.extension_loading import expecting
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from shuffledp.audit.messages import Messages, as_messages
 from shuffledp.errors import InvalidInputError
-from shuffledp.foreign_code import expecting, load_named
+from shuffledp.extension_loading import expecting, load_named
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats
 

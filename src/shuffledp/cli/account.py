@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.profile import privacy_profile
+from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import (

@@ -24,7 +24,7 @@ from shuffledp.cli.number_types import NUMBER
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import working
 from shuffledp.errors import InvalidInputError
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.population import Population
 from shuffledp.report.terminal import guarantee_table
 from shuffledp.statistics.single_message import SingleMessage

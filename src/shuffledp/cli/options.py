@@ -11,10 +11,10 @@ import click
 from shuffledp.cli.number_types import NUMBER, WHOLE
 from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.errors import InvalidInputError
+from shuffledp.labels import StatisticLabels
 from shuffledp.statistics.catalog import STATISTICS, statistic_named
 from shuffledp.statistics.statistic import Option, Statistic
 from shuffledp.types import Mode
-from shuffledp.wording import Words
 
 Command = Callable[..., Any]
 
@@ -84,7 +84,7 @@ def collection_options(command: Command) -> Command:
 
 def statistic_options(command: Command) -> Command:
     """Adds the options that belong to some statistics; `own_options` looks at them."""
-    named: dict[str, list[tuple[Words, Option]]] = {}
+    named: dict[str, list[tuple[StatisticLabels, Option]]] = {}
     for name in STATISTICS:
         statistic = statistic_named(name)
         for option in statistic.options:
@@ -123,7 +123,9 @@ def own_options(statistic: Statistic, given: dict[str, Any]) -> dict[str, Any]:
     return {key: given[key] for key in own}
 
 
-def _shared_option(entries: list[tuple[Words, Option]]) -> Callable[[Command], Command]:
+def _shared_option(
+    entries: list[tuple[StatisticLabels, Option]],
+) -> Callable[[Command], Command]:
     """Returns one option of the command line for all statistics that have it."""
     first = entries[0][1]
     parts = []

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from shuffledp.accounting.items.plan import optimize_items
+from shuffledp.accounting.items.optimized_items import optimize_items
 from shuffledp.cli import parse
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.mechanism import num_absent

@@ -20,7 +20,7 @@ from shuffledp.cli.console import show
 from shuffledp.cli.evidence_table import course
 from shuffledp.cli.number_types import WholeRange
 from shuffledp.errors import InvalidInputError
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 
 if TYPE_CHECKING:
     from shuffledp.audit.collection.evidence import Evidence

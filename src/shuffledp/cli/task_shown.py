@@ -16,7 +16,7 @@ from shuffledp.accounting.cautions import (
     people_caution,
 )
 from shuffledp.cli.console import show, width
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.statistics.survey import terms_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from shuffledp.federated.settings import PAPER_SETTINGS
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import train
 from shuffledp.federated.training_promise import promise_of
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.population import Population
 
 # Updates as they are: what privacy is paid for with is compared with this.

@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.cautions import epsilon_caution, local_caution
-from shuffledp.accounting.solve import round_up
+from shuffledp.accounting.epsilon_solver import round_up
 from shuffledp.federated.local_guarantee import LocalGuarantee
 from shuffledp.federated.sgd_guarantee import SgdGuarantee
 from shuffledp.federated.training_promise import TrainingPromise
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 
 if TYPE_CHECKING:
     from shuffledp.papers.eapes.stated_training import StatedDescent

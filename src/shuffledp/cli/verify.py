@@ -8,14 +8,14 @@ from typing import Any, NoReturn
 
 import click
 
-from shuffledp.accounting.verify import Verification
+from shuffledp.accounting.verification import Verification
 from shuffledp.audit.apart import Send, run_apart
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import working
 from shuffledp.datasets.budgets import read_budgets
 from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
-from shuffledp.foreign_code import (
+from shuffledp.extension_loading import (
     expecting,
     installed_mechanism,
     load_installed,

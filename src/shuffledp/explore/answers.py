@@ -5,14 +5,14 @@ from statistics import NormalDist
 from typing import Any
 
 from shuffledp.accounting.account import account
+from shuffledp.accounting.closed_form import closed_form_epsilons
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.profile import privacy_profile
-from shuffledp.accounting.quick import quick_epsilons
+from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.errors import InvalidInputError
 from shuffledp.explore.exports import command_of, python_of
 from shuffledp.explore.scene import Scene
 from shuffledp.explore.task import task_of
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.planning.frequency import plan_frequency
 from shuffledp.planning.mean import plan_mean
 from shuffledp.planning.plan import Wish
@@ -34,7 +34,7 @@ def guarantee_of(scene: Scene) -> Guarantee:
 
 def quick(scene: Scene) -> dict[str, Any]:
     """Returns what the page shows until `answer` is there: certified, but not tight."""
-    found = quick_epsilons(
+    found = closed_form_epsilons(
         scene.protocol,
         scene.people,
         delta=scene.delta,

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import fields
 
 from shuffledp.explore.scene import Scene
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.randomizers.catalog import mechanism_class
 
 

@@ -6,7 +6,7 @@ from typing import Any, get_args
 from urllib.parse import urlencode
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import build
 from shuffledp.randomizers.checks import value_range

@@ -5,7 +5,7 @@ from typing import Any
 
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.explore.scene import Scene
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.statistics.frequency.survey import MECHANISM
 
 # A command that names more answers than this is not for people.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from shuffledp.accounting.asked import MIN_DELTA, Asked
+from shuffledp.accounting.accounting_query import MIN_DELTA, AccountingQuery
 from shuffledp.accounting.exposure import SingleMessages
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.cover import LocalRandomizer
@@ -29,19 +29,19 @@ class OneCoordinate:
     messages: SingleMessages
     coordinates: int
 
-    def assumptions(self, asked: Asked) -> tuple[str, ...]:
+    def assumptions(self, asked: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
         return self.messages.assumptions(self._once(asked))
 
-    def numerics(self, asked: Asked) -> tuple[str, ...]:
+    def numerics(self, asked: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
         return self.messages.numerics(self._once(asked))
 
-    def certify(self, asked: Asked) -> Statement:
+    def certify(self, asked: AccountingQuery) -> Statement:
         """Answers the question for one shuffle."""
         return self.messages.certify(self._once(asked))
 
-    def _once(self, asked: Asked) -> Asked:
+    def _once(self, asked: AccountingQuery) -> AccountingQuery:
         delta = asked.delta
         if delta is not None:
             shuffles = self.coordinates * asked.coordinates * asked.rounds
@@ -63,17 +63,17 @@ class WithoutShuffle:
     people: Population
     coordinates: int
 
-    def assumptions(self, asked: Asked) -> tuple[str, ...]:
+    def assumptions(self, asked: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
         del asked
         return self.device.assumptions
 
-    def numerics(self, asked: Asked) -> tuple[str, ...]:
+    def numerics(self, asked: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
         del asked
         return ()
 
-    def certify(self, asked: Asked) -> Statement:
+    def certify(self, asked: AccountingQuery) -> Statement:
         """Answers the question; nobody else plays a part, and no attack is tried."""
         times = self.coordinates * asked.coordinates * asked.rounds
         answer = self._answer(asked, times)
@@ -97,7 +97,7 @@ class WithoutShuffle:
         return Statement(UNSHUFFLED, asked.delta, asked.epsilon, tuple(levels))
 
     def _answer(
-        self, asked: Asked, times: int
+        self, asked: AccountingQuery, times: int
     ) -> Callable[[float], tuple[float, float]]:
         delta, epsilon = asked.delta, asked.epsilon
         if delta is not None:

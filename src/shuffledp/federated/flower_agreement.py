@@ -11,7 +11,7 @@ is refused on either side.
 from dataclasses import dataclass
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.asked import check_whole
+from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.round_protocol import TrainingRound

@@ -7,10 +7,10 @@ mechanism's own profile gives less.
 
 import math
 
+from shuffledp.accounting.epsilon_solver import round_up, smallest_certified_epsilon
 from shuffledp.accounting.rounds.composed_profile import composed_ceiling, total_budget
 from shuffledp.accounting.rounds.composition import composed
 from shuffledp.accounting.rounds.loss_distribution import loss_distribution
-from shuffledp.accounting.solve import round_up, smallest_certified_epsilon
 from shuffledp.accounting.upper_profiles import Profile, check_level
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError

@@ -8,7 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from shuffledp.accounting.account import reported
-from shuffledp.accounting.asked import Asked, check_either, check_whole
+from shuffledp.accounting.accounting_query import (
+    AccountingQuery,
+    check_either,
+    check_whole,
+)
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.accounting.statement import Statement
@@ -91,7 +95,7 @@ def local_guarantee(
     number = as_number(delta, "delta")
     check_either(number, None)
     check_whole(rounds, "rounds", least=1)
-    asked = Asked(
+    asked = AccountingQuery(
         named=reported(people),
         counts=people.counts,
         delta=number,

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.asked import check_whole
+from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clients import Clients, check_converges

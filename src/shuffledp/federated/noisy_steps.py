@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.asked import check_whole
+from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError, InvalidInputError

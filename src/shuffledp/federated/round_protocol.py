@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting.asked import check_whole
+from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.arrays import level_array
 from shuffledp.errors import CertificationError, InvalidInputError
@@ -72,7 +72,7 @@ class TrainingRound:
     framework: Framework
     num_coordinates: int
     shuffled: bool = True
-    # Asked for once: what is certified is the object that runs.
+    # AccountingQuery for once: what is certified is the object that runs.
     device: Device = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

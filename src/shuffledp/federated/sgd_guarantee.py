@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting.asked import check_whole
+from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.federated.noisy_steps import NoisySteps
 from shuffledp.identity import Identity
 from shuffledp.population import Population

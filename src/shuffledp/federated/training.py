@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting.asked import check_whole
+from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clients import Clients, check_converges

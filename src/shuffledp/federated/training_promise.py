@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.asked import check_either, check_whole
+from shuffledp.accounting.accounting_query import check_either, check_whole
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.arrays import as_number
 from shuffledp.errors import CertificationError

@@ -6,8 +6,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.accounting.items.plan import OptimizedItems
-from shuffledp.numerals import plain
+from shuffledp.accounting.items.optimized_items import OptimizedItems
+from shuffledp.format_number import plain
 
 
 def items_plan_table(plan: OptimizedItems) -> RenderableType:

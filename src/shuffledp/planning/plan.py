@@ -10,12 +10,12 @@ from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.promise import Promise
 from shuffledp.errors import InvalidInputError
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.planning.option import Option, Yardstick, recommended
 from shuffledp.planning.picture import errors_picture
 from shuffledp.population import Population
 from shuffledp.report.picture import Picture
-from shuffledp.views import View, as_html, as_text
+from shuffledp.text_tables import TextTable, as_html, as_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -192,10 +192,10 @@ class Plan:
             recommended=self.options.index(self.recommended),
         )
 
-    def view(self) -> View:
+    def view(self) -> TextTable:
         """Returns the options, the recommendation, and what to beware of with it."""
         at = "levels" if self.wish.targets is None else "central targets"
-        return View(
+        return TextTable(
             f"Protocols for the {self.statistic} of {self.wish.num_users:,} people, at "
             f"the same {at} and delta = {plain(self.wish.delta)}",
             ("protocol", "mode", "error", "largest central epsilon"),

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.statement import LevelGuarantee
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.planning.option import Option
 from shuffledp.planning.plan import Plan
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from shuffledp.cover import Cell, Cover
+from shuffledp.cover import CellBounds, Cover
 from shuffledp.population import Population
 from shuffledp.types import Floats
 
@@ -167,7 +167,7 @@ def cover_in_shape(shape: Shape, gamma: Floats, *, clipped: bool) -> Cover:
         masses=np.concatenate([masses, masses]),
         differences=np.concatenate([less + slack, -less + slack]),
         bases=np.concatenate([base, other]),
-        cells=Cell(
+        cells=CellBounds(
             scale * (1.0 - rounding) * np.hstack([low, low[::-1]]),
             scale * (1.0 + rounding) * np.hstack([high, high[::-1]]),
         ),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.foreign_code import expecting
+from shuffledp.extension_loading import expecting
 from shuffledp.randomizers.catalog import build
 from shuffledp.stored_state import class_name, is_ours
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.arrays import as_number, float_array
-from shuffledp.cover import Attack, Cell, Cover
+from shuffledp.cover import Attack, CellBounds, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.types import Floats
@@ -285,7 +285,7 @@ def _cover(
         masses=masses / masses.sum(),
         differences=first - second,
         bases=second,
-        cells=Cell(
+        cells=CellBounds(
             np.minimum.reduceat(both / wide, starts, axis=1),
             np.maximum.reduceat(both * wide, starts, axis=1),
         ),

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from shuffledp.cover import Cell, Cover
+from shuffledp.cover import CellBounds, Cover
 from shuffledp.randomizers.normal_divergence import normal_divergence
 from shuffledp.types import Floats, Ints
 
@@ -232,7 +232,7 @@ def cover_with(shape: Shape, gamma: Floats) -> Cover:
         masses=np.concatenate([masses, masses]),
         differences=np.concatenate([less + slack, -less + slack]),
         bases=np.concatenate([near, far]),
-        cells=Cell(
+        cells=CellBounds(
             down * np.hstack([low, low[::-1]]),
             up * np.hstack([high, high[::-1]]),
             np.array(

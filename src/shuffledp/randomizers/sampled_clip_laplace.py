@@ -26,7 +26,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from shuffledp.arrays import as_number
-from shuffledp.cover import Cell, Cover
+from shuffledp.cover import CellBounds, Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
@@ -130,7 +130,7 @@ class SampledClipLaplace(ClippedNoise):
         about = cover_in_shape(shape, gammas, clipped=True)
         cells = about.cells
         if cells is not None:
-            cells = Cell(
+            cells = CellBounds(
                 (share * cells.low + (1.0 - share)) * (1.0 - _ROUNDING),
                 (share * cells.high + (1.0 - share)) * (1.0 + _ROUNDING),
             )

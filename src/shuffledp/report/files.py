@@ -5,7 +5,7 @@ from pathlib import Path
 
 from shuffledp.accounting.level_table import level_table
 from shuffledp.extras import require
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.report.picture import estimate_picture, guarantee_picture
 from shuffledp.report.summary import Summary
 from shuffledp.report.words import decimals, percent, rounded, shown

@@ -11,7 +11,7 @@ import numpy as np
 from shuffledp.accounting.statement import Statement
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.report.summary import Summary
 from shuffledp.report.words import shown
 from shuffledp.report.writing import write_file

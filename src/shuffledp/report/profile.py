@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shuffledp.accounting.profile import PrivacyProfile
-from shuffledp.numerals import plain
+from shuffledp.accounting.privacy_profile import PrivacyProfile
+from shuffledp.format_number import plain
 from shuffledp.report.picture import Picture, new_figure
 
 # From light to dark in print, too; told apart without color by their order.

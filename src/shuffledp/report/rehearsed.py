@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import DataError
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.option_text import in_python
 from shuffledp.report.files import html_report, write_report
 from shuffledp.report.picture import Picture, estimate_picture
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.words import decimals, percent, rounded, shown
 from shuffledp.report.writing import check_folder, check_new, write_file
-from shuffledp.views import View, as_html, as_text
+from shuffledp.text_tables import TextTable, as_html, as_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -120,7 +120,7 @@ class Rehearsed:
     def _repr_html_(self) -> str:
         return as_html(self._estimates(), *self.guarantee.views())
 
-    def _estimates(self) -> View:
+    def _estimates(self) -> TextTable:
         summary = self.summary
         rows = summary.listed_rows()
         digits = decimals(row.standard_error for row in rows)
@@ -138,7 +138,7 @@ class Rehearsed:
             interval = f"{written(row.low)} to {written(row.high)}"
             return name, written(row.estimate), interval, truth
 
-        return View(
+        return TextTable(
             f"{summary.words.title} of {summary.num_users:,} people, rehearsed: "
             f"{shown(summary.source)}",
             (

@@ -8,10 +8,10 @@ from typing import Any
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
+from shuffledp.labels import StatisticLabels
 from shuffledp.report.words import MAX_ROWS
 from shuffledp.types import Mode
-from shuffledp.wording import Words
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Summary:
         dependence: Of the levels on the values; None in the stratified mode.
     """
 
-    words: Words
+    words: StatisticLabels
     source: str
     rows: tuple[Row, ...]
     mode: Mode

@@ -9,10 +9,10 @@ import numpy as np
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
+from shuffledp.labels import UNBIASED_IF, StatisticLabels
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.words import shown
 from shuffledp.types import Floats, Mode
-from shuffledp.wording import UNBIASED_IF, Words
 
 TWO_ERRORS = (
     "Two errors are told apart: about the participants, only the devices' noise is one; "
@@ -56,7 +56,7 @@ class OneNumber(Protocol):
 
 
 def build_summary(
-    words: Words,
+    words: StatisticLabels,
     circumstances: Circumstances,
     *,
     rows: list[Row],

@@ -7,7 +7,7 @@ from rich.text import Text
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.level_table import chosen_heading, level_table, solved
 from shuffledp.accounting.statement import Statement
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.words import (
     MAX_ROWS,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from shuffledp.accounting.statement import Statement
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 
 # More rows than this are no picture; the rest is in the CSV and JSON files.
 MAX_ROWS = 40

@@ -7,9 +7,9 @@ how values in a table become a collection and its summary. `catalog` lists them.
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from shuffledp.labels import StatisticLabels
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import Rehearsal
-from shuffledp.wording import Words
 
 Kind: TypeAlias = Literal["text", "number", "whole", "flag", "file", "names"]
 
@@ -42,7 +42,7 @@ class Statistic(Protocol):
     """One statistic, as it is rehearsed on known values."""
 
     @property
-    def words(self) -> Words:
+    def words(self) -> StatisticLabels:
         """What people are told it is."""
         ...
 

@@ -20,10 +20,10 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
+from shuffledp.labels import StatisticLabels
 from shuffledp.statistics.stage_runs import AnswerRun, ChoiceRun
 from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
-from shuffledp.wording import Words
 
 # One of several texts, up to so many of them, a number, or a yes.
 AnswerKind: TypeAlias = Literal["one of", "some of", "number", "yes or no"]
@@ -97,7 +97,7 @@ class Survey(Protocol):
             the shuffler: choices are collected in a stage of their own.
     """
 
-    words: ClassVar[Words]
+    words: ClassVar[StatisticLabels]
     asks: ClassVar[str]
     terms: ClassVar[tuple[Term, ...]]
     central: ClassVar[bool]

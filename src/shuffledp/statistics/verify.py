@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.verify import Verification, population_of, recompute
+from shuffledp.accounting.verification import Verification, population_of, recompute
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.statistics.catalog import protocol_of

@@ -10,11 +10,11 @@ from scipy import stats
 from shuffledp.accounting.account import account
 from shuffledp.accounting.certificate import read_certificate
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.cut import cut_chance, smallest_report
-from shuffledp.accounting.items.parameters import ItemsParameters
-from shuffledp.accounting.items.profile import ItemsProfile
-from shuffledp.accounting.items.sizing import kept, sized
-from shuffledp.accounting.verify import recompute
+from shuffledp.accounting.items.items_parameters import ItemsParameters
+from shuffledp.accounting.items.items_profile import ItemsProfile
+from shuffledp.accounting.items.report_sizing import kept, sized
+from shuffledp.accounting.items.report_truncation import cut_chance, smallest_report
+from shuffledp.accounting.verification import recompute
 from shuffledp.errors import (
     CertificationError,
     InvalidInputError,

@@ -6,7 +6,7 @@ from fractions import Fraction
 import mpmath as mp  # type: ignore[import-untyped]
 import pytest
 
-from shuffledp.accounting.items.bounds import ItemsBounds
+from shuffledp.accounting.items.items_bounds import ItemsBounds
 
 
 @dataclass

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from covering import covering
 
-from shuffledp.accounting.items.calibration import (
+from shuffledp.accounting.items.draw_rounding import drift
+from shuffledp.accounting.items.expected_error import items_mean_squared_error
+from shuffledp.accounting.items.items_calibration import (
     largest_send_chance,
     smallest_blanket,
 )
-from shuffledp.accounting.items.coins import drift
-from shuffledp.accounting.items.cut import smallest_report
-from shuffledp.accounting.items.expected_error import items_mean_squared_error
-from shuffledp.accounting.items.plan import optimize_items
-from shuffledp.accounting.items.profile import ItemsProfile
-from shuffledp.accounting.items.sizing import kept
+from shuffledp.accounting.items.items_profile import ItemsProfile
+from shuffledp.accounting.items.optimized_items import optimize_items
+from shuffledp.accounting.items.report_sizing import kept
+from shuffledp.accounting.items.report_truncation import smallest_report
 from shuffledp.errors import CertificationError, InvalidInputError, PopulationError
 from shuffledp.population import Population
 

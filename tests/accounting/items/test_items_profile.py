@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shuffledp.accounting.items.cut import cut_chance
-from shuffledp.accounting.items.estimate import estimated_delta
-from shuffledp.accounting.items.profile import ItemsProfile
+from shuffledp.accounting.items.estimated_delta import estimated_delta
+from shuffledp.accounting.items.items_profile import ItemsProfile
+from shuffledp.accounting.items.report_truncation import cut_chance
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Floats
 

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from shuffledp.accounting.account import account
+from shuffledp.accounting.items.items_parameters import ItemsParameters
 from shuffledp.accounting.items.noise_table import NoiseTable, make_noise_table
-from shuffledp.accounting.items.parameters import ItemsParameters
 from shuffledp.errors import CertificationError, InvalidInputError
 from shuffledp.population import Population
 

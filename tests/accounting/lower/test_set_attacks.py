@@ -5,7 +5,7 @@ import pytest
 
 from shuffledp import Population, account
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
-from shuffledp.accounting.sums.coin_sum import coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import coin_sum
 from shuffledp.cover import LocalRandomizer, TwoCountAttack
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.kary_response import KRandomizedResponse

@@ -9,7 +9,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.accounting.lower.three_count_attack import three_count_bound
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
-from shuffledp.accounting.sums.coin_sum import coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import coin_sum
 from shuffledp.cover import TwoCountAttack
 
 

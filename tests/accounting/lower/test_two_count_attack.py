@@ -7,7 +7,7 @@ from oracles import multiprecision as oracle
 from shuffledp import Population
 from shuffledp.accounting.lower import two_count_attack
 from shuffledp.accounting.lower.two_count_attack import two_count_bound
-from shuffledp.accounting.sums.coin_sum import coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import coin_sum
 from shuffledp.cover import TwoCountAttack
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.types import Floats

@@ -11,7 +11,7 @@ from shuffledp.accounting.calibration import (
     most_rounds,
     smallest_crowd,
 )
-from shuffledp.accounting.profile import privacy_profile
+from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.accounting.promise import Promise
 from shuffledp.accounting.rounds.composed_profile import (
     divergence_of_budget,

@@ -11,6 +11,7 @@ from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
 from shuffledp.accounting.rounds import composition
 from shuffledp.accounting.rounds.composition import LossIntegrand, composed
 from shuffledp.accounting.rounds.loss_distribution import (
@@ -18,7 +19,6 @@ from shuffledp.accounting.rounds.loss_distribution import (
     connect_dots,
     loss_distribution,
 )
-from shuffledp.accounting.solve import smallest_certified_epsilon
 from shuffledp.errors import CertificationError
 from shuffledp.types import Complexes, Floats
 

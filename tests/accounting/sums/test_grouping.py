@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shuffledp.accounting.sums.coin_sum import coin_sum
+from shuffledp.accounting.sums.bernoulli_sum import coin_sum
 from shuffledp.accounting.sums.grouping import MAX_GROUPS
 from shuffledp.accounting.upper.cover_count import grouped_downward
 from shuffledp.types import Floats, Ints

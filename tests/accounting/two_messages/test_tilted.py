@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from oracles.bits import Crowd, random_crowd
 
-from shuffledp.accounting.two_messages.bits import BitCrowd, wider
-from shuffledp.accounting.two_messages.tilted import TiltedCrowd
+from shuffledp.accounting.two_messages.binary_population import BinaryPopulation, wider
+from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.accounting.two_messages.tilted_bounds import box_bounds, data_bounds
 from shuffledp.errors import CertificationError
 
@@ -25,7 +25,7 @@ def test_data_lie_between_their_two_ends(seed: int) -> None:
     holders = rng.integers(0, crowd.counts + 1)
     epsilon = float(rng.uniform(0.0, 0.98)) * log_budget(crowd)
 
-    tilted = TiltedCrowd(wider(crowd.bits, crowd.counts), epsilon)
+    tilted = TiltedPopulation(wider(crowd.bits, crowd.counts), epsilon)
     (lower,), (upper,) = data_bounds(tilted, holders[None, :].astype(float))
 
     exact = crowd.precise_divergence(holders.tolist(), epsilon)
@@ -43,7 +43,7 @@ def test_ten_million_people_who_agree_against_the_beta_function(
 ) -> None:
     n, level = 10**7, 1.0
     flip = 1.0 / (math.exp(level) + 1.0)
-    crowd = BitCrowd(
+    crowd = BinaryPopulation(
         np.array([flip]),
         np.array([flip]),
         np.array([float(n)]),
@@ -52,7 +52,7 @@ def test_ten_million_people_who_agree_against_the_beta_function(
     )
 
     (lower,), (upper,) = data_bounds(
-        TiltedCrowd(crowd, epsilon), np.array([[float(n) * agree]])
+        TiltedPopulation(crowd, epsilon), np.array([[float(n) * agree]])
     )
 
     chance = mp.mpf(flip) if not agree else 1 - mp.mpf(flip)
@@ -69,7 +69,7 @@ def test_no_data_of_a_box_exceed_its_bound(seed: int) -> None:
     epsilon = float(rng.uniform(0.0, 0.95)) * log_budget(crowd)
     low = rng.integers(0, crowd.counts + 1)
     high = rng.integers(low, crowd.counts + 1)
-    tilted = TiltedCrowd(wider(crowd.bits, crowd.counts), epsilon)
+    tilted = TiltedPopulation(wider(crowd.bits, crowd.counts), epsilon)
 
     (upper,), (doubt,) = box_bounds(
         tilted, low[None, :].astype(float), high[None, :].astype(float)
@@ -99,7 +99,7 @@ def test_values_between_the_ends_are_no_worse() -> None:
 def test_nothing_is_said_beyond_the_victims_own_budget() -> None:
     crowd = random_crowd(np.random.default_rng(0))
     with pytest.raises(CertificationError, match="Nothing is left"):
-        TiltedCrowd(wider(crowd.bits, crowd.counts), log_budget(crowd) + 1e-9)
+        TiltedPopulation(wider(crowd.bits, crowd.counts), log_budget(crowd) + 1e-9)
 
 
 @pytest.mark.slow
@@ -109,13 +109,13 @@ def test_many_people_of_any_chance_are_rounded_outward(
     zeros: float, holders: float
 ) -> None:
     n, ones = 10**7, 0.05
-    crowd = BitCrowd(
+    crowd = BinaryPopulation(
         np.array([ones]), np.array([zeros]), np.array([n + 0.0]), 0.1, 0.05
     )
 
     for epsilon in (4e-5, 1e-4, 2e-4):
         (lower,), (upper,) = data_bounds(
-            TiltedCrowd(crowd, epsilon), np.array([[n * holders]])
+            TiltedPopulation(crowd, epsilon), np.array([[n * holders]])
         )
         chance = mp.mpf(ones) if holders == 0.0 else 1 - mp.mpf(zeros)
         exact = divergence_of_equal_coins(n, chance, 0.1, 0.05, epsilon)
@@ -151,14 +151,14 @@ def test_sums_over_bands_are_off_by_no_more_than_is_stated_in_any_order(
     bands: int,
 ) -> None:
     rng = np.random.default_rng(bands)
-    crowd = BitCrowd(
+    crowd = BinaryPopulation(
         ones=rng.uniform(0.01, 0.4, bands),
         zeros=rng.uniform(0.01, 0.4, bands),
         counts=rng.integers(1, 10**7, bands).astype(float),
         gap=0.4,
         stray=0.1,
     )
-    tilted = TiltedCrowd(crowd, 0.01)
+    tilted = TiltedPopulation(crowd, 0.01)
     holders = np.floor(rng.random((20, bands)) * crowd.counts)
     sizes = np.abs(tilted.low_exponent) + np.abs(tilted.high_exponent)
 

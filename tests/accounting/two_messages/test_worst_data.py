@@ -10,11 +10,16 @@ from oracles.bits import Crowd, random_crowd
 
 from shuffledp import Population
 from shuffledp.accounting.lower_profiles import lower_profiles
-from shuffledp.accounting.two_messages import search as searching
-from shuffledp.accounting.two_messages.bits import MAX_BANDS, narrower, nested, wider
-from shuffledp.accounting.two_messages.bounds import two_message_attack
-from shuffledp.accounting.two_messages.search import Found, search
-from shuffledp.accounting.two_messages.tilted import TiltedCrowd
+from shuffledp.accounting.two_messages import branch_and_bound
+from shuffledp.accounting.two_messages.binary_population import (
+    MAX_BANDS,
+    narrower,
+    nested,
+    wider,
+)
+from shuffledp.accounting.two_messages.branch_and_bound import Found, search
+from shuffledp.accounting.two_messages.tilted import TiltedPopulation
+from shuffledp.accounting.two_messages.two_message_bound import two_message_attack
 from shuffledp.accounting.upper_profiles import upper_profiles
 from shuffledp.cover import TwoMessages
 from shuffledp.randomizers.kary_response import KRandomizedResponse
@@ -22,7 +27,9 @@ from shuffledp.randomizers.unary_encoding import UnaryEncoding
 
 
 def searched(crowd: Crowd, epsilon: float, *, effort: int = 3_000) -> Found:
-    return search(TiltedCrowd(wider(crowd.bits, crowd.counts), epsilon), effort=effort)
+    return search(
+        TiltedPopulation(wider(crowd.bits, crowd.counts), epsilon), effort=effort
+    )
 
 
 def symmetric(levels: list[float], counts: list[int], victim: int) -> Crowd:
@@ -39,7 +46,7 @@ def test_worst_data_of_small_crowds_lie_between_the_ends(
 ) -> None:
     if cutting:
         # As if there were too many data to look at all of them.
-        monkeypatch.setattr(searching, "_FEW_DATA", 0)
+        monkeypatch.setattr(branch_and_bound, "_FEW_DATA", 0)
     rng = np.random.default_rng(2_000 + seed)
     crowd = random_crowd(rng)
     budget = math.log(crowd.first / crowd.second)
@@ -133,8 +140,8 @@ def test_bands_are_on_the_safe_side(seed: int) -> None:
     crowd = Crowd(flips, 1.0 - flips, ones, 0.7, 0.3)
     epsilon = 0.1
 
-    upper = search(TiltedCrowd(wider(crowd.bits, ones), epsilon)).upper
-    lower = search(TiltedCrowd(narrower(crowd.bits, ones), epsilon)).lower
+    upper = search(TiltedPopulation(wider(crowd.bits, ones), epsilon)).upper
+    lower = search(TiltedPopulation(narrower(crowd.bits, ones), epsilon)).lower
 
     some = [np.zeros(ones.size), ones, rng.integers(0, 2, ones.size)]
     exact = max(crowd.divergence(data.tolist(), epsilon) for data in some)

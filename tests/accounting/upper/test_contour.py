@@ -16,7 +16,7 @@ from oracles.multiprecision import BlanketSum
 from scipy.optimize import brentq
 
 from shuffledp import Frequency, Population, account
-from shuffledp.accounting.solve import smallest_certified_epsilon
+from shuffledp.accounting.epsilon_solver import smallest_certified_epsilon
 from shuffledp.accounting.upper import contour_integrand
 from shuffledp.accounting.upper.atoms import atoms
 from shuffledp.accounting.upper.contour import ContourBound

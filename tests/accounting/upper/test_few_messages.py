@@ -9,7 +9,7 @@ import pytest
 from shuffledp.accounting.upper.contour import ContourBound
 from shuffledp.accounting.upper.cover_count import CountDistribution, cover_count
 from shuffledp.accounting.upper.few_messages import FewMessagesBound
-from shuffledp.cover import Cell, Cover
+from shuffledp.cover import CellBounds, Cover
 from shuffledp.errors import CertificationError
 
 MASSES = np.array([0.2, 0.3, 0.1, 0.4])
@@ -68,7 +68,7 @@ def test_what_was_dropped_counts_in_full() -> None:
 def test_losses_that_vary_within_cells_only_raise_the_bound() -> None:
     count = cover_count(np.array([CHANCE]), np.array([20]), tail=1e-20)
     first = np.stack([DIFFERENCES + BASES, BASES])
-    cells = Cell(0.9 * first, 1.1 * first)
+    cells = CellBounds(0.9 * first, 1.1 * first)
     wide = Cover(np.ones(1), MASSES, DIFFERENCES, BASES, cells)
 
     bound = FewMessagesBound(wide, count)

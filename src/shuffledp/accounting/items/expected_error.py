@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shuffledp.accounting.items.parameters import check_chance
+from shuffledp.accounting.items.items_parameters import check_chance
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 

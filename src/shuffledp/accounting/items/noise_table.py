@@ -13,15 +13,18 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shuffledp.accounting.items.bounds import ItemsBounds
-from shuffledp.accounting.items.coins import drift
-from shuffledp.accounting.items.cut import CUT_SHARE, cut_chance
-from shuffledp.accounting.items.estimate import estimated_mean, estimated_send_chance
-from shuffledp.accounting.items.pair import LARGEST_MEAN
-from shuffledp.accounting.items.parameters import ItemsParameters, check_sizes
-from shuffledp.accounting.items.profile import ItemsProfile
-from shuffledp.accounting.search import positive_targets
-from shuffledp.accounting.solve import round_down, round_up
+from shuffledp.accounting.calibration_search import positive_targets
+from shuffledp.accounting.epsilon_solver import round_down, round_up
+from shuffledp.accounting.items.draw_rounding import drift
+from shuffledp.accounting.items.estimated_delta import (
+    estimated_mean,
+    estimated_send_chance,
+)
+from shuffledp.accounting.items.item_pair import LARGEST_MEAN
+from shuffledp.accounting.items.items_bounds import ItemsBounds
+from shuffledp.accounting.items.items_parameters import ItemsParameters, check_sizes
+from shuffledp.accounting.items.items_profile import ItemsProfile
+from shuffledp.accounting.items.report_truncation import CUT_SHARE, cut_chance
 from shuffledp.errors import CertificationError, InvalidInputError
 
 MAX_ROWS = 64

@@ -18,8 +18,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.accounting.sums.grouping import MAX_GROUPS
-from shuffledp.accounting.sums.logarithm import log1p
 from shuffledp.types import Complexes, Floats, Ints
 
 # Rounding of one operation, twice over.

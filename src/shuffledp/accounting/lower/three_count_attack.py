@@ -15,7 +15,7 @@ cells. It matters where few blanket messages are expected.
 import numpy as np
 
 from shuffledp.accounting.lower.two_count_attack import TwoCountBound
-from shuffledp.accounting.sums.logarithm import log1p
+from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.cover import TwoCountAttack
 from shuffledp.types import Floats, Ints
 

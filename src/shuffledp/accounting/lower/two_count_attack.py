@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.accounting.sums.bernoulli_sum import BernoulliSum
 from shuffledp.accounting.sums.binomial import walk_excess
-from shuffledp.accounting.sums.coin_sum import CoinSum
 from shuffledp.cover import TwoCountAttack
 from shuffledp.types import Floats
 
@@ -56,7 +56,7 @@ class TwoCountBound:
         return scale * float(self.weights @ excess) * _ARITHMETIC
 
 
-def two_count_bound(attack: TwoCountAttack, others: CoinSum) -> TwoCountBound:
+def two_count_bound(attack: TwoCountAttack, others: BernoulliSum) -> TwoCountBound:
     """Prepares the attack; `others` is how many of them send x or x'."""
     start, probability, error = others.weights()
     least = max(_NEGLIGIBLE * float(probability.max()), 2.0 * error)

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from shuffledp.accounting.rounds.loss_distribution import LossDistribution
-from shuffledp.accounting.sums.logarithm import log1p
+from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.errors import CertificationError
 from shuffledp.types import Complexes, Floats
 

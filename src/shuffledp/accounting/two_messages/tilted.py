@@ -24,9 +24,9 @@ from functools import cached_property
 
 import numpy as np
 
-from shuffledp.accounting.sums.logarithm import log1p
+from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.accounting.sums.rounding import sum_rounding
-from shuffledp.accounting.two_messages.bits import BitCrowd
+from shuffledp.accounting.two_messages.binary_population import BinaryPopulation
 from shuffledp.errors import CertificationError
 from shuffledp.types import Complexes, Floats
 
@@ -76,7 +76,7 @@ class FourierGrid:
     rounding: Floats
 
 
-class TiltedCrowd:
+class TiltedPopulation:
     """A crowd at one epsilon, ready to be evaluated at any data.
 
     Data are how many people of each band hold the value for which a 1 is likelier.
@@ -88,7 +88,9 @@ class TiltedCrowd:
             lower it, as for attacks.
     """
 
-    def __init__(self, crowd: BitCrowd, epsilon: float, *, upward: bool = True) -> None:
+    def __init__(
+        self, crowd: BinaryPopulation, epsilon: float, *, upward: bool = True
+    ) -> None:
         self.crowd = crowd
         if not epsilon < _MOST_EPSILON:
             raise CertificationError(f"Epsilon {epsilon:g} is too large for a tilt.")

@@ -6,14 +6,20 @@ that for any data of the box is bounded (docs/theory/two-messages.md).
 
 import numpy as np
 
-from shuffledp.accounting.two_messages.tilted import CELLS, FourierGrid, TiltedCrowd
+from shuffledp.accounting.two_messages.tilted import (
+    CELLS,
+    FourierGrid,
+    TiltedPopulation,
+)
 from shuffledp.types import Complexes, Floats
 
 # Beyond this a bound by differences says nothing.
 _FAR_APART = 100.0
 
 
-def box_bounds(tilted: TiltedCrowd, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+def box_bounds(
+    tilted: TiltedPopulation, low: Floats, high: Floats
+) -> tuple[Floats, Floats]:
     """Bounds the divergence of all data between two corners of each box.
 
     Args:
@@ -46,7 +52,7 @@ def box_bounds(tilted: TiltedCrowd, low: Floats, high: Floats) -> tuple[Floats, 
 
 
 def _amplitudes(
-    tilted: TiltedCrowd, grid: FourierGrid, holders: Floats
+    tilted: TiltedPopulation, grid: FourierGrid, holders: Floats
 ) -> tuple[Complexes, Floats]:
     """Returns the tilted law's transform about its mean, and its rounding error."""
     counts = tilted.crowd.counts
@@ -55,7 +61,7 @@ def _amplitudes(
 
 
 def _worst_sum(
-    tilted: TiltedCrowd,
+    tilted: TiltedPopulation,
     grid: FourierGrid,
     middle: Floats,
     radius: Floats,
@@ -84,7 +90,7 @@ def _worst_sum(
     return cells.max(axis=1), scale * radius * (sizes @ grid.apart)
 
 
-def data_bounds(tilted: TiltedCrowd, holders: Floats) -> tuple[Floats, Floats]:
+def data_bounds(tilted: TiltedPopulation, holders: Floats) -> tuple[Floats, Floats]:
     """Returns logarithms of a lower and an upper bound at each row of data.
 
     Args:
@@ -108,7 +114,7 @@ def data_bounds(tilted: TiltedCrowd, holders: Floats) -> tuple[Floats, Floats]:
 
 
 def _sums_at(
-    tilted: TiltedCrowd, grid: FourierGrid, holders: Floats, variances: Floats
+    tilted: TiltedPopulation, grid: FourierGrid, holders: Floats, variances: Floats
 ) -> Floats:
     """Returns lower and upper ends of the sum at the best t, shape (2, data)."""
     amplitudes, rounding = _amplitudes(tilted, grid, holders)

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from shuffledp.accounting.sums.logarithm import log1p
+from shuffledp.accounting.sums.complex_log1p import log1p
 from shuffledp.accounting.upper.atoms import Atoms
 from shuffledp.types import Complexes, Floats, Ints
 

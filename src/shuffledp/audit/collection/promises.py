@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting.profile import privacy_profile
+from shuffledp.accounting.privacy_profile import privacy_profile
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.types import Floats

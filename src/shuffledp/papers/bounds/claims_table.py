@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.papers.bounds.comparison import PublishedClaim
 from shuffledp.papers.bounds.equal_noise import Compared, Stated, band_of
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc
 
+from shuffledp.accounting.sums.bernoulli_sum import coin_sum
 from shuffledp.accounting.sums.binomial import binomial_weight, deviation
-from shuffledp.accounting.sums.coin_sum import coin_sum
 from shuffledp.types import Floats, Ints
 
 # Coins rarer than this never fall; the arithmetic of smaller numbers would overflow.

@@ -23,7 +23,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.segmented.any_randomizer import SegmentedMessages
 from shuffledp.papers.segmented.privacy import SegmentedPrivacy

@@ -14,7 +14,7 @@ from typing import Any
 from shuffledp.audit.collection.evidence import EpochFindings, Evidence
 from shuffledp.audit.collection.words import chance_of, words_of
 from shuffledp.errors import DataError
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.task import Task
 

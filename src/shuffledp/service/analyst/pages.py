@@ -8,7 +8,7 @@ from typing import Any
 
 from shuffledp.accounting.certificate import read_certificate
 from shuffledp.extras import require
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.report.words import shown
 from shuffledp.service.analyst.evidence_shown import HEIGHT
 from shuffledp.service.analyst.figures import figure_of

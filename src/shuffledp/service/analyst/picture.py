@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from shuffledp.numerals import plain
+from shuffledp.format_number import plain
 from shuffledp.report.words import shown
 from shuffledp.service.analyst.figures import Bar, Figure, Tick, figure_of
 from shuffledp.service.wire.task import Task

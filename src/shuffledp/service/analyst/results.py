@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.accounting.assumptions import ORDER
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.words import ORDER
 from shuffledp.analyzer.interval import reach
 from shuffledp.errors import DataError
 from shuffledp.report.summary_parts import TWO_ERRORS

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.near_duplicate_labels import near_duplicates
 from shuffledp.service.wire.canonical import is_text
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.spellings import near_duplicates
 
 MAX_TRANSLATIONS = 50
 LONGEST_CONSENT = 2000

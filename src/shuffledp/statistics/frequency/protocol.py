@@ -17,6 +17,7 @@ from shuffledp.analyzer.frequency import (
 from shuffledp.arrays import as_number, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, described
+from shuffledp.labels import StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers.foreign_mechanism import rebuild
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
@@ -35,9 +36,8 @@ from shuffledp.statistics.tallying import (
 )
 from shuffledp.tally import Tally
 from shuffledp.types import Ints, Mode
-from shuffledp.wording import Words
 
-WORDS = Words(
+WORDS = StatisticLabels(
     name="frequency",
     title="Frequencies",
     asked="How often each category occurs",

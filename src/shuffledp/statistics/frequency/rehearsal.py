@@ -12,6 +12,7 @@ from shuffledp.datasets.msnbc import MSNBC_CATEGORIES, load_msnbc
 from shuffledp.datasets.table import categories_of
 from shuffledp.datasets.table_kinds import category_names
 from shuffledp.errors import InvalidInputError
+from shuffledp.near_duplicate_labels import spelling_warnings
 from shuffledp.randomizers.catalog import build, mechanisms_for
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.parameters import parameters_of
@@ -24,7 +25,6 @@ from shuffledp.report.summary_parts import (
     estimate_rows,
     off_by_share,
 )
-from shuffledp.spellings import spelling_warnings
 from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_categories
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from shuffledp.identity import Identity
+from shuffledp.labels import UNBIASED_IF, StatisticLabels
 from shuffledp.randomizers.catalog import build
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
@@ -18,7 +19,6 @@ from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.survey import SHARES, Form, Offer, Scale, terms_of
 from shuffledp.statistics.survey_terms import CATEGORIES, Term
 from shuffledp.types import Mode
-from shuffledp.wording import UNBIASED_IF, Words
 
 MECHANISM = Term(
     "mechanism",
@@ -50,7 +50,7 @@ class FrequencySurvey:
         mode: "agnostic" or "stratified".
     """
 
-    words: ClassVar[Words] = WORDS
+    words: ClassVar[StatisticLabels] = WORDS
     asks: ClassVar[str] = "which --category"
     terms: ClassVar[tuple[Term, ...]] = (CATEGORIES, MECHANISM, SUBSET_SIZE)
     central: ClassVar[bool] = False

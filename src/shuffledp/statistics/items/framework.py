@@ -30,9 +30,9 @@ from numpy.typing import ArrayLike
 
 from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.calibration import largest_send_chance
-from shuffledp.accounting.items.plan import optimize_items
-from shuffledp.accounting.items.sizing import kept, sized
+from shuffledp.accounting.items.items_calibration import largest_send_chance
+from shuffledp.accounting.items.optimized_items import optimize_items
+from shuffledp.accounting.items.report_sizing import kept, sized
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.arrays import as_number, level_array

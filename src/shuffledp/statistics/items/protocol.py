@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.exposure import Exposure
-from shuffledp.accounting.items.parameters import ItemsParameters, positions_of
+from shuffledp.accounting.items.items_parameters import ItemsParameters, positions_of
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.items import ItemsChannel, ItemsEstimate
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
+from shuffledp.labels import StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers.items import ItemsRandomizer, Noise, poisson_cap
 from shuffledp.randomizers.items_counts import draw_counts, holders_by_target
@@ -26,9 +27,8 @@ from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.statistics.tallying import Seen, check_generator, checked, tally_of
 from shuffledp.tally import Tally
 from shuffledp.types import Ints
-from shuffledp.wording import Words
 
-WORDS = Words(
+WORDS = StatisticLabels(
     name="items",
     title="Items",
     asked="How many people hold each item",

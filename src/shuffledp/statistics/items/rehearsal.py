@@ -3,15 +3,15 @@
 import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.items.plan import optimize_items
+from shuffledp.accounting.items.optimized_items import optimize_items
 from shuffledp.datasets.item_sets import ItemSets, load_msnbc_sets
 from shuffledp.datasets.item_tables import read_item_sets
 from shuffledp.datasets.table_kinds import category_names
 from shuffledp.errors import InvalidInputError
+from shuffledp.near_duplicate_labels import spelling_warnings
 from shuffledp.option_text import LEVEL_SHARES, Argument, option_text, statistic
 from shuffledp.population import Population
 from shuffledp.report.summary import Summary
-from shuffledp.spellings import spelling_warnings
 from shuffledp.statistics.dependence import dependence_of_sets
 from shuffledp.statistics.items.collection import collect_items
 from shuffledp.statistics.items.framework import ItemsFramework

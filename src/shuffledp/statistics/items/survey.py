@@ -11,6 +11,7 @@ from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
+from shuffledp.labels import StatisticLabels
 from shuffledp.randomness import Rng
 from shuffledp.reports import ShuffledReports
 from shuffledp.statistics.items.choices import Choices
@@ -23,7 +24,6 @@ from shuffledp.statistics.survey import SHARES, Form, Offer, Scale
 from shuffledp.statistics.survey_terms import CATEGORIES, Term
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
-from shuffledp.wording import Words
 
 SET_SIZE = Term(
     "set_size",
@@ -45,7 +45,7 @@ class ItemsSurvey:
         mode: "agnostic": nobody's target travels with her items.
     """
 
-    words: ClassVar[Words] = WORDS
+    words: ClassVar[StatisticLabels] = WORDS
     asks: ClassVar[str] = "which --set-size items of several"
     terms: ClassVar[tuple[Term, ...]] = (CATEGORIES, SET_SIZE)
     central: ClassVar[bool] = True

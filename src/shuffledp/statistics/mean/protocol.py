@@ -12,6 +12,7 @@ from shuffledp.analyzer.mean import MeanEstimate, agnostic_mean, stratified_mean
 from shuffledp.arrays import float_array, one_number_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, described
+from shuffledp.labels import StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.foreign_mechanism import rebuild
@@ -38,9 +39,8 @@ from shuffledp.statistics.tallying import (
 )
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
-from shuffledp.wording import Words
 
-WORDS = Words(
+WORDS = StatisticLabels(
     name="mean",
     title="Mean",
     asked="What the mean is",

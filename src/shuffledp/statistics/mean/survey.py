@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shuffledp.identity import Identity
+from shuffledp.labels import UNBIASED_IF, StatisticLabels
 from shuffledp.statistics.mean.protocol import WORDS, Mean
 from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
@@ -11,7 +12,6 @@ from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.survey import Form, Offer, Scale
 from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
-from shuffledp.wording import UNBIASED_IF, Words
 
 LOW = Term("low", "number", "low", "smallest possible number")
 HIGH = Term("high", "number", "high", "largest possible number")
@@ -27,7 +27,7 @@ class MeanSurvey:
         mode: "agnostic" or "stratified".
     """
 
-    words: ClassVar[Words] = WORDS
+    words: ClassVar[StatisticLabels] = WORDS
     asks: ClassVar[str] = "which number from --low to --high"
     terms: ClassVar[tuple[Term, ...]] = (LOW, HIGH)
     central: ClassVar[bool] = False

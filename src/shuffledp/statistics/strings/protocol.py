@@ -26,6 +26,7 @@ from shuffledp.analyzer.strings import (
 from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode
+from shuffledp.labels import StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers import bloom
 from shuffledp.randomizers.checks import whole_number
@@ -51,9 +52,8 @@ from shuffledp.statistics.tallying import (
 )
 from shuffledp.tally import Tally
 from shuffledp.types import Ints, Mode
-from shuffledp.wording import Words
 
-WORDS = Words(
+WORDS = StatisticLabels(
     name="strings",
     title="Strings",
     asked="How many people hold each string that was found",

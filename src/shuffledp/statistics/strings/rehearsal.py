@@ -8,6 +8,7 @@ from shuffledp.analyzer.interval import reach
 from shuffledp.analyzer.strings import StringEstimate, check_candidates, check_rate
 from shuffledp.datasets.table import read_lines, strings_of
 from shuffledp.errors import InvalidInputError
+from shuffledp.near_duplicate_labels import spelling_warnings
 from shuffledp.option_text import Argument, option_text
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Row, Summary
@@ -18,7 +19,6 @@ from shuffledp.report.summary_parts import (
     off_by_share,
 )
 from shuffledp.report.words import percent
-from shuffledp.spellings import spelling_warnings
 from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_categories
 from shuffledp.statistics.request import Request

@@ -28,6 +28,7 @@ from shuffledp.analyzer.interval import reach
 from shuffledp.arrays import level_array, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode
+from shuffledp.labels import StatisticLabels
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
@@ -36,9 +37,8 @@ from shuffledp.statistics.mean.protocol import Mean
 from shuffledp.statistics.tallying import Seen, checked, tally_of
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
-from shuffledp.wording import Words
 
-WORDS = Words(
+WORDS = StatisticLabels(
     name="sum",
     title="Sum",
     asked="How many people say yes",

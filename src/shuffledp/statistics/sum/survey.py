@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shuffledp.identity import Identity
+from shuffledp.labels import UNBIASED_IF, StatisticLabels
 from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
@@ -11,7 +12,6 @@ from shuffledp.statistics.sum.protocol import WORDS, BinarySum
 from shuffledp.statistics.survey import Form, Offer, Scale
 from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
-from shuffledp.wording import UNBIASED_IF, Words
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class SumSurvey:
         mode: "agnostic" or "stratified".
     """
 
-    words: ClassVar[Words] = WORDS
+    words: ClassVar[StatisticLabels] = WORDS
     asks: ClassVar[str] = "yes or no"
     terms: ClassVar[tuple[Term, ...]] = ()
     central: ClassVar[bool] = False

@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from shuffledp.accounting.items.calibration import largest_send_chance
-from shuffledp.accounting.items.plan import optimize_items
+from shuffledp.accounting.items.items_calibration import largest_send_chance
+from shuffledp.accounting.items.optimized_items import optimize_items
 from shuffledp.papers.figures.picture import draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp.papers.segmented.figures.compared import (

@@ -1,0 +1,65 @@
+"""What an accountant is asked, whatever ran."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import MAX_USERS
+from shuffledp.types import Ints
+
+MIN_DELTA = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class AccountingQuery:
+    """A question about people who take part.
+
+    Attributes:
+        named: Positions of the levels that are asked about, by the name of the quantile
+            that each stands for, or by themselves.
+        counts: People of every level, in the order of the positions, shape (levels,).
+        delta: Smallest epsilons at this delta are wanted, or None.
+        epsilon: Smallest deltas at this epsilon are wanted, or None.
+        absent: How many of the others may be absent or collude.
+        rounds: How often the same people take part.
+        coordinates: How many messages each of them sends per round, each shuffled apart.
+    """
+
+    named: dict[str | int, int]
+    counts: Ints
+    delta: float | None
+    epsilon: float | None
+    absent: int = 0
+    rounds: int = 1
+    coordinates: int = 1
+
+    @property
+    def positions(self) -> list[int]:
+        """Positions of the levels that are asked about, ascending, each once."""
+        return sorted(set(self.named.values()))
+
+
+def check_either(delta: float | None, epsilon: float | None) -> None:
+    """Raises InvalidInputError unless one of the two is given, and in range."""
+    if (delta is None) == (epsilon is None):
+        raise InvalidInputError("Expected either delta or epsilon, and not both.")
+    if delta is not None and not MIN_DELTA <= delta < 1.0:
+        raise InvalidInputError(
+            f"Expected {MIN_DELTA:g} <= delta < 1, got {delta:g}: at 0 nothing but the "
+            "local budget holds, at 1 nothing is promised."
+        )
+    if epsilon is not None and not (math.isfinite(epsilon) and epsilon >= 0.0):
+        raise InvalidInputError(f"Expected a finite epsilon >= 0, got {epsilon:g}.")
+
+
+def check_whole(number: int, what: str, *, least: int) -> None:
+    """Raises InvalidInputError unless this is a whole number in a sensible range."""
+    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if whole and number > MAX_USERS:
+        raise InvalidInputError(f"Expected at most {MAX_USERS:g} {what}.")
+    if not whole or number < least:
+        raise InvalidInputError(
+            f"Expected a whole number of {what}, at least {least}, got {number!r}."
+        )

@@ -1,0 +1,102 @@
+"""What a guarantee rests on and assumes, and how its numbers are kept safe, in words."""
+
+from collections.abc import Iterable
+
+from shuffledp.accounting.statement import LevelGuarantee, RestsOn
+from shuffledp.cover import LocalRandomizer
+from shuffledp.types import Mode
+
+_THEOREMS: dict[RestsOn, str] = {
+    "two messages": "worst data of all others, by branch and bound (two messages)",
+    "blanket": "privacy blanket of Balle et al. (2019), with one randomizer per person",
+    "items": (
+        "exact composition over replaced items: Poisson counts, with a Bernoulli count on "
+        "one side or the other"
+    ),
+    "device": "local budgets, where nothing better is proven",
+}
+ORDER = (
+    "The order of the messages says nothing of who sent them: the shuffler draws it "
+    "uniformly and keeps it secret, or sorts sealed messages by their hashes."
+)
+_NEIGHBORS = (
+    "Two worlds are compared in which one person's value differs; her level, and how many "
+    "people chose each level, are public."
+)
+_UNLINKED = "Levels travel apart from messages: nobody can tell which belongs to which."
+_LINKED = "Each message carries its level: a person hides among her own level only."
+_PARTED = (
+    "Every coordinate of a report is shuffled apart, and one changed value shows in at "
+    "most {changes:,} of them."
+)
+_INDEPENDENT = "People are independent, and values do not depend on others' messages."
+_ADAPTIVE = (
+    "People are independent. What a device randomizes may depend on messages of earlier "
+    "rounds, also of other people, as they were after their shuffle, and on no message "
+    "in any other form.",
+    "No device keeps anything that depends on its own noise, such as an error to make up "
+    "for in a later round: then rounds would not compose.",
+)
+
+
+def assumed(
+    randomizer: LocalRandomizer,
+    mode: Mode,
+    absent: int,
+    rounds: int,
+    coordinates: int,
+    *,
+    adaptive: bool = False,
+) -> tuple[str, ...]:
+    """Returns what must hold for the guarantee to hold."""
+    but = f" but {absent:,} of the others" if absent else ""
+    honest = (
+        f"Everybody{but} who is counted is honest and really sends a message; people who "
+        "collude or are absent hide nobody."
+    )
+    changes = randomizer.changes
+    what = "message" if changes == 1 else "report"
+    times = f"Everybody sends one {what}, once."
+    if rounds * coordinates > 1:
+        parts = []
+        if coordinates > 1:
+            parts.append(f"{coordinates:,} {what}s, each shuffled apart,")
+        parts.append(f"in each of {rounds:,} rounds" if rounds > 1 else "once")
+        times = f"Everybody sends {' '.join(parts)}, with independent randomness."
+        if coordinates == 1:
+            times = f"Everybody sends one {what} {parts[-1]}, independently."
+    parted = () if changes == 1 else (_PARTED.format(changes=changes),)
+    linking = _UNLINKED if mode == "agnostic" else _LINKED
+    return (
+        honest,
+        times,
+        *parted,
+        *(_ADAPTIVE if adaptive else (_INDEPENDENT,)),
+        ORDER,
+        linking,
+        _NEIGHBORS,
+        *randomizer.assumptions,
+    )
+
+
+def theorems(levels: Iterable[LevelGuarantee]) -> str:
+    """Returns what the certified numbers of these levels rest on, with its source."""
+    return "; ".join(dict.fromkeys(_THEOREMS[level.rests_on] for level in levels))
+
+
+def numerical_safeguards(times: int, *, adaptive: bool = False) -> tuple[str, ...]:
+    """Returns how errors of the arithmetic are kept on the safe side."""
+    words = [
+        "Certified numbers have six digits, rounded outward, at which the bound was "
+        "evaluated and held.",
+        "Bounds of discretization, truncation and rounding are added to every certified "
+        "delta; `slack` is the part of it that they and the smoothing take.",
+    ]
+    if times > 1:
+        words.append(
+            "Composed through a loss distribution that dominates the certified profile "
+            "(chords between nodes), by an integral whose errors are added."
+        )
+    if adaptive:
+        words.append("Rounds that depend on each other: Zhu et al. (2022), Theorem 10.")
+    return tuple(words)

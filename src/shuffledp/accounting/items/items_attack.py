@@ -1,0 +1,115 @@
+"""What s replaced items reveal at least: the adversary adds up rounded scores.
+
+She scores the counts of the items left with u(x) = round(log a(x) / h), clipped, and of
+those right with -u(y), and adds up. Both worlds' laws of a function of what she sees are
+a post-processing of it, so that their divergence, computed exactly, is a lower bound; and
+log a(x) - log a(y) being the log-likelihood ratio, next to nothing is lost. The second
+world's law is the mirror image of the first one's. All sums are of positive terms.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.accounting.items.item_pair import ItemPair, poisson_window
+from shuffledp.types import Floats
+
+# Rounding is so fine a part of the score's standard deviation, and clipping so far out.
+_FINENESS = 40
+_FINENESS_OF_MANY = 16
+_MANY = 8
+_DEVIATIONS = 14
+# Probabilities below this are dropped: what is left of numbers near 1e-308 is slow. All
+# that is dropped, at most so many scores in so many steps for so many items, is below it.
+_DROPPED, _ALL_DROPPED = 1e-75, 1e-60
+_ULP = 2.3e-16
+
+
+@dataclass(frozen=True, eq=False)
+class ItemsAttack:
+    """The law of the adversary's score in the first world.
+
+    Attributes:
+        scores: Probability of each score -size, ..., size, shape (2 size + 1,).
+        missing: Bound of what these probabilities do not add up to.
+        doubt: Bound of their relative error.
+    """
+
+    scores: Floats
+    missing: float
+    doubt: float
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven lower bound of delta at `epsilon` >= 0."""
+        with np.errstate(over="ignore"):
+            growth = float(np.exp(epsilon))
+        here, there = self.scores, self.scores[::-1]
+        tells = here > growth * there
+        gain = float((here - growth * there)[tells].sum())
+        wrong = self.doubt * float((here + growth * there)[tells].sum())
+        return max(gain - wrong - growth * self.missing, 0.0)
+
+
+def items_attack(pair: ItemPair, times: int) -> ItemsAttack:
+    """Returns the attack on so many items replaced at once.
+
+    Args:
+        pair: One item replaced; its send_chance is above 0.
+        times: How many, at least 1.
+    """
+    window = poisson_window(pair.mean)
+    masses, chance = window.masses, pair.send_chance
+    shifted = np.concatenate([[0.0], masses[:-1]])
+    laws = [(1.0 - chance) * masses + chance * shifted, masses]
+    with np.errstate(divide="ignore"):
+        logs = np.log(pair.ratios())
+    finite = np.isfinite(logs)
+    mean = float((masses * np.where(finite, logs, 0.0)).sum())
+    spread = (np.where(finite, logs, mean) - mean) ** 2
+    deviation = math.sqrt(max(float((masses * spread).sum()), 1e-300))
+    # Where counts are mostly 0, nearly all of the variance is that of one jump.
+    jump = float(np.max(np.abs(np.diff(logs[finite][:3])), initial=0.0))
+    fineness = _FINENESS if times <= _MANY else _FINENESS_OF_MANY
+    width = max(deviation, jump / 10.0) / fineness
+    size = fineness * _DEVIATIONS
+    units = np.clip(np.rint((logs - mean) / width), -size, size).astype(np.int64) + size
+    one = [
+        np.bincount(units, weights=law, minlength=2 * size + 1).astype(np.float64)
+        for law in laws
+    ]
+    limit = math.ceil(size * math.sqrt(times)) + size
+    here, there = (_power(law, times, limit) for law in one)
+    steps = math.ceil(math.log2(times)) * 2 + 2
+    return ItemsAttack(
+        scores=np.convolve(here, there[::-1]),
+        missing=8.0 * times * window.outside + _ALL_DROPPED,
+        doubt=2.0 * times * (window.doubt + 10.0 * _ULP) + 8.0 * steps * limit * _ULP,
+    )
+
+
+def _power(law: Floats, times: int, limit: int) -> Floats:
+    """Returns the law of a sum of so many scores, clipped to [-limit, limit].
+
+    Clipping on the way is post-processing, too: the same in both worlds.
+    """
+    power = None
+    while True:
+        law = np.where(law < _DROPPED, 0.0, law)
+        if times % 2:
+            power = law if power is None else _clipped(np.convolve(power, law), limit)
+        times //= 2
+        if not times:
+            assert power is not None
+            return np.where(power < _DROPPED, 0.0, power)
+        law = _clipped(np.convolve(law, law), limit)
+
+
+def _clipped(law: Floats, limit: int) -> Floats:
+    cut = (law.size - 1) // 2 - limit
+    if cut <= 0:
+        return law
+    inside = law[cut:-cut].copy()
+    inside[0] += law[:cut].sum()
+    inside[-1] += law[-cut:].sum()
+    return inside

@@ -1,0 +1,126 @@
+"""Both ends of the profile of what devices really send: limited reports, drawn with coins.
+
+`ItemsProfile` argues what replaced items reveal among exactly Poisson numbers of messages.
+
+*The limit.* A draw above cap = report_size - s is cut. Let t bound the probability that any
+of the H honest people is cut: t <= H P(Poisson(m) > cap). In either world, collections with
+and without the limit can be drawn together so that they differ with probability at most t.
+So for every event, if P(event) <= e^eps Q(event) + delta without the limit, then with it
+
+    P'(event) <= P(event) + t <= e^eps (Q'(event) + t) + delta + t:
+
+(1 + e^eps) t is added to delta, and subtracted from what the attack shows.
+
+*The coins.* Devices' coins are off by rounding: an epsilon moves by 2 tau, and a delta by a
+factor of e^tau, as argued in `coins`.
+
+Who sends nothing but blanket messages sends the same whatever she holds: for her, nothing
+is added.
+"""
+
+import math
+from dataclasses import dataclass
+
+from shuffledp.accounting.epsilon_solver import (
+    largest_attacked_epsilon,
+    smallest_certified_epsilon,
+)
+from shuffledp.accounting.items.items_profile import ItemsProfile
+from shuffledp.errors import CertificationError, InvalidInputError
+
+LARGEST_EPSILON = 600.0
+
+_ROUNDING = 1e-15
+
+
+@dataclass(frozen=True)
+class ItemsBounds:
+    """What a collection reveals of one person, at most and at least.
+
+    Attributes:
+        ideal: The profile of exactly Poisson numbers of messages.
+        cut: Bound of the chance that anybody's draw does not fit into her report.
+        drift: tau, by which e^{+-tau} real coins change the chance of a report.
+    """
+
+    ideal: ItemsProfile
+    cut: float
+    drift: float
+
+    def upper(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0.
+
+        What is cut weighs more the larger epsilon is, and the divergence falls: a bound
+        at a smaller epsilon holds, too, and may be the better one.
+        """
+        if self.ideal.send_chance == 0.0:
+            return 0.0
+        # Beyond, what is cut costs more than a twentieth.
+        most = -math.log(self.cut) - 3.0 if self.cut > 0.0 else LARGEST_EPSILON
+        best, at = 1.0, max(min(epsilon, most, LARGEST_EPSILON), 0.0)
+        while (bound := self.uncut(at) + self._paid(at)) < best:
+            best, at = bound, 0.8 * at
+        return best
+
+    def lower(self, epsilon: float) -> float:
+        """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
+        if self.ideal.send_chance == 0.0 or epsilon > LARGEST_EPSILON:
+            return 0.0
+        later = math.nextafter(epsilon + 2.0 * self.drift, math.inf)
+        shown = self.ideal.lower(later) - (1.0 + math.exp(later)) * self.cut
+        return math.exp(-self.drift) * (1.0 - _ROUNDING) * max(shown, 0.0)
+
+    def uncut(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence if all draws fit."""
+        if self.ideal.send_chance == 0.0:
+            return 0.0
+        if self.drift > LARGEST_EPSILON:
+            # So many coins that their errors alone could tell everything.
+            return 1.0
+        before = math.nextafter(epsilon - 2.0 * self.drift, -math.inf)
+        bound = self.ideal.upper(max(before, 0.0)) + max(-before, 0.0)
+        return math.exp(self.drift) * (1.0 + _ROUNDING) * bound
+
+    def certified_epsilon(self, delta: float, *, guess: float) -> float:
+        """Returns an epsilon at which `delta` is certified, nearly as small as any.
+
+        Raises:
+            InvalidInputError: If what is cut costs more than delta.
+            CertificationError: If no finite epsilon holds.
+        """
+        if self.ideal.send_chance == 0.0:
+            return 0.0
+        epsilon = 0.0
+        while True:
+            rest = delta * (1.0 - _ROUNDING) - self._paid(epsilon)
+            if rest <= 0.0:
+                raise InvalidInputError(
+                    "Expected larger reports: blanket messages that do not fit cost more "
+                    f"than delta {delta:g}."
+                )
+            if self.uncut(epsilon) <= rest:
+                return epsilon
+            # Larger than before: less is left of delta.
+            epsilon = guess = self.uncut_epsilon(rest, guess=guess)
+
+    def uncut_epsilon(self, delta: float, *, guess: float) -> float:
+        """Returns the smallest certified epsilon if all draws fit."""
+        if self.uncut(LARGEST_EPSILON) > delta:
+            raise CertificationError(
+                f"No finite epsilon holds at delta {delta:g}: there are too few blanket "
+                "messages for these chances to send."
+            )
+        return smallest_certified_epsilon(
+            self.uncut, delta, ceiling=LARGEST_EPSILON, guess=max(guess, 1e-6)
+        )
+
+    def attacked_epsilon(self, delta: float, *, guess: float) -> float:
+        """Returns the largest epsilon at which an attack shows more than `delta`."""
+        return largest_attacked_epsilon(
+            self.lower, delta, ceiling=LARGEST_EPSILON, guess=guess
+        )
+
+    def _paid(self, epsilon: float) -> float:
+        """Returns what is paid for reports that are cut."""
+        weight = math.exp(self.drift) * (1.0 + math.exp(epsilon))
+        return weight * self.cut * (1.0 + _ROUNDING)

@@ -1,0 +1,186 @@
+"""The least blanket, or the largest chance to send, that keeps a central epsilon.
+
+A thousandth of delta is set aside for blanket messages that do not fit into reports, and
+what devices' coins are off is part of every bound (`bounds`). Searches start at `estimate`;
+what they return has been evaluated with the certified bound, and found to keep the target.
+"""
+
+import math
+from collections.abc import Callable
+
+from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.calibration_search import positive_targets
+from shuffledp.accounting.epsilon_solver import round_down, round_up
+from shuffledp.accounting.items.draw_rounding import drift
+from shuffledp.accounting.items.estimated_delta import (
+    estimated_mean,
+    estimated_send_chance,
+)
+from shuffledp.accounting.items.item_pair import LARGEST_MEAN, SMALLEST_MEAN
+from shuffledp.accounting.items.items_bounds import ItemsBounds
+from shuffledp.accounting.items.items_exposure import LEAST_DELTA, blanket_mean
+from shuffledp.accounting.items.items_parameters import check_chance, check_sizes
+from shuffledp.accounting.items.items_profile import ItemsProfile
+from shuffledp.accounting.items.report_truncation import CUT_SHARE, smallest_report
+from shuffledp.arrays import as_number
+from shuffledp.errors import CertificationError, InvalidInputError
+
+# A search ends when delta is kept and missed by less than this part.
+_CLOSE = 1e-3
+# The certified bound is not smooth: nodes of its loss distribution jump a little.
+_WIDTH = 1e-4
+_MOST_STEPS = 60
+
+
+def smallest_blanket(
+    epsilon: float,
+    delta: float,
+    *,
+    num_items: int,
+    set_size: int,
+    honest: int,
+    send_chance: float = 1.0,
+) -> float:
+    """Returns a blanket, nearly as small as any, that keeps (epsilon, delta).
+
+    Args:
+        epsilon: Central target, above 0.
+        delta: In [1e-30, 1).
+        num_items: d.
+        set_size: s, the most items that anybody holds.
+        honest: People who really send their blanket messages, the victim included.
+        send_chance: lambda of those who get the target.
+
+    Returns:
+        m, blanket messages per person in the mean.
+
+    Raises:
+        InvalidInputError: If a parameter is out of range.
+        CertificationError: If nothing is found that can be proven.
+    """
+    check_sizes(num_items, set_size)
+    check_delta(delta)
+    (target,) = positive_targets([epsilon])
+    chance = check_chance(send_chance)
+    check_whole(honest, "honest people", least=1)
+    least = round_up(SMALLEST_MEAN * 1.001 * num_items / honest)
+
+    def delta_of(m: float) -> float:
+        mean = blanket_mean(m, num_items, honest)
+        if mean > LARGEST_MEAN:
+            raise CertificationError(
+                f"No blanket of up to {LARGEST_MEAN:g} messages per item keeps "
+                f"{target:g}."
+            )
+        size = smallest_report(m, set_size, honest=honest, epsilon=target, delta=delta)
+        ideal = ItemsProfile(mean, chance, set_size, num_items, delta)
+        off = drift(m, size - set_size, honest)
+        return ItemsBounds(ideal, 0.0, off).uncut(target)
+
+    goal = (1.0 - CUT_SHARE) * delta
+    if delta_of(least) <= goal:
+        return least
+    start = estimated_mean(chance, set_size, target, goal) * num_items / honest
+    return _search(delta_of, goal, max(start, least), rising=False)
+
+
+def largest_send_chance(
+    epsilon: float,
+    delta: float,
+    *,
+    num_items: int,
+    set_size: int,
+    honest: int,
+    blanket: float,
+    report_size: int | None = None,
+) -> float:
+    """Returns a chance to send, nearly as large as any, that keeps (epsilon, delta).
+
+    Args:
+        epsilon: Central target, above 0.
+        delta: In [1e-30, 1).
+        num_items: d.
+        set_size: s, the most items that anybody holds.
+        honest: People who really send their blanket messages, the victim included.
+        blanket: m > 0, blanket messages per person in the mean.
+        report_size: Messages per person, dummies included, each of which may take a coin.
+            By default as many as this target needs.
+
+    Returns:
+        lambda, in (0, 1]; 1 if everything may be sent.
+
+    Raises:
+        InvalidInputError: If a parameter is out of range.
+        CertificationError: If nothing is found that can be proven.
+    """
+    check_sizes(num_items, set_size)
+    check_delta(delta)
+    (target,) = positive_targets([epsilon])
+    check_whole(honest, "honest people", least=1)
+    mean = blanket_mean(blanket, num_items, honest)
+    if report_size is None:
+        report_size = smallest_report(
+            blanket, set_size, honest=honest, epsilon=target, delta=delta
+        )
+    off = drift(blanket, report_size - set_size, honest)
+
+    def delta_of(chance: float) -> float:
+        ideal = ItemsProfile(mean, chance, set_size, num_items, delta)
+        return ItemsBounds(ideal, 0.0, off).uncut(target)
+
+    goal = (1.0 - CUT_SHARE) * delta
+    if delta_of(1.0) <= goal:
+        return 1.0
+    start = estimated_send_chance(mean, set_size, target, goal)
+    return _search(delta_of, goal, start, rising=True)
+
+
+def check_delta(delta: float) -> None:
+    """Raises InvalidInputError unless sets can be certified at this delta."""
+    if not LEAST_DELTA <= as_number(delta, "delta") < 1.0:
+        raise InvalidInputError(
+            f"Expected {LEAST_DELTA:g} <= delta < 1, got {delta:g}."
+        )
+
+
+def _search(
+    delta_of: Callable[[float], float], goal: float, start: float, *, rising: bool
+) -> float:
+    """Returns a number of six digits, evaluated, at which delta is just kept.
+
+    Args:
+        delta_of: A certified delta.
+        goal: The largest delta that is wanted.
+        start: Where it may be met.
+        rising: Does delta rise with the number? Then it is at most 1.
+    """
+    rounded = round_down if rising else round_up
+    # What was kept and missed nearest to the goal, and the last (log, excess).
+    kept = missed = last = None
+    slope = 2.0 if rising else -2.0
+    number = rounded(min(start, 1.0) if rising else start)
+    for _ in range(_MOST_STEPS):
+        log = math.log(number)
+        excess = math.log(max(delta_of(number), 1e-300) / goal)
+        if excess <= 0.0:
+            kept = number if kept is None or (number > kept) == rising else kept
+        else:
+            missed = number if missed is None or (number < missed) == rising else missed
+        if -_CLOSE <= excess <= 0.0:
+            break
+        if last is not None and last[0] != log and last[1] != excess:
+            slope = (excess - last[1]) / (log - last[0])
+        last = log, excess
+        log += min(max(-(excess + 0.4 * _CLOSE) / slope, -3.0), 3.0)
+        if kept is not None and missed is not None:
+            low, high = math.log(min(kept, missed)), math.log(max(kept, missed))
+            if high - low < _WIDTH:
+                break
+            # Steps that leave the bracket, or hardly enter it, are replaced.
+            margin = 1e-3 * (high - low)
+            if not low + margin < log < high - margin:
+                log = 0.5 * (low + high)
+        number = rounded(min(math.exp(log), 1.0) if rising else math.exp(log))
+    if kept is None:
+        raise CertificationError(f"Nothing found that keeps delta {goal:g}.")
+    return kept

@@ -1,0 +1,187 @@
+"""Sets of items among Poisson blanket messages, certified and attacked at every target.
+
+Everybody sends each of her at most s items with a chance set by her target, Poisson(m)
+blanket messages, and dummies up to `report_size` messages, which only the analyst can
+tell from items. `profile` argues what s replaced items reveal, `bounds` what limited
+reports and real coins add.
+"""
+
+import math
+from dataclasses import dataclass
+
+from shuffledp.accounting.accounting_query import AccountingQuery
+from shuffledp.accounting.assumptions import ORDER
+from shuffledp.accounting.epsilon_solver import round_down, round_up
+from shuffledp.accounting.items.draw_rounding import coin_error, drift
+from shuffledp.accounting.items.estimated_delta import estimated_delta
+from shuffledp.accounting.items.items_bounds import ItemsBounds
+from shuffledp.accounting.items.items_profile import ItemsProfile
+from shuffledp.accounting.items.report_truncation import cut_chance
+from shuffledp.accounting.statement import LevelGuarantee, Statement
+from shuffledp.arrays import as_number
+from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.population import Population
+
+LEAST_DELTA = 1e-30
+
+# Items replaced in all collections together.
+_MOST_REPLACED = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class ItemsAmongPoisson:
+    """One report of several messages per person, all shuffled together.
+
+    Attributes:
+        num_items: d.
+        set_size: s, the most items that anybody holds.
+        blanket: m, blanket messages per person in the mean.
+        report_size: Messages per person, dummies included.
+        people: Central epsilons that people chose, in the place of levels.
+        rates: Chance to send an item, of each of them, shape (targets,).
+    """
+
+    num_items: int
+    set_size: int
+    blanket: float
+    report_size: int
+    people: Population
+    rates: tuple[float, ...]
+
+    def assumptions(self, asked: AccountingQuery) -> tuple[str, ...]:
+        """See `Exposure`."""
+        but = f" but {asked.absent:,} of the others" if asked.absent else ""
+        times = asked.rounds * asked.coordinates
+        once = "once" if times == 1 else f"{times:,} times, with independent randomness"
+        return (
+            f"Everybody{but} who is counted is honest and really draws her Poisson blanket "
+            "messages; people who collude or are absent hide nobody. Her own blanket "
+            "messages hide her, too.",
+            f"Everybody sends one report of {self.report_size:,} messages, {once}: items, "
+            "blanket messages, and dummies that only the analyst can tell from them.",
+            "People are independent, and sets do not depend on others' messages.",
+            ORDER,
+            "Targets travel apart from messages: nobody can tell which belongs to which.",
+            "Two worlds are compared in which one person's set, of at most "
+            f"{self.set_size:,} items, is replaced by any other; her target, and how many "
+            "people chose each, are public.",
+        )
+
+    def numerics(self, asked: AccountingQuery) -> tuple[str, ...]:
+        """See `Exposure`."""
+        cut, off = self._cut(asked), 2.0 * self._drift(asked)
+        return (
+            "Certified numbers have six digits, rounded outward, at which the bound was "
+            "evaluated and held.",
+            "Bounds of truncation and rounding are added to every certified delta, and "
+            f"what the limited size of reports cuts off, with a chance of {cut:.1e} at "
+            "most.",
+            f"Devices' coins are exact to {coin_error(self.blanket):.1e} of their chances: "
+            f"all of them together add {off:.1e} to every certified epsilon.",
+            "Composed through a loss distribution that dominates that of one item (chords "
+            "between nodes), by an integral whose errors are added.",
+        )
+
+    def certify(self, asked: AccountingQuery) -> Statement:
+        """Answers the question.
+
+        Raises:
+            InvalidInputError: If delta is too small, reports are, or too many items may
+                be replaced in all collections together.
+            CertificationError: If no finite epsilon holds, or none can be proven.
+        """
+        replaced = self._times(asked) * self.set_size
+        if asked.delta is not None and asked.delta < LEAST_DELTA:
+            raise InvalidInputError(
+                f"Expected {LEAST_DELTA:g} <= delta < 1, got {asked.delta:g}."
+            )
+        if replaced > max(_MOST_REPLACED, self.set_size):
+            raise InvalidInputError(
+                f"Expected at most {_MOST_REPLACED:,} items of a person in all rounds "
+                f"together, got {replaced:,}."
+            )
+        bounds: dict[float, ItemsBounds] = {}
+        levels = []
+        for name, place in asked.named.items():
+            chance = self.rates[place]
+            if chance not in bounds:
+                bounds[chance] = self._bounds(chance, asked)
+            entry = self._level(bounds[chance], place, name, asked)
+            levels.append(entry)
+        return Statement("one report", asked.delta, asked.epsilon, tuple(levels))
+
+    def _level(
+        self, bounds: ItemsBounds, place: int, name: str | int, asked: AccountingQuery
+    ) -> LevelGuarantee:
+        target = float(self.people.epsilons[place])
+        if asked.delta is not None:
+            upper = bounds.certified_epsilon(asked.delta, guess=target)
+            lower = bounds.attacked_epsilon(asked.delta, guess=0.99 * upper)
+            ends = {"epsilon": (upper, lower), "delta": (asked.delta,) * 2}
+        else:
+            epsilon = asked.epsilon or 0.0
+            upper = min(round_up(bounds.upper(epsilon)), 1.0)
+            lower = round_down(bounds.lower(epsilon))
+            ends = {"epsilon": (epsilon,) * 2, "delta": (upper, lower)}
+        if not lower <= upper:
+            raise CertificationError(
+                f"The bounds contradict each other ({lower!r} > {upper!r}): the numbers "
+                "are too extreme for double precision."
+            )
+        return LevelGuarantee(
+            epsilon_local=None,
+            target=target,
+            count=int(asked.counts[place]),
+            hides_among=self._honest(asked),
+            epsilon_central=ends["epsilon"][0],
+            epsilon_central_lower=ends["epsilon"][1],
+            delta_central=ends["delta"][0],
+            delta_central_lower=ends["delta"][1],
+            rests_on="items",
+            quantile=name if isinstance(name, str) else None,
+        )
+
+    def _bounds(self, chance: float, asked: AccountingQuery) -> ItemsBounds:
+        """Returns both ends for people who send each item with this chance."""
+        times = self._times(asked)
+        mean = blanket_mean(self.blanket, self.num_items, self._honest(asked))
+        delta = asked.delta
+        if delta is None:
+            # Only how much may be dropped depends on it.
+            near = max(asked.epsilon or 0.0, 1e-3)
+            about = estimated_delta(mean, chance, times * self.set_size, near)
+            delta = min(max(about, LEAST_DELTA), 0.5)
+        ideal = ItemsProfile(mean, chance, self.set_size, self.num_items, delta, times)
+        return ItemsBounds(ideal, self._cut(asked), self._drift(asked))
+
+    def _honest(self, asked: AccountingQuery) -> int:
+        """Returns how many people surely send blanket messages, the victim included."""
+        return self.people.num_users - asked.absent
+
+    def _times(self, asked: AccountingQuery) -> int:
+        return asked.rounds * asked.coordinates
+
+    def _cut(self, asked: AccountingQuery) -> float:
+        """Returns a bound of the chance that anybody is cut in any collection."""
+        cap = self.report_size - self.set_size
+        once = cut_chance(self.blanket, cap, self._honest(asked))
+        return min(self._times(asked) * once, 1.0)
+
+    def _drift(self, asked: AccountingQuery) -> float:
+        """Returns what the coins of all honest people in all collections may be off."""
+        cap = self.report_size - self.set_size
+        return drift(self.blanket, cap, self._times(asked) * self._honest(asked))
+
+
+def blanket_mean(blanket: float, num_items: int, honest: int) -> float:
+    """Returns mu, the honest blanket messages per item in the mean.
+
+    Raises:
+        InvalidInputError: If there are none.
+    """
+    m = as_number(blanket, "blanket messages per person")
+    if not (m > 0.0 and math.isfinite(m)):
+        raise InvalidInputError(
+            f"Expected more than 0 blanket messages per person, got {m:g}."
+        )
+    return honest * (m / num_items)

@@ -1,0 +1,185 @@
+"""What devices run that send sets of items: public parameters, and what is certified.
+
+Statistics, planners and certificates all hold these: one collection, one identity.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.accounting.accounting_query import check_whole
+from shuffledp.accounting.exposure import Exposure
+from shuffledp.accounting.items.items_exposure import ItemsAmongPoisson
+from shuffledp.arrays import as_number, level_array
+from shuffledp.errors import InvalidInputError, UnknownLevelError
+from shuffledp.identity import Identity
+from shuffledp.population import Population, check_budgets
+from shuffledp.types import Ints
+
+MAX_SET_SIZE = 4096
+
+_MAX_ITEMS = 2**31
+_MAX_BLANKET = 1e5
+
+
+@dataclass(frozen=True)
+class ItemsParameters:
+    """What everybody's device must know.
+
+    Attributes:
+        num_items: d, at least 2.
+        set_size: s, from 1 to d: nobody holds more items.
+        targets: Central epsilons that people may choose from, strictly increasing.
+        rates: lambda, the chance to send an item, of each target, in [0, 1].
+        blanket: m, blanket messages per person in the mean.
+        report_size: Messages per person, dummies included.
+        noise: The law of the number of blanket messages: "poisson", or "bernoulli" as
+            published, which has no certificate.
+    """
+
+    num_items: int
+    set_size: int
+    targets: tuple[float, ...]
+    rates: tuple[float, ...]
+    blanket: float
+    report_size: int
+    noise: Literal["poisson", "bernoulli"] = "poisson"
+
+    def __post_init__(self) -> None:
+        check_sizes(self.num_items, self.set_size)
+        check_whole(self.report_size, "messages per report", least=self.set_size)
+        targets, rates = (
+            _numbers(self.targets, "targets"),
+            _numbers(self.rates, "rates"),
+        )
+        check_budgets(np.array(targets))
+        if not np.all(np.diff(targets) > 0.0):
+            raise InvalidInputError("Expected distinct targets in ascending order.")
+        if len(rates) != len(targets):
+            raise InvalidInputError(
+                f"Expected {len(targets)} chances to send, one for each target, got "
+                f"{len(rates)}."
+            )
+        if self.noise not in ("poisson", "bernoulli"):
+            raise InvalidInputError(
+                f"Expected noise 'poisson' or 'bernoulli', got {self.noise!r}."
+            )
+        # Numbers of one type each: equal parameters have equal identities.
+        for name, value in (
+            ("num_items", int(self.num_items)),
+            ("set_size", int(self.set_size)),
+            ("report_size", int(self.report_size)),
+            ("targets", tuple(target + 0.0 for target in targets)),
+            ("rates", tuple(check_chance(rate) + 0.0 for rate in rates)),
+            ("blanket", check_blanket(self.blanket) + 0.0),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def identity(self) -> Identity:
+        """What it is."""
+        parameters = {
+            "items": self.num_items,
+            "set_size": self.set_size,
+            "targets": list(self.targets),
+            "rates": list(self.rates),
+            "blanket": self.blanket,
+            "report_size": self.report_size,
+        }
+        return Identity.of("items", f"{self.noise}-items", parameters, "agnostic")
+
+    @property
+    def cap(self) -> int:
+        """The most blanket messages that a person sends."""
+        return self.report_size - self.set_size
+
+    def exposures(self, people: Population) -> tuple[Exposure, ...]:
+        """What the accountant certifies: one report.
+
+        Args:
+            people: How many people chose each target.
+
+        Raises:
+            UnknownLevelError: If somebody's target is none of the protocol's.
+            InvalidInputError: If there is no certificate for this noise.
+        """
+        if self.noise != "poisson":
+            raise InvalidInputError(
+                "Expected Poisson noise: with as many coins as published, the number of "
+                "all messages tells who sent an item, and nothing is certified."
+            )
+        rates = np.array(self.rates)[positions_of(people.epsilons, self.targets)]
+        return (
+            ItemsAmongPoisson(
+                num_items=self.num_items,
+                set_size=self.set_size,
+                blanket=self.blanket,
+                report_size=self.report_size,
+                people=people,
+                rates=tuple(rates.tolist()),
+            ),
+        )
+
+
+def positions_of(asked: ArrayLike, targets: Sequence[float]) -> Ints:
+    """Returns the position of each person's target among those on offer, shape as `asked`.
+
+    Raises:
+        UnknownLevelError: If a target is none of them.
+    """
+    wanted, known = level_array(asked, "targets"), np.array(targets)
+    positions = np.minimum(np.searchsorted(known, wanted), known.size - 1)
+    # Written this way round, it refuses NaN, too.
+    if not np.array_equal(known[positions], wanted):
+        raise UnknownLevelError("Expected every target to be one of those on offer.")
+    return positions
+
+
+def check_sizes(num_items: int, set_size: int) -> None:
+    """Raises InvalidInputError unless there can be sets of this size."""
+    check_whole(num_items, "items", least=2)
+    check_whole(set_size, "items per set", least=1)
+    if num_items > _MAX_ITEMS:
+        raise InvalidInputError(
+            f"Expected at most {_MAX_ITEMS} items, got {num_items}."
+        )
+    if set_size > num_items:
+        raise InvalidInputError(
+            f"Expected at most {num_items} items per set, as there are no others, got "
+            f"{set_size}."
+        )
+    if set_size > MAX_SET_SIZE:
+        raise InvalidInputError(
+            f"Expected at most {MAX_SET_SIZE} items per set, got {set_size}."
+        )
+
+
+def check_chance(send_chance: float) -> float:
+    """Returns a chance to send; raises InvalidInputError if it is none."""
+    chance = as_number(send_chance, "chance to send")
+    if not 0.0 <= chance <= 1.0:
+        raise InvalidInputError(f"Expected chances to send in [0, 1], got {chance:g}.")
+    return chance
+
+
+def check_blanket(blanket: float) -> float:
+    """Returns m; raises InvalidInputError unless it is in range."""
+    m = as_number(blanket, "blanket messages per person")
+    if not (0.0 <= m <= _MAX_BLANKET and math.isfinite(m)):
+        raise InvalidInputError(
+            f"Expected 0 to {_MAX_BLANKET:g} blanket messages per person, got {m:g}."
+        )
+    return m
+
+
+def _numbers(values: Sequence[float], what: str) -> tuple[float, ...]:
+    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+        raise InvalidInputError(f"Expected a list of {what}.")
+    numbers = tuple(as_number(value, what) for value in values)
+    if not numbers:
+        raise InvalidInputError(f"Expected at least one of {what}, got none.")
+    return numbers

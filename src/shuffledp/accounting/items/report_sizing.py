@@ -1,0 +1,73 @@
+"""Parameters with reports as small as a promise allows, and whether targets are kept."""
+
+from collections.abc import Sequence
+
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.items.items_bounds import ItemsBounds
+from shuffledp.accounting.items.items_exposure import blanket_mean
+from shuffledp.accounting.items.items_parameters import ItemsParameters, check_chance
+from shuffledp.accounting.items.items_profile import ItemsProfile
+from shuffledp.accounting.items.report_truncation import CUT_SHARE, smallest_report
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+
+
+def sized(
+    people: Population,
+    send_chances: Sequence[float],
+    *,
+    num_items: int,
+    set_size: int,
+    blanket: float,
+    delta: float,
+    absent: int = 0,
+) -> ItemsParameters:
+    """Returns parameters whose reports are the smallest that cost a thousandth of delta.
+
+    Args:
+        people: How many people ask for each target.
+        send_chances: lambda of each target, in [0, 1].
+        num_items: d.
+        set_size: s, at most d.
+        blanket: m > 0.
+        delta: At which a guarantee is wanted.
+        absent: How many people may be absent or collude.
+
+    Raises:
+        InvalidInputError: If a parameter is out of range.
+        CertificationError: If no finite epsilon holds.
+    """
+    honest = people.num_users - absent
+    chance = max(check_chance(send_chance) for send_chance in send_chances)
+    mean = blanket_mean(blanket, num_items, honest)
+    # Nobody's epsilon is larger than theirs who send most.
+    ideal = ItemsProfile(mean, chance, set_size, num_items, delta)
+    largest = ItemsBounds(ideal, 0.0, 0.0).uncut_epsilon(
+        (1.0 - CUT_SHARE) * delta, guess=float(people.epsilons[-1])
+    )
+    size = smallest_report(
+        blanket, set_size, honest=honest, epsilon=largest, delta=delta
+    )
+    return ItemsParameters(
+        num_items=num_items,
+        set_size=set_size,
+        targets=tuple(people.epsilons.tolist()),
+        rates=tuple(send_chances),
+        blanket=blanket,
+        report_size=size,
+    )
+
+
+def kept(guarantee: Guarantee) -> bool:
+    """Does everybody get what she asked for, up to the rounding of the sixth digit?
+
+    Raises:
+        InvalidInputError: If people did not ask for central epsilons.
+    """
+    targets = [level.target for level in guarantee.levels]
+    if None in targets:
+        raise InvalidInputError("Expected a guarantee of people who chose targets.")
+    return all(
+        level.epsilon_central <= (level.target or 0.0) * (1.0 + 1.1e-5)
+        for level in guarantee.levels
+    )

@@ -1,0 +1,50 @@
+"""What the size of reports cuts off: sizes, and the chance that anybody is cut.
+
+Everybody's report has `report_size` messages, of which s are for items. A Poisson draw
+above cap = report_size - s is cut to cap. What that costs is told in `bounds`.
+"""
+
+import math
+
+from shuffledp.accounting.items.draw_rounding import never_drawn
+
+# Part of delta that pays for cut reports where their size is chosen.
+CUT_SHARE = 1e-3
+
+
+def smallest_report(
+    blanket: float, set_size: int, *, honest: int, epsilon: float, delta: float
+) -> int:
+    """Returns the smallest size of reports that costs less than delta / 1000.
+
+    Args:
+        blanket: m.
+        set_size: s.
+        honest: People who really send their blanket messages.
+        epsilon: The largest at which delta is to hold.
+        delta: In (0, 1).
+    """
+    enough = CUT_SHARE * delta / (1.0 + math.exp(epsilon))
+    low, high = -1, 1
+    while cut_chance(blanket, high, honest) >= enough:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        small = cut_chance(blanket, middle, honest) < enough
+        low, high = (low, middle) if small else (middle, high)
+    return set_size + high
+
+
+def cut_chance(blanket: float, cap: int, honest: int) -> float:
+    """Returns a bound of the chance that anybody's Poisson(m) is above `cap`.
+
+    P(N > c) <= P(N = c + 1) / (1 - m / (c + 2)), a geometric series, for c + 2 > m.
+    """
+    if cap + 2 <= blanket:
+        return 1.0
+    log = (cap + 1) * math.log(blanket) - blanket - math.lgamma(cap + 2)
+    # The terms cancel: their rounding is of the size of the largest.
+    log += 1e-14 * (cap + 2) * (math.log(cap + 2) + abs(math.log(blanket)) + 1.0)
+    tail = math.exp(min(log, 0.0)) / (1.0 - blanket / (cap + 2))
+    never = 1e-300 + never_drawn(blanket)
+    return min(honest * tail * (1.0 + 1e-12) + never, 1.0)

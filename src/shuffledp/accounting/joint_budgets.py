@@ -1,0 +1,229 @@
+"""Budgets at which every level uses up its own target, though all depend on all.
+
+`excess_of` tells by about which factor a level's budget is too large. In the logarithms of
+all budgets these excesses are nearly straight, so that Newton's method finds where all of
+them vanish in few steps. It begins where they would if losses were normal, which takes
+no bound, and with the slopes found there; every step corrects them by what it shows
+(Broyden 1965, Mathematics of Computation 19). A level that keeps its target with the
+largest budget there is gets that, and the others are solved for.
+
+Where a bound is not smooth enough for this, each level in turn is raised as far as its
+target allows, until nothing moves.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.calibration_search import (
+    WIDTH,
+    excess_of,
+    largest_one,
+    normal_delta,
+    normal_spread,
+)
+from shuffledp.accounting.promise import Promise
+from shuffledp.errors import CertificationError
+from shuffledp.population import MAX_BUDGET, Population
+from shuffledp.types import Floats, Ints
+
+# Budgets that move by less than this, as a logarithm, have settled. A step of Newton's
+# method is much longer than what is left after it.
+_SETTLED, _CLOSE = 2e-7, 2e-6
+# The search among two messages jumps a little; so close to a jump, no step helps.
+_CLOSE_ENOUGH = 1e-4
+_STEPS = 24
+# Where losses are taken for normal, this is near enough.
+_ABOUT = 1e-3
+# By how much a budget is changed to measure slopes, well above such jumps.
+_STRIDE = 5e-3
+# The longest steps, and when slopes are measured anew: after a longer one, or after so
+# many that led no nearer.
+_FIRST_LIMIT, _LAST_LIMIT, _FAR, _STALE = 0.7, 3.0, 1.0, 2
+# Where more steps than these lead astray, others will.
+_REFUSALS = 4
+# Who gets nearer to her target by less than this part of a step is far out, where what
+# she sends is her value anyway.
+_FLAT = 0.1
+_SWEEPS = 40
+
+
+def joint_budgets(
+    promise: Promise,
+    counts: Ints,
+    targets: Sequence[float],
+    start: Floats,
+    *,
+    most: float = MAX_BUDGET,
+) -> Floats:
+    """Returns budgets that use up every target, about, in ascending order.
+
+    Args:
+        promise: Protocol and delta.
+        counts: How many people ask for each target, shape (levels,).
+        targets: Central epsilons, ascending.
+        start: Budgets that keep them, shape (levels,).
+        most: The largest budget that is of use.
+    """
+    system = _System(promise, counts, targets, most)
+    found = system.solved(start)
+    return system.swept(start) if found is None else found
+
+
+class _System:
+    """As many equations as unknown budgets."""
+
+    def __init__(
+        self, promise: Promise, counts: Ints, targets: Sequence[float], most: float
+    ) -> None:
+        self._promise, self._targets = promise, targets
+        self._counts: NDArray[np.int64] = counts.astype(np.int64)
+        # Distinct, and in order, whatever an iteration does.
+        self._ranks = 3e-5 * np.arange(counts.size, 0, -1)
+        self._highest = most * (1.0 - self._ranks)
+        self._slopes: Floats = np.eye(counts.size)
+        spreads = [normal_spread(target, promise.delta) for target in targets]
+        self._spreads = np.log(spreads)
+        # By how much the excess grows with the logarithm of a normal loss's deviation.
+        more = [
+            normal_delta(*one)
+            for one in zip(targets, np.multiply(spreads, 1.05).tolist(), strict=True)
+        ]
+        self._steepness = np.array([excess_of(one, promise.delta) for one in more])
+        self._steepness /= np.log(1.05)
+
+    def solved(self, start: Floats) -> Floats | None:
+        """Returns the budgets at which no excess is left, or None."""
+        for begin in (self._begin, lambda logs: logs):
+            self._slopes = np.eye(start.size)
+            with suppress(CertificationError):
+                logs = self._newton(begin(np.log(start)), self._excess, _CLOSE)
+                if logs is not None:
+                    return self._ordered(np.exp(logs))
+        return None
+
+    def _begin(self, start: Floats) -> Floats:
+        """Returns where no excess would be left if losses were normal.
+
+        Raises:
+            CertificationError: If there is no such place.
+        """
+        logs = self._newton(start, self._about, _ABOUT)
+        if logs is None:
+            raise CertificationError("No budgets would do for normal losses.")
+        self._measure(logs, self._about(logs), self._about)
+        self._slopes *= self._steepness[:, None]
+        return logs
+
+    def swept(self, budgets: Floats) -> Floats:
+        """Returns budgets of which each is the largest, given the others."""
+        damping, moved, before = 1.0, np.inf, np.zeros(budgets.size)
+        for _ in range(_SWEEPS):
+            # Far from the answer, rough answers to each other's answers will do.
+            width = max(WIDTH, min(1e-3, moved / 30.0))
+            people = Population(budgets, self._counts)
+            best = np.array(
+                [
+                    largest_one(self._promise, people, index, target, width)
+                    for index, target in enumerate(self._targets)
+                ]
+            )
+            steps = np.log(np.minimum(best, self._highest) / budgets)
+            # Where the answers to each other's answers swing, smaller steps settle them.
+            swing = float(steps @ before) < 0.0
+            if swing and np.abs(steps).max() > 0.7 * moved:
+                damping = max(damping / 2.0, 0.05)
+            elif not swing:
+                damping = min(2.0 * damping, 1.0)
+            moved, before = float(np.abs(steps).max()), steps
+            if moved < _SETTLED:
+                break
+            budgets = self._ordered(budgets * np.exp(damping * steps))
+        return budgets
+
+    def _newton(
+        self, logs: Floats, excess_at: Callable[[Floats], Floats], close: float
+    ) -> Floats | None:
+        excess, limit, stale = excess_at(logs), _FIRST_LIMIT, 0
+        refused = 0
+        for _ in range(_STEPS):
+            if stale >= _STALE:
+                stale = 0
+                self._measure(logs, excess, excess_at)
+            step = self._step(logs, excess)
+            if np.abs(step).max() < close:
+                return self._moved(logs, step)
+            flat = self._flat(excess)
+            short = np.where(flat, step, np.clip(step, -limit, limit))
+            there = self._moved(logs, short)
+            new, moved = excess_at(there), there - logs
+            before, after = np.abs(excess).max(), np.abs(new).max()
+            if after > 2.0 * before + 0.05:
+                limit, stale, refused = limit / 4.0, _STALE, refused + 1
+                if refused > _REFUSALS:
+                    return None
+                continue
+            miss = new - excess - self._slopes @ moved
+            self._slopes += np.outer(miss, moved) / max(float(moved @ moved), 1e-300)
+            # Slopes of one place are not those of another, far away.
+            stale = _STALE if np.abs(moved).max() > _FAR else stale + (after > before)
+            logs, excess, limit = there, new, min(2.0 * limit, _LAST_LIMIT)
+        last = np.abs(self._step(logs, excess)).max()
+        return logs if last < _CLOSE_ENOUGH else None
+
+    def _moved(self, logs: Floats, step: Floats) -> Floats:
+        found: Floats = np.log(self._ordered(np.exp(logs + step)))
+        return found
+
+    def _step(self, logs: Floats, excess: Floats) -> Floats:
+        """Returns what leaves no excess, if slopes are what they seem to be.
+
+        Raises:
+            CertificationError: If nothing does.
+        """
+        flat = self._flat(excess)
+        # Those who keep their targets with all there is are done.
+        free = ~flat & ((logs < np.log(self._highest) - 1e-12) | (excess > 0.0))
+        step = np.where(flat, np.log(self._highest) - logs, 0.0)
+        slopes = self._slopes[np.ix_(free, free)]
+        try:
+            step[free] = np.linalg.solve(slopes, -excess[free])
+        except np.linalg.LinAlgError:
+            raise CertificationError("Budgets do not matter.") from None
+        return step
+
+    def _flat(self, excess: Floats) -> NDArray[np.bool_]:
+        """Returns who may have all there is, since budgets like hers hardly matter."""
+        found: NDArray[np.bool_] = np.diag(self._slopes) < _FLAT
+        return found & (excess < 0.0)
+
+    def _measure(
+        self, logs: Floats, excess: Floats, excess_at: Callable[[Floats], Floats]
+    ) -> None:
+        """Takes slopes from what a little less of each budget changes."""
+        for index in range(logs.size):
+            before = logs[index - 1] if index else -np.inf
+            stride = min(_STRIDE, 0.3 * float(logs[index] - before))
+            changed = logs.copy()
+            changed[index] -= stride
+            self._slopes[:, index] = (excess - excess_at(changed)) / stride
+
+    def _about(self, logs: Floats) -> Floats:
+        spreads = self._promise.spreads_of(self._people(logs))
+        found: Floats = np.log(np.maximum(spreads, 1e-300)) - self._spreads
+        np.clip(found, -5.0, 5.0, out=found)
+        return found
+
+    def _excess(self, logs: Floats) -> Floats:
+        deltas = self._promise.deltas_of(self._people(logs), self._targets)
+        return np.array([excess_of(delta, self._promise.delta) for delta in deltas])
+
+    def _people(self, logs: Floats) -> Population:
+        return Population(np.minimum(np.exp(logs), MAX_BUDGET), self._counts)
+
+    def _ordered(self, budgets: Floats) -> Floats:
+        raised = np.maximum.accumulate(budgets / (1.0 - self._ranks))
+        found: Floats = np.minimum(raised * (1.0 - self._ranks), self._highest)
+        return found

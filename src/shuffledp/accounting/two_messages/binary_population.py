@@ -1,0 +1,89 @@
+"""What others and a victim send where there are two messages, called 1 and 0.
+
+A *crowd* is everybody but the victim. Whatever her value, a person of level g sends a 1
+with a chance between a_g and b_g. Neither is stored: of a_g and 1 - b_g, the least chances
+of either message, no digit is lost where they are tiny.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.accounting.sums.grouping import group_indices
+from shuffledp.cover import TwoMessages
+from shuffledp.errors import CertificationError
+from shuffledp.types import Floats, Ints
+
+# Levels of a crowd that are told apart; more are put into so many bands.
+MAX_BANDS = 256
+# Keeps an interval inside, or outside, of what it was computed from.
+_ROUNDING = 4e-15
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryPopulation:
+    """The others, and what the victim does.
+
+    Attributes:
+        ones: a_g, the least chance of a 1 in each band, shape (bands,).
+        zeros: 1 - b_g, the least chance of a 0, shape (bands,).
+        counts: How many others there are in each band, all positive, shape (bands,).
+        gap: By how much the victim is more likely to send a 1 if she holds x.
+        stray: Her chance of a 1 if she holds x'.
+    """
+
+    ones: Floats
+    zeros: Floats
+    counts: Floats
+    gap: float
+    stray: float
+
+
+def wider(bits: TwoMessages, counts: Ints) -> BinaryPopulation:
+    """Returns a crowd whose worst data are no better for the victim: for upper bounds.
+
+    The divergence is convex in everybody's chance of a 1 (`docs/theory/two-messages.md`),
+    so that who may choose from a wider interval, such as anybody's in her band, hides no
+    more. What is bounded so is the worst of all data, and not the divergence at the same
+    data.
+
+    Args:
+        bits: What the victim and the levels of the others send.
+        counts: How many others there are at each level, shape (levels,).
+    """
+    return _banded(bits, counts, np.minimum, 1.0 - _ROUNDING)
+
+
+def narrower(bits: TwoMessages, counts: Ints) -> BinaryPopulation:
+    """Returns a crowd whose worst data are no worse for the victim: for attacks.
+
+    Raises:
+        CertificationError: If people of one band have no chance of a 1 in common.
+    """
+    return _banded(bits, counts, np.maximum, 1.0 + _ROUNDING)
+
+
+def _banded(
+    bits: TwoMessages, counts: Ints, choose: np.ufunc, rounding: float
+) -> BinaryPopulation:
+    present = counts > 0
+    least, people = bits.least[:, present], counts[present].astype(np.float64)
+    if people.size > MAX_BANDS:
+        # Narrow bands where variances are small: most people may be there.
+        band = group_indices(np.sqrt(least.sum(axis=0)), MAX_BANDS)
+        order = np.argsort(band, kind="stable")
+        starts = np.flatnonzero(np.diff(band[order], prepend=-1))
+        least = choose.reduceat(least[:, order], starts, axis=1)
+        people = np.add.reduceat(people[order], starts)
+    ones, zeros = least * rounding
+    # Nobody's interval turns round: that of a coin that tells nothing is a point.
+    total = np.maximum(ones + zeros, 1.0)
+    if total.max(initial=1.0) > 1.0 + 1e-13:
+        raise CertificationError("Expected intervals of a band that meet.")
+    return BinaryPopulation(ones / total, zeros / total, people, bits.gap, bits.stray)
+
+
+def nested(bits: TwoMessages) -> bool:
+    """Whether of any two levels one chooses from the other's interval."""
+    order = np.lexsort((bits.least[1], bits.least[0]))
+    return bool(np.all(np.diff(bits.least[1][order]) >= 0.0))

@@ -1,0 +1,144 @@
+"""Branch and bound: which data are worst, and a proof that none are worse.
+
+All data of a crowd lie in one box. The boxes with the largest bounds are cut in two, along
+the band that makes a bound loose, until no bound exceeds the worst data seen by more than a
+thousandth, or a stated effort is spent. It may end at any time: the largest bound of the
+boxes that are left is proven. Where there are few data, all of them are evaluated.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.accounting.two_messages.tilted import TiltedPopulation
+from shuffledp.accounting.two_messages.tilted_bounds import box_bounds, data_bounds
+from shuffledp.errors import CertificationError
+from shuffledp.types import Floats
+
+# Boxes evaluated at most for one epsilon, and boxes times bands: with many bands, cutting
+# one of them changes little. Boxes that are cut at a time.
+EFFORT = 3_000
+_MOST_WORK = 10_000
+_AT_ONCE = 128
+# By how much a logarithm may exceed that of the worst data seen.
+_ENOUGH = 1e-3
+# So few data are all evaluated.
+_FEW_DATA = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Worst data, and a bound for all others.
+
+    Attributes:
+        worst: Holders in each band of the worst data seen, shape (bands,).
+        lower: Logarithm of a lower bound of the divergence there.
+        upper: Logarithm of an upper bound for all data.
+    """
+
+    worst: Floats
+    lower: float
+    upper: float
+
+
+def search(tilted: TiltedPopulation, *, effort: int = EFFORT) -> Found:
+    """Returns the worst data that are found, and what is proven of all.
+
+    Args:
+        tilted: The crowd, at one epsilon.
+        effort: Boxes to be evaluated at most, about.
+    """
+    counts = tilted.crowd.counts
+    if math.prod((counts + 1.0).tolist()) <= _FEW_DATA:
+        grids = np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij")
+        every = np.reshape([grid.ravel() for grid in grids], (counts.size, -1)).T
+        return _worst_of(tilted, every.reshape(-1, counts.size))
+    likely = np.stack([0.0 * counts, counts, np.where(tilted.rise > 0.0, counts, 0.0)])
+    seen = _worst_of(tilted, likely)
+    boxes = _evaluated(tilted, 0.0 * counts[None, :], counts[None, :])
+    effort = min(effort, _MOST_WORK // counts.size)
+    settled, spent = -math.inf, 1
+    while True:
+        worst = int(np.argmax(boxes.upper))
+        inside = _inside(tilted, boxes.low[worst], boxes.high[worst])
+        seen = max(seen, _worst_of(tilted, inside), key=lambda one: one.lower)
+        loose = boxes.upper > seen.lower + _ENOUGH
+        settled = max(settled, float(boxes.upper[~loose].max(initial=-math.inf)))
+        boxes = boxes.chosen(loose)
+        if not loose.any() or spent >= effort:
+            settled = max(settled, float(boxes.upper.max(initial=-math.inf)))
+            return Found(seen.worst, seen.lower, settled)
+        order = np.argsort(-boxes.upper, kind="stable")
+        halves = _cut(tilted, boxes.chosen(order[:_AT_ONCE]))
+        spent += len(halves.upper)
+        boxes = boxes.chosen(order[_AT_ONCE:]).plus(halves)
+
+
+@dataclass(frozen=True, eq=False)
+class _Boxes:
+    """Corners of boxes, and what is known of each; the last axis is that of bands."""
+
+    low: Floats
+    high: Floats
+    upper: Floats
+    doubt: Floats
+
+    def chosen(self, which: np.typing.NDArray[np.generic]) -> "_Boxes":
+        return _Boxes(
+            self.low[which], self.high[which], self.upper[which], self.doubt[which]
+        )
+
+    def plus(self, others: "_Boxes") -> "_Boxes":
+        return _Boxes(
+            np.concatenate([self.low, others.low]),
+            np.concatenate([self.high, others.high]),
+            np.concatenate([self.upper, others.upper]),
+            np.concatenate([self.doubt, others.doubt]),
+        )
+
+
+def _evaluated(tilted: TiltedPopulation, low: Floats, high: Floats) -> _Boxes:
+    upper, doubt = box_bounds(tilted, low, high)
+    points = np.all(low == high, axis=1)
+    if points.any():
+        upper[points] = data_bounds(tilted, low[points])[1]
+    _check(upper)
+    return _Boxes(low, high, upper, doubt)
+
+
+def _cut(tilted: TiltedPopulation, boxes: _Boxes) -> _Boxes:
+    """Returns both halves of each box; points, which cannot be cut, stay."""
+    rows = np.arange(len(boxes.upper))
+    wide = boxes.high > boxes.low
+    band = np.argmax(np.where(wide, boxes.doubt, -1.0), axis=1)
+    middle = np.floor(0.5 * (boxes.low[rows, band] + boxes.high[rows, band]))
+    left, right = boxes.high.copy(), boxes.low.copy()
+    left[rows, band] = middle
+    right[rows, band] = middle + 1.0
+    halves = wide[rows, band]
+    low = np.concatenate([boxes.low, right[halves]])
+    high = np.concatenate([left, boxes.high[halves]])
+    parts = _evaluated(tilted, low, high)
+    # A part is never worse than the whole.
+    whole = np.concatenate([boxes.upper, boxes.upper[halves]])
+    return _Boxes(low, high, np.minimum(parts.upper, whole), parts.doubt)
+
+
+def _inside(tilted: TiltedPopulation, low: Floats, high: Floats) -> Floats:
+    """Returns data of a box to be tried: its middle, and where the exponent is largest."""
+    middle = np.floor(0.5 * (low + high))
+    return np.stack([middle, np.where(tilted.rise > 0.0, high, low)])
+
+
+def _worst_of(tilted: TiltedPopulation, data: Floats) -> Found:
+    lower, upper = data_bounds(tilted, data)
+    _check(upper)
+    worst = int(np.argmax(lower))
+    return Found(data[worst], float(lower[worst]), float(upper.max()))
+
+
+def _check(upper: Floats) -> None:
+    # Written this way round, it refuses NaN, which comparisons would lose.
+    if not np.all(upper < math.inf):
+        raise CertificationError("No proven bound: the chances are too extreme.")

@@ -1,0 +1,123 @@
+"""The certified bound and the attack of crowds that send two messages."""
+
+import math
+from dataclasses import dataclass, field
+
+from shuffledp.accounting.two_messages.binary_population import (
+    BinaryPopulation,
+    narrower,
+    nested,
+    wider,
+)
+from shuffledp.accounting.two_messages.branch_and_bound import Found, search
+from shuffledp.accounting.two_messages.tilted import TiltedPopulation
+from shuffledp.accounting.upper.blanket import others_of
+from shuffledp.cover import Cover, TwoMessages
+from shuffledp.errors import CertificationError
+from shuffledp.types import Ints
+
+# Nothing smaller is ever returned: it might have been rounded down to 0.
+_SMALLEST = 1e-306
+# Covers the rounding of the exponential.
+_ROUNDING = 1e-12
+# e to the power of more may overflow.
+_LARGE = 700.0
+# An attack needs data, and no proof that none are worse.
+_ATTACK_EFFORT = 100
+
+
+@dataclass(frozen=True, eq=False)
+class TwoMessageBound:
+    """A bound over all data of a crowd, one for each pair of the victim's values."""
+
+    crowds: tuple[BinaryPopulation, ...]
+    _known: dict[tuple[BinaryPopulation, float], Found] = field(
+        default_factory=dict, repr=False
+    )
+
+    def of_pair(self, pair: int) -> "TwoMessageBound":
+        """Returns the bound for one of the pairs; what is known is known to both."""
+        return TwoMessageBound((self.crowds[pair],), self._known)
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
+        most = max((one.upper for one in self._found(epsilon)), default=-math.inf)
+        delta = math.exp(min(most, 0.0)) * (1.0 + _ROUNDING)
+        if not math.isfinite(delta):
+            raise CertificationError(f"No finite bound at epsilon {epsilon:g}.")
+        return min(max(delta, _SMALLEST), 1.0)
+
+    def slack(self, epsilon: float) -> float:
+        """Returns by which part the bound exceeds the worst data that were found."""
+        least = max((one.lower for one in self._found(epsilon)), default=-math.inf)
+        return min(max(1.0 - math.exp(least) / self.delta(epsilon), 0.0), 1.0)
+
+    def _found(self, epsilon: float) -> list[Found]:
+        found = []
+        for crowd in self.crowds:
+            if _is_hidden(crowd, epsilon):
+                continue
+            if (crowd, epsilon) not in self._known:
+                self._known[crowd, epsilon] = search(TiltedPopulation(crowd, epsilon))
+            found.append(self._known[crowd, epsilon])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class TwoMessageAttack:
+    """The exact divergence for the worst data that a search finds."""
+
+    crowd: BinaryPopulation
+
+    def delta(self, epsilon: float) -> float:
+        """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
+        try:
+            tilted = TiltedPopulation(self.crowd, epsilon, upward=False)
+            found = search(tilted, effort=_ATTACK_EFFORT)
+        except CertificationError:
+            return 0.0
+        return math.exp(min(found.lower, 0.0)) * (1.0 - _ROUNDING)
+
+
+def two_message_bound(
+    pairs: tuple[Cover, ...], counts: Ints, victim: int, *, absent: int
+) -> TwoMessageBound | None:
+    """Prepares the bound for a victim, if everybody sends one of two messages.
+
+    Args:
+        pairs: What she hides behind, for each pair of values that may be worst.
+        counts: People at each level of the crowd, herself included, shape (levels,).
+        victim: Position of her level.
+        absent: How many of the others may be absent or collude.
+    """
+    crowds = []
+    for cover in pairs:
+        if cover.bits is None or cover.bits.gap <= 0.0:
+            return None
+        # Of nested intervals, the narrowest hide best: whoever stays may do as they do.
+        if absent and not nested(cover.bits):
+            return None
+        least = cover.bits.least.sum(axis=0)
+        others = others_of(least, counts, victim, absent)
+        if not others.any():
+            return None
+        crowds.append(wider(cover.bits, others))
+    return TwoMessageBound(tuple(crowds))
+
+
+def two_message_attack(bits: TwoMessages, others: Ints) -> TwoMessageAttack | None:
+    """Prepares the attack on a victim among these others, shape (levels,)."""
+    if bits.gap <= 0.0 or not others.any():
+        return None
+    try:
+        return TwoMessageAttack(narrower(bits, others))
+    except CertificationError:
+        return None
+
+
+def _is_hidden(crowd: BinaryPopulation, epsilon: float) -> bool:
+    """Whether the victim's own coin is enough, whatever the others send."""
+    if epsilon > _LARGE:
+        return False
+    covered = math.expm1(epsilon) * crowd.stray
+    return crowd.gap * (1.0 + _ROUNDING) <= covered

@@ -1,0 +1,120 @@
+"""Results as people look at them where no command prints them: at `>>>`, in a notebook.
+
+A view is made of texts and knows nothing of results. Printed, it fits a screen of 80
+characters and a few dozen lines; as HTML it is a table that takes a notebook's own colors.
+"""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH = 80
+_GAP = 2
+# More rows than these are for a data frame.
+_MOST_ROWS = 12
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table, and what has to be said with it.
+
+    Attributes:
+        title: In a line.
+        headings: Of the columns; the first names what a row is about.
+        rows: As many texts each as there are headings.
+        cautions: What must not be overlooked, in sentences.
+        notes: What else to know, in sentences.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    cautions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def as_text(*views: TextTable) -> str:
+    """Returns views one below the other, at most 80 characters wide where words allow it.
+
+    >>> print(as_text(TextTable("Shares", ("who", "share"), (("a", "9%"), ("b", "91%")))))
+    Shares
+      who  share
+      a       9%
+      b      91%
+    """
+    return "\n\n".join("\n".join(_lines(view)) for view in views)
+
+
+def as_html(*views: TextTable) -> str:
+    """Returns views as HTML without colors of its own; texts of people are escaped."""
+    return "\n".join(_table(view) for view in views)
+
+
+def _lines(view: TextTable) -> list[str]:
+    rows, left = _shown(view)
+    widths = _widths([view.headings, *rows])
+    headings = [view.headings]
+    if sum(widths) + _GAP * len(widths) > WIDTH:
+        headings = _narrow_headings(view.headings, rows)
+        widths = _widths([*headings, *rows])
+    return [
+        *textwrap.wrap(view.title, WIDTH),
+        *(_line(row, widths) for row in (*headings, *rows)),
+        *([f"  {left}"] if left else []),
+        *_wrapped([*view.cautions, *view.notes]),
+    ]
+
+
+def _widths(table: Sequence[tuple[str, ...]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*table, strict=True)]
+
+
+def _narrow_headings(
+    headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]
+) -> list[tuple[str, ...]]:
+    """Returns headings on several lines, as wide as their cells and words ask for."""
+    columns = zip(headings, _widths([("",) * len(headings), *rows]), strict=True)
+    wrapped = [
+        textwrap.wrap(text, max(width, *map(len, text.split())))
+        for text, width in columns
+    ]
+    most = max(map(len, wrapped))
+    # The last lines stand on the cells.
+    filled = [[""] * (most - len(lines)) + lines for lines in wrapped]
+    return list(zip(*filled, strict=True))
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = zip(row, widths, strict=True)
+    cells = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)]
+    gap = " " * _GAP
+    return f"{gap}{gap.join(cells)}".rstrip()
+
+
+def _wrapped(sentences: Sequence[str]) -> list[str]:
+    return [line for text in sentences for line in textwrap.wrap(text, WIDTH)]
+
+
+def _table(view: TextTable) -> str:
+    rows, left = _shown(view)
+    heads = "".join(f'<th scope="col">{escape(text)}</th>' for text in view.headings)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    said = [f"<strong>{escape(text)}</strong>" for text in view.cautions]
+    said += [escape(text) for text in filter(None, (left, *view.notes))]
+    return (
+        f'<table><caption style="text-align: left; white-space: normal">'
+        f"{escape(view.title)}</caption><thead><tr>{heads}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{''.join(f'<p>{text}</p>' for text in said)}"
+    )
+
+
+def _cell(text: str) -> str:
+    return f"<td>{escape(text)}</td>"
+
+
+def _shown(view: TextTable) -> tuple[tuple[tuple[str, ...], ...], str]:
+    """Returns the rows that fit, and how many do not."""
+    rows = view.rows[:_MOST_ROWS]
+    more = len(view.rows) - len(rows)
+    return rows, f"... and {more:,} more: see to_frame()." if more else ""

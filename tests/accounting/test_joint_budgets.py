@@ -1,0 +1,135 @@
+"""Every target is used up, and few evaluations of a certified bound find the budgets."""
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting.calibration import largest_budgets
+from shuffledp.accounting.calibration_search import with_budget
+from shuffledp.accounting.joint_budgets import joint_budgets
+from shuffledp.accounting.promise import Calibration, Promise
+from shuffledp.accounting.upper_profiles import UpperProfile
+from shuffledp.population import MAX_BUDGET
+
+TARGETS = {0.02: 2_500, 0.05: 5_000, 0.1: 2_500}
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The epsilons at which bounds are evaluated, from now on."""
+    found: list[float] = []
+    evaluate = UpperProfile.delta
+
+    def counted(self: UpperProfile, epsilon: float) -> float:
+        found.append(epsilon)
+        return evaluate(self, epsilon)
+
+    monkeypatch.setattr(UpperProfile, "delta", counted)
+    return found
+
+
+def assert_used_up(promise: Promise, found: Calibration) -> None:
+    """Nobody's budget can be raised by a thousandth, but where all is allowed."""
+    people = found.people
+    for index, target in enumerate(found.targets):
+        assert promise.delta_of(people, index, target) <= promise.delta
+        if people.epsilons[index] > 0.99 * MAX_BUDGET:
+            continue
+        budget = float(people.epsilons[index]) * 1.001
+        more = with_budget(people, index, budget)
+        position = int(np.searchsorted(more.epsilons, budget))
+        assert promise.delta_of(more, position, target) > promise.delta
+
+
+@pytest.mark.parametrize(
+    ("protocol", "most"),
+    [
+        # With a bisection for every level, over and over: 650, 1330 and 579.
+        (sdp.Frequency(17), 120),
+        (sdp.Frequency(2), 160),
+        (sdp.Mean(0, 16, randomizer=sdp.ClipLaplace(8.0)), 130),
+    ],
+)
+def test_few_evaluations_find_the_budgets_of_three_levels(
+    protocol: object, most: int, looks: list[float]
+) -> None:
+    promise = Promise(protocol, 1e-6)
+
+    found = largest_budgets(promise, TARGETS)
+
+    # What the certificate takes is in it.
+    assert len(looks) <= most
+    assert_used_up(promise, found)
+
+
+def test_ten_levels_take_few_evaluations_each(looks: list[float]) -> None:
+    promise = Promise(sdp.Frequency(9), 1e-8)
+
+    largest_budgets(promise, {0.01 * (level + 1): 1_000 for level in range(10)})
+
+    assert len(looks) <= 400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("protocol", "delta", "absent", "targets"),
+    [
+        # Liberal people get all there is, and hide nobody.
+        (sdp.Frequency(9), 0.1, 0, {0.1: 300, 0.2: 400, 0.3: 20}),
+        # For normal losses there is no answer.
+        (
+            sdp.OneBit(),
+            1.4e-4,
+            1729,
+            {0.02593: 722, 0.2824: 4, 0.7363: 1563, 1.0: 15010},
+        ),
+        # Targets so close that budgets are, too.
+        (sdp.Frequency(5), 1e-6, 0, {0.1: 300, 0.10002: 400, 0.3: 20}),
+        (sdp.Frequency(9), 1e-6, 100, {0.1: 300, 0.2: 400, 0.3: 20}),
+    ],
+)
+def test_every_target_is_used_up(
+    protocol: object, delta: float, absent: int, targets: dict[float, int]
+) -> None:
+    promise = Promise(protocol, delta, absent)
+
+    assert_used_up(promise, largest_budgets(promise, targets))
+
+
+@pytest.mark.slow
+def test_several_rounds_are_no_more_looked_at_than_needed(looks: list[float]) -> None:
+    promise = Promise(sdp.Frequency(9), 1e-6, rounds=10)
+
+    found = largest_budgets(promise, {0.1: 3_000, 0.2: 4_000})
+
+    # Each profile takes a hundred of them; 23,044 before.
+    assert len(looks) <= 3_000
+    assert found.people.epsilons.tolist() == pytest.approx([0.954649, 1.5358], rel=1e-5)
+
+
+@pytest.mark.slow
+def test_people_whose_bound_is_refused_at_huge_budgets_get_less() -> None:
+    # At budget 224 the fourth level keeps its target, but not much smaller ones.
+    promise = Promise(sdp.Mean(0, 1, randomizer=sdp.ClipLaplace(0.5)), 1.8e-5, 375)
+
+    found = largest_budgets(
+        promise, {0.007514: 491, 0.0128: 62, 0.05376: 3_202, 1.651: 4}
+    )
+
+    assert found.people.epsilons[:3] == pytest.approx(
+        [0.23955, 0.38312, 1.4711], rel=1e-3
+    )
+    for level, target in zip(found.guarantee.levels, found.targets, strict=True):
+        assert level.epsilon_central <= target * 1.00002
+
+
+def test_sweeps_find_the_same_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    promise, counts = Promise(sdp.Frequency(17), 1e-6), np.array([500, 500])
+    targets = [0.2, 0.4]
+    jointly = joint_budgets(promise, counts, targets, np.array(targets))
+
+    monkeypatch.setattr("shuffledp.accounting.joint_budgets._STEPS", 0)
+    monkeypatch.setattr("shuffledp.accounting.joint_budgets._CLOSE_ENOUGH", 0.0)
+    swept = joint_budgets(promise, counts, targets, np.array(targets))
+
+    assert swept == pytest.approx(jointly, rel=1e-6)
