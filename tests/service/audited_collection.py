@@ -14,7 +14,11 @@ from whole_batches import write_whole
 from shuffledp.audit.collection.canaries import Canaries
 from shuffledp.audit.collection.promises import Promises
 from shuffledp.service.audit.canaries import seal_canaries
-from shuffledp.service.audit.records import Drawn, draw_canaries, record_of
+from shuffledp.service.audit.canary_records import (
+    CanaryAssignment,
+    canary_record,
+    draw_canaries,
+)
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.inclusion import keep_receipt
@@ -39,7 +43,7 @@ class Audited:
         batch: The folder that the analyst kept.
     """
 
-    drawn: Drawn
+    drawn: CanaryAssignment
     record: Canaries
     receipts: list[bytes]
     result: dict[str, Any]
@@ -111,7 +115,7 @@ def collect(
         receipts.append(keep_receipt(task, list(upload.hashes), json.loads(signed)))
     return Audited(
         drawn,
-        record_of(step, drawn, uploads),
+        canary_record(step, drawn, uploads),
         receipts,
         result,
         listed,

@@ -24,8 +24,8 @@ from shuffledp.audit.collection.canaries import Canaries
 from shuffledp.audit.collection.evidence import Evidence
 from shuffledp.cli import audit_canaries
 from shuffledp.cli.main import main
-from shuffledp.service.audit import canaries, epoch
-from shuffledp.service.audit.records import taken_in
+from shuffledp.service.audit import canaries, epoch_audit
+from shuffledp.service.audit.canary_records import with_receipts
 from shuffledp.service.wire.invitation import Invitation
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -48,7 +48,7 @@ def audit(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Audit:
     """Runs `shuffledp audit ...` in a folder of its own, without certificates."""
-    monkeypatch.setattr(epoch, "promises_to", local_promises)
+    monkeypatch.setattr(epoch_audit, "promised_profiles", local_promises)
     monkeypatch.chdir(tmp_path)
     # Where a pipe ends lines is no matter of this test.
     monkeypatch.setenv("COLUMNS", "200")
@@ -226,7 +226,7 @@ def test_the_record_is_written_before_anything_is_sent(
         assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600
     record = Canaries.from_json(Path("canaries.json").read_bytes())
     lines = Path("canaries.json.receipts").read_bytes().splitlines()
-    assert len(taken_in(record, lines, shuffler.task)) == COUNT
+    assert len(with_receipts(record, lines, shuffler.task)) == COUNT
     # What they could see was said first.
     assert said.out.index("12 canaries show something") < said.out.index("taken")
 
@@ -266,7 +266,7 @@ def test_what_was_taken_in_before_a_failure_is_said(
     assert "takes reports. Before, 5 of 12 canaries were taken in" in said.err
     record = Canaries.from_json(Path("canaries.json").read_bytes())
     lines = Path("canaries.json.receipts").read_bytes().splitlines()
-    assert len(taken_in(record, lines, shuffler.task)) == 5
+    assert len(with_receipts(record, lines, shuffler.task)) == 5
 
 
 @pytest.mark.parametrize("before", [0, 5])
@@ -293,7 +293,7 @@ def test_what_was_sent_before_it_was_stopped_is_said_and_can_be_audited(
     if lines:
         assert f"stopped. Before, {len(lines)} of 12 canaries were taken" in said.err
         assert "in canaries.json, receipts are in canaries.json.receipts." in said.err
-        assert len(taken_in(record, lines, shuffler.task)) == len(lines)
+        assert len(with_receipts(record, lines, shuffler.task)) == len(lines)
     else:
         assert "nothing can be tested with canaries.json" in said.err
 

@@ -17,10 +17,10 @@ from oracles.service_parties import question
 from shuffledp.audit.collection.evidence import Check, EpochFindings
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.service.analyst import intake
-from shuffledp.service.audit import epoch
-from shuffledp.service.audit.epoch import audited_epoch, seen_of
-from shuffledp.service.audit.given_batch import read_given_batch
-from shuffledp.service.audit.records import draw_canaries, taken_in
+from shuffledp.service.audit import epoch_audit
+from shuffledp.service.audit.canary_records import draw_canaries, with_receipts
+from shuffledp.service.audit.disclosed_batch import read_disclosed_batch
+from shuffledp.service.audit.epoch_audit import audit_epoch, epoch_view
 from shuffledp.service.demo.saboteur import AnyOrder
 from shuffledp.types import Mode
 
@@ -31,7 +31,7 @@ PLENTY: dict[str, Any] = {"allowance": (50.0, 50.0, 50.0)}
 def quick(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Certificates take seconds: only slow tests compute them."""
     if request.node.get_closest_marker("slow") is None:
-        monkeypatch.setattr(epoch, "promises_to", local_promises)
+        monkeypatch.setattr(epoch_audit, "promised_profiles", local_promises)
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +60,16 @@ def audit(
     audited: Audited, who: Parties, *, whole: bool = True, **changes: Any
 ) -> dict[Check, float | None]:
     """The p-value of every test; without the batch if not `whole`."""
-    given = read_given_batch(audited.batch, who.task) if whole else None
+    given = read_disclosed_batch(audited.batch, who.task) if whole else None
     arguments: dict[str, Any] = {
         "listed": audited.listed,
-        "given": given,
+        "disclosed": given,
         "earlier": [],
         **changes,
     }
-    canaries = taken_in(audited.record, audited.receipts, who.task)
+    canaries = with_receipts(audited.record, audited.receipts, who.task)
     result = arguments.pop("result", audited.result)
-    return p_values(audited_epoch(who.task, canaries, result, **arguments))
+    return p_values(audit_epoch(who.task, canaries, result, **arguments))
 
 
 def test_nothing_is_found_where_everything_is_as_it_should_be(
@@ -125,7 +125,7 @@ def test_a_canary_of_an_earlier_epoch_is_found(
 ) -> None:
     first, second = usual, other
 
-    before = taken_in(first.record, first.receipts, who.task)
+    before = with_receipts(first.record, first.receipts, who.task)
     honest = audit(second, who, earlier=[before])
     own = {bytes(message) for message in second.record.hashes.ravel()}
     others = [m for m in np.frombuffer(second.listed, "S32") if bytes(m) not in own]
@@ -139,8 +139,8 @@ def test_an_earlier_record_is_of_an_earlier_epoch_and_has_receipts(
     usual: Audited, other: Audited, who: Parties
 ) -> None:
     first, second = usual, other
-    before = taken_in(first.record, first.receipts, who.task)
-    later = taken_in(second.record, second.receipts, who.task)
+    before = with_receipts(first.record, first.receipts, who.task)
+    later = with_receipts(second.record, second.receipts, who.task)
 
     for audited, earlier, reason in (
         (first, later, "Expected records of this task before epoch 1, got one of epo"),
@@ -158,16 +158,16 @@ def test_what_does_not_belong_together_is_refused(
 ) -> None:
     first, second = usual, other
     forged = {**first.result, "people": [60, 60, 60]}
-    given = read_given_batch(second.batch, who.task)
+    given = read_disclosed_batch(second.batch, who.task)
     left = replace(given.header, epoch=1, batch_id=read_id(first, who))
 
     for changes, reason in (
         ({"result": forged}, "Expected a result that holds: it is not signed"),
         ({"result": second.result}, "Expected a record of this task and of epoch 2"),
         ({"listed": second.listed}, "Expected the list of messages that the result"),
-        ({"given": given}, "Expected the batch that the result names"),
+        ({"disclosed": given}, "Expected the batch that the result names"),
         (
-            {"given": replace(given, header=left)},
+            {"disclosed": replace(given, header=left)},
             "what the shuffler signed is not what",
         ),
     ):
@@ -176,7 +176,7 @@ def test_what_does_not_belong_together_is_refused(
 
 
 def read_id(audited: Audited, who: Parties) -> bytes:
-    return read_given_batch(audited.batch, who.task).header.batch_id
+    return read_disclosed_batch(audited.batch, who.task).header.batch_id
 
 
 def test_receipts_are_of_these_canaries_and_signed(
@@ -184,7 +184,9 @@ def test_receipts_are_of_these_canaries_and_signed(
 ) -> None:
     first, second = usual, other
 
-    some = taken_in(first.record, first.receipts[:4] + first.receipts[:1], who.task)
+    some = with_receipts(
+        first.record, first.receipts[:4] + first.receipts[:1], who.task
+    )
 
     assert len(some) == 4
     assert some.hashes.tolist() == first.record.hashes[:4].tolist()
@@ -197,12 +199,12 @@ def test_receipts_are_of_these_canaries_and_signed(
         ([b"{}"], "Expected receipts of canaries"),
     ):
         with pytest.raises(DataError, match=reason):
-            taken_in(first.record, lines, who.task)
+            with_receipts(first.record, lines, who.task)
     fewer = replace(
         first.record, hashes=np.array([[os.urandom(32)] for _ in range(30)], "S32")
     )
     with pytest.raises(DataError, match="of these canaries, and of nothing else"):
-        taken_in(fewer, first.receipts, who.task)
+        with_receipts(fewer, first.receipts, who.task)
 
 
 @pytest.mark.slow
@@ -216,7 +218,9 @@ def test_numbers_are_the_two_ends_and_compared_with_their_middle(
     who = parties(statistic)
     audited = collect(tmp_path, who)
 
-    seen = seen_of(who.task, audited.result, included=None, given=None, earlier=[])
+    seen = epoch_view(
+        who.task, audited.result, included=None, disclosed=None, earlier=[]
+    )
 
     assert np.all(audited.record.pairs == ends)
     assert seen.center == center

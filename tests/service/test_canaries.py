@@ -11,7 +11,7 @@ from test_device import Shuffler
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.audit.canaries import open_step, seal_canaries, send_canaries
-from shuffledp.service.audit.records import draw_canaries, record_of
+from shuffledp.service.audit.canary_records import canary_record, draw_canaries
 from shuffledp.service.device.simulated_devices import Delivery
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.inclusion import KeptReceipt
@@ -53,7 +53,7 @@ def sing(
                 rng=rng,
                 seconds=seconds,
             )
-            record = record_of(step, drawn, uploads)
+            record = canary_record(step, drawn, uploads)
             assert not record.receipts.any()
             sent = [
                 each.tobytes().ljust(32, b"\0") for each in record.hashes.reshape(-1)

@@ -130,9 +130,9 @@ def _show_power(task: "Task", count: int) -> None:
 def _power(task: "Task", count: int) -> tuple[str, ...]:
     """Returns what so many canaries can see among as many people as the task asks for."""
     from shuffledp.audit.collection.power import collection_power
-    from shuffledp.service.audit.epoch import promises_to
+    from shuffledp.service.audit.epoch_audit import promised_profiles
 
-    promises = promises_to(task, task.minimum[: len(task.counted)])
+    promises = promised_profiles(task, task.minimum[: len(task.counted)])
     levels = len(task.choices)
     sent = np.array([(count + place) // levels for place in range(levels)])
     found = collection_power(sent, promises=promises, delta=task.delta)
@@ -177,7 +177,7 @@ async def _send(
     ca: Path | None,
 ) -> "Delivery":
     from shuffledp.service.audit.canaries import open_step, seal_canaries, send_canaries
-    from shuffledp.service.audit.records import draw_canaries, record_of
+    from shuffledp.service.audit.canary_records import canary_record, draw_canaries
     from shuffledp.service.http.http_client import TIMEOUT
     from shuffledp.service.http.trusted_certificates import service_client
     from shuffledp.service.storage.key_files import write_new
@@ -190,7 +190,7 @@ async def _send(
             step, drawn.values, drawn.levels, tokens=tokens, rng=rng
         )
         with share_bar("send") as bar, receipts_file(_receipts_of(record)) as keep:
-            write_new(record, record_of(step, drawn, uploads).to_json(), mode=0o600)
+            write_new(record, canary_record(step, drawn, uploads).to_json(), mode=0o600)
             return await send_canaries(
                 client,
                 uploads,

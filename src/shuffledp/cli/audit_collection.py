@@ -90,21 +90,21 @@ def collection_command(
       shuffledp audit collection canaries-1.json --task task.json --result result.json \\
         --messages messages --evidence evidence.json
     """
-    from shuffledp.service.audit.epoch import audited_epoch
-    from shuffledp.service.audit.given_batch import read_given_batch
+    from shuffledp.service.audit.disclosed_batch import read_disclosed_batch
+    from shuffledp.service.audit.epoch_audit import audit_epoch
     from shuffledp.service.storage.key_files import load_task, read_file
 
     task = load_task(path)
     before = _evidence(kept, task.fingerprint)
     canaries = _taken_in(record, task)
-    given = None if batch is None else read_given_batch(batch, task)
+    given = None if batch is None else read_disclosed_batch(batch, task)
     with working("compute what was promised"):
-        found = audited_epoch(
+        found = audit_epoch(
             task,
             canaries,
             read_json_file(published),
             listed=None if messages is None else read_file(messages),
-            given=given,
+            disclosed=given,
             earlier=[_taken_in(other, task) for other in earlier],
         )
     evidence = before.with_epoch(found)
@@ -119,13 +119,13 @@ def collection_command(
 
 def _taken_in(record: Path, task: "Task") -> Canaries:
     """Returns canaries of a record that have receipts, which are kept beside it."""
-    from shuffledp.service.audit.records import taken_in
+    from shuffledp.service.audit.canary_records import with_receipts
     from shuffledp.service.storage.key_files import read_file
 
     receipts = record.with_name(f"{record.name}{RECEIPTS}")
     lines = read_file(receipts).splitlines() if receipts.exists() else []
     try:
-        return taken_in(Canaries.from_json(read_file(record)), lines, task)
+        return with_receipts(Canaries.from_json(read_file(record)), lines, task)
     except DataError as error:
         raise DataError(f"{record}: {error}") from error
 

@@ -1,4 +1,4 @@
-"""Pages of the dashboard as bytes: made once, and again when what they say changed."""
+"""Cache of the dashboard's pages as bytes, rendered again only when their inputs change."""
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
@@ -8,7 +8,7 @@ _MAX_PAGES = 16
 
 
 class EncodedPages:
-    """Keeps the pages that were asked for last, for everybody who asks."""
+    """Caches the most recently requested pages for all visitors."""
 
     def __init__(self) -> None:
         self._pages: OrderedDict[Hashable, tuple[Hashable, bytes]] = OrderedDict()
@@ -16,18 +16,18 @@ class EncodedPages:
     async def get(
         self, name: Hashable, inputs: Hashable, render: Callable[[], Awaitable[str]]
     ) -> bytes:
-        """Returns a page: the one before, if nothing changed that it depends on.
+        """Returns the cached page if its inputs are unchanged, or renders it.
 
         Args:
-            name: Which page it is.
-            inputs: All that may change what it says, read before it is rendered.
-            render: Returns what it says now.
+            name: Key of the page.
+            inputs: All values that the page depends on, read before it is rendered.
+            render: Returns the page's current content.
         """
-        kept = self._pages.get(name)
-        if kept is None or kept[0] != inputs:
-            kept = inputs, (await render()).encode()
-            self._pages[name] = kept
+        cached = self._pages.get(name)
+        if cached is None or cached[0] != inputs:
+            cached = inputs, (await render()).encode()
+            self._pages[name] = cached
         self._pages.move_to_end(name)
         if len(self._pages) > _MAX_PAGES:
             self._pages.popitem(last=False)
-        return kept[1]
+        return cached[1]

@@ -1,4 +1,4 @@
-"""Headers of every answer: pages run nothing, load nothing from elsewhere, stay nowhere."""
+"""Security headers of every answer: no scripts, no external resources, no caching."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ HEADERS = {
 
 
 class SecurityHeaders:
-    """Middleware that adds them."""
+    """Middleware that adds the headers to every answer."""
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str] = HEADERS) -> None:
         self._app, self._headers = app, headers

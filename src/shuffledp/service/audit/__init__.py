@@ -1,1 +1,1 @@
-"""The auditor of a running collection: her canaries, her records, and what she sees."""
+"""The auditor of a running collection: canaries, records, evidence and verification."""

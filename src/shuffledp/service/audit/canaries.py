@@ -1,8 +1,8 @@
-"""Canary devices: reports whose values an auditor drew, sent as anybody's are.
+"""Canary devices: reports whose values an auditor drew, sent as participants' are.
 
 The ordinary device code randomizes, seals and uploads them. All are sealed before the first
-is sent, so that a record of every message can be kept beforehand: what is written down
-later could be what one wishes to have sent.
+is sent, so that every message is on record beforehand: a record written later could be
+adjusted to the outcome.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ import httpx  # noqa: E402
 
 @dataclass(frozen=True)
 class SealedUpload:
-    """A canary's report, as it is sent: alone, as by every real device.
+    """A canary's report as sent: alone in its request, as by every real device.
 
     Attributes:
-        body: The upload.
+        body: Body of the request.
         hashes: SHA-256 of each of its sealed messages.
     """
 
@@ -46,16 +46,16 @@ class SealedUpload:
 
 
 async def open_step(client: httpx.AsyncClient, shuffler: str, *, task: Task) -> Step:
-    """Returns the step in which a shuffler takes answers now.
+    """Returns the step in which a shuffler currently takes answers.
 
     Args:
-        client: To ask with.
-        shuffler: Its URL.
-        task: From whoever asks the question.
+        client: HTTP client.
+        shuffler: URL of the shuffler.
+        task: Obtained from the party that asks the question.
 
     Raises:
-        InvalidInputError: If people choose targets in the task.
-        Refusal: If no reports come in, or it is another task.
+        InvalidInputError: If participants choose targets in the task.
+        Refusal: If the shuffler takes no reports, or serves another task.
         UnreachableError: If it does not answer.
     """
     check_audited(task)
@@ -83,13 +83,13 @@ def seal_canaries(
     tokens: Sequence[bytes],
     rng: Rng,
 ) -> list[SealedUpload]:
-    """Returns an upload of each canary, in the order in which they are to be sent.
+    """Returns one upload per canary, in the order in which they are to be sent.
 
     Args:
-        step: That they are for.
-        values: What each holds, as the task's protocol takes it, shape (n,).
-        levels: At which each randomizes, shape (n,).
-        tokens: One for each.
+        step: Step that takes the uploads.
+        values: Value of each canary, as the task's protocol takes it, shape (n,).
+        levels: Local epsilon at which each canary randomizes, shape (n,).
+        tokens: One token per canary.
         rng: `SystemRandom()` in an audit, a seeded generator in simulations.
 
     Raises:
@@ -117,22 +117,22 @@ async def send_canaries(
     """Sends uploads one after the other, at random times.
 
     Args:
-        client: To send with.
-        uploads: In their order.
-        step: That they are for.
-        shuffler: Its URL.
-        keep: Is given a line for each receipt, as `keep_receipt` writes it.
-        rng: For the times.
-        seconds: Over how long they are spread; 0 sends each as soon as the one before
-            was taken in.
-        progress: Is told how many reports are done, of how many.
+        client: HTTP client.
+        uploads: In the order of `seal_canaries`.
+        step: Step that takes the uploads.
+        shuffler: URL of the shuffler.
+        keep: Called with one line per receipt, as `keep_receipt` writes it.
+        rng: Draws the times.
+        seconds: Length of the interval of the times; 0 sends each upload as soon as the
+            one before was accepted.
+        progress: Called with the number of reports sent, and their total number.
 
     Raises:
-        Refusal: If the shuffler refuses: what it took in before has its receipt.
+        Refusal: If the shuffler refuses; uploads accepted before have their receipts.
         UnreachableError: If it does not answer.
     """
     url = f"{service_url(shuffler)}/tasks/{step.task.identity}"
-    # Times of people who come independently of each other, in order.
+    # Independent uniform times, sorted: arrivals of participants who act independently.
     times = np.sort(rng.random(len(uploads))) * seconds
     loop = asyncio.get_running_loop()
     sender = Sender(client, url, 1, rng, False, progress, keep, len(uploads))

@@ -1,10 +1,11 @@
-"""Does a published result say what follows from its own numbers, and who signed it?
+"""Verification of a published result against its task, its signature and its own numbers.
 
-Everything in it is compared with its task: who signed; what the task's own protocol
-estimates from the tally; who took part, and whom the certificate is about; what was spent,
-and what is certified. That the tally is what people sent rests on the analyst alone: nobody
-else can open messages. Whether a certificate is proven is asked elsewhere
-(`statistics.verify`), and whether a message was counted, too (`service.checking`).
+Compares everything in the result with the task: the signature; the estimate that the task's
+protocol computes from the tally; the participants and the population of the certificate;
+the epsilon spent and the epsilon certified. That the tally is what participants sent rests
+on the analyst alone, because no other party can open messages. Elsewhere are the proof of a
+certificate (`statistics.verify`) and the check that a message was counted
+(`service.device.receipt_check`).
 """
 
 import math
@@ -31,14 +32,14 @@ from shuffledp.statistics.certificate_parts import PUBLISHED_RESULT
 from shuffledp.statistics.survey import EpochStage
 from shuffledp.tally import Tally
 
-# Another machine adds up in another order: its last digits may differ, no more.
+# Another machine may sum in another order, so that only the last digits differ.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 _LONGEST = 60
 
 
 @dataclass(frozen=True)
-class _Said:
-    """What a result states, and does not compute."""
+class _ResultStatements:
+    """Values that a result states, as opposed to those computed from them."""
 
     step: Step
     people: tuple[int, ...]
@@ -51,35 +52,35 @@ class _Said:
 
 
 def problems_in(result: Mapping[str, Any], task: Task) -> tuple[str, ...]:
-    """Returns what a result says that is not so, a line each; nothing if all of it is.
+    """Returns one line per false statement of a result; an empty tuple if it verifies.
 
     Args:
-        result: As it was published, from whomever.
-        task: From whoever asks the question.
+        result: As it was published; need not be trusted.
+        task: Obtained from the party that asks the question.
 
     Raises:
-        DataError: If it is no result, or one of another task.
+        DataError: If `result` is no published result, or belongs to another task.
     """
     missing = PUBLISHED_RESULT ^ set(result)
     if missing:
         raise DataError(
             "Expected a result that a service of this version published: "
-            f"{_shown(min(missing))} is missing, or unknown."
+            f"{_quoted(min(missing))} is missing, or unknown."
         )
     if (result["digest"], result["task"]) != (task.fingerprint, task.identity):
         raise DataError(
             f"Expected a result of this very task, whose sha256 is {task.fingerprint}, "
-            f"got {_shown(result['digest'])}: if keys were replaced, the task.json of that "
-            "time."
+            f"got {_quoted(result['digest'])}: if keys were replaced, the task.json of "
+            "that time."
         )
     problems = [*_signatures(result, task)]
     try:
-        said = _read(result, task)
+        statements = _read(result, task)
     except ShuffledpError as error:
-        return (*problems, f"it cannot be read: {_line(error)}")
-    problems += _people(said)
-    problems += _certificate(said)
-    problems += _following(said, result)
+        return (*problems, f"it cannot be read: {_one_line(error)}")
+    problems += _people(statements)
+    problems += _certificate(statements)
+    problems += _following(statements, result)
     return tuple(problems)
 
 
@@ -91,11 +92,11 @@ def _signatures(result: Mapping[str, Any], task: Task) -> Iterator[str]:
     try:
         Enrolment.read(result["enrolment"], task)
     except Refusal as error:
-        yield f"its enrolment: {_line(error)}"
+        yield f"its enrolment: {_one_line(error)}"
 
 
-def _read(result: Mapping[str, Any], task: Task) -> _Said:
-    """Reads what is stated, and builds the protocol that the task says runs."""
+def _read(result: Mapping[str, Any], task: Task) -> _ResultStatements:
+    """Reads the statements, and builds the protocol that the task prescribes."""
     epoch, spoiled, people = result["epoch"], result["spoiled"], result["people"]
     if type(epoch) is not int or not 1 <= epoch <= task.last_epoch:
         raise DataError(f"Expected an epoch from 1 to {task.last_epoch}.")
@@ -114,7 +115,7 @@ def _read(result: Mapping[str, Any], task: Task) -> _Said:
     chosen = result["chosen"]
     if (chosen is None) is not task.names_choices:
         raise DataError("Expected a tally of choices where people choose targets.")
-    # Where targets were chosen, a plan followed: it names all that ran.
+    # After a choice of targets a plan was published; it names the whole protocol.
     plan = None if task.names_choices else certificate.protocol
     step = Step(task, epoch, EpochStage.ANSWER, plan)
     if not certificate.protocol == tally.identity == step.answering.identity:
@@ -128,8 +129,8 @@ def _read(result: Mapping[str, Any], task: Task) -> _Said:
     try:
         enrolment = Enrolment.read(result["enrolment"], task)
     except Refusal:
-        enrolment = None  # That is said above.
-    return _Said(
+        enrolment = None  # Reported by `_signatures`.
+    return _ResultStatements(
         step,
         tuple(people),
         spoiled,
@@ -141,68 +142,72 @@ def _read(result: Mapping[str, Any], task: Task) -> _Said:
     )
 
 
-def _people(said: _Said) -> Iterator[str]:
-    """Compares who took part with what was counted, and with who could."""
-    task, total = said.step.task, sum(said.people)
-    for missing in shortfalls(task, said.people):
+def _people(statements: _ResultStatements) -> Iterator[str]:
+    """Compares the number of participants with the tally and with the enrolment."""
+    task, total = statements.step.task, sum(statements.people)
+    for missing in shortfalls(task, statements.people):
         yield f"too few people: {missing}"
-    if said.enrolment is not None:
-        if said.enrolment.epoch != said.step.epoch:
-            yield f"its enrolment is for epoch {said.enrolment.epoch}"
-        if total > said.enrolment.tokens:
-            yield f"{total:,} people, and {said.enrolment.tokens:,} tokens"
-    left = total - said.spoiled
-    if said.tally.num_users != left:
+    if statements.enrolment is not None:
+        if statements.enrolment.epoch != statements.step.epoch:
+            yield f"its enrolment is for epoch {statements.enrolment.epoch}"
+        if total > statements.enrolment.tokens:
+            yield f"{total:,} people, and {statements.enrolment.tokens:,} tokens"
+    remaining = total - statements.spoiled
+    if statements.tally.num_users != remaining:
         yield (
-            f"{total:,} people less {said.spoiled:,} spoiled are {left:,}, and its tally "
-            f"is of {said.tally.num_users:,}"
+            f"{total:,} people less {statements.spoiled:,} spoiled are {remaining:,}, "
+            f"and its tally is of {statements.tally.num_users:,}"
         )
-    elif not _fits(said):
+    elif not _fits(statements):
         yield "its tally is of other people at each level than it says took part"
 
 
-def _fits(said: _Said) -> bool:
-    task, people = said.step.task, said.people
-    if len(said.tally.people) != 1:
+def _fits(statements: _ResultStatements) -> bool:
+    task, people = statements.step.task, statements.people
+    if len(statements.tally.people) != 1:
         return False
     if not task.names_choices:
-        return not said.tally.levels.size
-    counted = dict(zip(said.tally.levels.tolist(), said.tally.people[0], strict=True))
+        return not statements.tally.levels.size
+    counted = dict(
+        zip(statements.tally.levels.tolist(), statements.tally.people[0], strict=True)
+    )
     if not set(counted) <= set(task.choices):
         return False
-    found = [int(counted.get(choice, 0)) for choice in task.choices]
-    if said.step.linked:
-        # Whose message was spoiled is known to the analyst alone.
-        return all(n <= most for n, most in zip(found, people, strict=True))
-    away = in_proportion(people, said.spoiled).tolist()
-    return found == [n - less for n, less in zip(people, away, strict=True)]
+    expected = [int(counted.get(choice, 0)) for choice in task.choices]
+    if statements.step.linked:
+        # Only the analyst knows which participants' messages were invalid.
+        return all(n <= most for n, most in zip(expected, people, strict=True))
+    away = in_proportion(people, statements.spoiled).tolist()
+    return expected == [n - less for n, less in zip(people, away, strict=True)]
 
 
-def _certificate(said: _Said) -> Iterator[str]:
-    """Compares whom the certificate is about, and what it certifies, with the rest."""
-    task, certificate = said.step.task, said.certificate
+def _certificate(statements: _ResultStatements) -> Iterator[str]:
+    """Compares the certificate's population, parameters and epsilons with the task."""
+    task, certificate = statements.step.task, statements.certificate
     try:
-        batch = said.step.answering.batch_people(said.people, said.chosen)
+        batch = statements.step.answering.batch_people(
+            statements.people, statements.chosen
+        )
     except ShuffledpError as error:
-        yield f"nothing can be certified of its people: {_line(error)}"
+        yield f"nothing can be certified of its people: {_one_line(error)}"
         return
-    absent = task.absent + said.spoiled + batch.missing
+    absent = task.absent + statements.spoiled + batch.missing
     if certificate.people_digest != digest(batch.people):
         yield "its certificate is of other people than it says took part"
-    for what, is_said, wanted in (
+    for quantity, stated, wanted in (
         ("absent people", certificate.absent, absent),
         ("delta", certificate.delta, task.delta),
         ("rounds", certificate.rounds, 1),
         ("coordinates", certificate.coordinates, 1),
     ):
-        if is_said != wanted:
-            yield f"its certificate is for {what} {is_said}, expected {wanted}"
+        if stated != wanted:
+            yield f"its certificate is for {quantity} {stated}, expected {wanted}"
     listed = [entry.chosen for entry in certificate.levels]
     if sorted(listed) != batch.people.epsilons.tolist():
         yield "its certificate does not list every choice that people made, once"
     columns = zip(
         task.choices,
-        said.spent,
+        statements.spent,
         spent_of(task, certificate),
         task.promise,
         strict=True,
@@ -215,53 +220,67 @@ def _certificate(said: _Said) -> Iterator[str]:
             yield f"{task.named(choice)}: {certified!r} certified, {promise!r} promised"
 
 
-def _following(said: _Said, result: Mapping[str, Any]) -> Iterator[str]:
-    """Computes anew what follows from the rest, and compares."""
-    task = said.step.task
+def _following(
+    statements: _ResultStatements, result: Mapping[str, Any]
+) -> Iterator[str]:
+    """Recomputes all derived values of a result, and compares them."""
+    task = statements.step.task
     try:
-        estimate = said.step.answering.estimate(said.tally, said.chosen)
+        estimate = statements.step.answering.estimate(
+            statements.tally, statements.chosen
+        )
     except (InvalidInputError, ArithmeticError) as error:
-        yield f"nothing can be estimated from its tally: {_line(error)}"
+        yield f"nothing can be estimated from its tally: {_one_line(error)}"
         return
-    if said.enrolment is None:
-        return  # It is part of what is assumed.
-    found = what_follows(
+    if statements.enrolment is None:
+        return  # The enrolment enters the stated assumptions, which cannot be compared.
+    expected = what_follows(
         task,
-        said.people,
-        said.tally,
+        statements.people,
+        statements.tally,
         estimate,
-        said.certificate,
-        spoiled=said.spoiled,
-        enrolment=said.enrolment,
+        statements.certificate,
+        spoiled=statements.spoiled,
+        enrolment=statements.enrolment,
     )
-    for name in sorted(found):
-        yield from _differences(name, result[name], found[name])
+    for name in sorted(expected):
+        yield from _differences(name, result[name], expected[name])
 
 
-def _differences(place: str, said: object, found: object) -> Iterator[str]:
-    """Returns where two plain values differ, by the names on the way."""
-    if isinstance(found, dict) and isinstance(said, dict) and set(said) == set(found):
-        for name, value in found.items():
-            yield from _differences(f"{place}, {name}", said[name], value)
-    elif isinstance(found, list) and isinstance(said, list) and len(said) == len(found):
-        for row, (one, value) in enumerate(zip(said, found, strict=True), start=1):
+def _differences(path: str, stated: object, expected: object) -> Iterator[str]:
+    """Yields the paths at which two JSON values differ."""
+    if (
+        isinstance(expected, dict)
+        and isinstance(stated, dict)
+        and set(stated) == set(expected)
+    ):
+        for name, value in expected.items():
+            yield from _differences(f"{path}, {name}", stated[name], value)
+    elif (
+        isinstance(expected, list)
+        and isinstance(stated, list)
+        and len(stated) == len(expected)
+    ):
+        for row, (entry, value) in enumerate(
+            zip(stated, expected, strict=True), start=1
+        ):
             name = value["name"] if isinstance(value, dict) else f"{row}"
-            yield from _differences(f"{place} {name!a}", one, value)
-    elif isinstance(found, float) and type(said) in (int, float):
-        number = to_number(said, place)
-        if not math.isclose(number, found, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE):
-            yield f"{place}: it says {_shown(said)}, and {found!r} follows"
-    elif type(said) is not type(found) or said != found:
-        yield f"{place}: it says {_shown(said)}, and {_shown(found)} follows"
+            yield from _differences(f"{path} {name!a}", entry, value)
+    elif isinstance(expected, float) and type(stated) in (int, float):
+        number = to_number(stated, path)
+        if not math.isclose(number, expected, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE):
+            yield f"{path}: it says {_quoted(stated)}, and {expected!r} follows"
+    elif type(stated) is not type(expected) or stated != expected:
+        yield f"{path}: it says {_quoted(stated)}, and {_quoted(expected)} follows"
 
 
-def _shown(value: object) -> str:
-    """Returns a value that somebody else wrote, for a terminal."""
+def _quoted(value: object) -> str:
+    """Returns an untrusted value as short ASCII text, safe for a terminal."""
     text = ascii(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _line(error: Exception) -> str:
-    """Returns what an error says, on one line that terminals show as it is."""
+def _one_line(error: Exception) -> str:
+    """Returns an error's text on one line, without unprintable characters."""
     text = str(error).rstrip(".")
     return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -22,9 +22,14 @@ from shuffledp.extras import require
 from shuffledp.randomness import SystemRandom
 from shuffledp.report.writing import write_file
 from shuffledp.service.audit.canaries import open_step, seal_canaries, send_canaries
-from shuffledp.service.audit.epoch import audited_epoch
-from shuffledp.service.audit.given_batch import read_given_batch
-from shuffledp.service.audit.records import Drawn, draw_canaries, record_of, taken_in
+from shuffledp.service.audit.canary_records import (
+    CanaryAssignment,
+    canary_record,
+    draw_canaries,
+    with_receipts,
+)
+from shuffledp.service.audit.disclosed_batch import read_disclosed_batch
+from shuffledp.service.audit.epoch_audit import audit_epoch
 from shuffledp.service.demo.collection import Demo
 from shuffledp.service.demo.stage import (
     ANSWERS,
@@ -168,7 +173,7 @@ async def _answer(
             tokens=tokens[num_users:],
             rng=rng,
         )
-        record = record_of(step, drawn, uploads)
+        record = canary_record(step, drawn, uploads)
         name = f"canaries-{step.epoch}.json"
         write_new(auditor.folder / name, record.to_json(), mode=0o600)
         receipts: list[bytes] = []
@@ -190,11 +195,11 @@ async def _answer(
             rng=rng,
         )
         delivery, _ = await asyncio.gather(people, canaries)
-    auditor.records.append(taken_in(record, receipts, task))
+    auditor.records.append(with_receipts(record, receipts, task))
     return delivery, _truth(values, drawn)
 
 
-def _truth(values: NDArray[Any], drawn: Drawn) -> NDArray[Any]:
+def _truth(values: NDArray[Any], drawn: CanaryAssignment) -> NDArray[Any]:
     everybody = np.concatenate([values, drawn.values])
     return np.bincount(everybody, minlength=len(ANSWERS)) / everybody.size
 
@@ -204,12 +209,12 @@ def _audit(
 ) -> None:
     response = httpx.get(f"{url}/messages", trust_env=False)
     *earlier, canaries = auditor.records
-    found = audited_epoch(
+    found = audit_epoch(
         task,
         canaries,
         result,
         listed=response.content,
-        given=read_given_batch(batch, task),
+        disclosed=read_disclosed_batch(batch, task),
         earlier=earlier,
     )
     auditor.evidence = auditor.evidence.with_epoch(found)

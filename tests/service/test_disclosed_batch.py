@@ -14,7 +14,7 @@ from whole_batches import split
 
 from shuffledp.errors import DataError
 from shuffledp.service.analyst.sealed_batch import SealedBatch, keep
-from shuffledp.service.audit.given_batch import read_given_batch
+from shuffledp.service.audit.disclosed_batch import read_disclosed_batch
 
 
 def published(folder: Path, who: Parties, batch: bytes) -> None:
@@ -37,7 +37,7 @@ def test_a_published_batch_is_kept_as_it_was_handed_over(tmp_path: Path) -> None
     published(tmp_path, who, batch)
 
     folder = tmp_path / "kept" / f"{who.task.identity}.1"
-    given = read_given_batch(folder, who.task)
+    given = read_disclosed_batch(folder, who.task)
     size = given.header.sealed_size
     rows = [part[at : at + size] for part in shards for at in range(0, len(part), size)]
     assert given.hashes.tobytes() == b"".join(
@@ -80,7 +80,7 @@ def test_a_copy_that_was_interrupted_is_made_anew_and_a_whole_one_is_left(
     published(tmp_path, who, usual_batch(who))
 
     folder = tmp_path / "kept" / name
-    assert len(read_given_batch(folder, who.task).hashes) == 180
+    assert len(read_disclosed_batch(folder, who.task).hashes) == 180
     assert [path.name for path in (tmp_path / "kept").iterdir()] == [name]
     batch = SealedBatch.read(folder, who.task)
     copy = tmp_path / "copy"
@@ -100,11 +100,11 @@ def test_a_batch_that_was_changed_is_refused(tmp_path: Path) -> None:
     for content in (whole[1:] + whole[:1], whole[:-1], b""):
         shard.write_bytes(content)
         with pytest.raises(DataError, match="Expected the messages that the shuffler"):
-            read_given_batch(folder, who.task)
+            read_disclosed_batch(folder, who.task)
     shard.unlink()
     with pytest.raises(DataError, match="the manifest names it"):
-        read_given_batch(folder, who.task)
+        read_disclosed_batch(folder, who.task)
     with pytest.raises(DataError, match="Could not read"):
-        read_given_batch(tmp_path, who.task)
+        read_disclosed_batch(tmp_path, who.task)
     with pytest.raises(DataError, match="Expected a batch of this task"):
-        read_given_batch(folder, parties().task)
+        read_disclosed_batch(folder, parties().task)

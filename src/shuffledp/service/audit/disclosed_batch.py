@@ -1,7 +1,8 @@
-"""A sealed batch that an analyst handed to somebody: in which order it was handed to her.
+"""Sealed batch that an analyst disclosed to an auditor: the order of its hand-over.
 
-It is a folder of hers that `serve analyst --keep-batches` kept: the manifest, which the
-shuffler signed, and its shards. What it says is the shuffler's word; nothing is opened.
+The analyst's `serve analyst --keep-batches` retained the folder: the manifest, which the
+shuffler signed, and its shards. The content is the shuffler's statement; no message is
+opened.
 """
 
 from dataclasses import dataclass
@@ -20,13 +21,13 @@ from shuffledp.service.wire.task import Task
 
 
 @dataclass(frozen=True, eq=False)
-class GivenBatch:
-    """What can be seen of a batch without opening it.
+class DisclosedBatch:
+    """Order and level groups of a batch's sealed messages, none of them opened.
 
     Attributes:
-        header: What the shuffler signed.
+        header: Signed by the shuffler.
         hashes: SHA-256 of each sealed message in the order of the hand-over, shape (n,).
-        piles: Of each, in which pile it was, shape (n,).
+        piles: Index of each message's level group, shape (n,).
     """
 
     header: BatchHeader
@@ -34,15 +35,15 @@ class GivenBatch:
     piles: NDArray[np.int64]
 
 
-def read_given_batch(folder: Path, task: Task) -> GivenBatch:
-    """Reads a batch.
+def read_disclosed_batch(folder: Path, task: Task) -> DisclosedBatch:
+    """Reads a retained batch, and checks it against the shuffler's signature.
 
     Args:
-        folder: With `manifest.bin` and shards.
-        task: From whoever asks the question.
+        folder: Contains `manifest.bin` and the shards.
+        task: Obtained from the party that asks the question, not from the analyst.
 
     Raises:
-        DataError: If something is missing, or is not what the task's shuffler signed.
+        DataError: If a file is missing, or differs from what the task's shuffler signed.
     """
     try:
         batch = SealedBatch.read(folder, task)
@@ -52,12 +53,12 @@ def read_given_batch(folder: Path, task: Task) -> GivenBatch:
                 f"Expected {batch.path(missing[0])}: the manifest names it."
             )
         hashes, piles = [np.zeros(0, "S32")], [np.zeros(0, np.int64)]
-        for place, shard in enumerate(batch.header.shards):
+        for index, shard in enumerate(batch.header.shards):
             if not shard.messages:
                 continue
-            path = batch.path(place)
+            path = batch.path(index)
             content = path.read_bytes()
-            # The order may be wrong: that is what is looked for. Another shard may not.
+            # A wrong order is evidence, and is read; another shard's content is an error.
             if sha256(content) != shard.sha256:
                 raise DataError(
                     f"Expected the messages that the shuffler signed in {path}."
@@ -70,4 +71,4 @@ def read_given_batch(folder: Path, task: Task) -> GivenBatch:
         raise DataError(
             f"Expected a batch of this task in {folder}: {refusal}"
         ) from None
-    return GivenBatch(batch.header, np.concatenate(hashes), np.concatenate(piles))
+    return DisclosedBatch(batch.header, np.concatenate(hashes), np.concatenate(piles))
