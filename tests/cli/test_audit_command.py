@@ -171,7 +171,7 @@ def test_too_few_samples_cannot_show_anything_and_that_is_no_success(
             "--categories",
         ),
         (["audited_box:client", "--values", "0,NaN"], "finite numbers"),
-        (["rappor", "--bits", "8", "--hashes", "1"], "draws a message from a value"),
+        (["rappor(bits=8,hashes=1)"], "draws a message from a value"),
         (["no-such-program-here", "--values", "0,1"], "can be started"),
         (["kary-response", "--categories", "3", "--values", "0,5"], "values"),
     ],

@@ -49,7 +49,19 @@ ANSWERS = ("--value", "page", "--level", "epsilon")
         ((*ANSWERS, "--hashes", "0"), "--hashes only with --statistic strings"),
         ((*ANSWERS, "--mechanism", "gaussian"), "kary-response"),
         ((*ANSWERS, "--mechanism", "local-hashing"), "buckets"),
-        ((*ANSWERS, "--subset-size", "1"), "got categories, subset_size"),
+        (
+            (*ANSWERS, "--mechanism", "kary-response(subset_size=1)"),
+            "kary-response(categories=...)",
+        ),
+        ((*ANSWERS, "--subset-size", "1"), "subset-selection(categories=..., subset"),
+        (
+            (*ANSWERS, "--mechanism", "local-hashing(categories=9,buckets=3)"),
+            "without categories",
+        ),
+        (
+            (*BOUNDS, "--mechanism", "laplace(low=1)", "--level", "epsilon"),
+            "with no parameter but cells",
+        ),
         ((*ANSWERS, "--statistic", "median"), "median"),
         (
             (*ANSWERS, "--mechanism", "unary-encoding", "--categories", "50001"),

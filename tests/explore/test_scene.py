@@ -86,7 +86,7 @@ def test_a_range_is_a_clip_for_a_mechanism_that_takes_one() -> None:
 
     scene = read_scene(given | {"levels": "1:50"})
 
-    assert "--mechanism clip-laplace --clip 3 --mode" in command_of(scene)
+    assert "--mechanism 'clip-laplace(clip=3)' --mode" in command_of(scene)
     assert (scene.protocol.low, scene.protocol.randomizer.clip) == (4.0, 3.0)
 
 
@@ -97,6 +97,6 @@ def test_every_mechanism_of_the_protocols_is_on_the_page() -> None:
 
 def test_a_command_says_no_more_than_it_must() -> None:
     assert command_of(read_scene({"levels": "1:50"})) == (
-        "shuffledp account --mechanism kary-response --categories 17 --mode agnostic "
+        "shuffledp account --mechanism 'kary-response(categories=17)' --mode agnostic "
         "--levels 1:50 --delta 1e-06"
     )

@@ -12,6 +12,7 @@ pytest.importorskip("cryptography", reason="Needs the extra service.")
 pytest.importorskip("starlette", reason="Needs the extra service.")
 
 from analyst_parties import Service, crowd_levels, parties, serve
+from shuffledp.statistics.survey_terms import Term
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
@@ -38,7 +39,6 @@ from shuffledp.statistics.survey import (
     survey_in,
     terms_of,
 )
-from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
 
 OFFER = Offer((0.5, 1.0, 2.0), 1e-3, 2)

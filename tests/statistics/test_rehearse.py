@@ -139,7 +139,11 @@ def test_levels_are_dealt_out_or_checked(people: pl.DataFrame) -> None:
         ({"statistic": "items"}, 'person=COLUMN and item=COLUMN.*statistic="items"'),
         ({"statistic": "median"}, "one of frequency, mean"),
         ({"value": ["answer"]}, "value to name a column, got list"),
-        ({"value": "answer", "buckets": "five"}, "buckets to be a whole number"),
+        ({"value": "answer", "buckets": 5}, "no option but .* got buckets"),
+        (
+            {"value": "answer", "mechanism": "local-hashing(buckets=five)"},
+            "buckets to be a whole number",
+        ),
         ({"value": "answer", "mechanism": "laplace"}, "mechanism to be one of"),
         ({"value": "answer", "dataset": "msnbc"}, "no option but"),
         ({"value": "answer", "clip": True}, "no option but .* got clip"),

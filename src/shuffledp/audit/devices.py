@@ -1,30 +1,27 @@
 """Our own devices as black boxes, and which values to ask any device about."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from shuffledp.audit.target import CallableTarget
+from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 from shuffledp.extension_loading import expecting
-from shuffledp.randomizers.catalog import build
 
 
-def device_target(
-    mechanism: str, parameters: Mapping[str, int | float | str]
-) -> CallableTarget:
-    """Returns the mechanism of this name as a black box.
+def device_target(device: LocalRandomizer) -> CallableTarget:
+    """Returns a mechanism as a black box.
 
     Raises:
-        InvalidInputError: If the name is unknown, parameters do not fit, or it draws no
-            message from a value alone.
+        InvalidInputError: If it draws no message from a value alone.
     """
-    device = build(mechanism, parameters)
     if not hasattr(device, "randomize"):
         raise InvalidInputError(
-            f"Expected a mechanism that draws a message from a value, got {mechanism}."
+            "Expected a mechanism that draws a message from a value, got "
+            f"{device.mechanism}."
         )
     given = ", ".join(f"{name} {value}" for name, value in device.parameters.items())
-    return CallableTarget(device, f"{mechanism}, {given}" if given else mechanism)
+    name = f"{device.mechanism}, {given}" if given else device.mechanism
+    return CallableTarget(device, name)
 
 
 @expecting("a box to say which values it takes, if it says that")

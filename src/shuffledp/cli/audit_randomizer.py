@@ -19,12 +19,13 @@ from shuffledp.audit.target import CallableTarget, Target, callable_target
 from shuffledp.cli import parse
 from shuffledp.cli.audit_table import findings, powers
 from shuffledp.cli.console import show, show_json
-from shuffledp.cli.mechanism import parameter_options
+from shuffledp.cli.mechanism import built, categories_option
 from shuffledp.cli.number_types import NUMBER, WHOLE, NumberRange, WholeRange
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import duration, share_bar
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomizers.catalog import MECHANISMS
+from shuffledp.randomizers.mechanism_text import read_mechanism
 
 
 @click.command("randomizer")
@@ -73,7 +74,7 @@ from shuffledp.randomizers.catalog import MECHANISMS
     show_default=True,
     help="Seconds that a program may take for an answer.",
 )
-@parameter_options
+@categories_option
 @json_option
 def randomizer_command(
     target: str,
@@ -84,15 +85,16 @@ def randomizer_command(
     confidence: float,
     seed: int | None,
     timeout: float,
-    parameters: dict[str, Any],
+    categories: int | None,
     as_json: bool,
 ) -> None:
     """Test whatever maps a value and a level to a message.
 
-    It is one of our mechanisms by name, with its parameters; a Python function, class or
-    object, as MODULE:NAME, called with values, levels and, if it takes one, rng; or a
-    command, which reads {"values": [...], "levels": [...]} and answers {"messages": [...]},
-    one line each. Messages are numbers, texts, lists of numbers, or sets.
+    It is one of our mechanisms, such as "subset-selection(categories=9, subset_size=3)"; a
+    Python function, class or object, as MODULE:NAME, called with values, levels and, if it
+    takes one, rng; or a command, which reads {"values": [...], "levels": [...]} and answers
+    {"messages": [...]}, one line each. Messages are numbers, texts, lists of numbers, or
+    sets.
 
     From one part of the messages it learns, for each pair of values, an event that tells
     them apart; on the others it tests it, with exact intervals. The result is a lower bound
@@ -108,7 +110,7 @@ def randomizer_command(
     started = time.monotonic()
 
     def work(send: Send) -> None:
-        box = _target(target, parameters, timeout)
+        box = _target(target, categories, timeout)
         plan = plan_audit(
             _values(values, box),
             parse.level_list(levels),
@@ -153,13 +155,13 @@ def randomizer_command(
     sys.exit(0 if found.verdict is Verdict.NOTHING_FOUND else 1)
 
 
-def _target(target: str, parameters: dict[str, Any], timeout: float) -> Target:
-    if target in MECHANISMS:
-        return device_target(target, parameters)
-    if parameters:
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in parameters)
+def _target(target: str, categories: int | None, timeout: float) -> Target:
+    if target.partition("(")[0].strip() in MECHANISMS:
+        return device_target(built(read_mechanism(target), categories))
+    if categories is not None:
         raise InvalidInputError(
-            f"Expected {names} only with one of {', '.join(MECHANISMS)}, got {target}."
+            f"Expected --categories only with one of {', '.join(MECHANISMS)}, got "
+            f"{target}."
         )
     if _is_python(target):
         return callable_target(target)

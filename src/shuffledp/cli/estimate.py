@@ -74,7 +74,7 @@ def estimate_command(
       shuffledp estimate survey.csv --value answer --level epsilon --delta 1e-6
       shuffledp estimate survey.csv --value answer --levels 0.5:0.25,1.0:0.5,2.0:0.25
       shuffledp estimate survey.csv --value answer --level epsilon \\
-        --mechanism local-hashing --buckets 5
+        --mechanism "local-hashing(buckets=5)"
       shuffledp estimate --dataset msnbc --levels 0.5:0.25,1.0:0.5,2.0:0.25 --delta 1e-8
       shuffledp estimate answers.parquet --value answer --level epsilon --spark 'local[*]'
 

@@ -19,6 +19,10 @@ _COMMANDS = {
         "shuffledp.cli.account:account_command",
         "Certify what each privacy level is worth after the shuffle.",
     ),
+    "mechanisms": Entry(
+        "shuffledp.cli.mechanisms:mechanisms_command",
+        "List what devices can run; with NAME, explain its parameters.",
+    ),
     "calibrate": Entry(
         "shuffledp.cli.calibrate:calibrate_command",
         "Find the levels, the crowd or the rounds that keep central targets.",
@@ -139,6 +143,8 @@ def _run() -> Any:
             sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
+    except click.NoSuchOption as error:
+        return _refuse(f"{error.format_message()} {_of_mechanisms(error.option_name)}")
     except click.ClickException as error:
         return _refuse(error.format_message())
     except ShuffledpError as error:
@@ -156,6 +162,25 @@ def _run() -> Any:
         click.echo(f"{begin}shuffledp: stopped. {stop}".rstrip(), err=True)
         return 130
     return 2
+
+
+def _of_mechanisms(option: str) -> str:
+    """Returns how to write an option that is a parameter of mechanisms; else nothing."""
+    from shuffledp.randomizers.catalog import MECHANISMS
+    from shuffledp.randomizers.mechanism_text import signature
+    from shuffledp.randomizers.parameters import parameters_of
+
+    name = option.lstrip("-").replace("-", "_")
+    owners = [
+        mechanism
+        for mechanism in MECHANISMS
+        if any(parameter.name == name for parameter in parameters_of(mechanism))
+    ]
+    if not owners:
+        return ""
+    # The one that was asked for, if it stands there by itself.
+    chosen = next((owner for owner in owners if owner in sys.argv), owners[0])
+    return f'Expected parameters with the mechanism, as "{signature(chosen)}".'
 
 
 def _refuse(message: str) -> int:

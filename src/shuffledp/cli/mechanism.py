@@ -6,24 +6,62 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from shuffledp.cli import parse
-from shuffledp.cli.number_types import NUMBER, WHOLE
+from shuffledp.cli.number_types import WHOLE
 from shuffledp.cli.shared_options import absent_options
+from shuffledp.cover import LocalRandomizer
 from shuffledp.datasets.budgets import read_budgets
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import MECHANISMS, build
-from shuffledp.randomizers.parameters import Kind, Parameter, parameters_of
+from shuffledp.randomizers.mechanism_text import MechanismText, read_mechanism
 from shuffledp.statistics.single_message import SingleMessage
 from shuffledp.types import Mode
 
+
+class _MechanismType(click.ParamType):  # type: ignore[type-arg]
+    """A mechanism with its parameters, as `read_mechanism` takes it."""
+
+    name = "mechanism"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> MechanismText:
+        """Reads the text."""
+        if isinstance(value, MechanismText):
+            return value
+        try:
+            return read_mechanism(value)
+        except InvalidInputError as error:
+            self.fail(str(error), param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Completes names."""
+        return [
+            CompletionItem(name) for name in MECHANISMS if name.startswith(incomplete)
+        ]
+
+
+MECHANISM = _MechanismType()
+
 _MECHANISM = click.option(
     "--mechanism",
-    type=click.Choice(MECHANISMS),
+    type=MECHANISM,
     default=MECHANISMS[0],
     show_default=True,
-    help="What the devices run.",
+    metavar="NAME(PARAMETER=VALUE,...)",
+    help='What the devices run, with its parameters, such as "laplace(low=0, high=4)"; '
+    "shuffledp mechanisms lists them.",
+)
+_CATEGORIES = click.option(
+    "--categories",
+    type=WHOLE,
+    metavar="K",
+    help="How many categories there are, of mechanisms that have to know.",
 )
 _MODE = click.option(
     "--mode",
@@ -32,8 +70,6 @@ _MODE = click.option(
     show_default=True,
     help="Do levels travel apart from messages, or with them?",
 )
-_TYPES: dict[Kind, Any] = {"whole": WHOLE, "number": NUMBER, "text": str}
-
 _CIRCUMSTANCES = (
     *absent_options,
     click.option(
@@ -77,50 +113,33 @@ def mechanism_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_protocol(
-        *, mechanism: str, parameters: dict[str, Any], mode: Mode, **given: Any
+        *,
+        mechanism: MechanismText,
+        categories: int | None,
+        mode: Mode,
+        **given: Any,
     ) -> None:
-        protocol = SingleMessage(build(mechanism, parameters), mode)
+        protocol = SingleMessage(built(mechanism, categories), mode)
         command(protocol=protocol, **given)
 
-    return _with((_MECHANISM,), parameter_options(_with((_MODE,), with_protocol)))
+    return _with((_MECHANISM, _CATEGORIES, _MODE), with_protocol)
 
 
-def parameter_options(command: Command) -> Command:
-    """Adds the parameters of all mechanisms; those given arrive as `parameters`.
+def categories_option(command: Command) -> Command:
+    """Adds --categories, which `built` takes."""
+    return _CATEGORIES(command)
 
-    They are called and explained as the mechanisms' classes do.
+
+def built(mechanism: MechanismText, categories: int | None) -> LocalRandomizer:
+    """Returns a mechanism whose number of categories may be an option of its own.
+
+    Raises:
+        InvalidInputError: If parameters are missing, out of range or given twice.
     """
-    shared: dict[str, list[tuple[str, Parameter]]] = {}
-    for mechanism in MECHANISMS:
-        for parameter in parameters_of(mechanism):
-            shared.setdefault(parameter.name, []).append((mechanism, parameter))
-
-    @functools.wraps(command)
-    def with_parameters(**given: Any) -> None:
-        values = {name: given.pop(name) for name in shared}
-        parameters = {n: value for n, value in values.items() if value is not None}
-        command(parameters=parameters, **given)
-
-    options = (_parameter_option(name, entries) for name, entries in shared.items())
-    return _with(tuple(options), with_parameters)
-
-
-def _parameter_option(
-    name: str, entries: list[tuple[str, Parameter]]
-) -> Callable[[Command], Command]:
-    """Returns the option for a parameter that one or several mechanisms have."""
-    said: dict[str, list[str]] = {}
-    for mechanism, parameter in entries:
-        default = "" if parameter.default is None else f" [{parameter.default}]"
-        text = parameter.help.removesuffix(".")
-        said.setdefault(f"{text}{default}", []).append(mechanism)
-    parts = [f"Of {', '.join(names)}: {text}." for text, names in said.items()]
-    return click.option(
-        f"--{name.replace('_', '-')}",
-        name,
-        type=_TYPES[entries[0][1].kind],
-        help=" ".join(parts),
-    )
+    more = {} if categories is None else {"categories": categories}
+    if "categories" in mechanism.parameters and more:
+        raise InvalidInputError(f"Expected {mechanism} without --categories.")
+    return build(mechanism.name, {**mechanism.parameters, **more})
 
 
 def circumstance_options(command: Command) -> Command:

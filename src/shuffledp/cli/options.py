@@ -8,12 +8,14 @@ from typing import Any
 
 import click
 
-from shuffledp.cli.number_types import NUMBER, WHOLE
+from shuffledp.cli.number_types import NUMBER
+from shuffledp.cli.parameter_option import parameter_option
 from shuffledp.cli.shared_options import force_option, json_option
 from shuffledp.errors import InvalidInputError
 from shuffledp.labels import StatisticLabels
+from shuffledp.parameter import Parameter
 from shuffledp.statistics.catalog import STATISTICS, statistic_named
-from shuffledp.statistics.statistic import Option, Statistic
+from shuffledp.statistics.statistic import Statistic
 from shuffledp.types import Mode
 
 Command = Callable[..., Any]
@@ -83,69 +85,60 @@ def collection_options(command: Command) -> Command:
 
 
 def statistic_options(command: Command) -> Command:
-    """Adds the options that belong to some statistics; `own_options` looks at them."""
-    named: dict[str, list[tuple[StatisticLabels, Option]]] = {}
+    """Adds the parameters of all statistics; `own_options` takes those of one."""
+    named: dict[str, list[tuple[StatisticLabels, Parameter]]] = {}
     for name in STATISTICS:
         statistic = statistic_named(name)
-        for option in statistic.options:
-            named.setdefault(option.name, []).append((statistic.words, option))
+        for parameter in statistic.parameters:
+            entry = statistic.words, parameter
+            named.setdefault(parameter.option, []).append(entry)
     return _with(tuple(_shared_option(entries) for entries in named.values()), command)
 
 
 def own_options(statistic: Statistic, given: dict[str, Any]) -> dict[str, Any]:
-    """Returns what was given for a statistic's own options, by their keys.
+    """Returns the values of a statistic's own parameters, by their names.
 
     Raises:
-        InvalidInputError: If an option of other statistics was given, or a choice that is
-            another's.
+        InvalidInputError: If a parameter of other statistics was given, or a choice of
+            another one.
     """
-    own = {option.key: option for option in statistic.options}
-    others: dict[str, list[str]] = {}
+    own = {parameter.name: parameter for parameter in statistic.parameters}
+    owners: dict[str, list[str]] = {}
     for name in STATISTICS:
-        for option in statistic_named(name).options:
-            others.setdefault(option.key, []).append(name)
-    for key, names in others.items():
-        value = given[key]
+        for parameter in statistic_named(name).parameters:
+            owners.setdefault(parameter.name, []).append(name)
+    for name, names in owners.items():
+        value = given[name]
         # 0 is given, too.
         if value is None or value is False:
             continue
-        shown = f"--{key.replace('_', '-')}"
-        if key not in own:
+        option = f"--{name.replace('_', '-')}"
+        if name not in own:
             raise InvalidInputError(
-                f"Expected {shown} only with --statistic {' or '.join(names)}."
+                f"Expected {option} only with --statistic {' or '.join(names)}."
             )
-        choices = own[key].choices
-        if choices and value not in choices:
+        if not own[name].has_choice(value):
             raise InvalidInputError(
-                f"Expected {shown} to be one of {', '.join(choices)} with --statistic "
-                f"{statistic.words.name}, got {value}."
+                f"Expected {option} to be one of {', '.join(own[name].choices)} with "
+                f"--statistic {statistic.words.name}, got {value}."
             )
-    return {key: given[key] for key in own}
+    return {name: given[name] for name in own}
 
 
 def _shared_option(
-    entries: list[tuple[StatisticLabels, Option]],
+    entries: list[tuple[StatisticLabels, Parameter]],
 ) -> Callable[[Command], Command]:
     """Returns one option of the command line for all statistics that have it."""
     first = entries[0][1]
     parts = []
-    for words, option in entries:
-        choices = f" One of {', '.join(option.choices)}." if option.choices else ""
-        parts.append(f"{words.name.capitalize()}: {option.help}{choices}")
-    if first.kind == "flag":
-        return click.option(f"--{first.name}", is_flag=True, help=" ".join(parts))
-    every = dict.fromkeys(name for _, option in entries for name in option.choices)
-    kinds: dict[str, Any] = {
-        "text": str,
-        "names": str,
-        "number": NUMBER,
-        "whole": WHOLE,
-        "file": click.Path(path_type=Path),
-    }
-    kind = click.Choice(tuple(every)) if every else kinds[first.kind]
-    metavar = first.metavar or ("NAME" if every else None)
-    return click.option(
-        f"--{first.name}", type=kind, metavar=metavar, help=" ".join(parts)
+    for words, parameter in entries:
+        choices = (
+            f" One of {', '.join(parameter.choices)}." if parameter.choices else ""
+        )
+        parts.append(f"{words.name.capitalize()}: {parameter.help}.{choices}")
+    every = dict.fromkeys(name for _, entry in entries for name in entry.choices)
+    return parameter_option(
+        first, " ".join(parts), metavar="NAME" if every else None, choices=tuple(every)
     )
 
 

@@ -4,8 +4,8 @@ import json
 import math
 from typing import Any
 
-from shuffledp.cli.number_types import is_lost, is_plain
 from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.number_text import is_lost, is_plain
 from shuffledp.population import Population
 
 LEVEL_COUNTS = "EPSILON:PEOPLE,..."

@@ -6,11 +6,12 @@ from typing import Any
 import click
 
 from shuffledp.cli import parse
-from shuffledp.cli.number_types import WHOLE, is_plain
+from shuffledp.cli.number_types import WHOLE
 from shuffledp.cli.options import Settings, collection_options
 from shuffledp.cli.run import run
 from shuffledp.datasets.msnbc import MSNBC_CATEGORIES
 from shuffledp.datasets.synthetic import draw_msnbc_like, draw_msnbc_like_holders
+from shuffledp.number_text import is_plain
 from shuffledp.population import MAX_USERS, Population
 from shuffledp.report.summary import Summary
 from shuffledp.statistics.collection import assign_levels, counts_of_shares

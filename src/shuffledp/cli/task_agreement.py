@@ -15,7 +15,7 @@ from shuffledp.cli.task_terms import (
     minimum_of,
     notice_of,
     question_of,
-    term_options,
+    question_options,
 )
 from shuffledp.cli.waiting import working
 from shuffledp.errors import DataError, InvalidInputError
@@ -88,7 +88,7 @@ def init_command(role: str, folder: Path, suite: str | None) -> None:
     show_default=True,
     help=f"{'; '.join(kind.asks for kind in KINDS.values()).capitalize()}.",
 )
-@term_options
+@question_options
 @click.option(
     "--mode",
     type=click.Choice(get_args(Mode)),

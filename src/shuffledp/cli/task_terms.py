@@ -4,42 +4,31 @@ import codecs
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from shuffledp.cli import parse
-from shuffledp.cli.number_types import NUMBER, WHOLE
+from shuffledp.cli.parameter_option import parameter_option
 from shuffledp.errors import DataError, InvalidInputError
+from shuffledp.parameter import Parameter
 from shuffledp.service.wire.question import Question
 from shuffledp.statistics.catalog import SURVEYS, survey_named
 from shuffledp.statistics.survey import survey_in
-from shuffledp.statistics.survey_terms import Term
 
 if TYPE_CHECKING:
     from shuffledp.service.wire.notice import Notice, Translation
 
 KINDS = {name: survey_named(name) for name in SURVEYS}
-_TYPES = {"texts": str, "number": NUMBER, "whole number": WHOLE}
 
 
-def term_options(command: Any) -> Any:
-    """Adds an option for every term of any statistic, and whose it is."""
-    owners: dict[Term, list[str]] = {}
+def question_options(command: Any) -> Any:
+    """Adds an option for every parameter of a question, and says whose it is."""
+    owners: dict[Parameter, list[str]] = {}
     for name, kind in KINDS.items():
-        for term in kind.terms:
-            owners.setdefault(term, []).append(name)
+        for parameter in kind.parameters:
+            owners.setdefault(parameter, []).append(name)
     # Applied from the bottom up, as options are.
-    for term, names in reversed(owners.items()):
-        usual = f" [{term.options[0]}]" if term.options else ""
-        help_text = f"{' and '.join(names).capitalize()}: {term.help}{usual}."
-        many = term.kind == "texts"
-        command = click.option(
-            f"--{term.option}",
-            term.name,
-            type=click.Choice(term.options) if term.options else _TYPES[term.kind],
-            multiple=many,
-            metavar="NAME" if many else None,
-            help=help_text,
-        )(command)
+    for parameter, names in reversed(owners.items()):
+        usual = f" [{parameter.choices[0]}]" if parameter.choices else ""
+        text = f"{' and '.join(names).capitalize()}: {parameter.help}{usual}."
+        command = parameter_option(parameter, text)(command)
     return command
 
 
@@ -58,21 +47,22 @@ def question_of(given: dict[str, Any]) -> Question:
     """Returns what is asked, with all terms that its statistic needs."""
     kind = KINDS[given["statistic"]]
     for other in KINDS.values():
-        for term in other.terms:
-            missing, asked = given[term.name] in (None, ()), term in kind.terms
-            needed = asked and term.needed and not term.options
-            if needed if missing else not asked:
+        for parameter in other.parameters:
+            missing = given[parameter.name] in (None, ())
+            stated = parameter in kind.parameters
+            needed = stated and parameter.required and not parameter.choices
+            if needed if missing else not stated:
                 only = "" if missing else "no "
                 raise InvalidInputError(
-                    f"Expected {only}--{term.option} with {kind.words.name}."
+                    f"Expected {only}--{parameter.option} with {kind.words.name}."
                 )
     terms = {}
-    for term in kind.terms:
-        value = given[term.name]
-        if value is None and term.options:
-            value = term.options[0]
+    for parameter in kind.parameters:
+        value = given[parameter.name]
+        if value is None and parameter.choices:
+            value = parameter.choices[0]
         if value is not None:
-            terms[term.name] = value
+            terms[parameter.name] = value
     return Question(given["question"], survey_in(kind, terms, given["mode"]))
 
 

@@ -6,6 +6,7 @@ from dataclasses import fields
 from shuffledp.explore.scene import Scene
 from shuffledp.format_number import plain
 from shuffledp.randomizers.catalog import mechanism_class
+from shuffledp.randomizers.mechanism_text import MechanismText
 
 
 def python_of(scene: Scene) -> str:
@@ -31,9 +32,9 @@ def python_of(scene: Scene) -> str:
 
 def command_of(scene: Scene) -> str:
     """Returns a command that prints the guarantee of a scene."""
-    words = ["shuffledp", "account", "--mechanism", scene.mechanism]
-    for name, value in scene.parameters.items():
-        words += [f"--{name.replace('_', '-')}", plain(value)]
+    given = {name: plain(value) for name, value in scene.parameters.items()}
+    mechanism = MechanismText(scene.mechanism, given)
+    words = ["shuffledp", "account", "--mechanism", str(mechanism)]
     words += ["--mode", scene.mode, "--levels", scene.levels_text]
     words += ["--delta", plain(scene.delta)]
     if scene.absent:

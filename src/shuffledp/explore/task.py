@@ -10,7 +10,7 @@ from shuffledp.statistics.frequency.survey import MECHANISM
 
 # A command that names more answers than this is not for people.
 _MOST_ANSWERS = 50
-_ASKED = {"frequency": MECHANISM.options, "mean": ("one-bit",)}
+_ASKED = {"frequency": MECHANISM.choices, "mean": ("one-bit",)}
 
 
 def task_of(scene: Scene) -> dict[str, Any]:

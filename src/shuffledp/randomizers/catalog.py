@@ -102,7 +102,12 @@ def build(
     return randomizer
 
 
-def number_randomizer(mechanism: str, low: float, high: float) -> NumberRandomizer:
+def number_randomizer(
+    mechanism: str,
+    low: float,
+    high: float,
+    parameters: Mapping[str, int | float | str] | None = None,
+) -> NumberRandomizer:
     """Returns the randomizer of this name for values in [low, high].
 
     One that takes a clip has a range around 0, and as wide.
@@ -111,17 +116,25 @@ def number_randomizer(mechanism: str, low: float, high: float) -> NumberRandomiz
     1.0
 
     Raises:
-        InvalidInputError: If the name is none of NUMBER_MECHANISMS, or the range is none.
+        InvalidInputError: If the name is none of NUMBER_MECHANISMS, the range is empty, or
+            another parameter is unknown or out of range.
     """
     if mechanism not in NUMBER_MECHANISMS:
         raise InvalidInputError(
             f"Expected one of {', '.join(NUMBER_MECHANISMS)}, got {mechanism!r}."
         )
     kind = mechanism_class(mechanism)
+    known = set(_signature(kind)) - {"low", "high", "clip"}
+    given = dict(parameters or {})
+    if not set(given) <= known:
+        raise InvalidInputError(
+            f"Expected {mechanism} with no parameter but {', '.join(sorted(known))}: "
+            f"its range is that of the values; got {', '.join(given)}."
+        )
     if "low" in _signature(kind):
-        found: NumberRandomizer = kind(low=low, high=high)
+        found: NumberRandomizer = kind(low=low, high=high, **given)
         return found
-    around: NumberRandomizer = kind(clip=value_range(low, high))
+    around: NumberRandomizer = kind(clip=value_range(low, high), **given)
     return around
 
 

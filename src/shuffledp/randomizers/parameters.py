@@ -8,33 +8,14 @@ docstrings: parameters are then explained by their names alone.
 import inspect
 import re
 import sys
-from dataclasses import MISSING, dataclass, fields
-from typing import Any, Literal, TypeAlias, get_origin
+from dataclasses import MISSING, fields
+from typing import Any, Literal, get_origin
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.parameter import Kind, Parameter
 from shuffledp.randomizers.catalog import mechanism_class
 
-Kind: TypeAlias = Literal["whole", "number", "text"]
-
-_KINDS: dict[object, Kind] = {int: "whole", float: "number", str: "text"}
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A public parameter of a mechanism.
-
-    Attributes:
-        name: In certificates and as a key of options, such as "subset_size".
-        kind: Whether it is a whole number, a number or a text.
-        default: What it is if nothing is given; None if it must be given, or if that is
-            the mechanism's own choice.
-        help: What it is, from the class's docstring; its name if Python removed that.
-    """
-
-    name: str
-    kind: Kind
-    default: int | float | str | None
-    help: str
+_KINDS: dict[object, Kind] = {int: "whole number", float: "number", str: "text"}
 
 
 def parameters_of(mechanism: str) -> tuple[Parameter, ...]:
@@ -59,7 +40,8 @@ def parameters_of(mechanism: str) -> tuple[Parameter, ...]:
             )
         default = None if field.default is MISSING else field.default
         name = field.name.removeprefix("num_")
-        found.append(Parameter(name, _KINDS[plain], default, explained[field.name]))
+        text = explained[field.name].removesuffix(".")
+        found.append(Parameter(name, _KINDS[plain], text, default=default))
     return tuple(found)
 
 

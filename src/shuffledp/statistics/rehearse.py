@@ -18,7 +18,7 @@ from shuffledp.option_text import in_python
 from shuffledp.randomness import Rng, SystemRandom
 from shuffledp.report.rehearsed import Rehearsed
 from shuffledp.report.summary import Summary
-from shuffledp.statistics.arguments import checked_options
+from shuffledp.statistics.arguments import checked_arguments
 from shuffledp.statistics.catalog import statistic_named
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
@@ -108,7 +108,7 @@ def rehearse(
         allowed=tuple(levels) if isinstance(levels, Sequence) else None,
         missing=missing,
         mode=mode,
-        given=checked_options(chosen, options),
+        given=checked_arguments(chosen, options),
     )
     try:
         return Rehearsed(

@@ -21,8 +21,8 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.labels import StatisticLabels
+from shuffledp.parameter import Parameter
 from shuffledp.statistics.stage_runs import AnswerRun, ChoiceRun
-from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
 
 # One of several texts, up to so many of them, a number, or a yes.
@@ -92,14 +92,14 @@ class Survey(Protocol):
     Attributes:
         words: What people are told it is.
         asks: What people are asked for, as a part of a list.
-        terms: What a question has to say.
+        parameters: Those that a question states.
         central: Whether choices are central targets. No report then names its choice to
             the shuffler: choices are collected in a stage of their own.
     """
 
     words: ClassVar[StatisticLabels]
     asks: ClassVar[str]
-    terms: ClassVar[tuple[Term, ...]]
+    parameters: ClassVar[tuple[Parameter, ...]]
     central: ClassVar[bool]
 
     @property
@@ -162,8 +162,8 @@ def survey_in(kind: type[Survey], terms: Mapping[str, Any], mode: Mode) -> Surve
     Raises:
         InvalidInputError: If a term is missing, unknown or out of range.
     """
-    known = {term.name: term for term in kind.terms}
-    needed = {name for name, term in known.items() if term.needed}
+    known = {parameter.name: parameter for parameter in kind.parameters}
+    needed = {name for name, parameter in known.items() if parameter.required}
     if not needed <= set(terms) <= set(known):
         said = ", ".join(sorted(needed)) or "nothing"
         raise InvalidInputError(
@@ -179,5 +179,6 @@ def survey_in(kind: type[Survey], terms: Mapping[str, Any], mode: Mode) -> Surve
 
 def terms_of(survey: Survey) -> dict[str, Any]:
     """Returns the values of all terms that the question says."""
-    values = {term.name: getattr(survey, term.name) for term in survey.terms}
+    names = [parameter.name for parameter in survey.parameters]
+    values = {name: getattr(survey, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}

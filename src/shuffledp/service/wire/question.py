@@ -35,9 +35,10 @@ class Question:
     @property
     def texts(self) -> tuple[str, ...]:
         """Everything that people read."""
-        terms = self.survey.terms
         named = [
-            getattr(self.survey, term.name) for term in terms if term.kind == "texts"
+            getattr(self.survey, parameter.name)
+            for parameter in self.survey.parameters
+            if parameter.kind == "texts"
         ]
         return (self.text, *(text for texts in named for text in texts))
 

@@ -13,9 +13,10 @@ from shuffledp.datasets.table import categories_of
 from shuffledp.datasets.table_kinds import category_names
 from shuffledp.errors import InvalidInputError
 from shuffledp.near_duplicate_labels import spelling_warnings
+from shuffledp.parameter import Parameter
 from shuffledp.randomizers.catalog import build, mechanisms_for
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
-from shuffledp.randomizers.parameters import parameters_of
+from shuffledp.randomizers.mechanism_text import read_mechanism
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
@@ -29,10 +30,10 @@ from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_categories
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.statistics.frequency.truth import FrequencyTruth
+from shuffledp.statistics.parameters import CATEGORIES, mechanism_parameter
 from shuffledp.statistics.parts import Parts
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
-from shuffledp.statistics.statistic import Option
 from shuffledp.types import Floats, Ints
 
 # A simulation keeps everybody's message in memory at once.
@@ -41,43 +42,20 @@ MAX_UNARY_BITS = 10**8
 _ORACLES = mechanisms_for("categories")
 
 
-def _parameter_options() -> tuple[Option, ...]:
-    """Returns an option for each parameter of the mechanisms, but the categories."""
-    found: dict[str, Option] = {}
-    for mechanism in _ORACLES:
-        for parameter in parameters_of(mechanism):
-            name, text = parameter.name, parameter.help
-            if name != "categories":
-                found[name] = Option(
-                    name.replace("_", "-"), parameter.kind, f"Of {mechanism}: {text}"
-                )
-    return tuple(found.values())
-
-
-_PARAMETERS = _parameter_options()
-
-
 class FrequencyStatistic:
     """How often each category occurs."""
 
     words = WORDS
-    options = (
-        Option("mechanism", "text", "What the devices run.", "NAME", _ORACLES),
-        Option(
-            "categories",
-            "names",
-            "How many values there are (0 to K-1), or their names; by default those that "
-            "occur in the column.",
-            "K|NAMES",
-        ),
-        *_PARAMETERS,
-        Option(
+    parameters = (
+        mechanism_parameter(_ORACLES),
+        CATEGORIES,
+        Parameter(
             "dataset",
             "text",
             "Instead of FILE, the first page of 989,818 visits to a news site, read from "
-            "the folder that SHUFFLEDP_DATA names, or downloaded once.",
-            None,
-            ("msnbc",),
+            "the folder that SHUFFLEDP_DATA names, or downloaded once",
+            choices=("msnbc",),
+            in_python=False,
         ),
     )
 
@@ -255,15 +233,16 @@ def collect_frequency(
 
 
 def _protocol(request: Request, num_categories: int) -> Frequency:
-    parameters = {
-        option.key: request.given[option.key]
-        for option in _PARAMETERS
-        if request.given.get(option.key) is not None
-    }
-    mechanism = request.option("mechanism", _ORACLES[0])
-    oracle = build(mechanism, {"categories": num_categories, **parameters})
+    mechanism = read_mechanism(request.option("mechanism", _ORACLES[0]))
+    if "categories" in mechanism.parameters:
+        raise InvalidInputError(
+            f"Expected {mechanism.name} without categories: they are those of the values."
+        )
+    oracle = build(
+        mechanism.name, {"categories": num_categories, **mechanism.parameters}
+    )
     if not isinstance(oracle, FrequencyOracle):
-        raise InvalidInputError(f"Expected no {mechanism} with categories.")
+        raise InvalidInputError(f"Expected no {mechanism.name} with categories.")
     return Frequency(num_categories, request.mode, oracle)
 
 

@@ -9,32 +9,31 @@ from typing import Any, ClassVar
 
 from shuffledp.identity import Identity
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
+from shuffledp.parameter import Parameter
 from shuffledp.randomizers.catalog import build
 from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.statistics.frequency.protocol import WORDS, Frequency
 from shuffledp.statistics.message_code import MessageCode, Numbers, Sets
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
+from shuffledp.statistics.parameters import ANSWERS
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.survey import SHARES, Form, Offer, Scale, terms_of
-from shuffledp.statistics.survey_terms import CATEGORIES, Term
 from shuffledp.types import Mode
 
-MECHANISM = Term(
+MECHANISM = Parameter(
     "mechanism",
-    "one of",
-    "mechanism",
-    "what the devices run",
-    options=("kary-response", "subset-selection", "hadamard-response"),
+    "text",
+    "What the devices run",
+    choices=("kary-response", "subset-selection", "hadamard-response"),
 )
-SUBSET_SIZE = Term(
+SUBSET_SIZE = Parameter(
     "subset_size",
     "whole number",
-    "subset-size",
-    "of subset-selection, how many categories a message names",
+    "Of subset-selection, how many categories a message names",
     least=1,
     most=9_999,
-    needed=False,
+    required=False,
 )
 
 
@@ -52,19 +51,23 @@ class FrequencySurvey:
 
     words: ClassVar[StatisticLabels] = WORDS
     asks: ClassVar[str] = "which --category"
-    terms: ClassVar[tuple[Term, ...]] = (CATEGORIES, MECHANISM, SUBSET_SIZE)
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        ANSWERS,
+        MECHANISM,
+        SUBSET_SIZE,
+    )
     central: ClassVar[bool] = False
 
     categories: tuple[str, ...]
-    mechanism: str = MECHANISM.options[0]
+    mechanism: str = MECHANISM.choices[0]
     subset_size: int | None = None
     mode: Mode = "agnostic"
 
     def __post_init__(self) -> None:
         given = terms_of(self)
-        for term in self.terms:
-            if term.needed or term.name in given:
-                term.checked(given.get(term.name))
+        for parameter in self.parameters:
+            if parameter.required or parameter.name in given:
+                parameter.checked(given.get(parameter.name))
         _ = self.protocol  # Checks the rest.
 
     @property

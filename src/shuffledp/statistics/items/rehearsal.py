@@ -10,6 +10,7 @@ from shuffledp.datasets.table_kinds import category_names
 from shuffledp.errors import InvalidInputError
 from shuffledp.near_duplicate_labels import spelling_warnings
 from shuffledp.option_text import LEVEL_SHARES, Argument, option_text, statistic
+from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.report.summary import Summary
 from shuffledp.statistics.dependence import dependence_of_sets
@@ -17,9 +18,9 @@ from shuffledp.statistics.items.collection import collect_items
 from shuffledp.statistics.items.framework import ItemsFramework
 from shuffledp.statistics.items.protocol import WORDS
 from shuffledp.statistics.items.summary import noisy_targets, summarize_items
+from shuffledp.statistics.parameters import CATEGORIES
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import Rehearsal, Stage
-from shuffledp.statistics.statistic import Option
 from shuffledp.types import Floats
 
 # A simulation keeps everybody's message in memory at once.
@@ -32,37 +33,35 @@ class ItemsStatistic:
     """How many people hold each item, where people choose central epsilons."""
 
     words = WORDS
-    options = (
-        Option(
-            "categories",
-            "names",
-            "How many items there are (0 to K-1), or their names; by default those that "
-            "occur in the column.",
-            "K|NAMES",
+    parameters = (
+        CATEGORIES,
+        Parameter(
+            "dataset",
+            "text",
+            "The same visits, all kinds of pages",
+            choices=("msnbc",),
+            in_python=False,
         ),
-        Option(
-            "dataset", "text", "The same visits, all kinds of pages.", None, ("msnbc",)
-        ),
-        Option(
+        Parameter(
             "person",
             "text",
-            "The column that tells people apart; FILE has a row for every person and item.",
+            "The column that tells people apart; FILE has a row for every person and item",
             "COLUMN",
         ),
-        Option("item", "text", "The column of items.", "COLUMN"),
-        Option(
-            "set-size",
-            "whole",
+        Parameter("item", "text", "The column of items", "COLUMN"),
+        Parameter(
+            "set_size",
+            "whole number",
             "How many a person may hold; of more, S are drawn [as many as anybody holds; "
-            f"with --dataset {_USUAL_SET_SIZE}].",
+            f"with --dataset {_USUAL_SET_SIZE}]",
             "S",
         ),
-        Option(
-            "target-budget",
+        Parameter(
+            "target_budget",
             "number",
             "Local budget of what people report about their target, by response over "
             "the targets on offer; the analyst then plans with estimated numbers of people "
-            "[targets are reported as they are, without a name].",
+            "[targets are reported as they are, without a name]",
             "EPSILON",
         ),
     )

@@ -12,6 +12,7 @@ from shuffledp.analyzer.items import ItemsEstimate
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.labels import StatisticLabels
+from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
 from shuffledp.reports import ShuffledReports
 from shuffledp.statistics.items.choices import Choices
@@ -19,19 +20,14 @@ from shuffledp.statistics.items.framework import ItemsFramework
 from shuffledp.statistics.items.plan_rule import ItemsPlanRule
 from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
 from shuffledp.statistics.message_code import Numbers
+from shuffledp.statistics.parameters import ANSWERS
 from shuffledp.statistics.stage_runs import BatchPeople
 from shuffledp.statistics.survey import SHARES, Form, Offer, Scale
-from shuffledp.statistics.survey_terms import CATEGORIES, Term
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
 
-SET_SIZE = Term(
-    "set_size",
-    "whole number",
-    "set-size",
-    "how many of them people may hold",
-    least=1,
-    most=256,
+SET_SIZE = Parameter(
+    "set_size", "whole number", "How many of them people may hold", least=1, most=256
 )
 
 
@@ -47,7 +43,7 @@ class ItemsSurvey:
 
     words: ClassVar[StatisticLabels] = WORDS
     asks: ClassVar[str] = "which --set-size items of several"
-    terms: ClassVar[tuple[Term, ...]] = (CATEGORIES, SET_SIZE)
+    parameters: ClassVar[tuple[Parameter, ...]] = (ANSWERS, SET_SIZE)
     central: ClassVar[bool] = True
 
     categories: tuple[str, ...]
@@ -55,8 +51,8 @@ class ItemsSurvey:
     mode: Mode = "agnostic"
 
     def __post_init__(self) -> None:
-        for term in self.terms:
-            term.checked(getattr(self, term.name))
+        for parameter in self.parameters:
+            parameter.checked(getattr(self, parameter.name))
         if self.mode != "agnostic":
             raise InvalidInputError(
                 "Expected items to be collected agnostic of targets."

@@ -13,6 +13,7 @@ from shuffledp.arrays import float_array, one_number_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, described
 from shuffledp.labels import StatisticLabels
+from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
 from shuffledp.randomizers.foreign_mechanism import rebuild
@@ -48,6 +49,8 @@ WORDS = StatisticLabels(
     rows="means",
     unit="number",
 )
+LOW = Parameter("low", "number", "Smallest possible value")
+HIGH = Parameter("high", "number", "Largest possible value")
 
 
 @dataclass(frozen=True, init=False)

@@ -12,8 +12,10 @@ from shuffledp.analyzer.mean import MeanEstimate
 from shuffledp.datasets.table import holds_truths, numbers_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.option_text import Argument, option_text, statistic
+from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import NUMBER_MECHANISMS, number_randomizer
+from shuffledp.randomizers.mechanism_text import read_mechanism
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import (
@@ -26,12 +28,12 @@ from shuffledp.report.summary_parts import (
 from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_numbers
 from shuffledp.statistics.mean.prediction import check_spread
-from shuffledp.statistics.mean.protocol import WORDS, Mean
+from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
 from shuffledp.statistics.mean.truth import MeanTruth, bounded
+from shuffledp.statistics.parameters import mechanism_parameter
 from shuffledp.statistics.parts import Parts
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
-from shuffledp.statistics.statistic import Option
 from shuffledp.types import Floats
 
 _CLIPPED = (
@@ -44,19 +46,19 @@ class MeanStatistic:
     """What the mean of bounded numbers is."""
 
     words = WORDS
-    options = (
-        Option("mechanism", "text", "What the devices run.", "NAME", NUMBER_MECHANISMS),
-        Option("low", "number", "Smallest possible value."),
-        Option("high", "number", "Largest possible value."),
-        Option(
+    parameters = (
+        mechanism_parameter(NUMBER_MECHANISMS),
+        LOW,
+        HIGH,
+        Parameter(
             "clip",
             "flag",
-            "Move values outside of the bounds to them, instead of refusing them.",
+            "Move values outside of the bounds to them, instead of refusing them",
         ),
-        Option(
+        Parameter(
             "spread",
             "number",
-            "Standard deviation of the values, where it is known beforehand.",
+            "Standard deviation of the values, where it is known beforehand",
             "S",
         ),
     )
@@ -129,8 +131,8 @@ def _asked(request: Request) -> tuple[Mean, float | None, bool]:
                 statistic("mean"),
             )
         )
-    mechanism = request.option("mechanism", NUMBER_MECHANISMS[0])
-    randomizer = number_randomizer(mechanism, low, high)
+    mechanism = read_mechanism(request.option("mechanism", NUMBER_MECHANISMS[0]))
+    randomizer = number_randomizer(mechanism.name, low, high, mechanism.parameters)
     protocol = Mean(low, high, request.mode, randomizer)
     check_spread(spread, low, high)
     request.need_columns()

@@ -5,16 +5,13 @@ from typing import ClassVar
 
 from shuffledp.identity import Identity
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
-from shuffledp.statistics.mean.protocol import WORDS, Mean
+from shuffledp.parameter import Parameter
+from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
 from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.survey import Form, Offer, Scale
-from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
-
-LOW = Term("low", "number", "low", "smallest possible number")
-HIGH = Term("high", "number", "high", "largest possible number")
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,7 @@ class MeanSurvey:
 
     words: ClassVar[StatisticLabels] = WORDS
     asks: ClassVar[str] = "which number from --low to --high"
-    terms: ClassVar[tuple[Term, ...]] = (LOW, HIGH)
+    parameters: ClassVar[tuple[Parameter, ...]] = (LOW, HIGH)
     central: ClassVar[bool] = False
 
     low: float

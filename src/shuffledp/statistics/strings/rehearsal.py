@@ -10,6 +10,7 @@ from shuffledp.datasets.table import read_lines, strings_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.near_duplicate_labels import spelling_warnings
 from shuffledp.option_text import Argument, option_text
+from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Row, Summary
 from shuffledp.report.summary_parts import (
@@ -23,7 +24,6 @@ from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_categories
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
-from shuffledp.statistics.statistic import Option
 from shuffledp.statistics.strings.protocol import WORDS, Strings
 from shuffledp.types import Floats
 
@@ -37,21 +37,26 @@ class StringsStatistic:
     """How many people hold each string of a list."""
 
     words = WORDS
-    options = (
-        Option(
+    parameters = (
+        Parameter(
             "candidates",
             "file",
             "The list, one per line, UTF-8; by default the values of the column, up to "
-            f"{MAX_DEFAULT_CANDIDATES:,}.",
+            f"{MAX_DEFAULT_CANDIDATES:,}",
             "FILE",
         ),
-        Option("bits", "whole", "Length of a filter [128].", "M"),
-        Option("hashes", "whole", "Bits that one sets [2].", "H"),
-        Option("cohorts", "whole", "Groups of people that hash differently [16].", "C"),
-        Option(
-            "false-discovery-rate",
+        Parameter("bits", "whole number", "Length of a filter [128]", "M"),
+        Parameter("hashes", "whole number", "Bits that one sets [2]", "H"),
+        Parameter(
+            "cohorts",
+            "whole number",
+            "Groups of people that hash differently [16]",
+            "C",
+        ),
+        Parameter(
+            "false_discovery_rate",
             "number",
-            "Which share of those found may be held by nobody [0.05].",
+            "Which share of those found may be held by nobody [0.05]",
             "RATE",
         ),
     )

@@ -9,6 +9,7 @@ from shuffledp.analyzer.dependence import Dependence
 from shuffledp.datasets.table import bits_of
 from shuffledp.errors import InvalidInputError
 from shuffledp.option_text import Argument, option_text
+from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
 from shuffledp.report.summary import Summary
 from shuffledp.report.summary_parts import (
@@ -24,7 +25,6 @@ from shuffledp.statistics.mean.rehearsal import dependence_of_mean
 from shuffledp.statistics.parts import Parts
 from shuffledp.statistics.request import Request
 from shuffledp.statistics.stage import OnStep, Rehearsal, Stage
-from shuffledp.statistics.statistic import Option
 from shuffledp.statistics.sum.protocol import WORDS, BinarySum, SumEstimate
 from shuffledp.statistics.sum.truth import SumTruth
 from shuffledp.types import Floats, Ints
@@ -34,12 +34,12 @@ class SumStatistic:
     """How many people hold a 1."""
 
     words = WORDS
-    options = (
-        Option(
+    parameters = (
+        Parameter(
             "central",
             "number",
             "Instead of levels, the least noise that is worth this after the shuffle, for "
-            "everybody, at --delta.",
+            "everybody, at --delta",
             "EPSILON",
         ),
     )

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from shuffledp.identity import Identity
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
+from shuffledp.parameter import Parameter
 from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.sum.protocol import WORDS, BinarySum
 from shuffledp.statistics.survey import Form, Offer, Scale
-from shuffledp.statistics.survey_terms import Term
 from shuffledp.types import Mode
 
 
@@ -24,7 +24,7 @@ class SumSurvey:
 
     words: ClassVar[StatisticLabels] = WORDS
     asks: ClassVar[str] = "yes or no"
-    terms: ClassVar[tuple[Term, ...]] = ()
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
     central: ClassVar[bool] = False
 
     mode: Mode = "agnostic"

@@ -1,0 +1,51 @@
+"""A declared parameter as an option of a command."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from shuffledp.cli.number_types import NUMBER, WHOLE
+from shuffledp.parameter import Kind, Parameter
+
+_TYPES: dict[Kind, Any] = {
+    "whole number": WHOLE,
+    "number": NUMBER,
+    "text": str,
+    "texts": str,
+    "names": str,
+    "mechanism": str,
+    "file": click.Path(path_type=Path),
+}
+
+
+def parameter_option(
+    parameter: Parameter,
+    text: str,
+    *,
+    metavar: str | None = None,
+    choices: tuple[str, ...] = (),
+) -> Callable[[Any], Any]:
+    """Returns the decorator that adds a parameter to a command.
+
+    Args:
+        parameter: Its name, kind and spelling.
+        text: Of its help.
+        metavar: Where the parameter has none itself.
+        choices: Of all for whom the option stands; by default the parameter's own.
+    """
+    if parameter.kind == "flag":
+        return click.option(
+            f"--{parameter.option}", parameter.name, is_flag=True, help=text
+        )
+    every = choices or parameter.choices
+    closed = every and parameter.kind == "text"
+    return click.option(
+        f"--{parameter.option}",
+        parameter.name,
+        type=click.Choice(every) if closed else _TYPES[parameter.kind],
+        multiple=parameter.kind == "texts",
+        metavar=parameter.metavar or metavar,
+        help=text,
+    )

@@ -1,0 +1,167 @@
+"""A parameter of a statistic, of a question or of a mechanism, described once.
+
+Command lines, keyword arguments in Python, tasks on the wire and help texts follow from
+these descriptions: none of them knows a statistic or a mechanism by its name.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from shuffledp.errors import InvalidInputError
+
+Kind: TypeAlias = Literal[
+    "whole number", "number", "text", "texts", "flag", "file", "names", "mechanism"
+]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter.
+
+    Attributes:
+        name: In Python and on the wire, such as "set_size".
+        kind: "texts" are different from each other, and given one by one on a command
+            line; "names" are those of categories, or how many categories there are; a
+            "file" may also be given as its lines; a "mechanism" is one of the choices,
+            or one with parameters, such as "laplace(cells=100)".
+        help: One sentence, without its period.
+        metavar: Stands for the value in help texts.
+        choices: The texts it may be, the default first, or () for any.
+        least: Of numbers the smallest, of texts how many at least.
+        most: As `least`.
+        default: Used if nothing is given; None if the statistic or mechanism decides.
+        required: Whether every question states it.
+        in_python: Whether it is a keyword argument, too; otherwise only an option.
+        option: Its name on a command line, without dashes; by default that of Python.
+    """
+
+    name: str
+    kind: Kind
+    help: str
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()
+    least: float = -math.inf
+    most: float = math.inf
+    default: int | float | str | None = None
+    required: bool = True
+    in_python: bool = True
+    option: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.option:
+            object.__setattr__(self, "option", self.name.replace("_", "-"))
+
+    @property
+    def expected(self) -> str:
+        """The values it may have, for people.
+
+        >>> Parameter("set_size", "whole number", "Items per person", least=1).expected
+        'a whole number from 1'
+        """
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        low = "" if self.least == -math.inf else f" from {self.least:g}"
+        high = "" if self.most == math.inf else f" to {self.most:,g}"
+        if self.kind == "texts":
+            return f"{self.least:g} to {self.most:,g} different texts"
+        return f"{_EXPECTED[self.kind]}{low}{high}"
+
+    def has_choice(self, value: object) -> bool:
+        """Returns whether a value is one of the choices, if there are any."""
+        if self.kind == "mechanism" and isinstance(value, str):
+            value = value.partition("(")[0].strip()
+        return not self.choices or value in self.choices
+
+    def checked(self, value: object) -> Any:
+        """Returns a value of this kind; numbers are finite.
+
+        >>> Parameter("low", "number", "Smallest value").checked(0)
+        0.0
+
+        Raises:
+            InvalidInputError: If it is of another kind, out of range, or no choice.
+        """
+        converted = _CONVERTERS[self.kind](value)
+        size = len(converted) if isinstance(converted, tuple) else converted
+        ranged = isinstance(size, int | float)
+        if (
+            converted is None
+            or not self.has_choice(converted)
+            or (ranged and not self.least <= size <= self.most)
+        ):
+            raise InvalidInputError(
+                f"Expected {self.name} to be {self.expected}, got {value!r:.80}."
+            )
+        return converted
+
+
+def _whole(value: object) -> int | None:
+    # True is an Integral, too.
+    plain = isinstance(value, Integral) and not isinstance(value, bool)
+    return int(value) if plain else None  # type: ignore[call-overload]
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # A whole number beyond all floats.
+        return None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _texts(value: object) -> tuple[str, ...] | None:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return None
+    texts = all(isinstance(text, str) for text in value)
+    return tuple(value) if texts and len(set(value)) == len(value) else None
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _path_or_texts(value: object) -> Path | tuple[str, ...] | None:
+    return Path(value) if isinstance(value, str | Path) else _any_texts(value)
+
+
+def _names(value: object) -> int | str | tuple[str, ...] | None:
+    if isinstance(value, str):
+        return value
+    count = _whole(value)
+    return _any_texts(value) if count is None else count
+
+
+def _any_texts(value: object) -> tuple[str, ...] | None:
+    """Returns texts of which some may be equal: who reads them says so."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return None
+    return tuple(value) if all(isinstance(text, str) for text in value) else None
+
+
+_EXPECTED: dict[Kind, str] = {
+    "whole number": "a whole number",
+    "number": "a number",
+    "text": "a text",
+    "flag": "True or False",
+    "file": "the path of a file, or a list of texts",
+    "names": "a whole number, or a list of texts",
+}
+_CONVERTERS: dict[Kind, Any] = {
+    "whole number": _whole,
+    "number": _number,
+    "text": _text,
+    "texts": _texts,
+    "flag": _flag,
+    "file": _path_or_texts,
+    "names": _names,
+    "mechanism": _text,
+}

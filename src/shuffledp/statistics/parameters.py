@@ -1,0 +1,31 @@
+"""Parameters that several statistics have."""
+
+from shuffledp.parameter import Parameter
+
+CATEGORIES = Parameter(
+    "categories",
+    "names",
+    "How many values there are (0 to K-1), or their names; by default those that occur in "
+    "the column",
+    "K|NAMES",
+)
+ANSWERS = Parameter(
+    "categories",
+    "texts",
+    "One of the answers; give it once for each",
+    "NAME",
+    least=2,
+    most=10_000,
+    option="category",
+)
+
+
+def mechanism_parameter(choices: tuple[str, ...]) -> Parameter:
+    """Returns the parameter that says which mechanism the devices run, and how."""
+    return Parameter(
+        "mechanism",
+        "mechanism",
+        'What the devices run, with its parameters, such as "local-hashing(buckets=5)"',
+        "NAME",
+        choices=choices,
+    )
