@@ -154,6 +154,7 @@ _EXPECTED: dict[Kind, str] = {
     "flag": "True or False",
     "file": "the path of a file, or a list of texts",
     "names": "a whole number, or a list of texts",
+    "mechanism": "a mechanism as a text",
 }
 _CONVERTERS: dict[Kind, Any] = {
     "whole number": _whole,

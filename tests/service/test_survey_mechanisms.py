@@ -225,7 +225,7 @@ def test_a_task_that_names_another_mechanism_than_its_question_is_refused(
 def test_the_usual_mechanism_is_that_of_the_protocol() -> None:
     survey, offer = FrequencySurvey(NAMES), Offer(LEVELS, 1e-3, 2)
 
-    assert survey.mechanism == MECHANISM.options[0]
+    assert survey.mechanism == MECHANISM.choices[0]
     assert survey.identity(offer) == Frequency(11).identity
 
 

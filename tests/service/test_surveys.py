@@ -12,11 +12,11 @@ pytest.importorskip("cryptography", reason="Needs the extra service.")
 pytest.importorskip("starlette", reason="Needs the extra service.")
 
 from analyst_parties import Service, crowd_levels, parties, serve
-from shuffledp.statistics.survey_terms import Term
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
 from shuffledp.labels import StatisticLabels
+from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.reports import Reports
 from shuffledp.service.wire import question as wire_question
@@ -48,7 +48,7 @@ EVERY: dict[str, dict[str, Any]] = {
     "sum": {},
     "items": {"categories": ["a", "b", "c"], "set_size": 2},
 }
-STARS = Term("stars", "whole number", "stars", "how many", least=2, most=10)
+STARS = Parameter("stars", "whole number", "How many", least=2, most=10)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class RatingSurvey:
         "rating", "Ratings", "How often", "rating", "ratings", "share"
     )
     asks = "how many --stars"
-    terms = (STARS,)
+    parameters = (STARS,)
     central = False
 
     stars: int
