@@ -13,7 +13,7 @@ import numpy as np
 from machine import describe, isolated
 
 from shuffledp.federated.clients import Clients
-from shuffledp.federated.frameworks import FRAMEWORKS
+from shuffledp.federated.framework_catalog import FRAMEWORKS
 from shuffledp.federated.local_training import LocalTraining
 from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.softmax import SoftmaxRegression

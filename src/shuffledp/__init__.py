@@ -41,8 +41,8 @@ if TYPE_CHECKING:
         UnknownLevelError,
     )
     from shuffledp.identity import Identity
-    from shuffledp.planning.frequency import plan_frequency
-    from shuffledp.planning.mean import plan_mean
+    from shuffledp.planning.frequency_plan import plan_frequency
+    from shuffledp.planning.mean_plan import plan_mean
     from shuffledp.planning.plan import Wish
     from shuffledp.population import Population
     from shuffledp.randomizers.clip_laplace import ClipLaplace
@@ -199,8 +199,8 @@ _MODULES = {
     "largest_budgets": "accounting.calibration",
     "largest_scale": "accounting.calibration",
     "most_rounds": "accounting.calibration",
-    "plan_frequency": "planning.frequency",
-    "plan_mean": "planning.mean",
+    "plan_frequency": "planning.frequency_plan",
+    "plan_mean": "planning.mean_plan",
     "privacy_profile": "accounting.privacy_profile",
     "rehearse": "statistics.rehearse",
     "shuffle": "shuffler.shuffle",

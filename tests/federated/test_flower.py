@@ -18,12 +18,12 @@ if importlib.util.find_spec("flwr") is None:
 
 from shuffledp.accounting.account import account
 from shuffledp.errors import InvalidInputError, PopulationError
+from shuffledp.federated.baseline_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
 from shuffledp.federated.flower_agreement import Agreement
 from shuffledp.federated.flower_client import RandomizeUpdate
 from shuffledp.federated.flower_server import ShuffledAveraging
 from shuffledp.federated.local_guarantee import local_part
-from shuffledp.federated.other_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.sparsified_vectors import (
     RandomVectors,

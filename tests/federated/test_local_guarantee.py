@@ -9,10 +9,10 @@ import pytest
 import shuffledp as sdp
 from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.errors import CertificationError, InvalidInputError
+from shuffledp.federated.baseline_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
 from shuffledp.federated.local_composition import local_delta_of, local_epsilon_of
 from shuffledp.federated.local_guarantee import local_guarantee, local_part
-from shuffledp.federated.other_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.sparsified_vectors import TopVectors
 from shuffledp.federated.training_promise import promise_of
@@ -200,20 +200,20 @@ def test_promises_are_central_where_that_is_proven_and_local_otherwise() -> None
     shuffled = TrainingRound(OneBitVectors(0.1), 40)
     coupled = TrainingRound(TopVectors(0.1, 0.2), 40)
 
-    proven, unproven, none = (
+    proven, why_not_central, none = (
         promise_of(protocol, FEW, delta=1e-5, rounds=2)
         for protocol in (shuffled, coupled, None)
     )
 
     assert proven.central == sdp.account(shuffled, FEW, delta=1e-5, rounds=2)
     assert proven.local is not None
-    assert unproven.central is None
-    assert unproven.local == local_guarantee(coupled, FEW, delta=1e-5, rounds=2)
-    assert "No central guarantee is certified" in unproven.note
+    assert why_not_central.central is None
+    assert why_not_central.local == local_guarantee(coupled, FEW, delta=1e-5, rounds=2)
+    assert "No central guarantee is certified" in why_not_central.note
     assert none.central is None
     assert none.local is None
     assert none.note.startswith("No privacy")
-    for promise in (proven, unproven, none):
+    for promise in (proven, why_not_central, none):
         record = json.loads(json.dumps(promise.to_dict(), allow_nan=False))
         assert set(record) == {"note", "certificate", "local"}
     assert sdp.verify(proven.to_dict()).holds

@@ -13,10 +13,10 @@ import pytest
 from scipy.stats import chi2
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated import round as rounds
-from shuffledp.federated.other_vectors import LaplaceVectors
-from shuffledp.federated.round import average_updates, collect_round
+from shuffledp.federated import simulated_round as rounds
+from shuffledp.federated.baseline_vectors import LaplaceVectors
 from shuffledp.federated.round_protocol import TrainingRound
+from shuffledp.federated.simulated_round import average_updates, collect_round
 from shuffledp.population import Population
 from shuffledp.randomness import SystemRandom
 from shuffledp.reports import ShuffledReports

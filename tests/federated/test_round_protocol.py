@@ -25,12 +25,12 @@ from shuffledp.errors import (
     PopulationError,
     UnknownLevelError,
 )
-from shuffledp.federated import frameworks
+from shuffledp.federated import framework_catalog
+from shuffledp.federated.baseline_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
-from shuffledp.federated.frameworks import FRAMEWORKS, Choice
+from shuffledp.federated.framework_catalog import FRAMEWORKS, TrainingMethod
 from shuffledp.federated.local_composition import local_epsilon_of
 from shuffledp.federated.local_guarantee import local_guarantee
-from shuffledp.federated.other_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.sparsified_vectors import TopVectors
 from shuffledp.randomizers.one_bit import OneBit
@@ -197,7 +197,7 @@ def test_plain_vectors_get_no_certificate_under_any_name(name: str) -> None:
 
 
 def test_a_name_in_the_list_certifies_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(frameworks.FRAMEWORKS, "mine", Choice(Mine))
+    monkeypatch.setitem(framework_catalog.FRAMEWORKS, "mine", TrainingMethod(Mine))
     identity = TrainingRound(Mine(PlainNumbers()), 2).identity
 
     with pytest.raises(CertificationError, match="no cover"):

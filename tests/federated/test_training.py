@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from oracles.frameworks import Signs
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.federated.baseline_vectors import LaplaceVectors
 from shuffledp.federated.clients import Clients, partition
-from shuffledp.federated.frameworks import FRAMEWORKS
+from shuffledp.federated.framework_catalog import FRAMEWORKS
 from shuffledp.federated.local_training import LocalTraining
-from shuffledp.federated.other_vectors import LaplaceVectors
 from shuffledp.federated.round_protocol import TrainingRound
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import TrainedModel, train

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated.calibration import response, value_behind
+from shuffledp.federated.response_inversion import invert_response, mean_response
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
@@ -48,7 +48,7 @@ def mean_by_equation_1(level: float, value: float) -> float:
 def test_response_is_the_sum_over_all_cells(level: float, threshold: int) -> None:
     expected = [average_by_cells(level, point, threshold) for point in POINTS]
 
-    found = response(of([level]), threshold=threshold)
+    found = mean_response(of([level]), threshold=threshold)
 
     # Cells, of which there are 4096: cumulated sums round.
     np.testing.assert_allclose(found[list(POINTS)], expected, rtol=0, atol=3e-9)
@@ -58,8 +58,8 @@ def test_response_is_the_sum_over_all_cells(level: float, threshold: int) -> Non
 def test_many_levels_take_the_place_of_each_other() -> None:
     levels = np.exp(np.random.default_rng(1).uniform(-8.0, 6.4, 3_000))
 
-    found = response(of(levels))[::16] / 2048
-    sparse = response(of(levels), threshold=1638)[::16] / 2048
+    found = mean_response(of(levels))[::16] / 2048
+    sparse = mean_response(of(levels), threshold=1638)[::16] / 2048
 
     # The moments of the density differ from those of cells by eps / 10^4 of a cell.
     means, _ = ClipLaplace(1.0).moments(levels, VALUES[::16])
@@ -77,7 +77,7 @@ def test_the_value_of_equation_1_is_found() -> None:
         for value in values
     ]
 
-    found = value_behind(2048 * np.array(averages), response(of(levels)))
+    found = invert_response(2048 * np.array(averages), mean_response(of(levels)))
 
     # Cells instead of the density: a mean moves by less than eps / 10^4 of a cell, which
     # is 5e-8 eps C. The slope is eps / 3 in the middle and falls to 0 at the ends, a sixth
@@ -88,7 +88,7 @@ def test_the_value_of_equation_1_is_found() -> None:
 @pytest.mark.parametrize("threshold", [0, 1638])
 def test_the_value_behind_the_average_of_a_value_is_that_value(threshold: int) -> None:
     levels = np.random.default_rng(3).uniform(0.05, 1.0, 10_000)
-    responses = response(of(levels), threshold=threshold)
+    responses = mean_response(of(levels), threshold=threshold)
     held = np.linspace(-1.0, 1.0, 1_001)
     # A value is moved to one of its two points without bias.
     position = 2048 * (held + 1.0)
@@ -96,14 +96,14 @@ def test_the_value_behind_the_average_of_a_value_is_that_value(threshold: int) -
     up = position - below
     averages = (1.0 - up) * responses[below] + up * responses[below + 1]
 
-    found = value_behind(averages, responses)
+    found = invert_response(averages, responses)
 
     np.testing.assert_allclose(found, held, rtol=0, atol=1e-9)
 
 
 @given(st.lists(st.floats(1e-3, 50.0), min_size=1, max_size=30))
 def test_larger_values_give_larger_averages(levels: list[float]) -> None:
-    responses = response(of(levels))
+    responses = mean_response(of(levels))
 
     assert np.all(np.diff(responses) > 0.0)
     # Nobody is on one side of the middle by design.
@@ -111,20 +111,20 @@ def test_larger_values_give_larger_averages(levels: list[float]) -> None:
 
 
 def test_the_value_ends_where_the_range_does() -> None:
-    responses = response(of([0.5, 1.0]))
+    responses = mean_response(of([0.5, 1.0]))
 
-    found = value_behind(np.array([-2_000.0, 2_000.0]), responses)
+    found = invert_response(np.array([-2_000.0, 2_000.0]), responses)
 
     assert found.tolist() == [-1.0, 1.0]
 
 
 def test_messages_that_say_nothing_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="well above 0"):
-        value_behind(np.zeros(3), response(of(np.zeros(5))))
+        invert_response(np.zeros(3), mean_response(of(np.zeros(5))))
 
 
 def test_levels_that_say_nothing_are_all_the_same() -> None:
     # More of them than there are nodes, all below the smallest that is told apart.
-    silent = response(of(np.linspace(0.0, 9e-10, 40)))
+    silent = mean_response(of(np.linspace(0.0, 9e-10, 40)))
 
-    np.testing.assert_allclose(silent, response(of([1e-9])), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(silent, mean_response(of([1e-9])), rtol=0, atol=1e-12)

@@ -10,10 +10,10 @@ from covering import covering
 from scipy.stats import chi2
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.federated.baseline_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
-from shuffledp.federated.frameworks import FRAMEWORKS
-from shuffledp.federated.messages import message_type, messages_of
-from shuffledp.federated.other_vectors import LaplaceVectors, OneBitVectors
+from shuffledp.federated.coordinate_messages import draw_messages, message_type
+from shuffledp.federated.framework_catalog import FRAMEWORKS
 from shuffledp.federated.simulated_cells import clip_laplace_cells
 from shuffledp.federated.sparsified_vectors import (
     RandomVectors,
@@ -43,7 +43,7 @@ def send(
     framework: Any, updates: np.ndarray, levels: np.ndarray, *, rng: Rng
 ) -> np.ndarray:
     """What people send with a framework, shape (k, d)."""
-    return messages_of(framework, framework.device, updates, levels, rng=rng)
+    return draw_messages(framework, framework.device, updates, levels, rng=rng)
 
 
 class Scripted:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from shuffledp import Frequency, InvalidInputError, Population
-from shuffledp.planning import frequency as planning
-from shuffledp.planning.frequency import plan_frequency
-from shuffledp.planning.plan import Plan, Wish
+from shuffledp.planning import frequency_plan as planning
+from shuffledp.planning.frequency_plan import plan_frequency
+from shuffledp.planning.plan import ProtocolPlan, Wish
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
@@ -15,11 +15,11 @@ from shuffledp.types import Mode
 LEVELS = {0.5: 60, 2.0: 140}
 
 
-def names(plan: Plan, mode: Mode) -> list[str]:
+def names(plan: ProtocolPlan, mode: Mode) -> list[str]:
     return [o.name.split(",")[0] for o in plan.options if o.mode == mode]
 
 
-def errors(plan: Plan) -> dict[str, float]:
+def errors(plan: ProtocolPlan) -> dict[str, float]:
     return {y.name: y.standard_error for y in plan.yardsticks}
 
 

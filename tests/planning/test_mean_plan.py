@@ -7,31 +7,31 @@ import pytest
 from oracles.means import mean_by
 
 from shuffledp import CertificationError, InvalidInputError, Mean, Population, account
-from shuffledp.planning import mean as planning
-from shuffledp.planning.frequency import plan_frequency
-from shuffledp.planning.mean import plan_mean
-from shuffledp.planning.option import Option
-from shuffledp.planning.plan import Plan, Wish
+from shuffledp.planning import mean_plan as planning
+from shuffledp.planning.collection_design import CollectionDesign
+from shuffledp.planning.frequency_plan import plan_frequency
+from shuffledp.planning.mean_plan import plan_mean
+from shuffledp.planning.plan import ProtocolPlan, Wish
 
 SMALL = {0.5: 60, 1.0: 140}
 
 
-def errors(plan: Plan) -> dict[str, float]:
+def errors(plan: ProtocolPlan) -> dict[str, float]:
     return {y.name: y.standard_error for y in plan.yardsticks}
 
 
-def option(plan: Plan, name: str, mode: str) -> Option:
+def option(plan: ProtocolPlan, name: str, mode: str) -> CollectionDesign:
     (found,) = (o for o in plan.options if (o.name, o.mode) == (name, mode))
     return found
 
 
 @pytest.fixture(scope="module")
-def plan() -> Plan:
+def plan() -> ProtocolPlan:
     return plan_mean(Wish(SMALL, None, 1e-4), low=20.0, high=80.0, spread=10.0)
 
 
 @pytest.mark.slow
-def test_one_bit_is_recommended_over_laplace(plan: Plan) -> None:
+def test_one_bit_is_recommended_over_laplace(plan: ProtocolPlan) -> None:
     best = plan.recommended
 
     assert (best.name, best.mode, best.bits) == ("one-bit", "agnostic", 1.0)
@@ -42,7 +42,7 @@ def test_one_bit_is_recommended_over_laplace(plan: Plan) -> None:
     assert option(plan, "clip-laplace", "agnostic").bias_limit > 0.0
 
 
-def test_errors_of_all_options_are_those_of_a_simulation(plan: Plan) -> None:
+def test_errors_of_all_options_are_those_of_a_simulation(plan: ProtocolPlan) -> None:
     rng, runs = np.random.default_rng(91), 4_000
     # Two values of mean 50 and spread 10.
     values = np.tile(np.repeat([40.0, 60.0], 100), (runs, 1))
@@ -64,7 +64,7 @@ def test_errors_of_all_options_are_those_of_a_simulation(plan: Plan) -> None:
         assert abs(predicted / estimates.std(ddof=1) - 1.0) < 0.05
 
 
-def test_yardsticks_are_in_order(plan: Plan) -> None:
+def test_yardsticks_are_in_order(plan: ProtocolPlan) -> None:
     found = errors(plan)
 
     assert found["trusted curator"] <= plan.recommended.error
@@ -132,7 +132,7 @@ def test_nobody_with_a_budget_is_refused() -> None:
         plan_mean(Wish({0.0: 50}, None, 1e-3), low=0.0, high=1.0)
 
 
-def test_no_error_at_all_is_no_division_by_zero(plan: Plan) -> None:
+def test_no_error_at_all_is_no_division_by_zero(plan: ProtocolPlan) -> None:
     perfect = replace(plan.recommended, standard_error=0.0)
 
     better = replace(plan, options=(perfect, *plan.options[1:]))
@@ -141,7 +141,9 @@ def test_no_error_at_all_is_no_division_by_zero(plan: Plan) -> None:
     assert "one-bit" in better.reason
 
 
-def test_units_do_not_matter(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_units_do_not_matter(
+    plan: ProtocolPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(planning, "_MODES", ("agnostic",))
     monkeypatch.setattr(planning, "_MECHANISMS", ("one-bit", "laplace"))
 
@@ -153,7 +155,7 @@ def test_units_do_not_matter(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> Non
         assert error / factor == pytest.approx(errors(plan)[name], rel=1e-9)
 
 
-def test_record_holds_what_was_asked_and_found(plan: Plan) -> None:
+def test_record_holds_what_was_asked_and_found(plan: ProtocolPlan) -> None:
     record = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
 
     assert record["levels"] == {"0.5": 60, "1.0": 140}

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 import shuffledp as sdp
-from shuffledp.planning.plan import Plan
+from shuffledp.planning.plan import ProtocolPlan
 
 
 @pytest.fixture(scope="module")
-def plan() -> Plan:
+def plan() -> ProtocolPlan:
     return sdp.plan_frequency(sdp.Wish(levels={25.0: 1_000}), num_categories=3)
 
 
-def test_a_plan_fits_a_screen(plan: Plan) -> None:
+def test_a_plan_fits_a_screen(plan: ProtocolPlan) -> None:
     text, page = str(plan), plan._repr_html_()
 
     lines = text.splitlines()
@@ -28,7 +28,7 @@ def test_a_plan_fits_a_screen(plan: Plan) -> None:
         assert words in page
 
 
-def test_a_plan_is_a_frame_of_its_options_best_first(plan: Plan) -> None:
+def test_a_plan_is_a_frame_of_its_options_best_first(plan: ProtocolPlan) -> None:
     frame = plan.to_frame()
 
     assert frame["protocol"].to_list() == [option.name for option in plan.options]
@@ -38,7 +38,7 @@ def test_a_plan_is_a_frame_of_its_options_best_first(plan: Plan) -> None:
 
 
 @pytest.mark.slow
-def test_a_plan_is_drawn(plan: Plan, tmp_path: Path) -> None:
+def test_a_plan_is_drawn(plan: ProtocolPlan, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
 
     picture = plan.plot()

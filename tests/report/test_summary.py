@@ -12,12 +12,12 @@ from oracles.means import mean_by
 
 from shuffledp.analyzer.frequency import FrequencyEstimate
 from shuffledp.report.files import html_report
-from shuffledp.report.picture import estimate_picture, guarantee_picture
-from shuffledp.report.summary import Row, Summary
+from shuffledp.report.matplotlib_picture import estimate_picture, guarantee_picture
+from shuffledp.report.number_text import MAX_ROWS, decimals, rounded
+from shuffledp.report.summary import EstimateRow, Summary
 from shuffledp.report.summary_parts import (
     Circumstances,
 )
-from shuffledp.report.words import MAX_ROWS, decimals, rounded
 from shuffledp.statistics.collection import Collection
 from shuffledp.statistics.frequency.protocol import Frequency
 from shuffledp.statistics.frequency.rehearsal import (
@@ -217,7 +217,7 @@ def test_records_are_json_without_nan(
 
 
 def test_no_more_rows_are_listed_than_anybody_reads(summary: Summary) -> None:
-    rows = tuple(Row(str(i), i / 100, 0.1, 0.0, 1.0, 0.5) for i in range(50))
+    rows = tuple(EstimateRow(str(i), i / 100, 0.1, 0.0, 1.0, 0.5) for i in range(50))
 
     listed = replace(summary, rows=rows).listed_rows()
 
@@ -226,7 +226,7 @@ def test_no_more_rows_are_listed_than_anybody_reads(summary: Summary) -> None:
 
 def test_the_share_of_other_strings_is_always_listed(strings: Summary) -> None:
     many = tuple(
-        Row(str(i), 0.01, 0.1, 0.0, 1.0, 0.5, details={"found": True})
+        EstimateRow(str(i), 0.01, 0.1, 0.0, 1.0, 0.5, details={"found": True})
         for i in range(50)
     )
 

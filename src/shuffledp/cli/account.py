@@ -27,8 +27,8 @@ from shuffledp.extras import require
 from shuffledp.papers.bounds.claims_table import claims_table
 from shuffledp.papers.bounds.comparison import PublishedClaim, claims
 from shuffledp.population import Population
-from shuffledp.report.picture import picture_kind
-from shuffledp.report.profile import profile_picture
+from shuffledp.report.matplotlib_picture import picture_kind
+from shuffledp.report.profile_picture import profile_picture
 from shuffledp.report.terminal import guarantee_table
 from shuffledp.report.writing import check_new, write_file
 from shuffledp.statistics.single_message import SingleMessage

@@ -15,11 +15,11 @@ from shuffledp.cli.shared_options import absent_options, json_option
 from shuffledp.cli.waiting import naming
 from shuffledp.errors import InvalidInputError
 from shuffledp.papers.segmented.plan import published_plan, published_plan_table
-from shuffledp.planning.frequency import plan_frequency
+from shuffledp.planning.frequency_plan import plan_frequency
 from shuffledp.planning.items_table import items_plan_table, items_plan_to_dict
-from shuffledp.planning.mean import plan_mean
-from shuffledp.planning.plan import Plan, Wish
-from shuffledp.planning.table import plan_tables
+from shuffledp.planning.mean_plan import plan_mean
+from shuffledp.planning.plan import ProtocolPlan, Wish
+from shuffledp.planning.plan_table import plan_tables
 
 Command = Callable[..., Any]
 
@@ -258,7 +258,7 @@ def items_command(
         show(published_plan_table(paper))
 
 
-def _print(plan: Plan, as_json: bool) -> None:
+def _print(plan: ProtocolPlan, as_json: bool) -> None:
     if as_json:
         show_json(plan.to_dict())
         return

@@ -16,8 +16,8 @@ from shuffledp.cli.training_rounds import PLAIN, train_rounds
 from shuffledp.cli.training_start import levels_of, load, settings_of, start
 from shuffledp.cli.training_tables import sgd_guarantee_table
 from shuffledp.federated import shuffled_sgd
-from shuffledp.federated.frameworks import FRAMEWORKS
-from shuffledp.federated.settings import PAPER_SETTINGS
+from shuffledp.federated.apes_settings import PAPER_SETTINGS
+from shuffledp.federated.framework_catalog import FRAMEWORKS
 from shuffledp.population import Population
 
 _SGD_CLIENTS = 100

@@ -11,7 +11,7 @@ from shuffledp.budget_distributions import BUDGET_DISTRIBUTIONS
 from shuffledp.cli import parse
 from shuffledp.cli.number_types import NUMBER, WholeRange
 from shuffledp.cli.shared_options import force_option, json_option
-from shuffledp.federated.settings import PAPER_SETTINGS
+from shuffledp.federated.apes_settings import PAPER_SETTINGS
 
 Command = Callable[..., Any]
 

@@ -7,11 +7,11 @@ from shuffledp.cli.training_output import accuracy_table, deliver, training_bar
 from shuffledp.cli.training_start import levels_of, load, settings_of, start
 from shuffledp.cli.training_tables import promise_table, stated_record
 from shuffledp.cli.waiting import working
+from shuffledp.federated.apes_settings import PAPER_SETTINGS
 from shuffledp.federated.clients import partition
-from shuffledp.federated.frameworks import FRAMEWORKS
+from shuffledp.federated.framework_catalog import FRAMEWORKS
 from shuffledp.federated.local_training import LocalTraining
 from shuffledp.federated.round_protocol import TrainingRound
-from shuffledp.federated.settings import PAPER_SETTINGS
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import train
 from shuffledp.federated.training_promise import promise_of

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from shuffledp.datasets.exclusion_notes import left_out
 from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.item_sets import ItemSets, gather_sets
-from shuffledp.datasets.left_out import left_out
 from shuffledp.datasets.missing import (
     Missing,
     check_missing,

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from shuffledp.arrays import level_array
+from shuffledp.datasets.exclusion_notes import left_out
 from shuffledp.datasets.frames import Source, rows_of
-from shuffledp.datasets.left_out import left_out
 from shuffledp.datasets.missing import (
     BLANK,
     Missing,

@@ -13,8 +13,8 @@ from shuffledp.explore.exports import command_of, python_of
 from shuffledp.explore.scene import Scene
 from shuffledp.explore.task import task_of
 from shuffledp.format_number import plain
-from shuffledp.planning.frequency import plan_frequency
-from shuffledp.planning.mean import plan_mean
+from shuffledp.planning.frequency_plan import plan_frequency
+from shuffledp.planning.mean_plan import plan_mean
 from shuffledp.planning.plan import Wish
 
 # Points of several rounds take long.

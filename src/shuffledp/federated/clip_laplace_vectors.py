@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated.calibration import response, value_behind
+from shuffledp.federated.response_inversion import invert_response, mean_response
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.grid import STEPS
@@ -62,10 +62,12 @@ class ClipLaplaceVectors:
             totals: The sum of each coordinate's cells, shape (d,).
             people: Who sent them.
         """
-        return self.clip * value_behind(off_middle(totals, people), response(people))
+        return self.clip * invert_response(
+            offset_from_middle(totals, people), mean_response(people)
+        )
 
 
-def off_middle(totals: Floats, people: Population) -> Floats:
+def offset_from_middle(totals: Floats, people: Population) -> Floats:
     """Returns how far from the middle of the grid the average message is, in cells."""
     return totals / people.num_users + 0.5 - STEPS / 2
 

@@ -18,7 +18,7 @@ UNSHUFFLED = (
 
 
 @dataclass(frozen=True, eq=False)
-class OneCoordinate:
+class SingleShuffleExposure:
     """A single shuffle, at its part of the delta of all of them.
 
     Attributes:
@@ -50,7 +50,7 @@ class OneCoordinate:
 
 
 @dataclass(frozen=True, eq=False)
-class WithoutShuffle:
+class UnshuffledExposure:
     """All messages of one device, as whoever receives them before a shuffle sees them.
 
     Attributes:

@@ -153,14 +153,14 @@ def check_framework(framework: object) -> None:
         )
 
 
-def unproven(device: Device) -> str:
+def why_not_central(device: Device) -> str:
     """Returns why nothing central is proven of a device; an empty text if something is."""
     if not isinstance(device, LocalRandomizer):
         return f"{device.mechanism} hands over no cover, without which there is none"
     return _inherited(device)
 
 
-def unbounded(device: Device) -> str:
+def why_not_local(device: Device) -> str:
     """Returns why nothing local is proven of a device; an empty text if something is."""
     if not (hasattr(device, "local_delta") and hasattr(device, "delta_local")):
         return f"{device.mechanism} does not say what a message tells"

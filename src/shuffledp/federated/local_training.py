@@ -31,7 +31,7 @@ class Model(Protocol):
 
 
 @runtime_checkable
-class DescendingModel(Model, Protocol):
+class MultiStepModel(Model, Protocol):
     """A model that knows a faster way to make several steps than one by one."""
 
     def descend(
@@ -97,7 +97,7 @@ class LocalTraining:
         rate = np.float32(self.learning_rate)
         shrink = np.float32(1.0 - self.learning_rate * self.proximal)
         # The distance from w0 in learning rates: w itself would lose digits to w0.
-        if isinstance(model, DescendingModel):
+        if isinstance(model, MultiStepModel):
             traveled = model.descend(
                 weights, clients, steps=self.steps, rate=rate, shrink=shrink
             )

@@ -19,13 +19,18 @@ from typing import cast
 from shuffledp.accounting.exposure import Exposure, SingleMessages
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
-from shuffledp.federated.exposures import ALL, ONE, OneCoordinate, WithoutShuffle
+from shuffledp.federated.exposures import (
+    ALL,
+    ONE,
+    SingleShuffleExposure,
+    UnshuffledExposure,
+)
 from shuffledp.federated.framework import (
     Coupled,
     Device,
     Framework,
-    unbounded,
-    unproven,
+    why_not_central,
+    why_not_local,
 )
 from shuffledp.population import Population
 
@@ -43,7 +48,7 @@ def why_uncertified(framework: Framework, device: Device, *, shuffled: bool) -> 
     if hasattr(framework, "couple"):
         coupling = cast(Coupled, framework).coupling
         return f"{coupling}, so that coordinates are not independent"
-    return unproven(device)
+    return why_not_central(device)
 
 
 def central_exposures(
@@ -61,12 +66,12 @@ def central_exposures(
         ALL, certified, "agnostic", people, num_coordinates, adaptive=True
     )
     one = SingleMessages(ONE, certified, "agnostic", people, adaptive=True)
-    return everything, OneCoordinate(one, num_coordinates)
+    return everything, SingleShuffleExposure(one, num_coordinates)
 
 
 def local_exposure(
     device: Device, people: Population, num_coordinates: int
-) -> WithoutShuffle:
+) -> UnshuffledExposure:
     """Returns all messages of one device, as seen where no shuffler is passed.
 
     All that a device sends is made of these messages, whatever a framework does with them.
@@ -79,7 +84,7 @@ def local_exposure(
     Raises:
         CertificationError: If the device does not say what its messages tell.
     """
-    reason = unbounded(device)
+    reason = why_not_local(device)
     if reason:
         raise CertificationError(f"No local guarantee is certified: {reason}.")
-    return WithoutShuffle(cast(LocalRandomizer, device), people, num_coordinates)
+    return UnshuffledExposure(cast(LocalRandomizer, device), people, num_coordinates)

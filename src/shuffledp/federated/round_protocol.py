@@ -13,27 +13,27 @@ from shuffledp.accounting.accounting_query import check_whole
 from shuffledp.accounting.exposure import Exposure
 from shuffledp.arrays import level_array
 from shuffledp.errors import CertificationError, InvalidInputError
-from shuffledp.federated.exposures import WithoutShuffle
-from shuffledp.federated.framework import Device, Framework, check_framework
-from shuffledp.federated.frameworks import framework_of
-from shuffledp.federated.messages import (
+from shuffledp.federated.coordinate_messages import (
     check_messages,
     check_sums,
+    draw_messages,
     message_type,
-    messages_of,
 )
-from shuffledp.federated.round import (
+from shuffledp.federated.exposures import UnshuffledExposure
+from shuffledp.federated.framework import Device, Framework, check_framework
+from shuffledp.federated.framework_catalog import framework_of
+from shuffledp.federated.round_certification import (
+    central_exposures,
+    local_exposure,
+    why_uncertified,
+)
+from shuffledp.federated.simulated_round import (
     IN_MEMORY,
     OnShare,
     Updates,
     add_up_messages,
     checked_levels,
     collect_round,
-)
-from shuffledp.federated.round_certification import (
-    central_exposures,
-    local_exposure,
-    why_uncertified,
 )
 from shuffledp.federated.update_estimate import UpdateEstimate
 from shuffledp.identity import Identity, described
@@ -51,7 +51,7 @@ class TrainingRound:
     """A framework for vectors of d coordinates, a shuffle of each, and the mean update.
 
     >>> import numpy as np, shuffledp as sdp
-    >>> from shuffledp.federated.other_vectors import OneBitVectors
+    >>> from shuffledp.federated.baseline_vectors import OneBitVectors
     >>> rng = np.random.default_rng(6)
     >>> protocol, levels = TrainingRound(OneBitVectors(1.0), 2), np.full(40_000, 2.0)
     >>> updates = np.tile(np.array([[0.5, -0.2]], np.float32), (40_000, 1))
@@ -145,7 +145,7 @@ class TrainingRound:
             self.without_shuffle(people),
         )
 
-    def without_shuffle(self, people: Population) -> WithoutShuffle:
+    def without_shuffle(self, people: Population) -> UnshuffledExposure:
         """Returns the guarantee that a device keeps without any shuffler.
 
         Raises:
@@ -289,7 +289,7 @@ class TrainingRound:
     def _send(
         self, updates: NDArray[np.float32], levels: Floats, rng: Rng
     ) -> NDArray[Any]:
-        return messages_of(self.framework, self.device, updates, levels, rng=rng)
+        return draw_messages(self.framework, self.device, updates, levels, rng=rng)
 
 
 PROTOCOL = TrainingRound

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from shuffledp.randomizers.grid import STEPS
 from shuffledp.types import Floats
 
-# Where messages of unbounded noise end, so that they fit into 32 bits.
+# Where messages of why_not_local noise end, so that they fit into 32 bits.
 FARTHEST_CELL = 2**30
 
 _SMALLEST_LEVEL = 1e-9

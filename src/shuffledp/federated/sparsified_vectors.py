@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 
 from shuffledp.arrays import as_number
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated.calibration import response, value_behind
 from shuffledp.federated.clip_laplace_vectors import (
     ClipLaplaceVectors,
     check_clip,
-    off_middle,
+    offset_from_middle,
 )
-from shuffledp.federated.messages import messages_of
+from shuffledp.federated.coordinate_messages import draw_messages
+from shuffledp.federated.response_inversion import invert_response, mean_response
 from shuffledp.population import Population
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 from shuffledp.randomizers.grid import STEPS
@@ -85,8 +85,10 @@ class ThresholdVectors:
         """
         # One for all levels: with several, the response would have one for each.
         (threshold,) = self.device.thresholds(np.zeros(1)).tolist()
-        responses = response(people, threshold=threshold)
-        return self.clip * value_behind(off_middle(totals, people), responses)
+        responses = mean_response(people, threshold=threshold)
+        return self.clip * invert_response(
+            offset_from_middle(totals, people), responses
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ class TopVectors:
             others = _all_but_largest(np.abs(places - STEPS / 2), self.share)
             zeros = np.zeros(others.shape, dtype=np.float32)
             if zeros.size:
-                dummies = messages_of(
+                dummies = draw_messages(
                     noise, noise.device, zeros, levels[people], rng=rng
                 )
                 np.put_along_axis(part, others, dummies, axis=1)
@@ -203,8 +205,8 @@ class RandomVectors:
             totals: The sum of each coordinate's cells, shape (d,).
             people: Who sent them.
         """
-        averages = off_middle(totals, people) / self.share
-        return self.clip * value_behind(averages, response(people))
+        averages = offset_from_middle(totals, people) / self.share
+        return self.clip * invert_response(averages, mean_response(people))
 
 
 def _check_share(share: float) -> None:

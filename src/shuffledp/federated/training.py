@@ -20,8 +20,8 @@ from shuffledp.arrays import as_number, level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clients import Clients, check_converges
 from shuffledp.federated.local_training import LocalTraining, Model
-from shuffledp.federated.round import OnShare, Updates, average_updates
 from shuffledp.federated.round_protocol import TrainingRound
+from shuffledp.federated.simulated_round import OnShare, Updates, average_updates
 from shuffledp.population import Population
 from shuffledp.types import Floats
 

@@ -11,10 +11,14 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.promise import Promise
 from shuffledp.errors import InvalidInputError
 from shuffledp.format_number import plain
-from shuffledp.planning.option import Option, Yardstick, recommended
-from shuffledp.planning.picture import errors_picture
+from shuffledp.planning.collection_design import (
+    CollectionDesign,
+    Yardstick,
+    recommended,
+)
+from shuffledp.planning.error_picture import errors_picture
 from shuffledp.population import Population
-from shuffledp.report.picture import Picture
+from shuffledp.report.matplotlib_picture import MatplotlibPicture
 from shuffledp.text_tables import TextTable, as_html, as_text
 
 if TYPE_CHECKING:
@@ -107,7 +111,7 @@ def check_wish(wish: Wish) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class ProtocolPlan:
     """Options, the best of them first, and yardsticks.
 
     Attributes:
@@ -120,12 +124,12 @@ class Plan:
 
     statistic: str
     wish: Wish
-    options: tuple[Option, ...]
+    options: tuple[CollectionDesign, ...]
     yardsticks: tuple[Yardstick, ...]
     left_out: tuple[str, ...]
 
     @property
-    def recommended(self) -> Option:
+    def recommended(self) -> CollectionDesign:
         """The smallest error among those that are unbiased."""
         return recommended(self.options)
 
@@ -180,7 +184,7 @@ class Plan:
             }
         )
 
-    def plot(self) -> Picture:
+    def plot(self) -> MatplotlibPicture:
         """Returns the predicted errors of all options, as a picture.
 
         Raises:

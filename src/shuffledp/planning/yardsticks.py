@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.planning.option import Option, Yardstick
+from shuffledp.planning.collection_design import CollectionDesign, Yardstick
 from shuffledp.planning.plan import Wish, predictable
 from shuffledp.population import Population
 from shuffledp.randomizers.gaussian import sensitivity_per_deviation
@@ -23,7 +23,7 @@ _SMALLEST = 1e-12
 
 
 def yardsticks(
-    best: Option,
+    best: CollectionDesign,
     wish: Wish,
     *,
     curator: float,

@@ -6,9 +6,9 @@ from pathlib import Path
 from shuffledp.accounting.level_table import level_table
 from shuffledp.extras import require
 from shuffledp.format_number import plain
-from shuffledp.report.picture import estimate_picture, guarantee_picture
+from shuffledp.report.matplotlib_picture import estimate_picture, guarantee_picture
+from shuffledp.report.number_text import decimals, percent, rounded, shown
 from shuffledp.report.summary import Summary
-from shuffledp.report.words import decimals, percent, rounded, shown
 from shuffledp.report.writing import write_files
 from shuffledp.version import __version__
 

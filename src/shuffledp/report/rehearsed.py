@@ -9,9 +9,9 @@ from shuffledp.errors import DataError
 from shuffledp.format_number import plain
 from shuffledp.option_text import in_python
 from shuffledp.report.files import html_report, write_report
-from shuffledp.report.picture import Picture, estimate_picture
-from shuffledp.report.summary import Row, Summary
-from shuffledp.report.words import decimals, percent, rounded, shown
+from shuffledp.report.matplotlib_picture import MatplotlibPicture, estimate_picture
+from shuffledp.report.number_text import decimals, percent, rounded, shown
+from shuffledp.report.summary import EstimateRow, Summary
 from shuffledp.report.writing import check_folder, check_new, write_file
 from shuffledp.text_tables import TextTable, as_html, as_text
 
@@ -73,7 +73,7 @@ class Rehearsed:
             for name in summary.rows[0].details
         )
 
-    def plot(self) -> Picture:
+    def plot(self) -> MatplotlibPicture:
         """Returns estimates with their intervals beside the truth, as a picture.
 
         Raises:
@@ -130,7 +130,7 @@ class Rehearsed:
                 return f"{percent(number, 2)}%"
             return rounded(number, digits)
 
-        def texts(row: Row) -> tuple[str, ...]:
+        def texts(row: EstimateRow) -> tuple[str, ...]:
             name = shown(row.name)
             if len(name) > _LONGEST_NAME:
                 name = f"{name[: _LONGEST_NAME - 1]}…"

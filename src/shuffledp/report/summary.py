@@ -10,12 +10,12 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.format_number import plain
 from shuffledp.labels import StatisticLabels
-from shuffledp.report.words import MAX_ROWS
+from shuffledp.report.number_text import MAX_ROWS
 from shuffledp.types import Mode
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class EstimateRow:
     """One estimated number.
 
     Attributes:
@@ -65,7 +65,7 @@ class Summary:
 
     words: StatisticLabels
     source: str
-    rows: tuple[Row, ...]
+    rows: tuple[EstimateRow, ...]
     mode: Mode
     num_users: int
     seed: int | None
@@ -99,7 +99,7 @@ class Summary:
         first = () if self.unbiased_if is None else (self.unbiased_if,)
         return first + self.caveats
 
-    def listed_rows(self) -> list[Row]:
+    def listed_rows(self) -> list[EstimateRow]:
         """Returns the rows to show: all, or those of largest share, in their order."""
         rows = [row for row in self.rows if row.listed]
         if len(rows) <= MAX_ROWS:
@@ -146,7 +146,7 @@ class Summary:
             )
         return text.getvalue()
 
-    def _plain(self, row: Row) -> dict[str, Any]:
+    def _plain(self, row: EstimateRow) -> dict[str, Any]:
         return {
             self.words.row: row.name,
             "estimate": row.estimate,

@@ -10,8 +10,8 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
-from shuffledp.report.summary import Row, Summary
-from shuffledp.report.words import shown
+from shuffledp.report.number_text import shown
+from shuffledp.report.summary import EstimateRow, Summary
 from shuffledp.types import Floats, Mode
 
 TWO_ERRORS = (
@@ -59,7 +59,7 @@ def build_summary(
     words: StatisticLabels,
     circumstances: Circumstances,
     *,
-    rows: list[Row],
+    rows: list[EstimateRow],
     mode: Mode,
     guarantee: Guarantee,
     caveats: tuple[str, ...] = (),
@@ -101,11 +101,13 @@ def estimate_rows(
     intervals: Floats,
     truths: Floats,
     details: list[dict[str, Any]] | None = None,
-) -> list[Row]:
+) -> list[EstimateRow]:
     """Returns one row per name."""
     known: list[Mapping[str, Any]] = [*details] if details else [{}] * len(names)
     return [
-        Row(name, estimate, error, low, high, truth, more.get("found", True), more)
+        EstimateRow(
+            name, estimate, error, low, high, truth, more.get("found", True), more
+        )
         for name, estimate, error, (low, high), truth, more in zip(
             names,
             estimates.tolist(),
@@ -123,7 +125,7 @@ def about_rows(
     bias_limit: float,
     truth: Floats,
     circumstances: Circumstances,
-) -> list[Row]:
+) -> list[EstimateRow]:
     """Returns two rows: one about the participants, one about where they come from."""
     value = estimate.value
     wide = {
@@ -131,7 +133,7 @@ def about_rows(
         for error in (estimate.standard_error, estimate.population_error)
     }
     return [
-        Row(name, value, error, value - wide[error], value + wide[error], known)
+        EstimateRow(name, value, error, value - wide[error], value + wide[error], known)
         for name, error, known in (
             ("participants", estimate.standard_error, float(truth[0])),
             # Nobody knows those who did not take part.

@@ -8,8 +8,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.level_table import chosen_heading, level_table, solved
 from shuffledp.accounting.statement import Statement
 from shuffledp.format_number import plain
-from shuffledp.report.summary import Row, Summary
-from shuffledp.report.words import (
+from shuffledp.report.number_text import (
     MAX_ROWS,
     decimals,
     left_alone,
@@ -17,6 +16,7 @@ from shuffledp.report.words import (
     rounded,
     shown,
 )
+from shuffledp.report.summary import EstimateRow, Summary
 
 _BAR_WIDTH = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -94,7 +94,7 @@ def estimate_table(summary: Summary) -> RenderableType:
     return Group(table, text)
 
 
-def _add_shares(table: Table, rows: list[Row]) -> None:
+def _add_shares(table: Table, rows: list[EstimateRow]) -> None:
     longest = max(max(row.estimate for row in rows), 1e-12)
     for row in rows:
         table.add_row(
@@ -106,7 +106,7 @@ def _add_shares(table: Table, rows: list[Row]) -> None:
         )
 
 
-def _add_numbers(table: Table, rows: list[Row]) -> None:
+def _add_numbers(table: Table, rows: list[EstimateRow]) -> None:
     digits = decimals(row.standard_error for row in rows)
     for row in rows:
         table.add_row(
@@ -118,7 +118,7 @@ def _add_numbers(table: Table, rows: list[Row]) -> None:
         )
 
 
-def _truth(row: Row, words: str) -> Text:
+def _truth(row: EstimateRow, words: str) -> Text:
     return Text(words, style="" if row.covered else "yellow")
 
 

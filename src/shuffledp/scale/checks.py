@@ -5,7 +5,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from shuffledp.datasets.left_out import said_left_out
+from shuffledp.datasets.exclusion_notes import said_left_out
 from shuffledp.datasets.missing import WRITTEN, column_names, said_trimmed
 from shuffledp.datasets.table import categories_of
 from shuffledp.datasets.table_kinds import MAX_TABLE_CATEGORIES

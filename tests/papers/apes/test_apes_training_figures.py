@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from shuffledp.datasets.mnist import LabeledImages
+from shuffledp.federated.apes_settings import PAPER_SETTINGS
+from shuffledp.federated.baseline_vectors import OneBitVectors
 from shuffledp.federated.local_guarantee import LocalGuarantee, LocalLevel
 from shuffledp.federated.local_training import LocalTraining
-from shuffledp.federated.other_vectors import OneBitVectors
 from shuffledp.federated.round_protocol import TrainingRound
-from shuffledp.federated.settings import PAPER_SETTINGS
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training_promise import TrainingPromise, promise_of
 from shuffledp.papers.apes.figures import budgets as apes_budgets

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shuffledp.papers.figures.result import Cell, number
-from shuffledp.report.picture import new_figure, svg
+from shuffledp.report.matplotlib_picture import new_figure, svg
 from shuffledp.types import Floats
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 from shuffledp.accounting.certificate import read_certificate
 from shuffledp.extras import require
 from shuffledp.format_number import plain
-from shuffledp.report.words import shown
+from shuffledp.report.number_text import shown
 from shuffledp.service.analyst.evidence_shown import HEIGHT
 from shuffledp.service.analyst.figures import figure_of
 from shuffledp.service.analyst.ledger import ledger_of, replacements

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shuffledp.format_number import plain
-from shuffledp.report.words import shown
+from shuffledp.report.number_text import shown
 from shuffledp.service.analyst.figures import Bar, Figure, Tick, figure_of
 from shuffledp.service.wire.task import Task
 from shuffledp.version import __version__

@@ -12,14 +12,14 @@ from shuffledp.near_duplicate_labels import spelling_warnings
 from shuffledp.option_text import Argument, option_text
 from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
-from shuffledp.report.summary import Row, Summary
+from shuffledp.report.number_text import percent
+from shuffledp.report.summary import EstimateRow, Summary
 from shuffledp.report.summary_parts import (
     Circumstances,
     build_summary,
     estimate_rows,
     off_by_share,
 )
-from shuffledp.report.words import percent
 from shuffledp.statistics.collection import Collection, collect
 from shuffledp.statistics.dependence import dependence_of_categories
 from shuffledp.statistics.request import Request
@@ -148,7 +148,7 @@ def summarize_strings(
     rows.sort(key=lambda row: (not row.listed, -row.estimate))
     wide = reach(circumstances.confidence) * estimate.unexplained_error
     rows.append(
-        Row(
+        EstimateRow(
             OTHER_STRINGS,
             estimate.unexplained,
             estimate.unexplained_error,

@@ -1,6 +1,6 @@
 """APES (Liu et al. 2023), Figure 3: accuracy under six distributions of budgets."""
 
-from shuffledp.federated.settings import PAPER_SETTINGS
+from shuffledp.federated.apes_settings import PAPER_SETTINGS
 from shuffledp.papers.apes.figures.frameworks import PUBLISHED, training_under
 from shuffledp.papers.apes.figures.training import (
     NAMES,

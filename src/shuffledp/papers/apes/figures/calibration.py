@@ -10,7 +10,7 @@ of its model, and not printed.
 import numpy as np
 
 from shuffledp.budget_distributions import draw_budgets
-from shuffledp.federated.calibration import response, value_behind
+from shuffledp.federated.response_inversion import invert_response, mean_response
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
@@ -44,11 +44,11 @@ def run(effort: Effort) -> Result:
             shuffled = shuffle(reports, rng=rng)
             average = float(protocol.randomizer.decode(shuffled.messages).mean())
             # In cells, at each of the grid's points from -C to C.
-            responses = response(people)
+            responses = mean_response(people)
             scale = CLIP / (STEPS / 2)
             expected = scale * float(np.interp(mean, points, responses))
             gaps.append(average - expected)
-            solved = value_behind(np.array([average / scale]), responses)
+            solved = invert_response(np.array([average / scale]), responses)
             errors.append(CLIP * float(solved[0]) - mean)
             effort.on_share((index + (repetition + 1) / repetitions) / len(kinds))
         histograms[name] = np.array(gaps)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shuffledp.federated.settings import PAPER_SETTINGS
+from shuffledp.federated.apes_settings import PAPER_SETTINGS
 from shuffledp.federated.training_promise import TrainingPromise
 from shuffledp.papers.apes.figures.training import (
     NAMES,

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from shuffledp.federated.settings import PAPER_SETTINGS
+from shuffledp.federated.apes_settings import PAPER_SETTINGS
 from shuffledp.papers.apes.figures.training import (
     Training,
     accuracies,

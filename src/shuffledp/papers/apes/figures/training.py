@@ -25,10 +25,10 @@ from shuffledp.datasets.mnist import (
     load_mnist,
     load_qmnist,
 )
+from shuffledp.federated.apes_settings import PAPER_SETTINGS, ApesSettings
 from shuffledp.federated.clients import partition
-from shuffledp.federated.frameworks import FRAMEWORKS
+from shuffledp.federated.framework_catalog import FRAMEWORKS
 from shuffledp.federated.round_protocol import TrainingRound
-from shuffledp.federated.settings import PAPER_SETTINGS, Settings
 from shuffledp.federated.softmax import SoftmaxRegression
 from shuffledp.federated.training import OnRound, train
 from shuffledp.federated.training_promise import TrainingPromise, promise_of
@@ -68,7 +68,7 @@ class Training:
     """
 
     framework: str
-    setting: Settings
+    setting: ApesSettings
 
     @property
     def run(self) -> "Training":
@@ -283,7 +283,7 @@ def repetitions_of(effort: Effort) -> int:
     return 1 if effort.quick else effort.repetitions
 
 
-def setting_cells(setting: Settings, repetitions: int) -> dict[str, Cell]:
+def setting_cells(setting: ApesSettings, repetitions: int) -> dict[str, Cell]:
     """Returns what numbers hold for, for the picture and for machines."""
     return {
         "data": "QMNIST" if has_qmnist() else "MNIST",
@@ -297,7 +297,7 @@ def setting_cells(setting: Settings, repetitions: int) -> dict[str, Cell]:
     }
 
 
-def setting_notes(setting: Settings) -> tuple[str, ...]:
+def setting_notes(setting: ApesSettings) -> tuple[str, ...]:
     """Returns in words how everybody trained."""
     local = setting.local_training
     notes = (

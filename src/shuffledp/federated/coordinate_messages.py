@@ -22,7 +22,7 @@ _UNSIGNED = (np.uint8, np.uint16, np.uint32)
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 
-def messages_of(
+def draw_messages(
     framework: Framework,
     device: Device,
     updates: NDArray[np.float32],

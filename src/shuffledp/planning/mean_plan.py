@@ -5,8 +5,14 @@ from collections.abc import Callable
 from functools import partial
 
 from shuffledp.errors import CertificationError
-from shuffledp.planning.option import Option, recommended
-from shuffledp.planning.plan import NO_INFORMATION, Plan, Wish, check_wish, predictable
+from shuffledp.planning.collection_design import CollectionDesign, recommended
+from shuffledp.planning.plan import (
+    NO_INFORMATION,
+    ProtocolPlan,
+    Wish,
+    check_wish,
+    predictable,
+)
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
 from shuffledp.randomizers.catalog import number_randomizer
@@ -30,7 +36,7 @@ def plan_mean(
     mean: float | None = None,
     spread: float = 0.0,
     on_step: Callable[[str], None] = lambda _step: None,
-) -> Plan:
+) -> ProtocolPlan:
     """Compares all protocols for a mean, at equal levels or equal central targets.
 
     >>> wish = Wish(levels={0.5: 60, 1.0: 140}, delta=1e-4)
@@ -104,19 +110,19 @@ def plan_mean(
         fit_strictest=lambda strictest: strictest.fit(protocol)[0],
     )
     options.sort(key=lambda option: option.error)
-    return Plan("mean", wish, tuple(options), compared, tuple(left_out))
+    return ProtocolPlan("mean", wish, tuple(options), compared, tuple(left_out))
 
 
 def _option(
     protocol: Mean, wish: Wish, mean: float | None, spread: float
-) -> Option | None:
+) -> CollectionDesign | None:
     people, guarantee = wish.fit(protocol)
     error = predictable(
         partial(protocol.predicted_error, mean=mean, spread=spread), people
     )
     if math.isinf(error):
         return None
-    return Option(
+    return CollectionDesign(
         name=protocol.randomizer.mechanism,
         mode=protocol.mode,
         people=people,

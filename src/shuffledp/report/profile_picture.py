@@ -4,7 +4,7 @@ import numpy as np
 
 from shuffledp.accounting.privacy_profile import PrivacyProfile
 from shuffledp.format_number import plain
-from shuffledp.report.picture import Picture, new_figure
+from shuffledp.report.matplotlib_picture import MatplotlibPicture, new_figure
 
 # From light to dark in print, too; told apart without color by their order.
 _COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a")
@@ -12,7 +12,7 @@ _COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a")
 _FLOOR = 1e-12
 
 
-def profile_picture(profiles: list[PrivacyProfile]) -> Picture:
+def profile_picture(profiles: list[PrivacyProfile]) -> MatplotlibPicture:
     """Returns the band between attack and certificate for every level."""
     figure = new_figure(7.6, 4.6)
     axes = figure.subplots()
@@ -36,4 +36,4 @@ def profile_picture(profiles: list[PrivacyProfile]) -> Picture:
     axes.set_xlabel("central epsilon")
     axes.set_ylabel("delta (solid: certified, dotted: an attack shows)")
     axes.legend(frameon=False, ncols=2)
-    return Picture(figure, f"Privacy profile of {len(profiles)} levels")
+    return MatplotlibPicture(figure, f"Privacy profile of {len(profiles)} levels")

@@ -8,14 +8,14 @@ from rich.text import Text
 
 from shuffledp.accounting.statement import LevelGuarantee
 from shuffledp.format_number import plain
-from shuffledp.planning.option import Option
-from shuffledp.planning.plan import Plan
+from shuffledp.planning.collection_design import CollectionDesign
+from shuffledp.planning.plan import ProtocolPlan
 
 # More levels than this do not fit beside each other: the ends are shown.
 _MOST_LEVELS = 4
 
 
-def plan_tables(plan: Plan) -> RenderableType:
+def plan_tables(plan: ProtocolPlan) -> RenderableType:
     """Returns the options, the yardsticks, and the recommendation."""
     return Group(
         _options(plan),
@@ -29,7 +29,7 @@ def plan_tables(plan: Plan) -> RenderableType:
     )
 
 
-def _options(plan: Plan) -> Table:
+def _options(plan: ProtocolPlan) -> Table:
     asked = (
         "the same levels" if plan.wish.targets is None else "the same central targets"
     )
@@ -69,7 +69,7 @@ def _options(plan: Plan) -> Table:
     return table
 
 
-def _yardsticks(plan: Plan) -> Table:
+def _yardsticks(plan: ProtocolPlan) -> Table:
     table = Table(
         title="Yardsticks, at the recommended protocol's guarantees",
         title_justify="left",
@@ -90,7 +90,7 @@ def _yardsticks(plan: Plan) -> Table:
     return table
 
 
-def _levels(option: Option) -> list[LevelGuarantee]:
+def _levels(option: CollectionDesign) -> list[LevelGuarantee]:
     return list(option.guarantee.levels)
 
 

@@ -6,7 +6,7 @@ from shuffledp.federated.local_training import LocalTraining
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ApesSettings:
     """Everything that a training of APES needs besides data and randomness.
 
     Attributes:
@@ -44,7 +44,7 @@ class Settings:
 # pictures, of two drawings each: without privacy 84.7 %, APES 83.7 %, S-APES 80.6 %, UniS
 # 80.7 and 82.6 %, LDP-Min 56 and 59 %. That S-APES is ahead of UniS, as in the paper, was
 # not found; one drawing differs from the next by as much as 2 points.
-PAPER_SETTINGS = Settings(
+PAPER_SETTINGS = ApesSettings(
     num_clients=10_000,
     distribution="apes/uniform2",
     rounds=6,

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated.messages import Messages
+from shuffledp.federated.coordinate_messages import Messages
 from shuffledp.population import check_budgets
 from shuffledp.statistics.tallying import check_generator
 from shuffledp.types import Floats

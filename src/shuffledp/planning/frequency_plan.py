@@ -8,8 +8,14 @@ import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificationError
-from shuffledp.planning.option import Option, recommended
-from shuffledp.planning.plan import NO_INFORMATION, Plan, Wish, check_wish, predictable
+from shuffledp.planning.collection_design import CollectionDesign, recommended
+from shuffledp.planning.plan import (
+    NO_INFORMATION,
+    ProtocolPlan,
+    Wish,
+    check_wish,
+    predictable,
+)
 from shuffledp.planning.yardsticks import curator_error, yardsticks
 from shuffledp.population import Population
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
@@ -33,7 +39,7 @@ def plan_frequency(
     num_categories: int,
     share: float | None = None,
     on_step: Callable[[str], None] = lambda _step: None,
-) -> Plan:
+) -> ProtocolPlan:
     """Compares all protocols for frequencies, at equal levels or equal central targets.
 
     >>> wish = Wish(levels={0.5: 60, 1.0: 140}, delta=1e-4)
@@ -57,7 +63,7 @@ def plan_frequency(
     simplest = Frequency(num_categories)
     share = 1.0 / num_categories if share is None else share
     simplest.predicted_error(Population.from_counts({1.0: 1}), share=share)
-    options: list[Option] = []
+    options: list[CollectionDesign] = []
     left_out: list[str] = []
     protocols: dict[tuple[str, Mode], Frequency] = {}
     if num_categories > _MOST_BITS:
@@ -122,7 +128,7 @@ def plan_frequency(
         fit_strictest=lambda strictest: strictest.fit(protocol)[0],
     )
     options.sort(key=lambda option: option.error)
-    return Plan("frequency", wish, tuple(options), compared, tuple(left_out))
+    return ProtocolPlan("frequency", wish, tuple(options), compared, tuple(left_out))
 
 
 def _option(
@@ -130,12 +136,12 @@ def _option(
     protocol: Frequency,
     fitted: tuple[Population, Guarantee],
     share: float,
-) -> Option | None:
+) -> CollectionDesign | None:
     people, guarantee = fitted
     error = predictable(partial(protocol.predicted_error, share=share), people)
     if math.isinf(error):
         return None
-    return Option(
+    return CollectionDesign(
         name=name,
         mode=protocol.mode,
         people=people,

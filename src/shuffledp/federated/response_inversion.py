@@ -31,7 +31,7 @@ _SMALLEST_LEVEL = 1e-9
 _NODES = 20
 
 
-def response(people: Population, *, threshold: int = 0) -> Floats:
+def mean_response(people: Population, *, threshold: int = 0) -> Floats:
     """Returns the average message at each grid point, as a distance from the middle.
 
     A message at least `threshold` cells from the middle counts in full; others are
@@ -51,12 +51,12 @@ def response(people: Population, *, threshold: int = 0) -> Floats:
     return average / people.num_users
 
 
-def value_behind(averages: Floats, responses: Floats) -> Floats:
+def invert_response(averages: Floats, responses: Floats) -> Floats:
     """Returns which value, held by everybody, gives each average; it ends at -1 and 1.
 
     Args:
         averages: Distances from the middle in cells, shape (d,).
-        responses: From `response`, shape (4097,).
+        responses: From `mean_response`, shape (4097,).
 
     Returns:
         As a share of the clip range, shape (d,).

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.federated.clip_laplace_vectors import check_clip, off_middle
+from shuffledp.federated.clip_laplace_vectors import check_clip, offset_from_middle
 from shuffledp.federated.simulated_cells import FARTHEST_CELL
 from shuffledp.population import Population
 from shuffledp.randomizers.grid import STEPS
@@ -125,4 +125,4 @@ class LaplaceVectors:
             totals: The sum of each coordinate's cells, shape (d,).
             people: Who sent them.
         """
-        return self.clip * off_middle(totals, people) / (STEPS / 2)
+        return self.clip * offset_from_middle(totals, people) / (STEPS / 2)

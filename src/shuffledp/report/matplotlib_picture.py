@@ -12,8 +12,8 @@ from shuffledp.accounting.statement import Statement
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.format_number import plain
+from shuffledp.report.number_text import shown
 from shuffledp.report.summary import Summary
-from shuffledp.report.words import shown
 from shuffledp.report.writing import write_file
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _BLUE, _ORANGE, _GREY = "#1f5fa8", "#d9730d", "#6b7280"
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class MatplotlibPicture:
     """A drawing, which a notebook shows.
 
     Attributes:
@@ -80,7 +80,7 @@ def picture_kind(path: Path) -> str:
     return kind
 
 
-def estimate_picture(summary: Summary) -> Picture:
+def estimate_picture(summary: Summary) -> MatplotlibPicture:
     """Returns estimates with their intervals against the truth."""
     listed = summary.listed_rows()
     number = summary.words.unit == "number"
@@ -126,15 +126,15 @@ def estimate_picture(summary: Summary) -> Picture:
         axes.legend(
             loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False
         )
-        return Picture(figure, f"Estimated and true {summary.words.name}")
+        return MatplotlibPicture(figure, f"Estimated and true {summary.words.name}")
     axes.axvline(0, color=_GREY, linewidth=0.8)
     axes.legend(loc="lower right", frameon=False)
-    return Picture(
+    return MatplotlibPicture(
         figure, f"Estimated and true share of {len(listed)} {summary.words.rows}"
     )
 
 
-def guarantee_picture(statement: Statement) -> Picture:
+def guarantee_picture(statement: Statement) -> MatplotlibPicture:
     """Returns what each level is worth centrally.
 
     Beside it stands the local budget, or the central one that was asked for.
@@ -174,7 +174,7 @@ def guarantee_picture(statement: Statement) -> Picture:
     axes.set_ylim(len(levels) - 0.4, -0.9)
     axes.set_xlabel(f"epsilon (central: at delta = {plain(statement.delta or 0.0)})")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
-    return Picture(figure, title)
+    return MatplotlibPicture(figure, title)
 
 
 def _label(category: str) -> str:

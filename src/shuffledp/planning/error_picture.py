@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from shuffledp.report.picture import Picture, new_figure
+from shuffledp.report.matplotlib_picture import MatplotlibPicture, new_figure
 
 _BLUE, _ORANGE = "#1f5fa8", "#d9730d"
 
 
 def errors_picture(
     names: Sequence[str], errors: Sequence[float], *, recommended: int
-) -> Picture:
+) -> MatplotlibPicture:
     """Returns errors on one axis, which begins at 0.
 
     Args:
@@ -25,4 +25,4 @@ def errors_picture(
     axes.set_yticks(range(len(names)), list(names))
     axes.invert_yaxis()
     axes.set_xlabel("predicted error (orange: recommended)")
-    return Picture(figure, f"Predicted errors of {len(names)} protocols")
+    return MatplotlibPicture(figure, f"Predicted errors of {len(names)} protocols")

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.federated.baseline_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
 from shuffledp.federated.framework import Framework
-from shuffledp.federated.other_vectors import LaplaceVectors, OneBitVectors
 from shuffledp.federated.sparsified_vectors import (
     RandomVectors,
     ThresholdVectors,
@@ -23,7 +23,7 @@ from shuffledp.types import Floats
 
 
 @dataclass(frozen=True)
-class Choice:
+class TrainingMethod:
     """A way of training that has a name.
 
     Attributes:
@@ -49,15 +49,15 @@ class Choice:
         return np.full(chosen.shape, chosen.min())
 
 
-FRAMEWORKS: dict[str, Choice] = {
-    "apes": Choice(ClipLaplaceVectors),
-    "one-bit-apes": Choice(OneBitVectors),
-    "s-apes-threshold": Choice(ThresholdVectors, kept="threshold"),
-    "s-apes": Choice(TopVectors, kept="top-b"),
-    "random-sparsification": Choice(RandomVectors, kept="random"),
-    "unis": Choice(LaplaceVectors),
-    "pldp": Choice(LaplaceVectors, shuffled=False),
-    "ldp-min": Choice(LaplaceVectors, shuffled=False, smallest_level=True),
+FRAMEWORKS: dict[str, TrainingMethod] = {
+    "apes": TrainingMethod(ClipLaplaceVectors),
+    "one-bit-apes": TrainingMethod(OneBitVectors),
+    "s-apes-threshold": TrainingMethod(ThresholdVectors, kept="threshold"),
+    "s-apes": TrainingMethod(TopVectors, kept="top-b"),
+    "random-sparsification": TrainingMethod(RandomVectors, kept="random"),
+    "unis": TrainingMethod(LaplaceVectors),
+    "pldp": TrainingMethod(LaplaceVectors, shuffled=False),
+    "ldp-min": TrainingMethod(LaplaceVectors, shuffled=False, smallest_level=True),
 }
 
 

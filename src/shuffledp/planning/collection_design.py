@@ -10,7 +10,7 @@ from shuffledp.types import Mode
 
 
 @dataclass(frozen=True, eq=False)
-class Option:
+class CollectionDesign:
     """One way to collect.
 
     Attributes:
@@ -42,7 +42,7 @@ class Option:
         return self.guarantee.worst.epsilon_central
 
 
-def recommended(options: Sequence[Option]) -> Option:
+def recommended(options: Sequence[CollectionDesign]) -> CollectionDesign:
     """Returns the option of the smallest error among those that are unbiased."""
     unbiased = [option for option in options if option.bias_limit == 0.0]
     return min(unbiased or options, key=lambda option: option.error)
