@@ -28,7 +28,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from shuffledp.service.http import guarded_connection
-from shuffledp.service.http.body_timeout import Paced
+from shuffledp.service.http.body_timeout import TimedBody
 from shuffledp.service.operator import server
 from shuffledp.service.shuffler import body
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
@@ -340,7 +340,7 @@ def test_a_body_has_to_keep_its_pace() -> None:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         with contextlib.suppress(TimeoutError):
-            async for _ in Paced(parts(), grace=0.2, rate=1_000):
+            async for _ in TimedBody(parts(), grace=0.2, rate=1_000):
                 # What the receiver takes does not count.
                 await asyncio.sleep(0.02)
             return 0.0

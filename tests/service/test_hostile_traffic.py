@@ -280,8 +280,13 @@ def test_no_service_reads_the_time_of_day() -> None:
             # comes again; so are idle connections, looks at a database, and waits for its
             # locks.
             # Lines of a log say when they were written, metrics how long commits take.
-            known = {"stage", "operate", "canaries", "workers"}
-            known |= {"pace", "looks", "postgres_sessions", "postgres_presence"}
+            known = {"stage", "shuffler_commands", "canaries", "worker_processes"}
+            known |= {
+                "body_timeout",
+                "coalesced_refresh",
+                "postgres_sessions",
+                "postgres_presence",
+            }
             known |= {"clock", "events", "collector", "deadline"}
             assert "time" not in names or path.stem in known, path
         if "seconds_since_1970" in path.read_text():

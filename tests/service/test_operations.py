@@ -23,8 +23,12 @@ from shuffler_parties import Analyst, Client, Parties, parties, upload
 
 from shuffledp.errors import DataError
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.monitoring.events import Event, log_crash, logged, say
-from shuffledp.service.monitoring.metrics import Shown, Standing, served_metrics
+from shuffledp.service.monitoring.events import Event, log_crash, log_event, logged
+from shuffledp.service.monitoring.metrics import (
+    MetricsSnapshot,
+    TaskMetrics,
+    serve_metrics,
+)
 from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler.sqlite_file import SqliteFile
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
@@ -36,7 +40,7 @@ def post(client: Client, who: Parties, count: int) -> httpx.Response:
     return client.post(who.path("/reports"), content=body)
 
 
-def scraped(shown: Shown) -> str:
+def scraped(shown: MetricsSnapshot) -> str:
     registry = CollectorRegistry()
     registry.register(shown)
     return generate_latest(registry).decode()
@@ -151,12 +155,12 @@ def test_services_are_not_ready_before_they_are_opened_nor_afterwards(
 
 
 def test_one_upload_makes_no_difference_to_metrics_and_ten_do(tmp_path: Path) -> None:
-    who, shown = parties(minimum=40), Shown()
+    who, shown = parties(minimum=40), MetricsSnapshot()
 
     with Client(who.app(SqliteStore(tmp_path / "db"), Analyst(who))) as client:
 
         def scrape() -> str:
-            shown.show([])
+            shown.refresh([])
             return scraped(shown)
 
         def requests() -> float:
@@ -207,8 +211,8 @@ def _numbers_of_people(text: str) -> list[float]:
 def test_metrics_name_tasks_batches_refusals_and_nothing_of_people(
     tmp_path: Path,
 ) -> None:
-    who, shown = parties(minimum=2), Shown()
-    shown.show([])
+    who, shown = parties(minimum=2), MetricsSnapshot()
+    shown.refresh([])
     before = scraped(shown)
 
     app = who.app(SqliteStore(tmp_path / "db"), Analyst(who))
@@ -218,7 +222,7 @@ def test_metrics_name_tasks_batches_refusals_and_nothing_of_people(
         who.order(client, "close")
         while client.get(who.path()).json()["phase"] != "delivered":
             time.sleep(0.01)
-        shown.show(client._wait(app.state.standings()))
+        shown.refresh(client._wait(app.state.task_metrics()))
     text = scraped(shown)
 
     def more(name: str, **labels: str) -> float:
@@ -242,13 +246,13 @@ def test_metrics_name_tasks_batches_refusals_and_nothing_of_people(
     assert labels <= allowed | {"kind"}
 
 
-async def no_tasks() -> list[Standing]:
+async def no_tasks() -> list[TaskMetrics]:
     return []
 
 
 def test_a_port_of_metrics_that_is_taken_is_named() -> None:
     async def begin(port: int) -> None:
-        async with served_metrics(port, no_tasks):
+        async with serve_metrics(port, no_tasks):
             pass
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -264,7 +268,7 @@ def test_lines_are_json_whatever_is_logged(capsys: pytest.CaptureFixture[str]) -
     state = parties().step()
 
     with logged("json"):
-        say(Event.REFUSED, state, reason="too-few-people")
+        log_event(Event.REFUSED, state, reason="too-few-people")
         try:
             raise ValueError("level 0.5, token 77")
         except ValueError as error:
@@ -295,9 +299,9 @@ def test_lines_are_json_whatever_is_logged(capsys: pytest.CaptureFixture[str]) -
 
 def test_lines_for_people_are_lines(capsys: pytest.CaptureFixture[str]) -> None:
     with logged("text"):
-        say(Event.STARTED)
+        log_event(Event.STARTED)
         logging.getLogger("shuffledp.service").warning("Two\nlines.")
-    say(Event.STOPPED)
+    log_event(Event.STOPPED)
 
     assert capsys.readouterr().err == "started\nTwo lines.\n"
 

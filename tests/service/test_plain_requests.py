@@ -15,10 +15,14 @@ pytest.importorskip("starlette", reason="Needs the extra service.")
 import uvicorn
 from shuffler_parties import Analyst, Parties, parties, upload
 
-from shuffledp.service.http.connection_limits import Connections
+from shuffledp.service.http.connection_limits import ConnectionLimits
 from shuffledp.service.http.guarded_connection import GuardedConnection
-from shuffledp.service.http.paced_answers import InPieces
-from shuffledp.service.http.plain_requests import PlainAnswers, PlainRequest, read_plain
+from shuffledp.service.http.paced_answers import PacedAnswers
+from shuffledp.service.http.plain_requests import (
+    PlainRequest,
+    PlainResponder,
+    parse_plain_request,
+)
 from shuffledp.service.shuffler import page_files
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 
@@ -42,7 +46,7 @@ class Ways:
     who: Parties
     ports: tuple[int, int] = (0, 0)
     plain: list[bool] = field(default_factory=list)
-    open: list[Connections] = field(default_factory=list)
+    open: list[ConnectionLimits] = field(default_factory=list)
 
     async def heard(self, port: int, first: bytes, then: bytes = b"") -> bytes:
         """All that is said to a request, and to another one behind its answer."""
@@ -82,17 +86,17 @@ def run(
         ways.plain.append(answer is not None)
         return answer
 
-    async def listen(ask: PlainAnswers) -> asyncio.Server:
+    async def listen(ask: PlainResponder) -> asyncio.Server:
         # An end of idle connections that is not the service's own would be seen.
         config = uvicorn.Config(
-            InPieces(app, ask), log_config=None, ws="none", timeout_keep_alive=0
+            PacedAnswers(app, ask), log_config=None, ws="none", timeout_keep_alive=0
         )
         config.load()
-        places = Connections(100)
-        ways.open.append(places)
+        limits = ConnectionLimits(100)
+        ways.open.append(limits)
         loop = asyncio.get_running_loop()
         return await loop.create_server(
-            lambda: GuardedConnection(config, places, {}), "127.0.0.1", 0
+            lambda: GuardedConnection(config, limits, {}), "127.0.0.1", 0
         )
 
     async def play() -> Any:
@@ -202,7 +206,7 @@ ODD = {
 def test_odd_headers_are_for_h11(name: str) -> None:
     for line in ("GET /tasks/a", "HEAD /tasks/a", "POST /tasks/a/reports"):
         for body in (b"", b"0\r\n\r\n"):
-            found = read_plain(asked(line, ODD[name], body), nothing)
+            found = parse_plain_request(asked(line, ODD[name], body), nothing)
             # An upload of nothing is not odd.
             assert found is None or (found.method, name) == ("POST", "a length")
 
@@ -216,13 +220,13 @@ def test_odd_headers_are_for_h11(name: str) -> None:
     ],
 )
 def test_odd_request_lines_are_for_h11(line: str) -> None:
-    assert read_plain(asked(line), nothing) is None
+    assert parse_plain_request(asked(line), nothing) is None
 
 
 def test_only_a_whole_request_and_nothing_else_is_plain() -> None:
     get, post = asked("GET /a"), asked("POST /a", HOST + b"Content-Length: 5\r\n")
-    plain = read_plain(get, nothing)
-    whole = read_plain(post + b"12345", nothing)
+    plain = parse_plain_request(get, nothing)
+    whole = parse_plain_request(post + b"12345", nothing)
 
     assert plain == ("GET", "/a", b"", nothing)
     assert whole == ("POST", "/a", b"12345", nothing)
@@ -238,7 +242,7 @@ def test_only_a_whole_request_and_nothing_else_is_plain() -> None:
         *(post.replace(b"5", each) + b"12345" for each in (b"05", b"5,5", b"0x5")),
         asked("GET /a", HOST + b"A: %b\r\n" % (b"a" * 2**14)),
     ):
-        assert read_plain(said, nothing) is None, said
+        assert parse_plain_request(said, nothing) is None, said
 
 
 def test_odd_requests_are_answered_as_ever(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ from shuffledp.service.analyst.sealed_batch import SealedBatch
 from shuffledp.service.analyst.store import AnalystStore
 from shuffledp.service.analyst.work import acknowledge
 from shuffledp.service.analyst.worker import Worker
-from shuffledp.service.http.guarded_connection import prove
+from shuffledp.service.http.guarded_connection import mark_authenticated
 from shuffledp.service.http.problems import HideCrashes, handlers
-from shuffledp.service.monitoring.events import Event, say
-from shuffledp.service.monitoring.metrics import CountRequests, Standing
+from shuffledp.service.monitoring.events import Event, log_event
+from shuffledp.service.monitoring.metrics import CountRequests, TaskMetrics
 from shuffledp.service.monitoring.readiness import NO_ROOM, STOPPING, Readiness
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import to_text
@@ -95,7 +95,10 @@ def create_analyst(
         exception_handlers=handlers,
         lifespan=analyst.live,
     )
-    app.state.readiness, app.state.standings = analyst.readiness, analyst.standings
+    app.state.readiness, app.state.task_metrics = (
+        analyst.readiness,
+        analyst.task_metrics,
+    )
     app.state.answer_plain = lambda _request: None
     return app
 
@@ -131,11 +134,11 @@ class _Analyst:
             [hosted.former for hosted in hosted_tasks if hosted.former is not None],
         )
         for task in replaced:
-            say(Event.KEYS_REPLACED, self._store.state(task))
+            log_event(Event.KEYS_REPLACED, self._store.state(task))
         self._worker = Worker(self._store, self._open_shards, self._reached)
         for hosted in self._tasks.values():
             self._worker.submit(hosted)
-        self.readiness.storage(usable=True)
+        self.readiness.set_storage(usable=True)
         looking = asyncio.create_task(self._look())
         try:
             yield
@@ -146,13 +149,15 @@ class _Analyst:
             await run_in_threadpool(self._worker.stop)
             self._store.close()
 
-    async def standings(self) -> list[Standing]:
+    async def task_metrics(self) -> list[TaskMetrics]:
         """Returns what monitoring may know."""
         found = []
         for hosted in self._tasks.values():
             state = await run_in_threadpool(self._store.state, hosted.task)
             stage, phase = state.stage.name.lower(), state.phase.value
-            found.append(Standing(hosted.task.identity, state.epoch, stage, phase, {}))
+            found.append(
+                TaskMetrics(hosted.task.identity, state.epoch, stage, phase, {})
+            )
         return found
 
     async def post_batch(self, request: Request) -> Response:
@@ -175,7 +180,7 @@ class _Analyst:
                     return JSONResponse({"missing": missing}, HTTPStatus.ACCEPTED)
                 with self._storing(task):
                     await self._receive(hosted, batch)
-                say(Event.RECEIVED, after)
+                log_event(Event.RECEIVED, after)
         counting = self._running_worker.submit(hosted)
         if header.stage is EpochStage.CHOICE and known is None:
             # Whoever hangs up finds the plan when she asks again.
@@ -198,7 +203,7 @@ class _Analyst:
             raise Refusal(Reason.NOT_OPEN, "Expected a shard of the batch that comes.")
         if place >= len(batch.header.shards):
             raise Refusal(Reason.NOT_FOUND, "Expected a shard that the manifest names.")
-        prove(request.scope)
+        mark_authenticated(request.scope)
         with self._storing(task):
             await save_shard(request, batch, place)
         self._reached("after shard")
@@ -214,9 +219,11 @@ class _Analyst:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             if not self._full:
-                await self.readiness.look(lambda: run_in_threadpool(self._store.check))
+                await self.readiness.check_storage(
+                    lambda: run_in_threadpool(self._store.check)
+                )
             # Whoever sends requests to those that are ready alone sends no shard to see.
-            elif await self.readiness.look(
+            elif await self.readiness.check_storage(
                 lambda: run_in_threadpool(self._store.check_room), NO_ROOM
             ):
                 self._full = False
@@ -229,8 +236,8 @@ class _Analyst:
         except Refusal as refusal:
             if refusal.reason is Reason.STORAGE and not self._full:
                 self._full = True
-                self.readiness.storage(usable=False, otherwise=NO_ROOM)
-                say(Event.FULL, task=task.identity)
+                self.readiness.set_storage(usable=False, otherwise=NO_ROOM)
+                log_event(Event.FULL, task=task.identity)
             raise
 
     async def _acknowledgement(self, task: Task, header: BatchHeader) -> bytes | None:

@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator
 
 from shuffledp.extras import require
 from shuffledp.service.analyst.sealed_batch import SealedBatch
-from shuffledp.service.http.body_memory import Body, BodyRoom
-from shuffledp.service.http.body_timeout import Paced
-from shuffledp.service.http.guarded_connection import prove
+from shuffledp.service.http.body_memory import Body, BodyMemory
+from shuffledp.service.http.body_timeout import TimedBody
+from shuffledp.service.http.guarded_connection import mark_authenticated
 from shuffledp.service.monitoring.metrics import STORAGE_ERRORS
 from shuffledp.service.wire.batch import (
     BEGIN_SIZE,
@@ -41,7 +41,7 @@ class Manifests:
     """Reads manifests, and knows how much memory those of strangers have."""
 
     def __init__(self) -> None:
-        self._room = BodyRoom(_MAX_LARGE)
+        self._room = BodyMemory(_MAX_LARGE)
 
     async def read(self, request: Request, task: Task) -> tuple[bytes, BatchHeader]:
         """Returns a manifest, and what it says, once its signature was checked.
@@ -66,7 +66,7 @@ class Manifests:
             header = await asyncio.to_thread(read_manifest, content, task)
         finally:
             body.release()
-        prove(request.scope)
+        mark_authenticated(request.scope)
         return content, header
 
 
@@ -109,7 +109,7 @@ async def save_shard(request: Request, batch: SealedBatch, place: int) -> None:
 async def _paced(request: Request) -> AsyncIterator[bytes]:
     """Yields the parts of a body while they come in time."""
     try:
-        async for part in Paced(
+        async for part in TimedBody(
             aiter(request.stream()), grace=_GRACE_SECONDS, rate=_BYTES_PER_SECOND
         ):
             yield part

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from shuffledp.errors import DataError
 from shuffledp.extras import require
 from shuffledp.service.collection.shuffler_state import ShufflerPhase
-from shuffledp.service.http.coalesced_refresh import Looks
+from shuffledp.service.http.coalesced_refresh import CoalescedRefresh
 from shuffledp.service.http.trusted_certificates import service_client
 from shuffledp.service.wire.canonical import read_object
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -62,7 +62,7 @@ class ShufflerProgress:
         # By task: the last answer, and what it says; what is known now; who asks.
         self._read: dict[bytes, tuple[bytes, Progress]] = {}
         self._known: dict[bytes, Progress | None] = {}
-        self._looks: dict[bytes, Looks] = {}
+        self._looks: dict[bytes, CoalescedRefresh] = {}
 
     async def ask(self, task: Task) -> Progress | None:
         """Returns what the shuffler says from now on; None if nothing, late or nonsense."""
@@ -70,8 +70,10 @@ class ShufflerProgress:
             return None
         looks = self._looks.get(task.digest)
         if looks is None:
-            looks = self._looks[task.digest] = Looks(partial(self._look, task))
-        await looks.share()
+            looks = self._looks[task.digest] = CoalescedRefresh(
+                partial(self._look, task)
+            )
+        await looks.refresh()
         return self._known[task.digest]
 
     async def close(self) -> None:

@@ -18,7 +18,7 @@ from shuffledp.service.collection.certificate import Verdict, judge
 from shuffledp.service.collection.counting import Counting
 from shuffledp.service.collection.planning import answers_needed, best_plan
 from shuffledp.service.collection.shortfall import shortfalls
-from shuffledp.service.monitoring.events import Event, say
+from shuffledp.service.monitoring.events import Event, log_event
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.inclusion import RESULT, list_messages
 from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan, check_plan
@@ -91,7 +91,7 @@ class Work:
         acknowledged = acknowledge(self._hosted, state.batch_id or b"", published)
         self._reached("before plan")
         self._store.planned(state.publish_plan(plan, chosen), acknowledged)
-        say(Event.PLANNED, state)
+        log_event(Event.PLANNED, state)
         self._reached("after plan")
 
     def _publish(self, state: AnalystState, batch: SealedBatch) -> None:
@@ -185,7 +185,7 @@ class Work:
         self._reached("before result")
         after = state.finish(record.spent, published=record.published)
         self._store.finish(after, record)
-        say(Event.WITHHELD if record.result is None else Event.PUBLISHED, state)
+        log_event(Event.WITHHELD if record.result is None else Event.PUBLISHED, state)
         self._reached("after result")
 
 

@@ -1,13 +1,12 @@
-"""Memory for request bodies on their way: small bodies never wait for large ones.
+"""Memory for request bodies that are arriving: small bodies never wait for large ones.
 
-A body takes no room while it has at most `SMALL_BODY` bytes: connections are limited, and
-so is what they hold then. All larger bodies share one room. When it is full, the oldest
-body that is still arriving is dropped, so that a newcomer always finds room and a sender
-who stands still keeps it from no one.
+Bodies of at most `SMALL_BODY` bytes are not counted: the limit of connections bounds their
+total. All larger bodies share a fixed amount of memory. When it is used up, the oldest body
+that is still arriving is dropped, so that a stalled sender does not block newcomers.
 
-A token says no more than that it was issued: its owner may have spent it, and may send
-slowly. It has at most one body on its way; a second one takes the place of the first, as
-when a device sends again after its network was lost.
+A token proves only that it was issued: its owner may have spent it, and may send slowly.
+Each token has at most one arriving body; a second one replaces the first, as when a device
+sends again after a network failure.
 """
 
 import asyncio
@@ -17,41 +16,41 @@ from contextlib import asynccontextmanager
 from shuffledp.service.wire.refusal import Reason, Refusal
 
 SMALL_BODY = 64 * 2**10
-"""Bytes of a body that needs no room. A device's upload has some hundred."""
+"""Largest body that is not counted, in bytes. A device's upload has some hundred."""
 
 
-class BodyRoom:
-    """The memory that large bodies share."""
+class BodyMemory:
+    """Memory shared by large bodies."""
 
     def __init__(self, size: int) -> None:
-        """Begins empty.
+        """Starts with all memory free.
 
         Args:
-            size: Bytes that large bodies may have together, at least those of one.
+            size: Bytes for all large bodies together, at least those of one body.
         """
         self._free = size
-        # What each large body holds, oldest first.
+        # Bytes of each large body, oldest first.
         self._large: dict[Body, int] = {}
         self._arriving: dict[bytes, Body] = {}
 
     def claim(self, token: bytes, body: "Body") -> None:
-        """Gives a token's place among arriving bodies to this one; drops the one before."""
+        """Assigns a token to this arriving body; drops the body that had it before."""
         former = self._arriving.get(token)
         if former is not None:
             former.drop()
         self._arriving[token] = body
 
-    def leave(self, token: bytes, body: "Body") -> None:
-        """Frees the token's place, if it is still that of this body."""
+    def release_token(self, token: bytes, body: "Body") -> None:
+        """Frees a token if it is still assigned to this body."""
         if self._arriving.get(token) is body:
             del self._arriving[token]
 
-    def hold(self, body: "Body", size: int) -> None:
-        """Counts bytes of a large body; drops the oldest arriving ones to make room.
+    def reserve(self, body: "Body", size: int) -> None:
+        """Reserves bytes for a large body; drops the oldest arriving ones if necessary.
 
         Raises:
-            Refusal: If this is the oldest, all others are whole, or one of the same token
-                is.
+            Refusal: If this body is the oldest that is still arriving, or another large
+                body came with the same token.
         """
         if body not in self._large:
             if any(body.shares_token(other) for other in self._large):
@@ -66,15 +65,15 @@ class BodyRoom:
         self._large[body] += size
 
     def release(self, body: "Body") -> None:
-        """Counts the bytes of a large body as free again."""
+        """Frees the bytes of a large body."""
         self._free += self._large.pop(body, 0)
 
 
 class Body:
-    """A body that arrives within `arrival`, and counts as held until it is released."""
+    """Request body that arrives within `arrival`, and uses memory until `release`."""
 
-    def __init__(self, room: BodyRoom) -> None:
-        self._room = room
+    def __init__(self, memory: BodyMemory) -> None:
+        self._memory = memory
         self._parts: list[bytes] = []
         self._token, self._size = b"", 0
         self._interrupt: asyncio.Timeout | None = None
@@ -82,80 +81,80 @@ class Body:
 
     @property
     def is_arriving(self) -> bool:
-        """Whether it can be dropped."""
+        """Whether the body is incomplete, and may be dropped."""
         return self._interrupt is not None
 
     @property
     def size(self) -> int:
-        """Bytes that arrived."""
+        """Number of bytes received so far."""
         return self._size
 
     @asynccontextmanager
     async def arrival(self) -> AsyncIterator[None]:
-        """Receives the body inside; releases it if that fails.
+        """Context in which the body is received; releases it if receiving fails.
 
         Raises:
-            Refusal: If it was dropped on its way.
+            Refusal: If the body was dropped while it arrived.
         """
         try:
             async with asyncio.timeout(None) as self._interrupt:
                 yield
-            self._check_kept()
+            self._check_not_dropped()
         except BaseException as error:
             self.release()
             if isinstance(error, TimeoutError):
-                # A drop ends the wait for its next part in the same way as lost time.
-                self._check_kept()
+                # `drop` ends the wait for the next part by a timeout, too.
+                self._check_not_dropped()
             raise
         finally:
             self._interrupt = None
-            self._room.leave(self._token, self)
+            self._memory.release_token(self._token, self)
 
     def claim(self, token: bytes) -> None:
-        """Names the token that it came with, and takes its place."""
+        """Assigns the token that the body came with; drops its former body."""
         self._token = token
-        self._room.claim(token, self)
+        self._memory.claim(token, self)
 
     def shares_token(self, other: "Body") -> bool:
-        """Tells whether both came with one token."""
+        """Returns whether both bodies came with the same token."""
         return bool(self._token) and self._token == other._token
 
     def add(self, part: bytes) -> None:
-        """Adds what arrived next.
+        """Appends the next part.
 
         Raises:
-            Refusal: If there is no room for it.
+            Refusal: If there is no memory for it, or the body was dropped.
         """
-        self._check_kept()
+        self._check_not_dropped()
         size = self._size + len(part)
         if size > SMALL_BODY:
             was_small = self._size <= SMALL_BODY
-            self._room.hold(self, size if was_small else len(part))
+            self._memory.reserve(self, size if was_small else len(part))
         self._size = size
         self._parts.append(part)
 
     def content(self) -> bytes:
-        """Returns all bytes, once."""
+        """Returns the whole body, and forgets it."""
         content = b"".join(self._parts)
         self._parts.clear()
         return content
 
     def drop(self) -> None:
-        """Interrupts its arrival; its bytes are free at once."""
+        """Interrupts the arrival, and frees the memory at once."""
         self._is_dropped = True
         self.release()
         if self._interrupt is not None:
-            # A time that is over.
+            # A deadline in the past raises TimeoutError in the task that receives it.
             self._interrupt.reschedule(0.0)
             self._interrupt = None
 
     def release(self) -> None:
-        """Counts its bytes as held no longer."""
-        self._room.release(self)
+        """Frees the body's memory."""
+        self._memory.release(self)
         self._size = 0
         self._parts.clear()
 
-    def _check_kept(self) -> None:
+    def _check_not_dropped(self) -> None:
         if self._is_dropped:
             raise _no_room()
 

@@ -1,18 +1,18 @@
-"""Bodies that come fast enough, or not at all."""
+"""Timeout of request bodies: a lower bound on their rate, with a grace period."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Self
 
 
-class Paced:
-    """Iterates over the parts of a body while they come in time.
+class TimedBody:
+    """Iterates over the parts of a body while they arrive in time.
 
-    Parts may stand still for `grace` seconds, and the whole body may be `grace` seconds
-    late for so many bytes per second. What the receiver takes does not count.
+    The sender may pause for `grace` seconds, and the whole body may be `grace` seconds late
+    at `rate` bytes per second. Time that the receiver spends on a part does not count.
 
     Raises:
-        TimeoutError: On the way, if they do not.
+        TimeoutError: During the iteration, if the body is too slow.
     """
 
     def __init__(
@@ -23,7 +23,7 @@ class Paced:
         self._credit = grace
 
     def __aiter__(self) -> Self:
-        """Returns itself."""
+        """Returns the iterator itself."""
         return self
 
     async def __anext__(self) -> bytes:

@@ -1,4 +1,4 @@
-"""A time that is set anew with every request, for less than a timer each."""
+"""Deadline that is reset with every request, without one timer per request."""
 
 import asyncio
 import math
@@ -6,13 +6,11 @@ from collections.abc import Callable
 
 
 class Deadline:
-    """Calls something once a time is over that was neither lifted nor set anew.
-
-    The event loop is told of a time only if it does not look sooner anyway.
+    """Calls a function when the deadline passes, unless it was cleared or set again.
 
     Args:
-        loop: The event loop.
-        over: What is called.
+        loop: Event loop.
+        over: Function to call.
     """
 
     def __init__(
@@ -21,28 +19,29 @@ class Deadline:
         self._loop, self._over, self._due = loop, over, math.inf
         self._timer: asyncio.TimerHandle | None = None
 
-    def within(self, seconds: float) -> None:
-        """Sets it so many seconds from now."""
+    def set(self, seconds: float) -> None:
+        """Sets the deadline to `seconds` from now."""
         self._due = self._loop.time() + seconds
         if self._timer is not None and self._timer.when() > self._due:
             self._timer.cancel()
             self._timer = None
+        # A timer that fires earlier is kept: it checks the new deadline then.
         if self._timer is None:
-            self._timer = self._loop.call_at(self._due, self._look)
+            self._timer = self._loop.call_at(self._due, self._check)
 
-    def lift(self) -> None:
-        """Gives as much time as is wanted, until it is set again."""
+    def clear(self) -> None:
+        """Removes the deadline until it is set again."""
         self._due = math.inf
 
-    def end(self) -> None:
-        """Calls nothing any more."""
-        self.lift()
+    def cancel(self) -> None:
+        """Removes the deadline and its timer."""
+        self.clear()
         if self._timer is not None:
             self._timer.cancel()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         self._timer = None
         if self._due <= self._loop.time():
             self._over()
         elif self._due < math.inf:
-            self._timer = self._loop.call_at(self._due, self._look)
+            self._timer = self._loop.call_at(self._due, self._check)

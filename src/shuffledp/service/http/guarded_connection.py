@@ -1,12 +1,13 @@
-"""Connections that nobody can hold: what does not come in time is dropped.
+"""HTTP connections with limits of time and size, which no client can occupy for long.
 
-Until a token or a signature of it was checked, what is stored of a connection is a few KiB,
-and it has seconds:
+Until a token or a signature on it was checked, a connection uses a few KiB of memory, and
+has seconds:
 
-    headers and the first of a body within    `_HEADER_SECONDS`, idle time included
-                      answers taken within    `_WRITE_SECONDS`
-        rest of a body that is not wanted     `_LINGER_SECONDS`, `_LINGER_BYTES`
-                          rest of a body      as `body_timeout.py` says
+    headers and the begin of a body within    `_HEADER_SECONDS`, idle time included
+                       answers read within    `_WRITE_SECONDS`
+           remaining bytes of an unwanted     `_LINGER_SECONDS`, `_LINGER_BYTES`
+                                     body
+                   remaining body otherwise    as in `body_timeout.py`
 """
 
 import asyncio
@@ -16,15 +17,15 @@ from contextlib import suppress
 from typing import Any, cast
 
 from shuffledp.extras import require
-from shuffledp.service.http.connection_limits import Connections
+from shuffledp.service.http.connection_limits import ConnectionLimits
 from shuffledp.service.http.deadline import Deadline
-from shuffledp.service.http.paced_answers import PIECE, InPieces
+from shuffledp.service.http.paced_answers import CHUNK_BYTES, PacedAnswers
 from shuffledp.service.http.plain_requests import (
+    CompleteResponse,
     PlainRequest,
-    WholeAnswer,
-    head_of,
-    is_to_come,
-    read_plain,
+    is_incomplete,
+    parse_plain_request,
+    response_head,
 )
 
 require("starlette", extra="service", what="A service")
@@ -36,75 +37,75 @@ from uvicorn.config import Config  # noqa: E402
 from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: E402
 
 ACCEPTED_AT_ONCE = 16
-"""Connections that the event loop may accept in one turn."""
+"""Largest number of connections that the event loop accepts in one turn."""
 
 _HEADER_SECONDS = 10.0
 _WRITE_SECONDS = 20.0
-# Thousands of empty ones would fit, and take milliseconds.
+# Thousands of empty header lines would fit, and take milliseconds to parse.
 _MAX_LINES = 100
 _LINGER_SECONDS = 1.0
 _LINGER_BYTES = 2**20
-_STRANGERS_READ = 16 * 2**10
-# Of an answer: what the system may keep, which is megabytes otherwise.
+_STRANGER_READ_BYTES = 16 * 2**10
+# Bytes of an answer that the system buffers; its default is megabytes.
 _SEND_BUFFER = 64 * 2**10
-# What is given to it at once: a page, or a file that it needs, is one piece.
-_AT_ONCE = 128 * 2**10
+# Bytes of an answer written at once: a page, or a file that it loads, fits in.
+_FIRST_WRITE = 128 * 2**10
 _KEY = "shuffledp.connection"
 
 
-def prove(scope: Scope) -> None:
-    """Keeps the connection of a request until its answer: its sender was checked."""
+def mark_authenticated(scope: Scope) -> None:
+    """Protects a request's connection until its answer: the sender was checked."""
     connection = scope.get("state", {}).get(_KEY)
     if connection is not None:
-        connection.prove()
+        connection.mark_authenticated()
 
 
 class GuardedConnection(H11Protocol):
-    """One connection, as uvicorn serves it, with limits of time and size."""
+    """Connection of uvicorn with limits of time and size."""
 
     def __init__(
         self,
         config: Config,
-        server_state: Connections,
+        server_state: ConnectionLimits,
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, {**app_state, _KEY: self}, _loop)
-        self._all = server_state
-        self._answer_plain = cast(InPieces, config.app).answer_plain
+        self._limits = server_state
+        self._answer_plain = cast(PacedAnswers, config.app).answer_plain
         self._deadline = Deadline(self.loop, self.drop)
-        # While a plain request is answered; and whether it is the last one.
+        # Whether a plain request is being answered, and whether it is the last one.
         self._answers = self._is_last = False
         self._write_timer: asyncio.TimerHandle | None = None
-        self._begun: bytearray | None = bytearray()
-        self._is_proven = self._lingers = False
+        self._received: bytearray | None = bytearray()
+        self._is_authenticated = self._lingers = False
         self._unwanted = 0
 
     def connection_made(  # type: ignore[override]
         self, transport: asyncio.Transport
     ) -> None:
-        """As uvicorn, within the limit of connections."""
+        """Registers the connection with the limits, as the first step of uvicorn's."""
         super().connection_made(transport)
         connected = transport.get_extra_info("socket")
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         # An answer is written in two parts, and the second would wait 40 ms for the first
         # one to be acknowledged: asyncio sees no TCP in a socket made without a protocol.
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
-        transport.set_write_buffer_limits(high=PIECE)
-        self._whole_size = self._read_at_once(_STRANGERS_READ)
-        self._all.enter(self)
-        self._deadline.within(_HEADER_SECONDS)
+        transport.set_write_buffer_limits(high=CHUNK_BYTES)
+        self._whole_size = self._read_at_once(_STRANGER_READ_BYTES)
+        self._limits.register(self)
+        self._deadline.set(_HEADER_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """As uvicorn; nothing is left of it."""
-        self._all.leave(self)
-        self._deadline.end()
+        """Removes the connection and its timers, as the first step of uvicorn's."""
+        self._limits.unregister(self)
+        self._deadline.cancel()
         if self._write_timer is not None:
             self._write_timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """As uvicorn; what nobody wants is not looked at."""
+        """Answers plain requests itself, discards unwanted bytes; h11 reads the others."""
         if self._lingers:
             self._unwanted += len(data)
             if self._unwanted > _LINGER_BYTES:
@@ -114,43 +115,43 @@ class GuardedConnection(H11Protocol):
             self._is_last = True
             self.flow.pause_reading()
             return
-        if self._begun is not None:
-            self._begun += data
-            if is_to_come(self._begun):
+        if self._received is not None:
+            self._received += data
+            if is_incomplete(self._received):
                 return
-            data, self._begun = bytes(self._begun), None
+            data, self._received = bytes(self._received), None
             if data.count(b"\n", 0, data.find(b"\r\n\r\n")) > _MAX_LINES:
                 self.drop()
                 return
-            if not self.flow.write_paused and self._is_answered(data):
+            if not self.flow.write_paused and self._answer_if_plain(data):
                 return
         try:
             super().data_received(data)
         except h11.LocalProtocolError:
-            # Nonsense behind a request whose answer has begun: there is no other answer.
+            # Invalid bytes behind a request whose answer has begun: no other can be sent.
             self.drop()
         if self.transport.is_closing():
-            self._deadline.within(_WRITE_SECONDS)
+            self._deadline.set(_WRITE_SECONDS)
 
     def handle_events(self) -> None:
-        """As uvicorn; once headers are whole, the service itself decides how to go on."""
+        """Clears the deadline of the headers once the application has the request."""
         before = self.cycle
         super().handle_events()
         if self.cycle is not before:
-            # It would be closed at once, where its sender asks for that.
-            self.cycle.transport = cast(asyncio.Transport, _Ending(self))
-            self._deadline.lift()
+            # uvicorn would close it at once if the sender asked for that.
+            self.cycle.transport = cast(asyncio.Transport, _RequestTransport(self))
+            self._deadline.clear()
 
     def on_response_complete(self) -> None:
-        """As uvicorn, unless it is better to go."""
+        """Waits for the next request, or ends the connection."""
         asks_on = self.conn.their_state is h11.SEND_BODY or self.conn.trailing_data[0]
         self._complete(self.scope["method"], is_last=bool(asks_on))
         super().on_response_complete()
-        # Its own end of an idle connection would be sooner than the one that is documented.
+        # uvicorn's own timeout of idle connections is shorter than the documented one.
         self._unset_keepalive_if_required()
 
     def shutdown(self) -> None:
-        """As uvicorn, whatever state the connection is in."""
+        """Closes the connection after the current answer, in any of its states."""
         if self._answers:
             self._is_last = True
         elif self.cycle is None or self.cycle.response_complete:
@@ -159,116 +160,118 @@ class GuardedConnection(H11Protocol):
             self.cycle.keep_alive = False
 
     def pause_writing(self) -> None:
-        """As uvicorn, but not for ever."""
+        """Starts the time limit for a client that does not read its answer."""
         super().pause_writing()
-        self._all.unread(self)
+        self._limits.mark_unread(self)
         self._write_timer = self.loop.call_later(_WRITE_SECONDS, self.drop)
 
     def resume_writing(self) -> None:
-        """As uvicorn."""
+        """Stops the time limit of an unread answer."""
         if self._write_timer is not None:
             self._write_timer.cancel()
-        self._all.read(self)
+        self._limits.mark_read(self)
         super().resume_writing()
 
-    def prove(self) -> None:
-        """Keeps it until its answer."""
-        self._is_proven = True
-        self._all.prove(self)
+    def mark_authenticated(self) -> None:
+        """Protects the connection until its answer, and reads larger parts."""
+        self._is_authenticated = True
+        self._limits.mark_authenticated(self)
         self._read_at_once(self._whole_size)
 
     def drop(self) -> None:
-        """Ends it at once, whatever it is doing."""
-        self._all.leave(self)
+        """Aborts the connection at once."""
+        self._limits.unregister(self)
         self.transport.abort()
 
     def end(self) -> None:
-        """Ends it once its answer has arrived, if it does."""
+        """Closes the connection once its answer has been delivered, or in vain."""
         if self.transport.is_closing() or self._lingers:
             return
         if self.conn.their_state is h11.SEND_BODY:
-            # Closed with unread bytes, the answer could be lost on its way: nothing more
-            # is said, but some of the rest is taken and thrown away for a moment.
+            # Closing a socket with unread bytes resets it, and the answer could be lost:
+            # the write end is closed, and remaining bytes are discarded for a moment.
             self._lingers = True
             with suppress(OSError):
                 self.transport.write_eof()
-            self._deadline.within(_LINGER_SECONDS)
+            self._deadline.set(_LINGER_SECONDS)
         else:
             self.transport.close()
-            self._deadline.within(_WRITE_SECONDS)
+            self._deadline.set(_WRITE_SECONDS)
 
-    def _is_answered(self, data: bytes) -> bool:
-        """Answers a plain request without h11, if it is one that is answered so."""
-        request = read_plain(data, self.prove)
+    def _answer_if_plain(self, data: bytes) -> bool:
+        """Answers a plain request without h11; returns False for any other request."""
+        request = parse_plain_request(data, self.mark_authenticated)
         answer = request and self._answer_plain(request)
         if request is None or answer is None:
             return False
         self._answers = True
-        self._deadline.lift()
+        self._deadline.clear()
         if isinstance(answer, Awaitable):
-            self._go_on(self._answer_later(request, answer))
+            self._start(self._answer_later(request, answer))
             return True
-        rest = self._begin_answer(request, answer)
-        if rest or self.flow.write_paused:
-            self._go_on(self._give_away(request, rest))
+        remaining = self._begin_answer(request, answer)
+        if remaining or self.flow.write_paused:
+            self._start(self._write_body(request, remaining))
         else:
             self._complete(request.method)
         return True
 
     async def _answer_later(
-        self, request: PlainRequest, answer: Awaitable[WholeAnswer]
+        self, request: PlainRequest, answer: Awaitable[CompleteResponse]
     ) -> None:
-        rest = self._begin_answer(request, await answer)
-        await self._give_away(request, rest)
+        remaining = self._begin_answer(request, await answer)
+        await self._write_body(request, remaining)
 
-    def _begin_answer(self, request: PlainRequest, answer: WholeAnswer) -> memoryview:
-        """Writes as much of an answer as is given away at once; returns the rest."""
-        head = head_of(answer, self.server_state.default_headers)
+    def _begin_answer(
+        self, request: PlainRequest, answer: CompleteResponse
+    ) -> memoryview:
+        """Writes the first part of an answer; returns the remaining bytes."""
+        head = response_head(answer, self.server_state.default_headers)
         body = b"" if request.method == "HEAD" else answer.body
         if not self.transport.is_closing():
-            self.transport.write(head + body[:_AT_ONCE])
-        return memoryview(body)[_AT_ONCE:]
+            self.transport.write(head + body[:_FIRST_WRITE])
+        return memoryview(body)[_FIRST_WRITE:]
 
-    async def _give_away(self, request: PlainRequest, rest: memoryview) -> None:
-        for start in range(0, len(rest), PIECE):
+    async def _write_body(self, request: PlainRequest, remaining: memoryview) -> None:
+        for start in range(0, len(remaining), CHUNK_BYTES):
             await self.flow.drain()
             if self.transport.is_closing():
                 break
-            self.transport.write(rest[start : start + PIECE])
+            self.transport.write(remaining[start : start + CHUNK_BYTES])
         await self.flow.drain()
         self._complete(request.method)
 
-    def _go_on(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = self.loop.create_task(work)
         task.add_done_callback(self.tasks.discard)
         self.tasks.add(task)
 
     def _complete(self, method: str, *, is_last: bool = False) -> None:
-        """Waits for another request, unless it is better to go.
+        """Waits for another request, or ends the connection.
 
-        Who posted what proves nothing is not waited for, nor who asks on without waiting
-        for an answer: no device and no proxy does.
+        It ends after a POST that was not authenticated, and if the client sent more without
+        waiting for its answer: no device and no proxy does.
         """
-        was_proven, self._is_proven = self._is_proven, False
-        stranger_posted = method in ("POST", "PUT") and not was_proven
+        was_authenticated, self._is_authenticated = self._is_authenticated, False
+        stranger_posted = method in ("POST", "PUT") and not was_authenticated
         is_last, self._answers = is_last or self._is_last, False
         if stranger_posted or is_last:
             self.end()
         elif not self.transport.is_closing():
-            self._all.answered(self)
-            self._begun = bytearray()
-            self._read_at_once(_STRANGERS_READ)
-            self._deadline.within(_HEADER_SECONDS)
+            self._limits.mark_answered(self)
+            self._received = bytearray()
+            self._read_at_once(_STRANGER_READ_BYTES)
+            self._deadline.set(_HEADER_SECONDS)
 
     def _read_at_once(self, size: int) -> int:
-        """Changes how many bytes are taken from the network at once; returns it so far."""
+        """Sets the largest number of bytes per read; returns the former one."""
         before: int = self.transport.max_size  # type: ignore[attr-defined]
         self.transport.max_size = size  # type: ignore[attr-defined]
         return before
 
 
-class _Ending:
-    """A transport as requests see it, whose end is that of its connection."""
+class _RequestTransport:
+    """Transport handed to requests; closing it ends the connection in good order."""
 
     def __init__(self, connection: GuardedConnection) -> None:
         self._connection = connection

@@ -1,7 +1,7 @@
-"""Requests to a service: problem documents become refusals, and nothing goes out in clear.
+"""Client of the services: retries, refusals from problem documents, HTTPS only.
 
-A request that was not answered, or could not be stored, is sent again: all that the
-services are asked to do can be asked twice.
+A request that was not answered, or could not be stored, is sent again: all requests to the
+services are idempotent.
 """
 
 import asyncio
@@ -29,17 +29,17 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class UnreachableError(ShuffledpError):
-    """A service does not answer, or answers what no service of this kind would."""
+    """A service does not answer, or its answer is not that of a service of this kind."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a service answered.
+    """Answer of a service.
 
     Attributes:
         document: One JSON object.
-        attempts: How often it was asked: at an earlier time it may have done its part
-            without being heard.
+        attempts: Number of requests sent: an earlier one may have been carried out
+            although its answer was lost.
     """
 
     document: dict[str, Any]
@@ -47,13 +47,13 @@ class Reply:
 
 
 def service_url(text: str) -> str:
-    """Returns the address of a service, without a slash at its end.
+    """Returns the URL of a service without a trailing slash.
 
     Raises:
-        InvalidInputError: If it is none, holds white space or characters that cannot be
-            seen, or would send tokens and keys in clear.
+        InvalidInputError: If `text` is no URL, contains white space or unprintable
+            characters, or is a remote http:// URL, which sends tokens and keys in clear.
     """
-    # Read first: what splits addresses leaves line ends out, and they would break links.
+    # Checked first: `urlsplit` drops line ends silently, and they would break links.
     if not text.isprintable() or " " in text:
         raise InvalidInputError(
             f"Expected a URL without white space and control characters, got {text!r}."
@@ -87,18 +87,18 @@ async def ask(
     headers: Mapping[str, str] | None = None,
     attempts: int | None = None,
 ) -> Reply:
-    """Returns what a service answers, asked again while it is out of reach or full.
+    """Sends a request, again while the service is unreachable or full; returns the answer.
 
     Args:
-        client: To ask with.
-        method: Of HTTP.
-        url: Which is asked.
-        content: Of the request.
-        headers: Of the request.
-        attempts: How often to ask at most; None for `ATTEMPTS`.
+        client: HTTP client.
+        method: HTTP method.
+        url: URL of the request.
+        content: Body of the request.
+        headers: Headers of the request.
+        attempts: Largest number of requests; None for `ATTEMPTS`.
 
     Raises:
-        Refusal: If it refuses, for its reason; `attempts` is an attribute of it.
+        Refused: If the service refuses, with its reason and the number of attempts.
         UnreachableError: If it does not answer, or its certificate is not trusted.
     """
     attempts, pause = attempts or ATTEMPTS, _FIRST_PAUSE
@@ -118,7 +118,7 @@ async def ask(
             raise UnreachableError(f"Expected a service at {url}.") from error
         if response is not None:
             refusal = _refusal(response)
-            # A disk that is full, or a database that restarts, may have room later.
+            # A full disk or a restarting database may accept the request later.
             if refusal is not None and (
                 refusal.reason is not Reason.STORAGE or attempt == attempts
             ):
@@ -137,10 +137,10 @@ async def ask(
 
 
 class Refused(Refusal):
-    """A refusal that was received.
+    """Refusal received from a service.
 
     Attributes:
-        attempts: How often the service was asked.
+        attempts: Number of requests sent.
     """
 
     def __init__(self, refusal: Refusal, attempts: int) -> None:
@@ -149,7 +149,7 @@ class Refused(Refusal):
 
 
 def _refusal(response: httpx.Response) -> Refusal | None:
-    """Returns the refusal in a problem document; None if it is anything else."""
+    """Returns the refusal in a problem document; None for any other response."""
     if response.is_success:
         return None
     try:
@@ -157,6 +157,6 @@ def _refusal(response: httpx.Response) -> Refusal | None:
         reason = Reason(str(document.get("type")).removeprefix(_TYPE))
     except (Refusal, ValueError):
         return None
-    # What somebody else wrote goes to a terminal: printable, and not much of it.
+    # The untrusted text goes to a terminal: it is kept printable and short.
     detail = str(document.get("detail", ""))[:500]
     return Refusal(reason, "".join(c if c.isprintable() else "?" for c in detail))

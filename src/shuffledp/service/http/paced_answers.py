@@ -1,37 +1,40 @@
-"""Answers in pieces, which are given away only as fast as they are taken."""
+"""Answers sent in chunks, at the rate at which the client reads them."""
 
 from shuffledp.extras import require
-from shuffledp.service.http.plain_requests import PlainAnswers
+from shuffledp.service.http.plain_requests import PlainResponder
 
 require("starlette", extra="service", what="A service")
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send  # noqa: E402
 
-PIECE = 16 * 2**10
-"""Bytes of an answer that are given to the system at once, if it does not take them."""
+CHUNK_BYTES = 16 * 2**10
+"""Bytes of an answer that are written to the socket at once."""
 
 
-class InPieces:
-    """Middleware that gives an answer away in pieces, each once the one before is taken.
+class PacedAnswers:
+    """Middleware that sends an answer in chunks, each after the one before was written.
 
     Args:
-        app: What answers.
-        answer_plain: What a connection asks first.
+        app: Application that answers.
+        answer_plain: Answers plain requests before they reach the application.
     """
 
-    def __init__(self, app: ASGIApp, answer_plain: PlainAnswers) -> None:
+    def __init__(self, app: ASGIApp, answer_plain: PlainResponder) -> None:
         self._app, self.answer_plain = app, answer_plain
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
 
-        async def send_pieces(message: Message) -> None:
+        async def send_chunks(message: Message) -> None:
             body = message.get("body", b"")
-            for start in range(PIECE, len(body), PIECE):
-                piece = body[start - PIECE : start]
-                await send({**message, "body": piece, "more_body": True})
-            if len(body) > PIECE:
-                message = {**message, "body": body[-((len(body) - 1) % PIECE + 1) :]}
+            for start in range(CHUNK_BYTES, len(body), CHUNK_BYTES):
+                chunk = body[start - CHUNK_BYTES : start]
+                await send({**message, "body": chunk, "more_body": True})
+            if len(body) > CHUNK_BYTES:
+                message = {
+                    **message,
+                    "body": body[-((len(body) - 1) % CHUNK_BYTES + 1) :],
+                }
             await send(message)
 
-        await self._app(scope, receive, send_pieces)
+        await self._app(scope, receive, send_chunks)

@@ -1,10 +1,9 @@
-"""Requests that can be understood in one way only, read in one look.
+"""Parser of plain requests: complete, unambiguous, and matched by one regular expression.
 
-Almost all requests are plain: those of browsers and devices as a proxy passes them on. Here
-they are recognized by a strict form, all of it there at once. Whatever has another form,
-however harmless, is for h11, which reads it or refuses it: other spaces or line ends,
-folded lines, pieces, two lengths, escapes or a query in the path, other methods and
-versions, or bytes behind the request.
+Almost all requests are plain: those of browsers and devices as a proxy passes them on.
+They have a strict form, and arrive as a whole. h11 reads or refuses all others, however
+harmless: other spaces or line ends, folded lines, chunks, two lengths, escapes or a query
+in the path, other methods and versions, or bytes behind the request.
 """
 
 import re
@@ -16,110 +15,119 @@ from shuffledp.service.wire.reports import HEADER_SIZE
 from shuffledp.service.wire.tokens import TOKEN_SIZE
 
 MAX_HEADER = 16 * 2**10
-"""Bytes of a request before its body."""
+"""Largest head of a request, in bytes."""
 
 _HEAD = re.compile(
     rb"(GET|HEAD|POST) (/[A-Za-z0-9/._~-]*+) HTTP/1\.1"
     rb"((?:\r\n[A-Za-z0-9-]++: [!-~][ -~]*+)++)\r\n\r\n"
 )
-# Those that say where a message ends, or what becomes of its connection.
+# Headers that determine where a message ends, or whether its connection stays open.
 _FRAMING = re.compile(
     rb"\r\n(connection|content-length|expect|host|http2-settings|keep-alive"
     rb"|proxy-connection|te|trailer|transfer-encoding|upgrade): ([^\r]*)"
 )
 _KEPT = (b"connection", b"keep-alive")
 _LENGTH = re.compile(rb"0|[1-9][0-9]{0,4}")
-# All that is needed to refuse an upload.
+# Bytes of a body that suffice to refuse an upload: its header and its token.
 _BODY_BEGIN = HEADER_SIZE + TOKEN_SIZE
 _STATED = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})", re.IGNORECASE)
 _EXPECTS = re.compile(rb"\r\nexpect:", re.IGNORECASE)
 
 
 class PlainRequest(NamedTuple):
-    """A request with all that its answer may depend on.
+    """Request with everything that its answer may depend on.
 
     Attributes:
         method: GET, HEAD or POST.
         path: Without query, and without escapes.
-        body: The whole of it; at most `MAX_HEADER` bytes with the head.
-        prove: Keeps the connection until the answer: its sender was checked.
+        body: The whole body; at most `MAX_HEADER` bytes together with the head.
+        mark_authenticated: Protects the connection from being dropped until the answer,
+            once the sender was checked.
     """
 
     method: str
     path: str
     body: bytes
-    prove: Callable[[], None]
+    mark_authenticated: Callable[[], None]
 
 
-class WholeAnswer(Protocol):
-    """An answer that is in memory, its Content-Length among its headers."""
+class CompleteResponse(Protocol):
+    """Response in memory, with a Content-Length among its headers."""
 
     @property
     def status_code(self) -> int:
-        """Its status."""
+        """HTTP status code."""
 
     @property
     def raw_headers(self) -> Iterable[tuple[bytes, bytes]]:
-        """Names in lower case, and values."""
+        """Pairs of a name in lower case and a value."""
 
     @property
     def body(self) -> bytes | memoryview:
-        """Its bytes."""
+        """Body of the response."""
 
 
-PlainAnswers = Callable[[PlainRequest], WholeAnswer | Awaitable[WholeAnswer] | None]
-"""Answers plain requests, at once or later; None for those that others answer."""
+PlainResponder = Callable[
+    [PlainRequest], CompleteResponse | Awaitable[CompleteResponse] | None
+]
+"""Answers a plain request, at once or later; None if the application must answer it."""
 
 
-def read_plain(data: bytes, prove: Callable[[], None]) -> PlainRequest | None:
-    """Returns the request that these bytes are; None if they are not exactly a plain one.
+def parse_plain_request(
+    data: bytes, mark_authenticated: Callable[[], None]
+) -> PlainRequest | None:
+    """Parses a plain request; returns None if the bytes are anything else.
 
     Args:
-        data: What came on a connection since its last answer.
-        prove: As in `PlainRequest`.
+        data: Bytes received on a connection since its last answer.
+        mark_authenticated: As in `PlainRequest`.
     """
     if len(data) > MAX_HEADER:
         return None
-    found = _HEAD.match(data)
-    if found is None:
+    match = _HEAD.match(data)
+    if match is None:
         return None
-    if data.find(b" \r\n", 0, found.end()) >= 0:
+    if data.find(b" \r\n", 0, match.end()) >= 0:
         return None
-    stated = _FRAMING.findall(found[3].lower())
-    framing = dict(header for header in stated if header != _KEPT)
-    if len(stated) != len(framing) + stated.count(_KEPT):
+    headers = _FRAMING.findall(match[3].lower())
+    framing = dict(header for header in headers if header != _KEPT)
+    if len(headers) != len(framing) + headers.count(_KEPT):
         return None
     length = b"0"
-    if found[1] == b"POST":
+    if match[1] == b"POST":
         length = framing.pop(b"content-length", b"")
     if framing.keys() != {b"host"} or not _LENGTH.fullmatch(length):
         return None
-    if len(data) != found.end() + int(length):
+    if len(data) != match.end() + int(length):
         return None
     return PlainRequest(
-        found[1].decode(), found[2].decode(), data[found.end() :], prove
+        match[1].decode(), match[2].decode(), data[match.end() :], mark_authenticated
     )
 
 
-def head_of(answer: WholeAnswer, also: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Returns the bytes of an answer before its body, as h11 writes them.
+def response_head(
+    answer: CompleteResponse, default_headers: Iterable[tuple[bytes, bytes]]
+) -> bytes:
+    """Returns the bytes of a response before its body, as h11 writes them.
 
     Args:
-        answer: What is said.
-        also: Headers that stand before its own.
+        answer: Response.
+        default_headers: Headers that precede those of the response.
     """
     status = answer.status_code
     lines = [b"HTTP/1.1 %d %b\r\n" % (status, HTTPStatus(status).phrase.encode())]
-    lines += [b"%b: %b\r\n" % header for header in (*also, *answer.raw_headers)]
+    lines += [
+        b"%b: %b\r\n" % header for header in (*default_headers, *answer.raw_headers)
+    ]
     lines.append(b"\r\n")
     return b"".join(lines)
 
 
-def is_to_come(begun: bytearray) -> bool:
-    """Tells whether it is no request yet, or the begin of its body is not there.
+def is_incomplete(begun: bytearray) -> bool:
+    """Returns whether the head of a request, or the begin of its body, is missing.
 
-    Nothing is decided here but when it is read: what comes in drops, or not at all, costs
-    as little as that.
+    The result only decides when the bytes are parsed: a request that arrives byte by byte
+    costs no more than this search.
     """
     end = begun.find(b"\r\n\r\n")
     if end < 0:

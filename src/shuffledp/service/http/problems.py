@@ -1,7 +1,7 @@
 """Refusals, unknown paths and crashes as problem documents (RFC 9457).
 
-Nothing of what was sent is echoed, and nothing inside the service is shown: a stack trace
-or the text of a database error could hold a token.
+No part of a request is echoed, and no internals are shown: a stack trace or the text of a
+database error could contain a token.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -34,7 +34,7 @@ def problem_response(refusal: Refusal) -> JSONResponse:
 def status_response(
     status: int, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """Returns a problem document that says no more than its status code."""
+    """Returns a problem document that contains only a status code."""
     title = HTTPStatus(status).phrase
     return JSONResponse(
         {"type": "about:blank", "title": title, "status": status},
@@ -64,7 +64,7 @@ handlers: dict[Any, Callable[[Request, Exception], Awaitable[Response]]] = {
 
 
 class HideCrashes:
-    """Middleware that answers 500 to a crash, and logs its kind and place alone."""
+    """Middleware that answers 500 to a crash, and logs only its type and location."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

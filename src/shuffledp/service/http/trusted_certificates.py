@@ -1,7 +1,7 @@
-"""Whose certificates a client of a service trusts: the system's authorities, and one more.
+"""Certificates that clients trust: the system's authorities, and optionally one more.
 
-What else the environment says is left alone: a proxy that it names would see who talks to
-whom.
+Other settings of the environment are ignored: a proxy named there would see which client
+talks to which service.
 """
 
 import ssl
@@ -18,20 +18,21 @@ import httpx  # noqa: E402
 
 @cache
 def trusted_certificates(ca: Path | None = None) -> ssl.SSLContext:
-    """Returns the system's trust store, read once: that takes some 20 ms.
+    """Returns the system's trust store.
 
     Args:
-        ca: A file in PEM form with certificates of authorities that are trusted, too.
+        ca: PEM file with certificates of further trusted authorities.
 
     Raises:
-        DataError: If the file cannot be read, or holds no certificate.
+        DataError: If the file cannot be read, or contains no certificate.
     """
+    # Cached: reading the store takes some 20 ms.
     context = ssl.create_default_context()
     if ca is not None:
         try:
             context.load_verify_locations(ca)
         except OSError as error:
-            # Errors of certificates are among these.
+            # ssl.SSLError is an OSError, too.
             raise DataError(f"Expected certificates in PEM form in {ca}.") from error
     return context
 
@@ -42,15 +43,15 @@ def service_client(
     ca: Path | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> httpx.AsyncClient:
-    """Returns a client that asks services directly.
+    """Returns a client that connects to services directly, without a proxy.
 
     Args:
-        timeout: Seconds, or several of them.
+        timeout: Timeout in seconds, or one for each phase of a request.
         ca: As in `trusted_certificates`.
-        transport: How to reach services; None for the network.
+        transport: Transport for tests; None for the network.
 
     Raises:
-        DataError: If the file cannot be read, or holds no certificate.
+        DataError: If the file cannot be read, or contains no certificate.
     """
     verify = trusted_certificates(ca)
     return httpx.AsyncClient(
@@ -59,7 +60,7 @@ def service_client(
 
 
 def untrusted_reason(error: BaseException | None) -> str | None:
-    """Returns why a certificate was not trusted, if that is what an error comes from."""
+    """Returns why a certificate was not trusted; None if an error has another cause."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return error.verify_message

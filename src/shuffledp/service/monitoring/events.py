@@ -1,7 +1,7 @@
-"""What a service says of itself while it runs, one line for each event.
+"""Event log of a running service, one line per event.
 
-Collections have events, people have none: there is no request, address, token or number of
-reports in any line, and of a crash its kind and place alone.
+Events concern collections, never participants: no line contains a request, an address, a
+token or a number of reports, and a crash is logged by its type and location only.
 """
 
 import json
@@ -24,7 +24,7 @@ _log = logging.getLogger(_NAME)
 
 
 class Event(StrEnum):
-    """The events, as lines and metrics name them."""
+    """Events by their names in log lines and metrics."""
 
     STARTED = "started"
     STOPPED = "stopped"
@@ -44,8 +44,8 @@ class Event(StrEnum):
     WITHHELD = "withheld"
 
 
-class Place(Protocol):
-    """A state of either service, as far as it is named in a log."""
+class LoggedState(Protocol):
+    """State of either service, as far as log lines name it."""
 
     @property
     def task(self) -> Task:
@@ -53,49 +53,51 @@ class Place(Protocol):
 
     @property
     def epoch(self) -> int:
-        """From 1."""
+        """Number of the epoch, from 1."""
 
     @property
     def stage(self) -> EpochStage:
-        """Which step of the epoch."""
+        """Step of the epoch."""
 
 
-def say(event: Event, where: Place | None = None, **more: str | int) -> None:
+def log_event(
+    event: Event, state: LoggedState | None = None, **fields_of_event: str | int
+) -> None:
     """Logs and counts an event.
 
     Args:
-        event: What happened.
-        where: In which step of which task; None if it happened to the whole service.
-        more: Nothing about people.
+        event: Kind of event.
+        state: Task and step of the event; None if it concerns the whole service.
+        fields_of_event: Further fields, none of which concern participants.
     """
     EVENTS.labels(event.value).inc()
-    fields = dict(more)
-    if where is not None:
-        stage = where.stage.name.lower()
-        fields = {"task": where.task.identity, "epoch": where.epoch, "stage": stage}
-        fields |= more
-    named = "".join(f" {name}={value}" for name, value in fields.items())
-    _log.info("%s%s", event.value, named, extra={"event": event.value, "say": fields})
+    fields = dict(fields_of_event)
+    if state is not None:
+        stage = state.stage.name.lower()
+        fields = {"task": state.task.identity, "epoch": state.epoch, "stage": stage}
+        fields |= fields_of_event
+    text = "".join(f" {name}={value}" for name, value in fields.items())
+    _log.info("%s%s", event.value, text, extra={"event": event.value, "say": fields})
 
 
 def log_crash(error: BaseException) -> None:
-    """Logs and counts what kind of error it was and where, never its text."""
-    trace, place = error.__traceback__, "?"
+    """Logs and counts an error's type and location, never its text."""
+    trace, location = error.__traceback__, "?"
     while trace is not None:
-        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        location = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
         trace = trace.tb_next
     kind = type(error).__name__
     CRASHES.labels(kind).inc()
-    fields = {"kind": kind, "place": place}
-    _log.error("%s at %s", kind, place, extra={"event": "crashed", "say": fields})
+    fields = {"kind": kind, "place": location}
+    _log.error("%s at %s", kind, location, extra={"event": "crashed", "say": fields})
 
 
 @contextmanager
 def logged(log_format: LogFormat) -> Iterator[None]:
-    """Sends what this process logs to its standard error, one line each, for a while.
+    """Writes log records to standard error, one line each, while the context lasts.
 
     Args:
-        log_format: "json" for one object per line, "text" for people.
+        log_format: "json" for one object per line, "text" for readers.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines(log_format))
@@ -110,29 +112,29 @@ def logged(log_format: LogFormat) -> Iterator[None]:
 
 
 class _Lines(logging.Formatter):
-    """One line per record, whatever is in it."""
+    """Formatter that writes exactly one line per record."""
 
     def __init__(self, log_format: LogFormat) -> None:
         super().__init__()
         self._json = log_format == "json"
 
     def format(self, record: logging.LogRecord) -> str:
-        """Returns the line, without its end."""
-        said = self._said(record)
+        """Returns the line without a line end."""
+        fields = self._fields(record)
         if not self._json:
-            return " ".join(said["message"].split())
+            return " ".join(fields["message"].split())
         moment = time.gmtime(record.created)
         return json.dumps(
             {
                 "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", moment),
                 "level": record.levelname.lower(),
-                **said,
+                **fields,
             }
         )
 
-    def _said(self, record: logging.LogRecord) -> dict[str, str]:
+    def _fields(self, record: logging.LogRecord) -> dict[str, str]:
         if record.name != _NAME:
-            # Of other libraries nobody knows what is in their texts.
+            # Texts of other libraries may quote participants' data.
             kind = record.exc_info and record.exc_info[0]
             name = kind.__name__ if kind else "something"
             message = f"{name} in {record.name}"

@@ -1,8 +1,8 @@
-"""Signs of life of a service, for a supervisor that replaces it when they stop.
+"""Heartbeat of a service, for a supervisor that restarts it when it stops.
 
-They come from the event loop: a process that is stopped, or that computes without end in
-the loop, gives none. `run_workers` reads them from a pipe. systemd gets them as datagrams
-(sd_notify(3)), if the unit has Type=notify and WatchdogSec=.
+The event loop emits it: a process that is stopped, or that blocks its loop, has none.
+`run_workers` reads it from a pipe. systemd receives it as datagrams (sd_notify(3)), if the
+unit has Type=notify and WatchdogSec=.
 """
 
 import asyncio
@@ -34,27 +34,27 @@ async def beating(alive: Callable[[], None]) -> AsyncIterator[None]:
 
 
 def notify_systemd(state: str) -> None:
-    """Tells systemd a state, such as "READY=1"; does nothing where it does not listen.
+    """Sends a state such as "READY=1" to systemd, if it listens.
 
     Args:
-        state: One assignment, as sd_notify(3) lists them.
+        state: One of the assignments of sd_notify(3).
     """
     address = os.environ.get(_ADDRESS, "")
     if not address.startswith(("/", "@")):
         return
     # "@" stands for the zero byte that begins an abstract address.
     address = address.replace("@", "\0", 1) if address[0] == "@" else address
-    # A service must not end because nobody reads what it says.
+    # A supervisor that does not read its socket must not end the service.
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.setblocking(False)
         sender.sendto(state.encode(), address)
 
 
 def notify_ready() -> None:
-    """Tells systemd that the service can be asked."""
+    """Notifies systemd that the service accepts requests."""
     notify_systemd("READY=1")
 
 
 def notify_alive() -> None:
-    """Tells systemd that the service still runs."""
+    """Notifies systemd that the service still runs."""
     notify_systemd("WATCHDOG=1")

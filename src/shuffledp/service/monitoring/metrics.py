@@ -1,9 +1,9 @@
-"""Numbers for the operator's monitoring, in the text format of Prometheus.
+"""Metrics for the operator's monitoring, in the text format of Prometheus.
 
-Whoever stores them has a history, and what a shuffler promises to forget is when somebody
-answered. So they are on a port of this machine alone; they are a copy that is made once a
-minute; and whatever counts people or their requests is rounded down to tens, of all
-choices together. What else is counted happens to collections, and is public.
+Stored metrics are a history, and a shuffler promises to forget when a participant answered.
+So they are served on a port of this machine only, as a snapshot taken once a minute, and
+counts of participants or their requests are rounded down to tens, over all choices
+together. All other metrics describe collections, and are public.
 
     shuffledp_requests_total{route, status}       answered requests, in tens
     shuffledp_commit_seconds{le}                  transactions with reports, in tens
@@ -42,9 +42,9 @@ from prometheus_client.registry import Collector  # noqa: E402
 from starlette.types import ASGIApp, Message, Receive, Scope, Send  # noqa: E402
 
 _LOCAL = "127.0.0.1"
-_SHOW_SECONDS = 60.0
+_REFRESH_SECONDS = 60.0
 _TENS = 10
-_OF_PEOPLE = ("shuffledp_requests", "shuffledp_commit_seconds")
+_COUNTS_OF_PEOPLE = ("shuffledp_requests", "shuffledp_commit_seconds")
 
 # One process is one service.
 _COUNTED = CollectorRegistry()
@@ -68,15 +68,15 @@ CRASHES = Counter("shuffledp_crashes", "By kind.", ["kind"], registry=_COUNTED)
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where a task stands, as everybody may know it.
+class TaskMetrics:
+    """Public state of a task.
 
     Attributes:
-        task: Its identity.
-        epoch: From 1.
-        stage: The step of it, by name.
-        phase: What is done with it.
-        refused: How many reports were refused, by reason.
+        task: Identity of the task.
+        epoch: Number of the epoch, from 1.
+        stage: Name of the step in the epoch.
+        phase: Name of the step's phase.
+        refused: Number of refused reports by reason.
     """
 
     task: str
@@ -86,39 +86,39 @@ class Standing:
     refused: Mapping[str, int]
 
 
-class Shown(Collector):
-    """The copy of all numbers that is shown until the next one."""
+class MetricsSnapshot(Collector):
+    """Snapshot of all metrics, served until the next one."""
 
     def __init__(self) -> None:
         self._families: tuple[Metric, ...] = ()
 
     def collect(self) -> Iterable[Metric]:
-        """Returns the copy."""
+        """Returns the metrics of the snapshot."""
         return self._families
 
-    def show(self, standings: Iterable[Standing]) -> None:
-        """Makes a new copy."""
-        families = (*_COUNTED.collect(), *_families(standings))
+    def refresh(self, task_metrics: Iterable[TaskMetrics]) -> None:
+        """Takes a new snapshot."""
+        families = (*_COUNTED.collect(), *_families(task_metrics))
         for family in families:
-            _make_coarse(family)
+            _coarsen(family)
         self._families = families
 
 
 @asynccontextmanager
-async def served_metrics(
-    port: int, standings: Callable[[], Awaitable[list[Standing]]]
+async def serve_metrics(
+    port: int, task_metrics: Callable[[], Awaitable[list[TaskMetrics]]]
 ) -> AsyncIterator[None]:
-    """Answers on a port of this machine while the context lasts.
+    """Serves metrics on a port of this machine while the context lasts.
 
     Args:
-        port: Where.
-        standings: Says where all tasks stand.
+        port: Port of the loopback interface.
+        task_metrics: Returns the public state of all tasks.
 
     Raises:
         DataError: If it cannot listen there.
     """
-    shown, registry = Shown(), CollectorRegistry()
-    registry.register(shown)
+    snapshot, registry = MetricsSnapshot(), CollectorRegistry()
+    registry.register(snapshot)
     try:
         server, thread = start_http_server(port, addr=_LOCAL, registry=registry)
     except OSError as error:
@@ -126,19 +126,19 @@ async def served_metrics(
             f"Could not listen on {_LOCAL}:{port}: {error.strerror}."
         ) from error
 
-    async def keep_showing() -> None:
+    async def refresh_forever() -> None:
         while True:
-            # A database that does not answer shows elsewhere.
+            # Readiness reports a database that does not answer.
             with suppress(Exception):
-                shown.show(await standings())
-            await asyncio.sleep(_SHOW_SECONDS)
+                snapshot.refresh(await task_metrics())
+            await asyncio.sleep(_REFRESH_SECONDS)
 
-    showing = asyncio.create_task(keep_showing())
+    refreshing = asyncio.create_task(refresh_forever())
     try:
         yield
     finally:
-        showing.cancel()
-        await asyncio.gather(showing, return_exceptions=True)
+        refreshing.cancel()
+        await asyncio.gather(refreshing, return_exceptions=True)
         await asyncio.to_thread(server.shutdown)
         server.server_close()
         await asyncio.to_thread(thread.join)
@@ -155,7 +155,7 @@ class CountRequests:
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                # Named by what answers: a path is anybody's choice, and endless.
+                # The endpoint's name: clients choose paths, so labels would be unbounded.
                 endpoint = getattr(scope.get("endpoint"), "__name__", "unknown")
                 status = f"{message['status'] // 100}xx"
                 REQUESTS.labels(endpoint.lstrip("_"), status).inc()
@@ -164,7 +164,7 @@ class CountRequests:
         await self._app(scope, receive, counted)
 
 
-def _families(standings: Iterable[Standing]) -> list[Metric]:
+def _families(task_metrics: Iterable[TaskMetrics]) -> list[Metric]:
     epoch = GaugeMetricFamily("shuffledp_task_epoch", "From 1.", labels=["task"])
     phase = GaugeMetricFamily(
         "shuffledp_task_phase", "1 where it is.", labels=["task", "stage", "phase"]
@@ -172,17 +172,17 @@ def _families(standings: Iterable[Standing]) -> list[Metric]:
     refused = CounterMetricFamily(
         "shuffledp_reports_refused", "By reason.", labels=["task", "reason"]
     )
-    for standing in standings:
-        epoch.add_metric([standing.task], standing.epoch)
-        phase.add_metric([standing.task, standing.stage, standing.phase], 1)
-        for reason, count in standing.refused.items():
-            refused.add_metric([standing.task, reason], count)
+    for task in task_metrics:
+        epoch.add_metric([task.task], task.epoch)
+        phase.add_metric([task.task, task.stage, task.phase], 1)
+        for reason, count in task.refused.items():
+            refused.add_metric([task.task, reason], count)
     return [epoch, phase, refused]
 
 
-def _make_coarse(family: Metric) -> None:
-    """Leaves out moments and sums, which change with every request."""
-    kept = [s for s in family.samples if not s.name.endswith(("_created", "_sum"))]
-    if family.name in _OF_PEOPLE:
-        kept = [s._replace(value=s.value - s.value % _TENS) for s in kept]
-    family.samples = kept
+def _coarsen(family: Metric) -> None:
+    """Drops times and sums, which change with every request, and rounds to tens."""
+    samples = [s for s in family.samples if not s.name.endswith(("_created", "_sum"))]
+    if family.name in _COUNTS_OF_PEOPLE:
+        samples = [s._replace(value=s.value - s.value % _TENS) for s in samples]
+    family.samples = samples

@@ -1,4 +1,4 @@
-"""Whether a service may be sent requests, which is more than that it lives."""
+"""Readiness of a service to take requests, as opposed to being alive."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -25,28 +25,28 @@ _log = logging.getLogger("shuffledp.service")
 
 
 class Readiness:
-    """Ready from the moment that everything is opened until the service stops.
+    """Readiness of a service, from the opening of its storage until it stops.
 
     Attributes:
-        reason: Why it is not ready; None while it is.
+        reason: Why the service is not ready; None while it is.
     """
 
-    def __init__(self, said: Mapping[str, str | int]) -> None:
-        """Begins as one that starts.
+    def __init__(self, fields: Mapping[str, str | int]) -> None:
+        """Begins as not ready, because the service starts.
 
         Args:
-            said: What else is answered; never about people.
+            fields: Further fields of the answer, none about participants.
         """
         self.reason: str | None = STARTING
-        self._said = dict(said)
+        self._fields = dict(fields)
         self._warnings = list[str]()
 
     def warn(self, warning: str, *, holds: bool) -> None:
-        """Learns of something that somebody should look at, though requests may come.
+        """Adds or removes a warning, which does not affect readiness.
 
         Args:
-            warning: What is said, as long as it holds.
-            holds: Whether it does.
+            warning: Text of the warning.
+            holds: Whether to add it; False removes it.
         """
         if holds and warning not in self._warnings:
             self._warnings.append(warning)
@@ -54,24 +54,24 @@ class Readiness:
         elif not holds and warning in self._warnings:
             self._warnings.remove(warning)
 
-    def storage(self, *, usable: bool, otherwise: str = NO_STORAGE) -> None:
-        """Learns whether the storage can be used now.
+    def set_storage(self, *, usable: bool, otherwise: str = NO_STORAGE) -> None:
+        """Records whether the storage is usable.
 
         Args:
-            usable: Whether it can.
-            otherwise: What is said if it cannot.
+            usable: Whether it is.
+            otherwise: Reason for not being ready if it is not.
         """
         if self.reason != STOPPING:
             self.reason = None if usable else otherwise
 
-    async def look(
+    async def check_storage(
         self, check: Callable[[], Awaitable[None]], otherwise: str = NO_STORAGE
     ) -> bool:
-        """Learns whether the storage can be used now, by using it; returns that.
+        """Checks the storage by using it, and records and returns whether it is usable.
 
         Args:
-            check: Raises whatever it likes if it cannot.
-            otherwise: What is said if it cannot.
+            check: Raises any exception if the storage is not usable.
+            otherwise: Reason for not being ready if it is not.
         """
         usable = False
         try:
@@ -81,19 +81,19 @@ class Readiness:
             pass
         except Exception as error:
             log_crash(error)
-        self.storage(usable=usable, otherwise=otherwise)
+        self.set_storage(usable=usable, otherwise=otherwise)
         return usable
 
     async def get_ready(self, _request: Request) -> Response:
-        """Says whether it is ready."""
+        """Answers whether the service is ready."""
         fresh = {"Cache-Control": "no-store"}
         warnings = {"warnings": list(self._warnings)} if self._warnings else {}
         if self.reason is None:
             return JSONResponse(
-                {"status": "ready", **self._said, **warnings}, headers=fresh
+                {"status": "ready", **self._fields, **warnings}, headers=fresh
             )
         return JSONResponse(
-            {"status": "not-ready", "reason": self.reason, **self._said, **warnings},
+            {"status": "not-ready", "reason": self.reason, **self._fields, **warnings},
             status_code=HTTPStatus.SERVICE_UNAVAILABLE,
             headers=fresh,
         )

@@ -11,16 +11,19 @@ from urllib.parse import parse_qs, urlsplit
 
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.extras import require
-from shuffledp.service.http.connection_limits import Connections, open_places
+from shuffledp.service.http.connection_limits import (
+    ConnectionLimits,
+    raise_connection_limit,
+)
 from shuffledp.service.http.guarded_connection import (
     ACCEPTED_AT_ONCE,
     GuardedConnection,
 )
-from shuffledp.service.http.paced_answers import InPieces
+from shuffledp.service.http.paced_answers import PacedAnswers
 from shuffledp.service.http.plain_requests import MAX_HEADER
-from shuffledp.service.monitoring.events import Event, say
+from shuffledp.service.monitoring.events import Event, log_event
 from shuffledp.service.monitoring.heartbeat import beating, notify_alive, notify_ready
-from shuffledp.service.monitoring.metrics import served_metrics
+from shuffledp.service.monitoring.metrics import serve_metrics
 from shuffledp.service.monitoring.readiness import STOPPING
 from shuffledp.service.wire.task import Task
 
@@ -96,7 +99,7 @@ def serve_on(
     # What a service writes is for its own user's eyes.
     os.umask(0o077)
     config = uvicorn.Config(
-        InPieces(app, app.state.answer_plain),
+        PacedAnswers(app, app.state.answer_plain),
         # Where people are, and what they ask for, is nobody's business.
         access_log=False,
         proxy_headers=False,
@@ -133,7 +136,7 @@ class _Server(uvicorn.Server):
         metrics_port: int | None,
     ) -> None:
         super().__init__(config)
-        self.server_state = Connections(open_places())
+        self.server_state = ConnectionLimits(raise_connection_limit())
         self._app, self._listening, self._ready = app, listening, ready
         self._alive = alive
         self._metrics_port = metrics_port
@@ -150,7 +153,7 @@ class _Server(uvicorn.Server):
         await super().startup(sockets=sockets)
         # It was told how many to accept at once, and took that for how many may wait.
         self._listening.listen(_BACKLOG)
-        say(Event.STARTED)
+        log_event(Event.STARTED)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -160,7 +163,7 @@ class _Server(uvicorn.Server):
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         await self._opened.aclose()
-        say(Event.STOPPED)
+        log_event(Event.STOPPED)
 
     async def _open(self) -> None:
         try:
@@ -173,7 +176,7 @@ class _Server(uvicorn.Server):
                 f"Could not open the database: {type(error).__name__}."
             ) from error
         if self._metrics_port is not None:
-            metrics = served_metrics(self._metrics_port, self._app.state.standings)
+            metrics = serve_metrics(self._metrics_port, self._app.state.task_metrics)
             await self._opened.enter_async_context(metrics)
 
 

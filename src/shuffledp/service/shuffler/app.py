@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from shuffledp.extras import require
 from shuffledp.service.http.problems import HideCrashes, handlers
 from shuffledp.service.monitoring.events import log_crash
-from shuffledp.service.monitoring.metrics import CountRequests, Standing
+from shuffledp.service.monitoring.metrics import CountRequests, TaskMetrics
 from shuffledp.service.monitoring.readiness import (
     CLOCK_JUMPED,
     CLOCKS_DIFFER,
@@ -107,7 +107,10 @@ def create_shuffler(
         exception_handlers=handlers,
         lifespan=shuffler.live,
     )
-    app.state.readiness, app.state.standings = shuffler.readiness, shuffler.standings
+    app.state.readiness, app.state.task_metrics = (
+        shuffler.readiness,
+        shuffler.task_metrics,
+    )
     app.state.answer_plain = frequent.answer_plain
     return app
 
@@ -155,7 +158,7 @@ class _Shuffler:
             running.append(asyncio.create_task(self._live_on()))
             running.append(asyncio.create_task(self._tend()))
             running.append(asyncio.create_task(self._show()))
-            self.readiness.storage(usable=True)
+            self.readiness.set_storage(usable=True)
             try:
                 yield
             finally:
@@ -168,7 +171,7 @@ class _Shuffler:
         finally:
             await self._store.close()
 
-    async def standings(self) -> list[Standing]:
+    async def task_metrics(self) -> list[TaskMetrics]:
         """Returns what monitoring may know."""
         return [collector.standing() for collector in self._collectors.values()]
 
@@ -231,7 +234,7 @@ class _Shuffler:
         """Looks for rosters and what others did, saves counters; ends what is due."""
         while True:
             await asyncio.sleep(_TEND_SECONDS)
-            await self.readiness.look(self._store.check)
+            await self.readiness.check_storage(self._store.check)
             now = self._clock.believed(seconds_since_1970())
             self.readiness.warn(CLOCK_JUMPED, holds=now is None)
             for whose, other in (("database", self._store), ("analyst", self._analyst)):

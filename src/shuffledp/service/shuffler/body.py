@@ -7,9 +7,9 @@ may hold.
 from collections.abc import Awaitable, Callable
 
 from shuffledp.extras import require
-from shuffledp.service.http.body_memory import Body, BodyRoom
-from shuffledp.service.http.body_timeout import Paced
-from shuffledp.service.http.guarded_connection import prove
+from shuffledp.service.http.body_memory import Body, BodyMemory
+from shuffledp.service.http.body_timeout import TimedBody
+from shuffledp.service.http.guarded_connection import mark_authenticated
 from shuffledp.service.http.plain_requests import PlainRequest
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.reports import HEADER_SIZE, MAX_BODY
@@ -40,7 +40,7 @@ async def short_body(request: Request) -> bytes:
     content = b""
     rate = MAX_COMMAND / _GRACE_SECONDS
     try:
-        async for part in Paced(
+        async for part in TimedBody(
             aiter(request.stream()), grace=_SHORT_SECONDS, rate=rate
         ):
             content += part
@@ -57,7 +57,7 @@ class Bodies:
     """Reads bodies of uploads, and knows how much memory they have at the moment."""
 
     def __init__(self) -> None:
-        self._room = BodyRoom(_MAX_LARGE)
+        self._room = BodyMemory(_MAX_LARGE)
 
     async def read(
         self,
@@ -84,11 +84,11 @@ class Bodies:
     ) -> Body:
         """Takes a body that is there, and so small that it waits for no room."""
         await admit(sent.body[:BEGIN_SIZE])
-        sent.prove()
+        sent.mark_authenticated()
         body, token = Body(self._room), sent.body[HEADER_SIZE:BEGIN_SIZE]
         body.claim(token)
         body.add(sent.body)
-        self._room.leave(token, body)
+        self._room.release_token(token, body)
         return body
 
     async def _receive(
@@ -102,7 +102,7 @@ class Bodies:
         if int(stated[:20]) > MAX_BODY:
             raise _too_large()
         body = Body(self._room)
-        parts = Paced(
+        parts = TimedBody(
             aiter(request.stream()), grace=_GRACE_SECONDS, rate=_BYTES_PER_SECOND
         )
         try:
@@ -113,7 +113,7 @@ class Bodies:
                     if len(begin) >= BEGIN_SIZE:
                         break
                 await admit(begin[:BEGIN_SIZE])
-                prove(request.scope)
+                mark_authenticated(request.scope)
                 body.claim(begin[HEADER_SIZE:BEGIN_SIZE])
                 body.add(begin)
                 async for part in parts:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.monitoring.events import log_crash
-from shuffledp.service.monitoring.metrics import COMMIT_SECONDS, Standing
+from shuffledp.service.monitoring.metrics import COMMIT_SECONDS, TaskMetrics
 from shuffledp.service.shuffler.groups import Group, Outcome
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.intake import Answer, UploadIntake
@@ -169,10 +169,10 @@ class Collector:
                 await self.steps.save_refused(dict(more))
                 self._refused -= more
 
-    def standing(self) -> Standing:
+    def standing(self) -> TaskMetrics:
         """Returns what monitoring may know."""
         state = self.steps.state
-        return Standing(
+        return TaskMetrics(
             state.task.identity,
             state.epoch,
             state.stage.name.lower(),

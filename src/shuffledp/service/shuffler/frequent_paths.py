@@ -12,7 +12,7 @@ from functools import cache
 from typing import TypeAlias
 
 from shuffledp.extras import require
-from shuffledp.service.http.plain_requests import PlainRequest, WholeAnswer
+from shuffledp.service.http.plain_requests import CompleteResponse, PlainRequest
 from shuffledp.service.http.problems import problem_response, status_response
 from shuffledp.service.monitoring.events import log_crash
 from shuffledp.service.monitoring.metrics import REFUSED, REQUESTS
@@ -128,7 +128,7 @@ class FrequentPaths:
 
     def answer_plain(
         self, request: PlainRequest
-    ) -> WholeAnswer | Awaitable[WholeAnswer] | None:
+    ) -> CompleteResponse | Awaitable[CompleteResponse] | None:
         """Answers a plain request; None if something else has to answer it."""
         found = self.find(request.path)
         if found is None or request.method not in found[0].methods:
@@ -187,9 +187,9 @@ async def _asked(path: FrequentPath, sent: Sent, named: str) -> Answer:
     return answer if isinstance(answer, Answer) else await answer
 
 
-async def _heard(path: FrequentPath, answer: Awaitable[Answer]) -> WholeAnswer:
+async def _heard(path: FrequentPath, answer: Awaitable[Answer]) -> CompleteResponse:
     """Returns an answer, or what is said in place of it."""
-    heard: WholeAnswer
+    heard: CompleteResponse
     try:
         heard = await answer
     except Refusal as refusal:

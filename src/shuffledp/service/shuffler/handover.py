@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.monitoring.events import Event, log_crash, say
+from shuffledp.service.monitoring.events import Event, log_crash, log_event
 from shuffledp.service.shuffler.analyst_client import (
     AnalystClient,
     AnalystFullError,
@@ -150,7 +150,7 @@ class Handover:
                     await self._steps.note(after, lease=lease)
                     # Once for all attempts: a service may try for days.
                     if before.refused is not refusal.reason:
-                        say(Event.REFUSED, state, reason=refusal.reason.value)
+                        log_event(Event.REFUSED, state, reason=refusal.reason.value)
                     return self._analyst.refused_wait
         except Exception as error:
             # Nothing is in vain while there are fewer shards to send each time.
@@ -170,10 +170,10 @@ class Handover:
         if not isinstance(error, UnansweredError | Refusal):
             log_crash(error)
         elif after.full and not before.full:
-            say(Event.UNANSWERED, state, reason=Reason.STORAGE.value)
+            log_event(Event.UNANSWERED, state, reason=Reason.STORAGE.value)
         elif after.failed == 1 and not after.full:
             untrusted = isinstance(error, UntrustedAnalystError)
             why = {"reason": "certificate-not-trusted"} if untrusted else {}
-            say(Event.UNANSWERED, state, **why)
+            log_event(Event.UNANSWERED, state, **why)
         doubled = self._analyst.first_wait * 2.0 ** min(max(after.failed - 1, 0), 30)
         return min(doubled, self._analyst.longest_wait)

@@ -11,8 +11,8 @@ from shuffledp.service.collection.continuation import (
     resume_after_loss,
 )
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.http.coalesced_refresh import Looks
-from shuffledp.service.monitoring.events import Event, say
+from shuffledp.service.http.coalesced_refresh import CoalescedRefresh
+from shuffledp.service.monitoring.events import Event, log_event
 from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.record import nobody
 from shuffledp.service.shuffler.standing import Standing
@@ -43,7 +43,7 @@ class Steps(Standing):
         self._roster: Roster | None = None
         self._roster_trouble = ""
         self._entropy, self._reached = entropy, reached
-        self._looks, self._closing = Looks(self._look), False
+        self._looks, self._closing = CoalescedRefresh(self._look), False
 
     async def restore(self) -> None:
         """Goes on where the store stands.
@@ -63,11 +63,11 @@ class Steps(Standing):
             except Refusal as error:
                 raise DataError(str(error)) from error
             if await self._moved_by_anybody(after):
-                say(Event.KEYS_REPLACED, after)
+                log_event(Event.KEYS_REPLACED, after)
         await self.enroll()
 
     async def stop(self) -> None:
-        """Looks no more."""
+        """CoalescedRefresh no more."""
         await self._looks.stop()
 
     async def enroll(self) -> None:
@@ -94,7 +94,7 @@ class Steps(Standing):
             after = state.enroll(roster.enrolment)
             self._roster = roster
             if after is not state and await self._moved_by_anybody(after):
-                say(Event.ENROLLED, after)
+                log_event(Event.ENROLLED, after)
 
     async def look(self) -> None:
         """Goes on where the store stands now, if another process may have changed that.
@@ -108,7 +108,7 @@ class Steps(Standing):
             return
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
-                await self._looks.share()
+                await self._looks.refresh()
         except TimeoutError:
             raise full() from None
 
@@ -181,7 +181,7 @@ class Steps(Standing):
                 self._closing = False
             self._reached("after close")
             self._stand(after, closed)
-            say(Event.CLOSED, state)
+            log_event(Event.CLOSED, state)
 
     async def deliver(self, acknowledgement: Acknowledgement, *, lease: int) -> None:
         """Forgets the batch, and goes to the next step.
@@ -197,7 +197,7 @@ class Steps(Standing):
             state = self.state
             after = state.deliver(acknowledgement)
             await self._move(after, self._people_after(after), lease=lease)
-            say(Event.HANDED_OVER, state)
+            log_event(Event.HANDED_OVER, state)
             self._reached("after forgetting")
 
     async def until(self, deadline: int, epoch: int, stage: str) -> None:
@@ -229,7 +229,7 @@ class Steps(Standing):
         async with self._changing:
             self.check_place(epoch, stage)
             await self._move(self.state.wait(), self.people)
-            say(Event.INTAKE_ENDED, self.state)
+            log_event(Event.INTAKE_ENDED, self.state)
             self._reached("after deadline passed")
 
     async def skip(self, epoch: int, stage: str, *, refused: bool, lease: int) -> None:
@@ -249,7 +249,7 @@ class Steps(Standing):
             state = self.state
             after = state.skip(refused=refused)
             await self._move(after, nobody(after), lease=lease)
-            say(Event.SKIPPED, state)
+            log_event(Event.SKIPPED, state)
             self._reached("after skipping")
 
     async def resume(self, awaited: int) -> None:
@@ -277,7 +277,7 @@ class Steps(Standing):
         async with self._changing:
             after = self.state.next_epoch()
             await self._move(after, nobody(after))
-            say(Event.EPOCH_BEGUN, after)
+            log_event(Event.EPOCH_BEGUN, after)
             self._reached("after next epoch")
         await self.enroll()
 

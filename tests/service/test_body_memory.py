@@ -15,7 +15,7 @@ from analyst_parties import usual_batch
 from shuffler_parties import Analyst, parties, reason, upload
 from whole_batches import split
 
-from shuffledp.service.http.body_memory import SMALL_BODY, Body, BodyRoom
+from shuffledp.service.http.body_memory import SMALL_BODY, Body, BodyMemory
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.batch import MAGIC, MAX_HEADER
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -55,7 +55,7 @@ async def arrive(body: Body, parts: int, *, token: bytes = b"") -> None:
 
 
 async def start(
-    room: BodyRoom, parts: int, *, token: bytes = b""
+    room: BodyMemory, parts: int, *, token: bytes = b""
 ) -> asyncio.Task[None]:
     """A body of so many parts of which all have arrived, and an end that never does."""
     arriving = asyncio.create_task(arrive(Body(room), parts, token=token))
@@ -65,7 +65,7 @@ async def start(
 
 def test_the_oldest_large_body_makes_room_for_a_newer_one() -> None:
     async def scenario() -> list[bool]:
-        room = BodyRoom(3 * LARGE)
+        room = BodyMemory(3 * LARGE)
         bodies = [await start(room, 1) for _ in range(5)]
         await asyncio.sleep(0.01)
         dropped = [body.done() for body in bodies]
@@ -80,7 +80,7 @@ def test_the_oldest_large_body_makes_room_for_a_newer_one() -> None:
 
 def test_a_body_that_is_whole_is_never_dropped() -> None:
     async def scenario() -> Reason:
-        room = BodyRoom(2 * LARGE)
+        room = BodyMemory(2 * LARGE)
         whole = [Body(room) for _ in range(2)]
         for body in whole:
             async with body.arrival():
@@ -101,7 +101,7 @@ def test_a_body_that_is_whole_is_never_dropped() -> None:
 
 def test_small_bodies_take_no_room() -> None:
     async def scenario() -> int:
-        room = BodyRoom(LARGE)
+        room = BodyMemory(LARGE)
         whole = Body(room)
         async with whole.arrival():
             whole.add(bytes(LARGE))
@@ -115,7 +115,7 @@ def test_small_bodies_take_no_room() -> None:
 
 def test_one_token_has_one_body_on_its_way() -> None:
     async def scenario() -> list[bool]:
-        room = BodyRoom(10 * LARGE)
+        room = BodyMemory(10 * LARGE)
         first = await start(room, 1, token=b"one")
         other = await start(room, 1, token=b"other")
         second = await start(room, 1, token=b"one")
@@ -131,7 +131,7 @@ def test_one_token_has_one_body_on_its_way() -> None:
 
 def test_one_token_has_one_large_body_that_is_being_checked() -> None:
     async def scenario() -> None:
-        room = BodyRoom(10 * LARGE)
+        room = BodyMemory(10 * LARGE)
         whole = Body(room)
         async with whole.arrival():
             whole.claim(b"one")

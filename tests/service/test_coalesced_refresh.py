@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from shuffledp.service.http.coalesced_refresh import Looks
+from shuffledp.service.http.coalesced_refresh import CoalescedRefresh
 
 
 class Place:
@@ -23,12 +23,12 @@ class Place:
 def test_whoever_asks_gets_a_look_that_begins_afterwards() -> None:
     async def run() -> None:
         place = Place()
-        looks = Looks(place.look)
-        first = asyncio.create_task(looks.share())
+        looks = CoalescedRefresh(place.look)
+        first = asyncio.create_task(looks.refresh())
         while not place.looked:
             await asyncio.sleep(0)
         place.there = 1
-        second = asyncio.create_task(looks.share())
+        second = asyncio.create_task(looks.refresh())
         await asyncio.sleep(0)
         place.goes_on.set()
         await first
@@ -43,8 +43,8 @@ def test_all_who_ask_before_it_begins_share_a_look() -> None:
     async def run() -> None:
         place = Place()
         place.goes_on.set()
-        looks = Looks(place.look)
-        await asyncio.gather(*(looks.share() for _ in range(500)))
+        looks = CoalescedRefresh(place.look)
+        await asyncio.gather(*(looks.refresh() for _ in range(500)))
         assert place.looked == 1
 
     asyncio.run(run())
@@ -57,9 +57,9 @@ def test_looks_follow_each_other_slowly_however_many_ask() -> None:
         async def look() -> None:
             begun.append(asyncio.get_running_loop().time())
 
-        looks = Looks(look)
+        looks = CoalescedRefresh(look)
         for _ in range(3):
-            await asyncio.gather(*(looks.share() for _ in range(50)))
+            await asyncio.gather(*(looks.refresh() for _ in range(50)))
 
     asyncio.run(run())
     assert len(begun) == 3
@@ -74,12 +74,12 @@ def test_all_who_share_a_look_hear_that_it_failed_and_the_next_one_is_another() 
             if failures:
                 raise failures.pop()
 
-        looks = Looks(look)
+        looks = CoalescedRefresh(look)
         heard = await asyncio.gather(
-            looks.share(), looks.share(), return_exceptions=True
+            looks.refresh(), looks.refresh(), return_exceptions=True
         )
         assert [str(each) for each in heard] == ["gone", "gone"]
-        await looks.share()
+        await looks.refresh()
 
     asyncio.run(run())
 
@@ -87,8 +87,8 @@ def test_all_who_share_a_look_hear_that_it_failed_and_the_next_one_is_another() 
 def test_a_look_ends_with_its_process_and_not_with_one_who_asked() -> None:
     async def run() -> None:
         place = Place()
-        looks = Looks(place.look)
-        impatient, patient = (asyncio.create_task(looks.share()) for _ in range(2))
+        looks = CoalescedRefresh(place.look)
+        impatient, patient = (asyncio.create_task(looks.refresh()) for _ in range(2))
         while not place.looked:
             await asyncio.sleep(0)
         impatient.cancel()
@@ -97,7 +97,7 @@ def test_a_look_ends_with_its_process_and_not_with_one_who_asked() -> None:
         assert place.found == 0
 
         place.goes_on.clear()
-        last = asyncio.create_task(looks.share())
+        last = asyncio.create_task(looks.refresh())
         while place.looked < 2:
             await asyncio.sleep(0.01)
         await looks.stop()
