@@ -40,7 +40,7 @@ from shuffledp.scale.opening import open_and_tally
 from shuffledp.scale.session import session
 from shuffledp.service.analyst.opening import open_on_all_cores
 from shuffledp.service.analyst.sealed_batch import SealedBatch
-from shuffledp.service.collection.counting import Counting
+from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step
 from shuffledp.tally import Tally
@@ -121,7 +121,7 @@ def account_on_spark(people: int) -> str:
     return str(found.to_dict())
 
 
-def told_of(counting: Counting) -> str:
+def told_of(counting: MessageCounter) -> str:
     assert counting.tally is not None
     return str((counting.tally.to_dict(), counting.spoiled.tolist()))
 
@@ -130,7 +130,7 @@ def open_in_one(folder: str) -> str:
     """Opens and counts, and does nothing else."""
     task, key = whose(Path(folder))
     batch, step = SealedBatch.read(Path(folder), task), Step(task, 1)
-    counting, size = Counting(step), step.sealed_size
+    counting, size = MessageCounter(step), step.sealed_size
     opener = Opener(task.suite, key, step.info(0))
     for shard in batch.shards():
         content = shard.path.read_bytes()

@@ -12,7 +12,7 @@ from oracles.service_parties import Parties, answers, parties
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
 from shuffledp.service.wire.canonical import to_text
-from shuffledp.service.wire.order import hashes_of, prefixes_of
+from shuffledp.service.wire.message_order import hash_messages, hash_prefixes
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.signing import signed
 from shuffledp.service.wire.step import Step
@@ -37,11 +37,11 @@ def prepare(people: int, folder: Path) -> None:
         reports = seal_reports(step, messages, levels, [bytes(32)] * count)
         rows += [report.sealed[0] for report in reports]
     content, size = b"".join(rows), step.sealed_size
-    hashes = hashes_of(content, size)
+    hashes = hash_messages(content, size)
     order = np.argsort(hashes)
     bits = max(people - 1, 1).bit_length() - SHARD.bit_length() + 1
     bits = max(bits, 1)
-    prefixes = prefixes_of(hashes[order], bits)
+    prefixes = hash_prefixes(hashes[order], bits)
     table, shards = np.frombuffer(content, np.uint8).reshape(-1, size)[order], []
     for prefix in range(1 << bits):
         first, end = np.searchsorted(prefixes, [prefix, prefix + 1])

@@ -36,7 +36,7 @@ from shuffledp.service.device.simulated_devices import send
 from shuffledp.service.device.uploads import SimulatedPeople
 from shuffledp.service.operator.shuffler_commands import operate_with
 from shuffledp.service.operator.task_signatures import signature_file
-from shuffledp.service.shuffler.hosted import roster_file
+from shuffledp.service.shuffler.shuffler_host import roster_filename
 from shuffledp.service.storage.key_files import TASK_FILE, write_new
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.parties import Role, agreement
@@ -101,7 +101,7 @@ def folders(who: Parties, folder: Path) -> tuple[Path, Path]:
             said = json.dumps(agreement(other, who.task, key))
             write_new(own / signature_file(other), said)
         found.append(own)
-    write_new(found[1] / roster_file(1), who.enroller.written(1))
+    write_new(found[1] / roster_filename(1), who.enroller.written(1))
     return found[1], found[0]
 
 

@@ -31,11 +31,11 @@ from live_collection import close, status_of, until
 from live_services import Running, pair
 from oracles.service_parties import Enroller, Parties, parties
 
-from shuffledp.service.shuffler.hosted import ShufflerHost
-from shuffledp.service.shuffler.marks import MARK_SIZE
+from shuffledp.service.shuffler.keyed_digests import KEYED_DIGEST_SIZE
+from shuffledp.service.shuffler.shuffler_host import ShufflerHost
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.shuffler.steps import Steps
 from shuffledp.service.shuffler.store import Arrivals
+from shuffledp.service.shuffler.task_lifecycle import TaskLifecycle
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.roster import Enrolment, Roster
 from shuffledp.service.wire.signing import signed
@@ -80,15 +80,15 @@ def fill(who: Parties, path: Path, people: int) -> None:
         store = SqliteStore(path)
         hosted = ShufflerHost(who.task, who.shuffler, who.enroller.roster, lambda: 1)
         await store.open([who.task])
-        steps = Steps(hosted, store)
-        await steps.restore()
+        lifecycle = TaskLifecycle(hosted, store)
+        await lifecycle.restore()
         for start in range(0, people, UPLOAD):
             number = min(UPLOAD, people - start)
             each = np.bincount(np.arange(number) % 3, minlength=3)
-            content = os.urandom(number * steps.state.step.sealed_size)
-            mark = np.frombuffer(os.urandom(MARK_SIZE), np.uint8).reshape(1, -1)
+            content = os.urandom(number * lifecycle.state.step.sealed_size)
+            mark = np.frombuffer(os.urandom(KEYED_DIGEST_SIZE), np.uint8).reshape(1, -1)
             arrivals = Arrivals(tuple(each.tolist()), [content], mark)
-            await store.add(steps.state, mark, partial(_all_of_it, arrivals))
+            await store.add(lifecycle.state, mark, partial(_all_of_it, arrivals))
         await store.close()
 
     asyncio.run(run())

@@ -22,7 +22,7 @@ from shuffledp.scale import opening
 from shuffledp.scale.opening import OpenOnSpark, open_and_tally
 from shuffledp.service.analyst.opening import Interrupted, open_on_all_cores
 from shuffledp.service.analyst.sealed_batch import SealedBatch
-from shuffledp.service.collection.counting import Counting
+from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
 from shuffledp.service.wire.refusal import Refusal
@@ -82,7 +82,7 @@ def batch(made: Parties, tmp_path: Path) -> SealedBatch:
     return SealedBatch.read(tmp_path, made.task)
 
 
-def opened(spark: SparkSession, batch: SealedBatch, made: Parties) -> Counting:
+def opened(spark: SparkSession, batch: SealedBatch, made: Parties) -> MessageCounter:
     return open_and_tally(
         spark,
         str(batch.folder),
@@ -91,12 +91,12 @@ def opened(spark: SparkSession, batch: SealedBatch, made: Parties) -> Counting:
     )
 
 
-def in_one_process(batch: SealedBatch, made: Parties) -> Counting:
+def in_one_process(batch: SealedBatch, made: Parties) -> MessageCounter:
     key, step = made.analyst.private_key, Step(made.task, 1)
     return open_on_all_cores(step, batch.shards(), key, stopped=lambda: False)
 
 
-def same(first: Counting, second: Counting) -> bool:
+def same(first: MessageCounter, second: MessageCounter) -> bool:
     assert second.tally is not None
     return first.tally == second.tally and first.spoiled.tolist() == (
         second.spoiled.tolist()

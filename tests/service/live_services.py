@@ -27,10 +27,10 @@ from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler import app as shuffler_app
-from shuffledp.service.shuffler import sorting
+from shuffledp.service.shuffler import shard_sorter
 from shuffledp.service.shuffler.analyst_client import AnalystClient
-from shuffledp.service.shuffler.hosted import ShufflerHost
 from shuffledp.service.shuffler.postgres_store import PostgresStore
+from shuffledp.service.shuffler.shuffler_host import ShufflerHost
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
 
@@ -126,7 +126,7 @@ def _serve(setup: Setup, kill: Kill | None, notify: str | None = None) -> None:
     else:
         if setup.tend is not None:
             shuffler_app._TEND_SECONDS = setup.tend
-        sorting.SHARD_MESSAGES = setup.shard
+        shard_sorter.SHARD_MESSAGES = setup.shard
         app = shuffler_app.create_shuffler(
             {
                 task.identity: ShufflerHost(

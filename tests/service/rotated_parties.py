@@ -7,7 +7,7 @@ import shuffler_parties
 from oracles.service_parties import Enroller
 
 from shuffledp.service.analyst.hosted import AnalystHost
-from shuffledp.service.shuffler.hosted import ShufflerHost
+from shuffledp.service.shuffler.shuffler_host import ShufflerHost
 from shuffledp.service.storage.key_files import AnalystSecrets, ShufflerSecrets
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.sealing import Suite, new_private_key, public_key_of

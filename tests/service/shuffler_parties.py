@@ -16,7 +16,7 @@ from whole_batches import read_whole
 
 from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.app import create_shuffler
-from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
+from shuffledp.service.shuffler.shuffler_host import ShufflerHost, ignore_boundary
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.storage.key_files import EnrollerSecrets, ShufflerSecrets
 from shuffledp.service.wire.batch import BatchHeader, read_manifest
@@ -106,7 +106,7 @@ class Parties:
             longest_wait=0.05,
             refused_wait=0.05,
         )
-        options = {"reached": nothing, **options}
+        options = {"reached": ignore_boundary, **options}
         return create_shuffler(
             {self.task.identity: self.hosted}, store, analyst=client, **options
         )

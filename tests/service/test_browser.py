@@ -33,7 +33,7 @@ from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore  # noqa: E
 from shuffledp.service.device.encode import seal_reports  # noqa: E402
 from shuffledp.service.shuffler.analyst_client import AnalystClient  # noqa: E402
 from shuffledp.service.shuffler.app import create_shuffler  # noqa: E402
-from shuffledp.service.shuffler.hosted import ShufflerHost  # noqa: E402
+from shuffledp.service.shuffler.shuffler_host import ShufflerHost  # noqa: E402
 from shuffledp.service.shuffler.sqlite_store import SqliteStore  # noqa: E402
 from shuffledp.service.storage.key_files import AnalystSecrets, ShufflerSecrets  # noqa: E402
 from shuffledp.service.wire.canonical import (  # noqa: E402

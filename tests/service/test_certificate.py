@@ -8,7 +8,7 @@ from oracles.service_parties import LEVELS, parties
 from shuffledp.accounting.account import account
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.population import Population
-from shuffledp.service.collection.certificate import judge
+from shuffledp.service.collection.batch_verdict import assess_batch
 from shuffledp.service.collection.planning import best_plan
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.frequency.protocol import Frequency
@@ -30,7 +30,7 @@ def of_accountant(people: tuple[int, ...], absent: int) -> list[float]:
 def test_a_batch_is_worth_what_the_accountant_says() -> None:
     task = parties("frequency", absent=7).task
 
-    verdict = judge(Step(task, 1), CROWD, spent_before=NOTHING)
+    verdict = assess_batch(Step(task, 1), CROWD, spent_before=NOTHING)
 
     assert verdict.failures == ()
     assert verdict.spent is not None
@@ -43,7 +43,7 @@ def test_a_batch_is_worth_what_the_accountant_says() -> None:
 def test_messages_that_hide_nobody_are_counted_as_absent_people() -> None:
     task = parties("frequency", absent=7).task
 
-    verdict = judge(Step(task, 1), CROWD, spoiled=40, spent_before=NOTHING)
+    verdict = assess_batch(Step(task, 1), CROWD, spoiled=40, spent_before=NOTHING)
 
     assert verdict.spent is not None
     assert list(verdict.spent) == of_accountant(CROWD, 47)
@@ -52,7 +52,7 @@ def test_messages_that_hide_nobody_are_counted_as_absent_people() -> None:
 def test_every_promise_that_is_not_kept_is_named() -> None:
     task = parties("frequency", promise=(0.001, 0.5, 1.0)).task
 
-    verdict = judge(Step(task, 1), CROWD, spent_before=(0.0, 4.999, 0.0))
+    verdict = assess_batch(Step(task, 1), CROWD, spent_before=(0.0, 4.999, 0.0))
 
     promise, budget = verdict.failures
     assert promise.startswith("level 0.5: certified epsilon 0.0")
@@ -64,13 +64,15 @@ def test_every_promise_that_is_not_kept_is_named() -> None:
 def test_a_level_with_too_few_people_is_named_with_its_numbers() -> None:
     task = parties("frequency", minimum=(100, 2001, 100)).task
 
-    verdict = judge(Step(task, 1), CROWD, spent_before=NOTHING)
+    verdict = assess_batch(Step(task, 1), CROWD, spent_before=NOTHING)
 
     assert verdict.failures == ("level 1: 2,000 of 2,001 people",)
 
 
 def test_a_level_that_nobody_chose_spends_nothing() -> None:
-    verdict = judge(Step(parties().task, 1), (1000, 0, 1500), spent_before=NOTHING)
+    verdict = assess_batch(
+        Step(parties().task, 1), (1000, 0, 1500), spent_before=NOTHING
+    )
 
     assert verdict.spent is not None
     assert verdict.spent[1] == 0.0
@@ -81,14 +83,14 @@ def test_a_level_that_nobody_chose_spends_nothing() -> None:
 def test_nothing_is_certified_where_nobody_hides_anybody(
     people: tuple[int, ...],
 ) -> None:
-    verdict = judge(Step(parties().task, 1), people, spent_before=NOTHING)
+    verdict = assess_batch(Step(parties().task, 1), people, spent_before=NOTHING)
 
     assert (verdict.certificate, verdict.spent) == (None, None)
     assert verdict.failures[-1].startswith("Nothing can be certified")
 
 
 def test_nothing_is_certified_if_all_messages_are_spoiled() -> None:
-    verdict = judge(
+    verdict = assess_batch(
         Step(parties().task, 1), CROWD, spoiled=sum(CROWD), spent_before=NOTHING
     )
 
@@ -111,7 +113,7 @@ def test_items_are_certified_for_those_who_sent_items() -> None:
     assert step.plan is not None
     items = Items.from_record(step.plan.record)
 
-    verdict = judge(step, (990,), chosen=chosen, spent_before=NOTHING)
+    verdict = assess_batch(step, (990,), chosen=chosen, spent_before=NOTHING)
 
     # 10 who only reported a target are absent, and 2 more as the task assumes.
     certified = account(items, people, delta=step.task.delta, absent=12)
@@ -126,8 +128,8 @@ def test_items_promise_what_the_plan_was_made_for_and_less_if_people_stay_away()
 ):
     step, chosen = planned((400, 300, 300))
 
-    kept = judge(step, (1000,), chosen=chosen, spent_before=NOTHING)
-    missed = judge(step, (500,), chosen=chosen, spent_before=NOTHING)
+    kept = assess_batch(step, (1000,), chosen=chosen, spent_before=NOTHING)
+    missed = assess_batch(step, (500,), chosen=chosen, spent_before=NOTHING)
 
     assert kept.failures == ()
     assert missed.failures
@@ -139,7 +141,7 @@ def test_items_without_a_plan_or_without_targets_are_not_certified() -> None:
     task = parties("items").task
 
     for unknown in (step, Step(task, 1)):
-        verdict = judge(unknown, (1000,), spent_before=NOTHING)
+        verdict = assess_batch(unknown, (1000,), spent_before=NOTHING)
         assert verdict.spent is None
 
 
@@ -147,10 +149,10 @@ def test_items_without_a_plan_or_without_targets_are_not_certified() -> None:
 def test_certificates_of_every_statistic_are_recomputed_from_what_they_say() -> None:
     step, chosen = planned((400, 300, 300))
     verdicts = [
-        judge(Step(parties(name).task, 1), CROWD, spent_before=NOTHING)
+        assess_batch(Step(parties(name).task, 1), CROWD, spent_before=NOTHING)
         for name in ("frequency", "mean", "sum")
     ]
-    verdicts.append(judge(step, (1000,), chosen=chosen, spent_before=NOTHING))
+    verdicts.append(assess_batch(step, (1000,), chosen=chosen, spent_before=NOTHING))
 
     for verdict in verdicts:
         assert verdict.certificate is not None

@@ -21,7 +21,7 @@ from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.parties import Role
 from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import Header
+from shuffledp.service.wire.reports import UploadHeader
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.step import MAX_EPOCH, Step
 from shuffledp.service.wire.task import Task
@@ -194,40 +194,40 @@ def test_what_is_over_or_may_have_arrived_is_not_skipped() -> None:
 
     for state, refused in ((closed, False), (delivered, True), (skipped, True)):
         assert reason_of(state.skip, refused=refused) is Reason.NOT_OPEN
-    header = Header(TASK.task_id, 1, EpochStage.ANSWER)
+    header = UploadHeader(TASK.task_id, 1, EpochStage.ANSWER)
     assert reason_of(skipped.check_upload, header) is Reason.NOT_OPEN
     assert reason_of(skipped.close, ENOUGH, OTHER) is Reason.NOT_OPEN
 
 
 def test_only_an_open_step_has_a_deadline_and_none_passes_before_its_time() -> None:
     opened = enrolled(TASK)
-    timed = opened.until(1000).until(2000)
+    timed = opened.with_deadline(1000).with_deadline(2000)
 
-    assert [timed.overdue(now) for now in (1000.0, 1999.9, 2000.0)] == [
+    assert [timed.is_overdue(now) for now in (1000.0, 1999.9, 2000.0)] == [
         False, False, True,
     ]  # fmt: skip
-    assert not opened.overdue(1e18)
+    assert not opened.is_overdue(1e18)
     for state in (timed.close(ENOUGH, BATCH), timed.skip()):
-        assert not state.overdue(3000.0)
-        assert reason_of(state.until, 3000) is Reason.NOT_OPEN
+        assert not state.is_overdue(3000.0)
+        assert reason_of(state.with_deadline, 3000) is Reason.NOT_OPEN
     # What follows has none.
     assert timed.skip().next_epoch().deadline is None
-    levels = enrolled(ITEMS).until(2000).close((300,), BATCH)
+    levels = enrolled(ITEMS).with_deadline(2000).close((300,), BATCH)
     assert acknowledged(levels, PUBLISHED).deadline is None
 
 
 def test_a_step_past_its_deadline_waits_with_what_came_in_until_somebody_decides() -> (
     None
 ):
-    waiting = enrolled(TASK).until(1000).wait()
+    waiting = enrolled(TASK).with_deadline(1000).wait()
 
-    header = Header(TASK.task_id, 1, EpochStage.ANSWER)
+    header = UploadHeader(TASK.task_id, 1, EpochStage.ANSWER)
     assert reason_of(waiting.check_upload, header) is Reason.NOT_OPEN
     assert reason_of(waiting.wait) is Reason.NOT_OPEN
     assert reason_of(waiting.next_epoch) is Reason.NOT_OPEN
-    assert not waiting.overdue(2000.0)
+    assert not waiting.is_overdue(2000.0)
     # Another deadline opens it again; and it is dropped by nobody but the operator.
-    assert waiting.until(2000) == enrolled(TASK).until(2000)
+    assert waiting.with_deadline(2000) == enrolled(TASK).with_deadline(2000)
     assert waiting.close(ENOUGH, BATCH).phase is ShufflerPhase.CLOSED
     assert waiting.skip().phase is ShufflerPhase.SKIPPED
     for state in (waiting.close(ENOUGH, BATCH), waiting.skip()):
@@ -257,7 +257,7 @@ def test_after_a_lost_database_the_epoch_after_the_interrupted_one_begins() -> N
 
 def test_uploads_for_anything_else_are_refused_with_the_reason() -> None:
     state = enrolled(TASK, epoch=3)
-    right = Header(TASK.task_id, 3, EpochStage.ANSWER)
+    right = UploadHeader(TASK.task_id, 3, EpochStage.ANSWER)
 
     state.check_upload(right)
 
@@ -504,7 +504,7 @@ def test_answers_to_a_plan_of_a_former_task_are_skipped_and_choices_come_once() 
 
 
 def test_a_deadline_and_an_enrolment_end_with_the_keys_they_were_made_for() -> None:
-    open_epoch = enrolled(TASK, 3).until(1000)
+    open_epoch = enrolled(TASK, 3).with_deadline(1000)
 
     after = replace_keys(open_epoch, after_task(TASK), (0, 0, 0))
     plan_follows = replace(enrolled(ITEMS), stage=EpochStage.ANSWER, plan=PUBLISHED)

@@ -30,7 +30,7 @@ from starlette.routing import Route
 from shuffledp.service.http import guarded_connection
 from shuffledp.service.http.body_timeout import TimedBody
 from shuffledp.service.operator import server
-from shuffledp.service.shuffler import body
+from shuffledp.service.shuffler import upload_bodies
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.reports import (
     max_reports,
@@ -77,7 +77,7 @@ def _serve(who: Parties, port: int, folder: Path, files: int, seconds: float) ->
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(files, 64), files))
     guarded_connection._HEADER_SECONDS = guarded_connection._WRITE_SECONDS = seconds
     guarded_connection._LINGER_SECONDS = 0.2
-    body._GRACE_SECONDS = body._SHORT_SECONDS = seconds
+    upload_bodies._GRACE_SECONDS = upload_bodies._SHORT_SECONDS = seconds
     server._LAST_SECONDS = 1
     app = who.app(SqliteStore(folder / "shuffler.db"), Analyst(who))
     app.router.routes.append(Route("/large", _large))

@@ -11,7 +11,7 @@ from oracles.service_parties import LEVELS, Parties, answers, parties
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.service.collection.counting import Counting
+from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.collection.planning import best_plan
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.sealing import Opener
@@ -33,12 +33,12 @@ def plain(number: int, kind: int = 1) -> bytes:
 
 def sent_and_counted(
     made: Parties, step: Step, values: ArrayLike, levels: Floats
-) -> Counting:
+) -> MessageCounter:
     """Through the devices' sealing and the analyst's opening, pile by pile."""
     messages = step.run.randomize(values, levels, rng=np.random.default_rng(3))
     tokens = [bytes(32)] * levels.size
     reports = seal_reports(step, messages, levels, tokens)
-    counting, private = Counting(step), made.analyst.private_key
+    counting, private = MessageCounter(step), made.analyst.private_key
     for group in range(step.groups):
         opener = Opener(made.task.suite, private, step.info(group))
         pile = [r.sealed for r in reports if not step.linked or r.choice == group]
@@ -101,7 +101,7 @@ def test_items_are_planned_and_estimated_as_in_one_process() -> None:
 
 
 def test_whatever_is_no_message_of_the_step_is_counted_as_spoiled() -> None:
-    counting = Counting(Step(parties("frequency").task, 1))
+    counting = MessageCounter(Step(parties("frequency").task, 1))
     good = [plain(0), plain(3), plain(3)]
     bad = [None, b"", plain(0)[:-1], plain(0) + b"x", plain(0, kind=0)]
     odd = [plain(0, kind=2), plain(-1), plain(4), plain(2**63 - 1), plain(-(2**63))]
@@ -140,7 +140,7 @@ def test_items_have_a_message_more_that_fills_up_a_report() -> None:
 
 def test_people_whose_message_is_spoiled_are_left_out_in_proportion() -> None:
     step = Step(parties("frequency").task, 1)
-    counting = Counting(step)
+    counting = MessageCounter(step)
     counting.add(0, [plain(n % 4) for n in range(590)] + [None] * 10)
 
     tally = counting.of((300, 100, 200))
@@ -160,7 +160,7 @@ def test_people_whose_message_is_spoiled_are_left_out_in_proportion() -> None:
 
 def test_people_whose_message_is_spoiled_are_left_out_of_their_own_level() -> None:
     step = Step(parties("frequency", mode="stratified").task, 1)
-    counting = Counting(step)
+    counting = MessageCounter(step)
     for group, spoiled in enumerate((299, 99, 199)):
         counting.add(group, [plain(0), *([None] * spoiled)])
 
@@ -172,7 +172,7 @@ def test_people_whose_message_is_spoiled_are_left_out_of_their_own_level() -> No
 
 def test_a_level_of_which_nothing_can_be_read_is_left_out() -> None:
     step = Step(parties("frequency", mode="stratified").task, 1)
-    counting = Counting(step)
+    counting = MessageCounter(step)
     counting.add(0, [plain(0)] * 300)
     counting.add(1, [None] * 100)
     counting.add(2, [plain(1)] * 200)
@@ -188,7 +188,7 @@ def test_a_level_of_which_nothing_can_be_read_is_left_out() -> None:
 def test_nothing_is_counted_of_spoiled_messages_alone(
     statistic: str, mode: Mode
 ) -> None:
-    counting = Counting(Step(parties(statistic, mode=mode).task, 1))
+    counting = MessageCounter(Step(parties(statistic, mode=mode).task, 1))
     for group in range(counting.step.groups):
         size = PEOPLE[group] if mode == "stratified" else sum(PEOPLE)
         counting.add(group, [None] * size)
@@ -198,7 +198,7 @@ def test_nothing_is_counted_of_spoiled_messages_alone(
 
 
 def test_no_choices_are_counted_from_spoiled_messages_alone() -> None:
-    counting = Counting(Step(parties("items").task, 1, EpochStage.CHOICE))
+    counting = MessageCounter(Step(parties("items").task, 1, EpochStage.CHOICE))
     counting.add(0, [None] * 300)
 
     with pytest.raises(InvalidInputError):

@@ -29,7 +29,7 @@ from shuffler_parties import (
 
 from shuffledp.errors import DataError
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.shuffler.marks import Marks
+from shuffledp.service.shuffler.keyed_digests import KeyedDigests
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.storage.database import Layout, OwnFile
@@ -85,7 +85,7 @@ def guesses(content: bytes) -> set[bytes]:
 def test_postgres_joins_no_token_to_a_message_and_copies_neither(
     postgres: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.shuffler.intake._MOMENT", 0.0)
+    monkeypatch.setattr("shuffledp.service.shuffler.upload_intake._MOMENT", 0.0)
     who = parties()
     name, analyst = who.task.task_id.hex(), Analyst(who)
     tokens, sealed = who.tokens(120), messages(who.step(), 120)
@@ -144,7 +144,7 @@ def test_sqlite_keeps_what_a_transaction_brought_in_the_order_of_marks(
     database.close()
 
     rows = np.frombuffer(b"".join(message for (message,) in sealed), np.uint8)
-    found = Marks(who.hosted.secrets.signing_key, step).of_messages(
+    found = KeyedDigests(who.hosted.secrets.signing_key, step).of_messages(
         rows.reshape(300, 1, step.sealed_size)
     )
     by_mark = sorted(zip((mark.tobytes() for mark in found), sealed, strict=True))
@@ -154,7 +154,7 @@ def test_sqlite_keeps_what_a_transaction_brought_in_the_order_of_marks(
 def test_devices_that_come_at_once_share_a_transaction(
     make_store: StoreMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shuffledp.service.shuffler.intake._MOMENT", 0.5)
+    monkeypatch.setattr("shuffledp.service.shuffler.upload_intake._MOMENT", 0.5)
     who, reached = parties(), list[str]()
     bodies = [upload(who.step(), who.tokens(1)) for _ in range(40)]
 

@@ -14,8 +14,8 @@ pytest.importorskip("jinja2", reason="Needs the extra service.")
 from shuffler_parties import Analyst, Client, Parties, parties, upload
 
 from shuffledp.service.collection.shuffler_state import ShufflerState
-from shuffledp.service.shuffler.record import Attempts
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
+from shuffledp.service.shuffler.task_record import HandoverAttempts
 from shuffledp.service.shuffler.task_status import EncodedStatus, TaskStatus
 from shuffledp.service.wire.refusal import Reason
 
@@ -108,12 +108,12 @@ def test_every_part_of_a_status_is_told_at_once() -> None:
     who, items = parties(), parties("items")
     state = ShufflerState.begin(who.task)
     enrolled = state.enroll(who.enroller.enrolment(1))
-    first = TaskStatus(state, (0, 0, 0), {}, b"", Attempts())
-    refused = Attempts(1, Reason.WRONG_EPOCH)
+    first = TaskStatus(state, (0, 0, 0), {}, b"", HandoverAttempts())
+    refused = HandoverAttempts(1, Reason.WRONG_EPOCH)
     changed = [
         first,
         first._replace(state=enrolled),
-        first._replace(state=enrolled.until(LATER)),
+        first._replace(state=enrolled.with_deadline(LATER)),
         first._replace(state=enrolled.wait()),
         first._replace(state=enrolled.skip(refused=False)),
         first._replace(state=enrolled.close((9, 9, 9), bytes(16))),
@@ -122,9 +122,9 @@ def test_every_part_of_a_status_is_told_at_once() -> None:
         first._replace(refused={"malformed": 1}),
         first._replace(refused={"malformed": 2}),
         first._replace(challenge=bytes(16)),
-        first._replace(attempts=Attempts(1)),
+        first._replace(attempts=HandoverAttempts(1)),
         first._replace(attempts=refused),
-        first._replace(attempts=Attempts(1, full=True)),
+        first._replace(attempts=HandoverAttempts(1, full=True)),
     ]
 
     told = EncodedStatus()

@@ -40,7 +40,7 @@ from whole_batches import split
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.operator.shuffler_commands import operate_with
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.shuffler.store import full
+from shuffledp.service.shuffler.store import storage_refusal
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.refusal import Reason, Refusal
 
@@ -345,31 +345,31 @@ class Forgetful(SqliteStore):
         super().__init__(path)
         self._what, self._silent, self.lies = what, 0, 0
 
-    async def begin(self, state: Any, former: Any = None) -> Any:
+    async def load(self, state: Any, former: Any = None) -> Any:
         if self._silent:
             self._silent -= 1
-            raise full()
-        return await super().begin(state, former)
+            raise storage_refusal()
+        return await super().load(state, former)
 
     async def add(self, *arguments: Any) -> Any:
         return self._said("add", await super().add(*arguments))
 
-    async def fix(self, *arguments: Any) -> Any:
-        return self._said("fix", await super().fix(*arguments))
+    async def seal_batch(self, *arguments: Any) -> Any:
+        return self._said("seal_batch", await super().seal_batch(*arguments))
 
-    async def move(self, *arguments: Any, **named: Any) -> Any:
-        await super().move(*arguments, **named)
-        self._said("move", None)
+    async def change_state(self, *arguments: Any, **named: Any) -> Any:
+        await super().change_state(*arguments, **named)
+        self._said("change_state", None)
 
     def _said(self, what: str, result: Any) -> Any:
         if what == self._what and self.lies:
             self.lies -= 1
             self._silent = 1
-            raise full()
+            raise storage_refusal()
         return result
 
 
-@pytest.mark.parametrize("what", ["add", "fix", "move"])
+@pytest.mark.parametrize("what", ["add", "seal_batch", "change_state"])
 def test_a_commit_whose_answer_was_lost_counts_once(tmp_path: Path, what: str) -> None:
     who = shuffler_parties.parties()
     analyst, step = shuffler_parties.Analyst(who), who.step()

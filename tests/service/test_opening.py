@@ -17,7 +17,7 @@ from oracles.service_parties import LEVELS, Parties, answers, parties
 from shuffledp.service.analyst import opening
 from shuffledp.service.analyst.opening import Interrupted, open_on_all_cores
 from shuffledp.service.analyst.sealed_batch import SealedShard
-from shuffledp.service.collection.counting import Counting
+from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.step import Step
@@ -56,12 +56,14 @@ def counted(
     shards: list[SealedShard],
     made: Parties,
     stopped: Callable[[], bool] = lambda: False,
-) -> Counting:
+) -> MessageCounter:
     key = made.analyst.private_key
     return open_on_all_cores(step, shards, key, stopped=stopped)
 
 
-def in_one_process(step: Step, shards: list[SealedShard], made: Parties) -> Counting:
+def in_one_process(
+    step: Step, shards: list[SealedShard], made: Parties
+) -> MessageCounter:
     assert opening.WORTH_PROCESSES > PEOPLE
     return counted(step, shards, made)
 

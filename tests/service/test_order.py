@@ -18,7 +18,7 @@ from whole_batches import leading, split, write_whole
 
 from shuffledp.service.wire.batch import Shard
 from shuffledp.service.wire.canonical import to_text
-from shuffledp.service.wire.order import ShardCheck, in_order
+from shuffledp.service.wire.message_order import ShardCheck, sort_by_hash
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step
 from shuffledp.types import Mode
@@ -62,7 +62,7 @@ MESSAGES = st.lists(st.binary(min_size=SIZE, max_size=SIZE), unique=True, max_si
 def test_a_sorted_shard_is_accepted_however_it_is_cut(
     messages: list[bytes], cuts: list[int]
 ) -> None:
-    ordered = in_order(b"".join(messages), SIZE)
+    ordered = sort_by_hash(b"".join(messages), SIZE)
 
     rows = [row.tobytes() for row in ordered]
 
@@ -117,7 +117,7 @@ def test_the_order_of_arrival_does_not_show() -> None:
     messages = [os.urandom(57) for _ in range(2000)]
 
     orders = {
-        in_order(b"".join(arrived), 57).tobytes()
+        sort_by_hash(b"".join(arrived), 57).tobytes()
         for arrived in (messages, messages[::-1], sorted(messages))
     }
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shuffler_parties import Analyst, Client, Parties, parties, reason, upload
 
-from shuffledp.service.collection.coarse import coarse
+from shuffledp.service.collection.coarsened_counts import coarsen_counts
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 
 
@@ -106,9 +106,9 @@ def test_rounded_numbers_say_whether_the_minimum_is_reached_and_little_else(
     task = parties(minimum=minimum).task
     grid = max(10, minimum // 20)
 
-    [shown, *_] = coarse(task, (count,) * 3)
+    [shown, *_] = coarsen_counts(task, (count,) * 3)
 
     assert 0 <= count - shown < grid
     assert (shown >= minimum) == (count >= minimum)
-    assert coarse(task, (shown,) * 3) == (shown,) * 3
+    assert coarsen_counts(task, (shown,) * 3) == (shown,) * 3
     assert shown == 0 or (shown - minimum) % grid == 0

@@ -19,9 +19,9 @@ from shuffler_parties import (
 )
 
 from shuffledp.service.collection.shuffler_state import ShufflerState
-from shuffledp.service.shuffler.groups import Group, Outcome
-from shuffledp.service.shuffler.marks import MARK_SIZE, Marks
-from shuffledp.service.shuffler.reading import Upload
+from shuffledp.service.shuffler.commit_group import CommitGroup, ReportOutcome
+from shuffledp.service.shuffler.keyed_digests import KEYED_DIGEST_SIZE, KeyedDigests
+from shuffledp.service.shuffler.upload import Upload
 from shuffledp.service.wire.reports import read_reports, write_reports
 from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage
@@ -135,7 +135,7 @@ def test_a_group_decides_as_if_reports_came_one_by_one(
     state = ShufflerState.begin(parties().task)
 
     def mark(kind: int, number: int) -> bytes:
-        return bytes([kind, number]) * (MARK_SIZE // 2)
+        return bytes([kind, number]) * (KEYED_DIGEST_SIZE // 2)
 
     def read(rows: list[tuple[int, int, int]]) -> Upload:
         marks = b"".join(
@@ -147,37 +147,39 @@ def test_a_group_decides_as_if_reports_came_one_by_one(
         return Upload(
             state,
             np.arange(count),
-            np.frombuffer(marks, np.uint8).reshape(count, 3, MARK_SIZE),
+            np.frombuffer(marks, np.uint8).reshape(count, 3, KEYED_DIGEST_SIZE),
             np.zeros(count, dtype=np.int64),
             np.zeros((count, 2, 7), dtype=np.uint8),
             (),
             bytes(32),
         )
 
-    def expected() -> list[list[Outcome]]:
+    def expected() -> list[list[ReportOutcome]]:
         tokens, seen, found = set(known_tokens), set(known_messages), []
         for rows in uploads:
             found.append([one(row, tokens, seen) for row in rows])
         return found
 
-    def one(row: tuple[int, int, int], tokens: set[int], seen: set[int]) -> Outcome:
+    def one(
+        row: tuple[int, int, int], tokens: set[int], seen: set[int]
+    ) -> ReportOutcome:
         token, *sent = row
         if seen.intersection(sent) or len({*sent}) < len(sent):
-            return Outcome.REPEATED
+            return ReportOutcome.REPEATED
         if token in tokens:
-            return Outcome.SPENT
+            return ReportOutcome.SPENT
         tokens.add(token)
         seen.update(sent)
-        return Outcome.ACCEPTED
+        return ReportOutcome.ACCEPTED
 
-    group = Group([read(rows) for rows in uploads])
+    group = CommitGroup([read(rows) for rows in uploads])
     old = {mark(0, n) for n in known_tokens} | {mark(1, n) for n in known_messages}
     known = np.array([row.tobytes() in old for row in group.marks], dtype=np.bool_)
     arrivals = group.arrivals(known)
 
     outcomes = [part.tolist() for part in group.outcomes()]
     assert outcomes == expected()
-    accepted = sum(part.count(Outcome.ACCEPTED) for part in outcomes)
+    accepted = sum(part.count(ReportOutcome.ACCEPTED) for part in outcomes)
     assert (sum(arrivals.people), len(arrivals.marks)) == (accepted, 3 * accepted)
 
 
@@ -191,12 +193,12 @@ def test_marks_are_of_their_step_and_say_nothing_without_the_key() -> None:
         for secret in (key, other)
         for step in [*steps, parties().step()]
         for kind in (
-            Marks(secret, step).of_tokens(rows),
-            Marks(secret, step).of_messages(rows[:, None]),
+            KeyedDigests(secret, step).of_tokens(rows),
+            KeyedDigests(secret, step).of_messages(rows[:, None]),
         )
-        for mark in kind.reshape(-1, MARK_SIZE)
+        for mark in kind.reshape(-1, KEYED_DIGEST_SIZE)
     ]
 
     assert len(set(found)) == len(found) == 2 * 5 * 2 * 2
-    again = Marks(key, steps[0]).of_tokens(rows)
+    again = KeyedDigests(key, steps[0]).of_tokens(rows)
     assert again.tobytes() == b"".join(found[:2])

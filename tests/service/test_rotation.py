@@ -26,7 +26,7 @@ from shuffledp.errors import DataError
 from shuffledp.service.device.receipt_check import former_task, missing_messages
 from shuffledp.service.device.simulated_devices import Now
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.shuffler.store import full
+from shuffledp.service.shuffler.store import storage_refusal
 from shuffledp.service.wire.batch import read_manifest
 from shuffledp.service.wire.canonical import canonical, sha256, to_text
 from shuffledp.service.wire.inclusion import KeptReceipt, check_result, keep_receipt
@@ -295,14 +295,14 @@ def test_a_full_disk_or_a_crash_replaces_keys_as_a_whole_or_not_at_all(
     with Client(old.app(make_store(), Analyst(old))) as client:
         collect(client, old, epoch=1)
     store = make_store()
-    move = store.move
+    move = store.change_state
 
     async def silent(*arguments: Any, **named: Any) -> None:
         if kept:
             await move(*arguments, **named)
-        raise full()
+        raise storage_refusal()
 
-    monkeypatch.setattr(store, "move", silent)
+    monkeypatch.setattr(store, "change_state", silent)
     with (
         pytest.raises(Refusal, match="room and a working disk"),
         Client(new.app(store, Analyst(new))),

@@ -9,10 +9,10 @@ import pytest
 from oracles.service_parties import parties
 
 from shuffledp.service.demo.saboteur import AnyOrder, sorting_but_in
-from shuffledp.service.shuffler import sorting
+from shuffledp.service.shuffler import shard_sorter
 from shuffledp.service.wire.batch import Shard
 from shuffledp.service.wire.canonical import sha256
-from shuffledp.service.wire.order import ShardCheck, in_order
+from shuffledp.service.wire.message_order import ShardCheck, sort_by_hash
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step
 
@@ -21,7 +21,9 @@ SABOTAGED = 3
 
 def sorted_in(epoch: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[bytes], bytes]:
     """What came, and the shard that the saboteur makes of it."""
-    monkeypatch.setattr(sorting, "in_order", in_order)  # As it was, at the end.
+    monkeypatch.setattr(
+        shard_sorter, "sort_by_hash", sort_by_hash
+    )  # As it was, at the end.
     step = Step(parties().task, epoch)
     came = [os.urandom(step.sealed_size) for _ in range(20)]
     made = sorting_but_in(SABOTAGED)(step, (20, 0, 0))

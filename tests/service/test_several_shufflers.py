@@ -229,7 +229,7 @@ def test_a_batch_is_not_dropped_if_nobody_knows_how_an_attempt_ended(
     holder = PostgresStore(database)
     loop = asyncio.new_event_loop()
     loop.run_until_complete(holder.open([who.task]))
-    assert loop.run_until_complete(holder.tends())
+    assert loop.run_until_complete(holder.try_lead())
 
     try:
         with Client(who.app(PostgresStore(database), Analyst(who))) as client:
@@ -248,8 +248,8 @@ class Slow(PostgresStore):
 
     seconds = 0.0
 
-    async def begin(self, *arguments: Any) -> Any:
-        record = await super().begin(*arguments)
+    async def load(self, *arguments: Any) -> Any:
+        record = await super().load(*arguments)
         await asyncio.sleep(self.seconds)
         return record
 
@@ -271,7 +271,7 @@ def test_nothing_is_refused_for_what_a_process_has_not_heard(
         who.order(one, "skip")
         assert who.order(one, "next").is_success
         monkeypatch.setattr(
-            "shuffledp.service.shuffler.steps._PATIENCE_SECONDS", patience
+            "shuffledp.service.shuffler.task_lifecycle._PATIENCE_SECONDS", patience
         )
         answer = post(other, who, upload(who.step(epoch=2), who.tokens(3, epoch=2)))
         slow.seconds = 0.0
@@ -338,11 +338,11 @@ async def stand_still(
 ) -> None:
     """Tends, hands over and stores something, and waits in the midst of it."""
     await store.open([who.task])
-    assert await store.tends()
+    assert await store.try_lead()
     arrivals = store._arrivals
     assert arrivals is not None
     async with (
-        store.handing_over(who.task),
+        store.handover_lease(who.task),
         arrivals.transaction() as connection,
     ):
         await lock_step(connection, who.task, alone=False)
@@ -375,7 +375,7 @@ def test_a_process_that_stands_still_holds_nobody_up(
             time.sleep(0.02)
         with pytest.raises(Refusal):
             loop.run_until_complete(task)
-        tends = loop.run_until_complete(store.tends())
+        tends = loop.run_until_complete(store.try_lead())
     loop.run_until_complete(store.close())
     loop.close()
 

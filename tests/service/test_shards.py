@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 from shuffler_parties import Analyst, Client, StoreMaker, messages, reason, upload
 from whole_batches import read_whole, split, write_whole
 
-from shuffledp.service.shuffler import sorting
+from shuffledp.service.shuffler import shard_sorter
 from shuffledp.service.wire.batch import MAX_BITS, MAX_HEADER, write_manifest
 from shuffledp.service.wire.inclusion import list_messages
 from shuffledp.service.wire.step import Step
@@ -46,10 +46,10 @@ STAYS = {"manifest.bin"}
 def test_the_close_sorts_whatever_was_collected_into_shards(
     make_store: StoreMaker, monkeypatch: pytest.MonkeyPatch, mode: Mode, held: int
 ) -> None:
-    monkeypatch.setattr(sorting, "SHARD_MESSAGES", 8)
-    monkeypatch.setattr(sorting, "HELD_BYTES", held)
+    monkeypatch.setattr(shard_sorter, "SHARD_MESSAGES", 8)
+    monkeypatch.setattr(shard_sorter, "HELD_BYTES", held)
     # Pieces end within messages.
-    monkeypatch.setattr(sorting, "CHUNK", 200)
+    monkeypatch.setattr(shard_sorter, "CHUNK", 200)
     who = shuffler_parties.parties(mode=mode)
     analyst, step = Analyst(who), who.step()
     sent = [list[bytes]() for _ in range(step.groups)]
@@ -79,7 +79,7 @@ def hash_of(message: bytes) -> bytes:
 def test_shards_are_small_unless_a_manifest_has_no_room_for_so_many(
     piles: list[int], size: int
 ) -> None:
-    bits = sorting.bits_for(piles, size)
+    bits = shard_sorter.bits_for(piles, size)
 
     shards = len(piles) << bits
     assert shards <= 1 << MAX_BITS
@@ -95,19 +95,19 @@ def test_shards_are_small_unless_a_manifest_has_no_room_for_so_many(
 def test_a_close_and_a_list_hold_a_small_part_of_the_messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sorting, "SHARD_MESSAGES", 1 << 9)
-    monkeypatch.setattr(sorting, "HELD_BYTES", 1 << 16)
-    monkeypatch.setattr(sorting, "CHUNK", 1 << 15)
+    monkeypatch.setattr(shard_sorter, "SHARD_MESSAGES", 1 << 9)
+    monkeypatch.setattr(shard_sorter, "HELD_BYTES", 1 << 16)
+    monkeypatch.setattr(shard_sorter, "CHUNK", 1 << 15)
     step, number, rng = shuffler_parties.parties().step(), 60_000, random.Random(1)
     size = step.sealed_size
     paths = [tmp_path / str(place) for place in range(128)]
 
-    def keep(spilled: list[sorting.Piece]) -> None:
+    def keep(spilled: list[shard_sorter.Piece]) -> None:
         for place, _, content in spilled:
             with paths[place].open("ab") as file:
                 file.write(content)
 
-    sort = sorting.Sorting(step, (number, 0, 0))
+    sort = shard_sorter.ShardSorter(step, (number, 0, 0))
     tracemalloc.start()
     try:
         for _ in range(100):
@@ -351,7 +351,7 @@ class Slow(Analyst):
 def test_a_hand_over_goes_on_where_it_was_and_shards_that_move_are_no_failure(
     make_store: StoreMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sorting, "SHARD_MESSAGES", 8)
+    monkeypatch.setattr(shard_sorter, "SHARD_MESSAGES", 8)
     who = shuffler_parties.parties()
     analyst = Slow(who)
     attempts = list[int]()

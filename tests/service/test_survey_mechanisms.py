@@ -21,8 +21,8 @@ from shuffledp.randomizers.hadamard_response import HadamardResponse
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.randomness import SystemRandom
-from shuffledp.service.collection.certificate import judge
-from shuffledp.service.collection.counting import Counting
+from shuffledp.service.collection.batch_verdict import assess_batch
+from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.canonical import canonical
 from shuffledp.service.wire.question import Question
@@ -107,7 +107,7 @@ def test_a_batch_is_worth_what_the_accountant_says_of_the_same_object(
     protocol = Frequency(11, mode, CASES[mechanism][1])
     people = Population.from_counts(dict(zip(LEVELS, (400, 300, 200), strict=True)))
 
-    verdict = judge(Step(task, 1), (400, 300, 200), spent_before=(0.0, 0.0, 0.0))
+    verdict = assess_batch(Step(task, 1), (400, 300, 200), spent_before=(0.0, 0.0, 0.0))
 
     certified = account(protocol, people, delta=1e-3, absent=2, quantiles=False)
     assert verdict.spent == tuple(level.epsilon_central for level in certified.levels)
@@ -135,7 +135,7 @@ def test_reports_have_one_size_whatever_the_level_and_the_answer(
 
 
 def test_sets_that_are_none_of_the_task_are_spoiled_and_the_rest_is_counted() -> None:
-    counting = Counting(Step(parties(question=asked("subset-selection")).task, 1))
+    counting = MessageCounter(Step(parties(question=asked("subset-selection")).task, 1))
     run = counting.step.run
     good = write_messages(run.code.pack(np.array([[0, 1, 10], [0, 5, 6]])))
     two, four, beyond = b"\x01\xc0\x00", b"\x01\xf0\x00", b"\x01\xc0\x10"
@@ -177,7 +177,9 @@ def test_dummies_of_sets_are_counted_as_absent_people(tmp_path: Path) -> None:
 
 
 def test_columns_past_the_last_one_are_spoiled() -> None:
-    counting = Counting(Step(parties(question=asked("hadamard-response")).task, 1))
+    counting = MessageCounter(
+        Step(parties(question=asked("hadamard-response")).task, 1)
+    )
 
     counting.add(0, [*write_messages(np.array([0, 15, 16, -1]))])
 

@@ -18,7 +18,7 @@ from whole_batches import read_whole, split, write_whole
 from shuffledp.errors import InvalidInputError
 from shuffledp.service.wire.batch import read_manifest
 from shuffledp.service.wire.canonical import canonical, from_text, read_object
-from shuffledp.service.wire.order import ShardCheck
+from shuffledp.service.wire.message_order import ShardCheck
 from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan, read_plan
 from shuffledp.service.wire.question import Question
 from shuffledp.service.wire.receipt import Receipt

@@ -32,7 +32,7 @@ def write_whole(
     """
     shards, parts, start = list[Shard](), list[bytes](), 0
     for pile, count in enumerate(
-        n * step.messages_per_report for n in step.piles(people)
+        n * step.messages_per_report for n in step.group_sizes(people)
     ):
         rows, start = sealed[start : start + count], start + count
         for prefix in range(1 << bits):
@@ -88,13 +88,13 @@ def read_whole(content: bytes, task: Task) -> tuple[BatchHeader, list[list[bytes
     """What a batch says, and the messages of every pile, which are as they should be."""
     manifest, parts = split(content)
     header = read_manifest(manifest, task)
-    size, piles = header.sealed_size, [list[bytes]() for _ in header.piles(task)]
+    size, piles = header.sealed_size, [list[bytes]() for _ in header.group_sizes(task)]
     for shard, part in zip(header.shards, parts, strict=True):
         rows = [part[at : at + size] for at in range(0, len(part), size)]
         assert len(rows) == shard.messages
         assert hashlib.sha256(part).digest() == shard.sha256
         assert all(leading(row, header.bits) == shard.prefix for row in rows)
-        piles[shard.pile] += rows
+        piles[shard.group] += rows
     for pile in piles:
         hashes = [hashlib.sha256(row).digest() for row in pile]
         assert hashes == sorted(set(hashes))

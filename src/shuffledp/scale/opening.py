@@ -12,9 +12,9 @@ from shuffledp.identity import Identity
 from shuffledp.scale.failures import in_our_words
 from shuffledp.service.analyst.opening import PART, Interrupted
 from shuffledp.service.analyst.sealed_batch import SealedBatch, SealedShard
-from shuffledp.service.collection.counting import Counting
+from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.wire.batch import BatchHeader, read_manifest
-from shuffledp.service.wire.order import ShardCheck
+from shuffledp.service.wire.message_order import ShardCheck
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step
@@ -35,7 +35,7 @@ def open_and_tally(
     task: Task,
     private_key: bytes,
     plan: Identity | None = None,
-) -> Counting:
+) -> MessageCounter:
     """Opens a batch and counts it: what one process counts, bit for bit.
 
     >>> from shuffledp import scale
@@ -82,7 +82,7 @@ class OpenOnSpark:
         private_key: bytes,
         *,
         stopped: Callable[[], bool],
-    ) -> Counting:
+    ) -> MessageCounter:
         """See `OpenShards`."""
         folder = shards[0].path.parent.resolve()
         work = _Shards(step, SealedBatch.read(folder, step.task).header, private_key)
@@ -101,7 +101,7 @@ class OpenOnSpark:
             pool.shutdown()
 
 
-def _opened(spark: "SparkSession", folder: str, work: "_Shards") -> Counting:
+def _opened(spark: "SparkSession", folder: str, work: "_Shards") -> MessageCounter:
     """Returns the counts of all shards, each of which came exactly once."""
     from pyspark.sql import functions
     from pyspark.sql.types import BinaryType, LongType, StructField, StructType
@@ -127,15 +127,15 @@ def _opened(spark: "SparkSession", folder: str, work: "_Shards") -> Counting:
         raise DataError(
             f"Expected {len(wanted):,} shards as they were signed, got {len(signed):,}."
         )
-    counting = Counting(work.step)
+    counting = MessageCounter(work.step)
     for place, shard in wanted.items():
-        counting.merge(_read(work.step, shard.pile, found[place]))
+        counting.merge(_read(work.step, shard.group, found[place]))
     return counting
 
 
-def _read(step: Step, pile: int, row: tuple[Any, ...]) -> Counting:
+def _read(step: Step, pile: int, row: tuple[Any, ...]) -> MessageCounter:
     _, _, content, spoiled = row
-    counting = Counting(
+    counting = MessageCounter(
         step, None if content is None else Tally.from_bytes(bytes(content))
     )
     counting.spoiled[pile] = spoiled
@@ -179,9 +179,9 @@ class _Shards:
             raise DataError("Expected shards that the manifest names.")
         shard, size = self.header.shards[int(name)], self.header.sealed_size
         check = ShardCheck(shard, bits=self.header.bits, size=size)
-        counting = Counting(self.step)
+        counting = MessageCounter(self.step)
         opener = Opener(
-            self.step.task.suite, self.private_key, self.step.info(shard.pile)
+            self.step.task.suite, self.private_key, self.step.info(shard.group)
         )
         try:
             self._check(check, content)
@@ -189,9 +189,9 @@ class _Shards:
             raise DataError(f"Expected the batch as it was signed: {error}") from None
         for start in range(0, len(content), PART * size):
             part = bytes(content[start : start + PART * size])
-            counting.add(shard.pile, opener.open_all(part, size))
+            counting.add(shard.group, opener.open_all(part, size))
         tally = None if counting.tally is None else counting.tally.to_bytes()
-        return int(name), shard.sha256, tally, int(counting.spoiled[shard.pile])
+        return int(name), shard.sha256, tally, int(counting.spoiled[shard.group])
 
     def _check(self, check: ShardCheck, content: memoryview) -> None:
         """Raises Refusal unless all messages are those that were signed."""

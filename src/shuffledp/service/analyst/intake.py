@@ -22,7 +22,7 @@ from shuffledp.service.wire.batch import (
     manifest_size,
     read_manifest,
 )
-from shuffledp.service.wire.order import ShardCheck
+from shuffledp.service.wire.message_order import ShardCheck
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
 
@@ -79,8 +79,8 @@ async def save_shard(request: Request, batch: SealedBatch, place: int) -> None:
         place: Of the shard.
 
     Raises:
-        Refusal: If it is not the one that was signed, is not in order (see `wire.order`),
-            or cannot be stored.
+        Refusal: If it is not the one that was signed, is not in order (see
+            `wire.message_order`), or cannot be stored.
     """
     header, path = batch.header, batch.incoming(place)
     check = ShardCheck(header.shards[place], bits=header.bits, size=header.sealed_size)

@@ -22,7 +22,7 @@ from typing import Protocol
 
 from shuffledp.errors import DataError
 from shuffledp.service.analyst.sealed_batch import SealedShard
-from shuffledp.service.collection.counting import Counting
+from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step
 
@@ -51,7 +51,7 @@ class OpenShards(Protocol):
         private_key: bytes,
         *,
         stopped: Callable[[], bool],
-    ) -> Counting:
+    ) -> MessageCounter:
         """Returns the counts of all messages.
 
         Args:
@@ -72,30 +72,30 @@ class _Part:
     """Messages of a shard."""
 
     path: Path
-    pile: int
+    group: int
     start: int
     messages: int
 
 
 class _Openers:
-    """One for each pile, of one step."""
+    """One for each level group of messages, of one step."""
 
     def __init__(self, step: Step, private_key: bytes) -> None:
         suite = step.task.suite
         self.step = step
         self._openers = [
-            Opener(suite, private_key, step.info(pile)) for pile in range(step.groups)
+            Opener(suite, private_key, step.info(group)) for group in range(step.groups)
         ]
 
-    def count(self, part: _Part) -> Counting:
-        size, opener = self.step.sealed_size, self._openers[part.pile]
+    def count(self, part: _Part) -> MessageCounter:
+        size, opener = self.step.sealed_size, self._openers[part.group]
         with part.path.open("rb") as file:
             file.seek(part.start * size)
             content = file.read(part.messages * size)
         if len(content) != part.messages * size:
             raise DataError("Expected the batch as it was received.")
-        counting = Counting(self.step)
-        counting.add(part.pile, opener.open_all(content, size))
+        counting = MessageCounter(self.step)
+        counting.add(part.group, opener.open_all(content, size))
         return counting
 
 
@@ -105,12 +105,12 @@ def open_on_all_cores(
     private_key: bytes,
     *,
     stopped: Callable[[], bool],
-) -> Counting:
+) -> MessageCounter:
     """As `OpenShards`: in this process, or in one for each core if that is worth it."""
     processes = os.cpu_count() or 1
     if processes == 1 or sum(s.messages for s in shards) < WORTH_PROCESSES:
         return _open_here(step, shards, private_key, stopped=stopped)
-    counting = Counting(step)
+    counting = MessageCounter(step)
     pool = ProcessPoolExecutor(
         processes,
         # A copy of this process would hold its locks and its connections.
@@ -118,7 +118,7 @@ def open_on_all_cores(
         initializer=_begin,
         initargs=(step, private_key),
     )
-    pending: deque[Future[Counting]] = deque()
+    pending: deque[Future[MessageCounter]] = deque()
     try:
         for part in _parts(shards):
             pending.append(pool.submit(_count, part))
@@ -137,8 +137,8 @@ def _open_here(
     private_key: bytes,
     *,
     stopped: Callable[[], bool],
-) -> Counting:
-    openers, counting = _Openers(step, private_key), Counting(step)
+) -> MessageCounter:
+    openers, counting = _Openers(step, private_key), MessageCounter(step)
     for part in _parts(shards):
         if stopped():
             raise Interrupted
@@ -150,10 +150,12 @@ def _parts(shards: Sequence[SealedShard]) -> Iterator[_Part]:
     for shard in shards:
         for start in range(0, shard.messages, PART):
             messages = min(PART, shard.messages - start)
-            yield _Part(shard.path, shard.pile, start, messages)
+            yield _Part(shard.path, shard.group, start, messages)
 
 
-def _result(counted: Future[Counting], stopped: Callable[[], bool]) -> Counting:
+def _result(
+    counted: Future[MessageCounter], stopped: Callable[[], bool]
+) -> MessageCounter:
     if stopped():
         raise Interrupted
     try:
@@ -184,7 +186,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _count(part: _Part) -> Counting:
+def _count(part: _Part) -> MessageCounter:
     if _openers is None:
         raise RuntimeError("Expected a process that was begun.")
     return _openers.count(part)

@@ -28,12 +28,12 @@ class SealedShard:
 
     Attributes:
         path: Of the file.
-        pile: Of its messages.
+        group: Of its messages.
         messages: How many there are, at least one.
     """
 
     path: Path
-    pile: int
+    group: int
     messages: int
 
 
@@ -102,7 +102,7 @@ class SealedBatch:
     def shards(self) -> list[SealedShard]:
         """Returns all shards that have messages, in their order."""
         return [
-            SealedShard(self.path(place), shard.pile, shard.messages)
+            SealedShard(self.path(place), shard.group, shard.messages)
             for place, shard in enumerate(self.header.shards)
             if shard.messages
         ]

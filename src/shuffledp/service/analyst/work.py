@@ -14,8 +14,8 @@ from shuffledp.service.analyst.results import result_of
 from shuffledp.service.analyst.sealed_batch import SealedBatch, keep
 from shuffledp.service.analyst.store import AnalystStore, EpochRecord
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
-from shuffledp.service.collection.certificate import Verdict, judge
-from shuffledp.service.collection.counting import Counting
+from shuffledp.service.collection.batch_verdict import BatchVerdict, assess_batch
+from shuffledp.service.collection.message_counter import MessageCounter
 from shuffledp.service.collection.planning import answers_needed, best_plan
 from shuffledp.service.collection.shortfall import shortfalls
 from shuffledp.service.monitoring.events import Event, log_event
@@ -84,7 +84,7 @@ class Work:
             return
         # Nobody should answer under a plan that is known not to keep its promises.
         step = Step(self._task, state.epoch, EpochStage.ANSWER, plan)
-        verdict = judge(step, people, chosen=chosen, spent_before=state.spent)
+        verdict = assess_batch(step, people, chosen=chosen, spent_before=state.spent)
         if verdict.failures:
             self._withhold(state, people, verdict.failures, verdict)
             return
@@ -135,7 +135,7 @@ class Work:
             state, EpochRecord(state.epoch, people, spent, True, result=result)
         )
 
-    def _open(self, state: AnalystState, batch: SealedBatch) -> Counting:
+    def _open(self, state: AnalystState, batch: SealedBatch) -> MessageCounter:
         """Opens all messages, and keeps their counts."""
         counting = self._open_shards(
             state.step,
@@ -148,8 +148,8 @@ class Work:
 
     def _judge(
         self, state: AnalystState, people: tuple[int, ...], spoiled: int = 0
-    ) -> Verdict:
-        return judge(
+    ) -> BatchVerdict:
+        return assess_batch(
             state.step,
             people,
             chosen=state.chosen,
@@ -162,7 +162,7 @@ class Work:
         state: AnalystState,
         people: tuple[int, ...],
         failures: tuple[str, ...],
-        verdict: Verdict | None = None,
+        verdict: BatchVerdict | None = None,
         *,
         spent: tuple[float, ...] | None = None,
     ) -> None:

@@ -15,7 +15,7 @@ from shuffledp.errors import DataError
 from shuffledp.service.analyst.sealed_batch import SealedBatch
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.canonical import sha256
-from shuffledp.service.wire.order import hashes_of
+from shuffledp.service.wire.message_order import hash_messages
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.task import Task
 
@@ -63,8 +63,8 @@ def read_disclosed_batch(folder: Path, task: Task) -> DisclosedBatch:
                 raise DataError(
                     f"Expected the messages that the shuffler signed in {path}."
                 )
-            hashes.append(hashes_of(content, batch.header.sealed_size))
-            piles.append(np.full(len(hashes[-1]), shard.pile))
+            hashes.append(hash_messages(content, batch.header.sealed_size))
+            piles.append(np.full(len(hashes[-1]), shard.group))
     except OSError as error:
         raise DataError(f"Could not read the batch in {folder}.") from error
     except Refusal as refusal:

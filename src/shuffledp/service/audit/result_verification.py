@@ -18,8 +18,8 @@ from shuffledp.accounting.certificate import read_certificate
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
 from shuffledp.service.analyst.results import what_follows
-from shuffledp.service.collection.certificate import spent_of
-from shuffledp.service.collection.counting import in_proportion
+from shuffledp.service.collection.batch_verdict import spent_of
+from shuffledp.service.collection.message_counter import split_proportionally
 from shuffledp.service.collection.shortfall import shortfalls
 from shuffledp.service.wire.canonical import to_number
 from shuffledp.service.wire.inclusion import RESULT
@@ -177,7 +177,7 @@ def _fits(statements: _ResultStatements) -> bool:
     if statements.step.linked:
         # Only the analyst knows which participants' messages were invalid.
         return all(n <= most for n, most in zip(expected, people, strict=True))
-    away = in_proportion(people, statements.spoiled).tolist()
+    away = split_proportionally(people, statements.spoiled).tolist()
     return expected == [n - less for n, less in zip(people, away, strict=True)]
 
 

@@ -39,7 +39,7 @@ from shuffledp.service.wire.plan import (
     check_plan,
 )
 from shuffledp.service.wire.refusal import Reason, Refusal
-from shuffledp.service.wire.reports import Header
+from shuffledp.service.wire.reports import UploadHeader
 from shuffledp.service.wire.roster import Enrolment
 from shuffledp.service.wire.step import MAX_EPOCH, Step
 from shuffledp.service.wire.task import Task
@@ -105,7 +105,7 @@ class ShufflerState:
         """Whether the reports of a step are kept one by one: it is not closed yet."""
         return self.phase in (ShufflerPhase.OPEN, ShufflerPhase.WAITING)
 
-    def check_upload(self, header: Header) -> None:
+    def check_upload(self, header: UploadHeader) -> None:
         """Raises Refusal unless an upload with this header may come in now."""
         if header.task_id != self.task.task_id:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected reports of this task.")
@@ -142,7 +142,7 @@ class ShufflerState:
             )
         return replace(self, enrolment=enrolment)
 
-    def until(self, deadline: int) -> "ShufflerState":
+    def with_deadline(self, deadline: int) -> "ShufflerState":
         """Returns the state in which the open step has a deadline, instead of another.
 
         A step that waits since a former one is open again.
@@ -167,7 +167,7 @@ class ShufflerState:
             raise Refusal(Reason.NOT_OPEN, "Expected an open step.")
         return replace(self, phase=ShufflerPhase.WAITING)
 
-    def overdue(self, now: float) -> bool:
+    def is_overdue(self, now: float) -> bool:
         """Tells whether an open step is past its deadline.
 
         Args:

@@ -17,29 +17,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.service.analyst import intake
-from shuffledp.service.shuffler import sorting, sqlite_tables
-from shuffledp.service.wire.order import ShardCheck, in_order
+from shuffledp.service.shuffler import shard_sorter, sqlite_tables
+from shuffledp.service.wire.message_order import ShardCheck, sort_by_hash
 from shuffledp.service.wire.step import Step
 
 
 def as_it_came(messages: bytes | bytearray, size: int) -> NDArray[np.uint8]:
-    """Returns messages where they are, shape (n, size), in the place of `in_order`."""
+    """Returns messages where they are, shape (n, size), in the place of `sort_by_hash`."""
     return np.frombuffer(messages, np.uint8).reshape(-1, size)
 
 
-def sorting_but_in(epoch: int) -> type[sorting.Sorting]:
+def sorting_but_in(epoch: int) -> type[shard_sorter.ShardSorter]:
     """Returns what sorts the messages of all epochs but one."""
 
-    class Sorting(sorting.Sorting):
+    class SabotagedShardSorter(shard_sorter.ShardSorter):
         def __init__(self, step: Step, people: tuple[int, ...]) -> None:
             super().__init__(step, people)
-            self._order = as_it_came if step.epoch == epoch else in_order
+            self._order = as_it_came if step.epoch == epoch else sort_by_hash
 
-        def sort(self, place: int, spilled: Sequence[bytes]) -> list[sorting.Piece]:
-            _exchange(sorting, "in_order", self._order)
+        def sort(
+            self, place: int, spilled: Sequence[bytes]
+        ) -> list[shard_sorter.Piece]:
+            _exchange(shard_sorter, "sort_by_hash", self._order)
             return super().sort(place, spilled)
 
-    return Sorting
+    return SabotagedShardSorter
 
 
 class AnyOrder(ShardCheck):
@@ -58,7 +60,7 @@ def main(arguments: Sequence[str]) -> None:
         arguments: The epoch, then those of `shuffledp`.
     """
     epoch, *command = arguments
-    _exchange(sqlite_tables, "Sorting", sorting_but_in(int(epoch)))
+    _exchange(sqlite_tables, "ShardSorter", sorting_but_in(int(epoch)))
     _exchange(intake, "ShardCheck", AnyOrder)
     sys.argv = ["shuffledp", *command]
     runpy.run_module("shuffledp", run_name="__main__")

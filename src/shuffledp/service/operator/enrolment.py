@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shuffledp.errors import InvalidInputError
-from shuffledp.service.shuffler.hosted import roster_file
+from shuffledp.service.shuffler.shuffler_host import roster_filename
 from shuffledp.service.storage.key_files import (
     ENROLLER_FILE,
     EnrollerSecrets,
@@ -61,7 +61,7 @@ def write_enrolment(
         )
     invitations = draw_invitations(task, epoch, count)
     tokens = [each.token for each in invitations]
-    roster = folder / roster_file(epoch)
+    roster = folder / roster_filename(epoch)
     content = write_roster(task, epoch, tokens, secrets.signing_key)
     write_new(roster, content)
     try:

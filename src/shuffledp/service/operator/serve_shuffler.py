@@ -15,8 +15,12 @@ from shuffledp.service.operator.task_signatures import (
 )
 from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.app import create_shuffler
-from shuffledp.service.shuffler.hosted import ShufflerHost, last_roster_in, rosters_in
 from shuffledp.service.shuffler.postgres_store import PostgresStore
+from shuffledp.service.shuffler.shuffler_host import (
+    ShufflerHost,
+    last_roster_finder,
+    roster_reader,
+)
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import ShufflerStore
 from shuffledp.service.storage.key_files import SHUFFLER_FILE, ShufflerSecrets
@@ -58,7 +62,7 @@ def check_shared(database: str) -> None:
     Args:
         database: As in `store_at`.
     """
-    if store_at(database, sqlite=_in_file, postgres=_on_server).alone:
+    if store_at(database, sqlite=_in_file, postgres=_on_server).is_exclusive:
         raise InvalidInputError(
             "Expected --workers 1 with --database sqlite:///FILE, which one process has "
             "alone: several share postgresql://USER@HOST/NAME."
@@ -70,8 +74,8 @@ def _load(folder: Path) -> tuple[Task, ShufflerHost]:
     prove_plan_rule(task)
     check_alone(folder, Role.SHUFFLER)
     secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
-    rosters, former = rosters_in(folder, task), load_former(folder, task)
-    last = last_roster_in(folder)
+    rosters, former = roster_reader(folder, task), load_former(folder, task)
+    last = last_roster_finder(folder)
     return task, ShufflerHost(task, secrets, rosters, last, former)
 
 

@@ -12,7 +12,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.service.collection.certificate import Verdict, judge
+from shuffledp.service.collection.batch_verdict import BatchVerdict, assess_batch
 from shuffledp.service.collection.planning import best_plan, slack
 from shuffledp.service.operator.task_signatures import sign
 from shuffledp.service.storage.key_files import (
@@ -134,17 +134,19 @@ def _kept(task: Task) -> tuple[float, ...]:
     return tuple(map(rounded_up, verdict.spent))
 
 
-def _at_minimum(task: Task) -> Verdict:
+def _at_minimum(task: Task) -> BatchVerdict:
     nothing, spoiled = (0.0,) * len(task.choices), slack(task.minimum)
     if not task.question.survey.central:
-        return judge(Step(task, 1), task.minimum, spoiled=spoiled, spent_before=nothing)
+        return assess_batch(
+            Step(task, 1), task.minimum, spoiled=spoiled, spent_before=nothing
+        )
     # As many people of each target as there can be.
     number, smallest = len(task.choices), task.minimum[0]
     each, more = divmod(smallest, number)
     choosing = Step(task, 1, EpochStage.CHOICE).choosing
     chosen = choosing.exact([each + (place < more) for place in range(number)])
     step = Step(task, 1, EpochStage.ANSWER, best_plan(task, chosen))
-    return judge(
+    return assess_batch(
         step, (smallest,), chosen=chosen, spoiled=spoiled, spent_before=nothing
     )
 

@@ -87,14 +87,14 @@ class AnalystClient:
         self,
         state: ShufflerState,
         batch: Callable[[int], AsyncIterator[bytes]],
-        moved: Callable[[], None],
+        on_shard_sent: Callable[[], None],
     ) -> Acknowledgement:
         """Sends what the analyst has not yet of a batch.
 
         Args:
             state: In which it is closed.
             batch: Yields the shard at a place, or the manifest, as `ShufflerStore.batch`.
-            moved: Is called for each shard that she has taken.
+            on_shard_sent: Called for each shard that the analyst accepts.
 
         Raises:
             Refusal: If she refuses it, or publishes a plan that breaks the rule.
@@ -120,7 +120,7 @@ class AnalystClient:
                         if trouble.reason is Reason.NOT_OPEN:
                             raise UnansweredError("Expected her to wait for a shard.")
                         raise trouble
-                    moved()
+                    on_shard_sent()
 
                 headers = {"Content-Type": MEDIA_TYPE}
                 answer = await client.post(path, content=manifest, headers=headers)

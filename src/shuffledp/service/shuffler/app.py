@@ -19,20 +19,20 @@ from shuffledp.service.monitoring.readiness import (
 )
 from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.shuffler.analyst_client import AnalystClient
-from shuffledp.service.shuffler.body import Bodies, short_body
-from shuffledp.service.shuffler.challenges import Challenges
+from shuffledp.service.shuffler.challenges import CommandChallenges
 from shuffledp.service.shuffler.clock import DeadlineClock, seconds_since_1970
 from shuffledp.service.shuffler.collector import Collector
 from shuffledp.service.shuffler.frequent_paths import (
-    Answer,
-    AnswerFrequent,
+    FrequentPathMiddleware,
     FrequentPaths,
-    Sent,
+    OkResponse,
+    UploadRequest,
 )
 from shuffledp.service.shuffler.handover import Handover
-from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
 from shuffledp.service.shuffler.page_files import INDEX, PageFiles
+from shuffledp.service.shuffler.shuffler_host import ShufflerHost, ignore_boundary
 from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.shuffler.upload_bodies import UploadBodies, read_command_body
 from shuffledp.service.wire.canonical import read_object
 from shuffledp.service.wire.command import Action, Command
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -59,7 +59,7 @@ def create_shuffler(
     *,
     analyst: AnalystClient,
     entropy: Callable[[int], bytes] = os.urandom,
-    reached: Callable[[str], None] = nothing,
+    reached: Callable[[str], None] = ignore_boundary,
     close_at: int | None = None,
 ) -> Starlette:
     """Returns the service, to be run in one process, or in several over one store.
@@ -80,10 +80,10 @@ def create_shuffler(
         for identity, hosted in tasks.items()
     }
     handovers = {
-        identity: Handover(collector.steps, store, analyst, reached)
+        identity: Handover(collector.lifecycle, store, analyst, reached)
         for identity, collector in collectors.items()
     }
-    challenges = Challenges(store, entropy)
+    challenges = CommandChallenges(store, entropy)
     shuffler = _Shuffler(collectors, handovers, store, analyst, challenges)
     frequent = FrequentPaths(
         task=shuffler.get_task,
@@ -100,7 +100,7 @@ def create_shuffler(
             Route(commands, shuffler.post_command, methods=["POST"]),
         ],
         middleware=[
-            Middleware(AnswerFrequent, frequent),
+            Middleware(FrequentPathMiddleware, frequent),
             Middleware(CountRequests),
             Middleware(HideCrashes),
         ],
@@ -128,11 +128,11 @@ class _Shuffler:
         handovers: dict[str, Handover],
         store: ShufflerStore,
         analyst: AnalystClient,
-        challenges: Challenges,
+        challenges: CommandChallenges,
     ) -> None:
         self._collectors, self._handovers = collectors, handovers
         self._analyst, self._challenges = analyst, challenges
-        self._store, self._bodies = store, Bodies()
+        self._store, self._bodies = store, UploadBodies()
         self._tends, self._clock = asyncio.Event(), DeadlineClock()
         self.page = PageFiles()
         page = "built" if self.page.are_built else "not-built"
@@ -147,8 +147,8 @@ class _Shuffler:
             if not self.page.are_built:
                 _log.warning("%s", NOT_BUILT)
             for collector in self._collectors.values():
-                await collector.steps.restore()
-                await self._challenges.begin(collector.steps)
+                await collector.lifecycle.restore()
+                await self._challenges.begin(collector.lifecycle)
             await self._take_turn()
             await self._show_all()
             running = [
@@ -179,19 +179,19 @@ class _Shuffler:
         """Names all tasks."""
         return JSONResponse({"tasks": list(self._collectors)}, headers=_FRESH)
 
-    def get_task(self, identity: str) -> Answer | Awaitable[Answer]:
+    def get_task(self, identity: str) -> OkResponse | Awaitable[OkResponse]:
         """Says where a task stands, as everybody may know it."""
         collector = self._named(identity)
-        if self._store.alone:
-            return Answer.json(collector.public_document())
+        if self._store.is_exclusive:
+            return OkResponse.json(collector.public_document())
         return _looked(collector)
 
-    async def take(self, sent: Sent, identity: str) -> Answer:
+    async def take(self, sent: UploadRequest, identity: str) -> OkResponse:
         """Takes an upload; returns its receipt once it is on the disk."""
         collector = self._named(identity)
         body = await self._bodies.read(sent, collector.admit)
         try:
-            return Answer.json(await collector.upload(body.content()))
+            return OkResponse.json(await collector.upload(body.content()))
         finally:
             body.release()
 
@@ -199,33 +199,35 @@ class _Shuffler:
         """Does what the operator says, if it is signed and the task stands as named."""
         collector = self._named(request.path_params["identity"])
         handover = self._handovers[collector.hosted.task.identity]
-        document = read_object(await short_body(request), "a command")
+        document = read_object(await read_command_body(request), "a command")
         command = Command.read(document, collector.hosted.task)
-        await collector.steps.look()
-        await self._challenges.answer(command, collector.steps)
-        collector.steps.check_place(command.epoch, command.stage)
+        await collector.lifecycle.refresh()
+        await self._challenges.answer(command, collector.lifecycle)
+        collector.lifecycle.check_step(command.epoch, command.stage)
         match command.action:
             case Action.STATUS:
                 pass
             case Action.CLOSE:
-                await collector.steps.close(command.epoch, command.stage)
+                await collector.lifecycle.close(command.epoch, command.stage)
             case Action.SKIP:
                 await handover.skip(command.epoch, command.stage)
             case Action.DEADLINE if command.at is not None:
                 if command.at <= seconds_since_1970():
                     raise Refusal(Reason.NOT_OPEN, "Expected a deadline that is ahead.")
-                await collector.steps.until(command.at, command.epoch, command.stage)
+                await collector.lifecycle.set_deadline(
+                    command.at, command.epoch, command.stage
+                )
             case Action.RESUME:
                 await handover.resume()
             case Action.NEXT:
                 # Asked first without asking the analyst.
-                collector.steps.state.next_epoch()
+                collector.lifecycle.state.next_epoch()
                 await handover.check_allowance()
-                await collector.steps.next_epoch()
+                await collector.lifecycle.next_epoch()
         exact = collector.status(exact=True).encode()
         return Response(exact, media_type="application/json", headers=_FRESH)
 
-    def get_page(self, identity: str) -> Answer:
+    def get_page(self, identity: str) -> OkResponse:
         """Serves the page on which a person takes part."""
         self._named(identity)
         return self.page.get(INDEX)
@@ -242,9 +244,9 @@ class _Shuffler:
                 self.readiness.warn(CLOCKS_DIFFER.format(whose), holds=differ)
             for collector in self._collectors.values():
                 try:
-                    if not self._store.alone:
-                        await collector.steps.look_again()
-                    await collector.steps.enroll()
+                    if not self._store.is_exclusive:
+                        await collector.lifecycle.reload()
+                    await collector.lifecycle.enroll()
                     if self._tends.is_set():
                         collector.close_if_due()
                         with suppress(Refusal):
@@ -264,14 +266,14 @@ class _Shuffler:
         """Learns whether this process does what only one of them does."""
         tends = False
         try:
-            tends = await self._store.tends()
+            tends = await self._store.try_lead()
         except Exception as error:
             log_crash(error)
         if tends:
             self._tends.set()
         else:
             self._tends.clear()
-        self.readiness.warn(UNTENDED, holds=not self._store.tended)
+        self.readiness.warn(UNTENDED, holds=not self._store.has_leader)
 
     async def _show(self) -> None:
         """Lets numbers of people be known, at times that nobody outside can choose."""
@@ -282,7 +284,7 @@ class _Shuffler:
     async def _show_all(self) -> None:
         if self._tends.is_set():
             for collector in self._collectors.values():
-                await collector.steps.show()
+                await collector.lifecycle.publish_counts()
 
     def _named(self, identity: str) -> Collector:
         collector = self._collectors.get(identity)
@@ -291,8 +293,8 @@ class _Shuffler:
         return collector
 
 
-async def _looked(collector: Collector) -> Answer:
+async def _looked(collector: Collector) -> OkResponse:
     with suppress(Refusal):
         # What was known last is still said if the store does not answer.
-        await collector.steps.look()
-    return Answer.json(collector.public_document())
+        await collector.lifecycle.refresh()
+    return OkResponse.json(collector.public_document())

@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.monitoring.events import log_crash
 from shuffledp.service.monitoring.metrics import COMMIT_SECONDS, TaskMetrics
-from shuffledp.service.shuffler.groups import Group, Outcome
-from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
-from shuffledp.service.shuffler.intake import Answer, UploadIntake
-from shuffledp.service.shuffler.reading import TOKEN_FORGED, Upload, admit
-from shuffledp.service.shuffler.steps import Steps
+from shuffledp.service.shuffler.commit_group import CommitGroup, ReportOutcome
+from shuffledp.service.shuffler.shuffler_host import ShufflerHost, ignore_boundary
 from shuffledp.service.shuffler.store import Arrivals, ShufflerStore
+from shuffledp.service.shuffler.task_lifecycle import TaskLifecycle
 from shuffledp.service.shuffler.task_status import EncodedStatus, TaskStatus
+from shuffledp.service.shuffler.upload import TOKEN_FORGED, Upload, admit
+from shuffledp.service.shuffler.upload_intake import SignedReceipt, UploadIntake
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
 
 _WHY = {
-    Outcome.SPENT: Reason.TOKEN_SPENT,
-    Outcome.REPEATED: Reason.MESSAGE_REPEATED,
+    ReportOutcome.SPENT: Reason.TOKEN_SPENT,
+    ReportOutcome.REPEATED: Reason.MESSAGE_REPEATED,
 }
 _SAID = {
     Reason.TOKEN_FORGED: TOKEN_FORGED,
@@ -42,7 +42,7 @@ class Collector:
 
     Attributes:
         hosted: The task and its keys.
-        steps: Where it stands.
+        lifecycle: Where it stands.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class Collector:
         store: ShufflerStore,
         *,
         entropy: Callable[[int], bytes] = os.urandom,
-        reached: Callable[[str], None] = nothing,
+        reached: Callable[[str], None] = ignore_boundary,
         close_at: int | None = None,
     ) -> None:
         self.hosted = hosted
-        self.steps = Steps(hosted, store, entropy=entropy, reached=reached)
+        self.lifecycle = TaskLifecycle(hosted, store, entropy=entropy, reached=reached)
         # Since they were written down.
         self._refused: Counter[str] = Counter()
         self._store, self._reached = store, reached
@@ -70,7 +70,7 @@ class Collector:
         if self._closing is not None:
             await self._closing
         await self.save_refused()
-        await self.steps.stop()
+        await self.lifecycle.stop()
 
     async def admit(self, begin: bytes) -> None:
         """Raises Refusal unless an upload may come in that begins with these bytes.
@@ -80,13 +80,13 @@ class Collector:
         """
         try:
             try:
-                admit(self.steps.state, begin, self._listed)
+                admit(self.lifecycle.state, begin, self._listed)
             except Refusal as refusal:
                 if refusal.reason not in _ELSEWHERE:
                     raise
                 # Another process may have gone on, or this one.
-                await self.steps.look()
-                admit(self.steps.state, begin, self._listed)
+                await self.lifecycle.refresh()
+                admit(self.lifecycle.state, begin, self._listed)
         except Refusal as refusal:
             self._refused[refusal.reason.value] += 1
             raise
@@ -98,9 +98,9 @@ class Collector:
             Refusal: If it cannot be read, comes at another time, could not be stored, has
                 one report that is refused, or many that no device would send.
         """
-        state, marks = self.steps.state, self.steps.marks
+        state, marks = self.lifecycle.state, self.lifecycle.keyed_digests
         try:
-            roster = self.steps.roster_for(state)
+            roster = self.lifecycle.roster_for(state)
             receipt, refused = await self._intake.add(state, body, roster, marks)
         except Refusal as refusal:
             self._refused[refusal.reason.value] += 1
@@ -109,7 +109,9 @@ class Collector:
         self.close_if_due()
         return receipt
 
-    def _sign(self, upload: Upload, outcomes: NDArray[np.int8]) -> Answer | Refusal:
+    def _sign(
+        self, upload: Upload, outcomes: NDArray[np.int8]
+    ) -> SignedReceipt | Refusal:
         """Returns a receipt; why there is none, if its only report was refused."""
         state, refused = upload.state, _refused(upload, outcomes)
         if refused and upload.places.size + len(upload.refused) == 1:
@@ -120,7 +122,7 @@ class Collector:
             state.epoch,
             state.stage,
             upload.digest,
-            int((outcomes == Outcome.ACCEPTED).sum()),
+            int((outcomes == ReportOutcome.ACCEPTED).sum()),
             refused,
             None if state.plan is None else state.plan.digest,
         )
@@ -129,9 +131,11 @@ class Collector:
 
     def close_if_due(self) -> None:
         """Closes the step soon, if so many people reported that it closes by itself."""
-        due = self._close_at is not None and sum(self.steps.people) >= self._close_at
+        due = (
+            self._close_at is not None and sum(self.lifecycle.people) >= self._close_at
+        )
         idle = self._closing is None or self._closing.done()
-        if due and idle and self.steps.state.phase is ShufflerPhase.OPEN:
+        if due and idle and self.lifecycle.state.phase is ShufflerPhase.OPEN:
             self._closing = asyncio.create_task(self._close_quietly())
 
     async def keep_deadline(self, now: float | None) -> None:
@@ -146,32 +150,32 @@ class Collector:
             Refusal: If the disk is full, or the step ended otherwise.
         """
         # Who is counted elsewhere must not be missed here.
-        if now is None or not self.steps.state.overdue(now):
+        if now is None or not self.lifecycle.state.is_overdue(now):
             return
-        if not await self.steps.look_again():
+        if not await self.lifecycle.reload():
             return
-        state = self.steps.state
-        if not state.overdue(now):
+        state = self.lifecycle.state
+        if not state.is_overdue(now):
             return
         place = state.epoch, state.stage.name.lower()
         try:
-            await self.steps.close(*place)
+            await self.lifecycle.close(*place)
         except Refusal as refusal:
             if refusal.reason is not Reason.TOO_FEW_PEOPLE:
                 raise
-            await self.steps.wait(*place)
+            await self.lifecycle.end_intake(*place)
 
     async def save_refused(self) -> None:
         """Writes the numbers of refusals down, if they changed and there is room."""
         if self._refused:
             more = self._refused.copy()
             with suppress(Refusal):
-                await self.steps.save_refused(dict(more))
+                await self.lifecycle.add_refusals(dict(more))
                 self._refused -= more
 
     def standing(self) -> TaskMetrics:
         """Returns what monitoring may know."""
-        state = self.steps.state
+        state = self.lifecycle.state
         return TaskMetrics(
             state.task.identity,
             state.epoch,
@@ -187,7 +191,7 @@ class Collector:
             exact: Whether numbers of people are those of this moment while the step is
                 not closed, which are the operator's alone; or those that were last shown.
         """
-        known = self.steps.known
+        known = self.lifecycle.record
         exact = exact or not known.state.is_collecting
         people = known.people if exact else known.shown
         return TaskStatus(
@@ -199,9 +203,9 @@ class Collector:
         return self._encoded.encode(self.status())
 
     def _all_refused(self) -> dict[str, int]:
-        return dict(self._refused + Counter(self.steps.known.refused))
+        return dict(self._refused + Counter(self.lifecycle.record.refused))
 
-    async def _commit(self, group: Group) -> list[NDArray[np.int8]]:
+    async def _commit(self, group: CommitGroup) -> list[NDArray[np.int8]]:
         def keep(known: NDArray[np.bool_]) -> Arrivals:
             self._reached("in upload")
             return group.arrivals(known)
@@ -214,22 +218,22 @@ class Collector:
                     people = await self._store.add(state, group.marks, keep)
                 break
             except Refusal as refusal:
-                await self.steps.look_again(refusal)
-                before, state = state, self.steps.state
+                await self.lifecycle.reload(refusal)
+                before, state = state, self.lifecycle.state
                 if refusal.reason is not Reason.NOT_OPEN or not _same(before, state):
                     raise
         self._reached("after upload")
-        self.steps.count(state, people)
+        self.lifecycle.set_user_counts(state, people)
         return group.outcomes()
 
     def _listed(self, token: bytes) -> bool:
-        return self.steps.roster_for(self.steps.state).valid(token)
+        return self.lifecycle.roster_for(self.lifecycle.state).valid(token)
 
     async def _close_quietly(self) -> None:
-        state = self.steps.state
+        state = self.lifecycle.state
         try:
             with suppress(Refusal):
-                await self.steps.close(state.epoch, state.stage.name.lower())
+                await self.lifecycle.close(state.epoch, state.stage.name.lower())
         except Exception as error:
             log_crash(error)
 
@@ -243,5 +247,5 @@ def _refused(
     upload: Upload, outcomes: NDArray[np.int8]
 ) -> tuple[tuple[int, Reason], ...]:
     found = zip(upload.places.tolist(), outcomes.tolist(), strict=True)
-    known = [(place, _WHY[Outcome(what)]) for place, what in found if what]
+    known = [(place, _WHY[ReportOutcome(what)]) for place, what in found if what]
     return tuple(sorted((*upload.refused, *known)))

@@ -40,7 +40,7 @@ _MAX_AT_ONCE = 128 * 2**10
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OkResponse:
     """A whole answer with status 200.
 
     Attributes:
@@ -57,7 +57,7 @@ class Answer:
         return 200
 
     @classmethod
-    def json(cls, document: bytes) -> "Answer":
+    def json(cls, document: bytes) -> "OkResponse":
         """Returns a document that no cache keeps."""
         length = (b"content-length", b"%d" % len(document))
         return cls((length, *_JSON_HEADERS), document)
@@ -65,13 +65,13 @@ class Answer:
     @classmethod
     def file(
         cls, content: bytes, *, media_type: str, headers: Mapping[str, str]
-    ) -> "Answer":
+    ) -> "OkResponse":
         """Returns a file, to be made once and sent to everybody."""
         made = Response(content, media_type=media_type, headers=headers)
         return cls(made.raw_headers, content)
 
 
-Sent: TypeAlias = Request | PlainRequest
+UploadRequest: TypeAlias = Request | PlainRequest
 """An upload on its way, or all of it."""
 
 
@@ -88,7 +88,7 @@ class FrequentPath:
 
     name: str
     methods: tuple[str, ...]
-    answer: Callable[[Sent, str], Answer | Awaitable[Answer]]
+    answer: Callable[[UploadRequest, str], OkResponse | Awaitable[OkResponse]]
 
 
 class FrequentPaths:
@@ -104,10 +104,10 @@ class FrequentPaths:
     def __init__(
         self,
         *,
-        task: Callable[[str], Answer | Awaitable[Answer]],
-        upload: Callable[[Sent, str], Awaitable[Answer]],
-        page: Callable[[str], Answer],
-        page_file: Callable[[str], Answer],
+        task: Callable[[str], OkResponse | Awaitable[OkResponse]],
+        upload: Callable[[UploadRequest, str], Awaitable[OkResponse]],
+        page: Callable[[str], OkResponse],
+        page_file: Callable[[str], OkResponse],
     ) -> None:
         read = ("GET", "HEAD")
         self._paths = {
@@ -139,13 +139,13 @@ class FrequentPaths:
         except Exception:
             # Nothing was done yet, and the same happens behind h11, where it is heard.
             return None
-        if isinstance(answer, Answer):
+        if isinstance(answer, OkResponse):
             _answered(path.name, 2).inc()
             return answer
         return _heard(path, answer)
 
 
-class AnswerFrequent:
+class FrequentPathMiddleware:
     """Middleware that answers these paths itself, and passes everything else on."""
 
     def __init__(self, app: ASGIApp, paths: FrequentPaths) -> None:
@@ -182,12 +182,12 @@ class AnswerFrequent:
         await RedirectResponse(str(URL(scope=without)))(scope, receive, send)
 
 
-async def _asked(path: FrequentPath, sent: Sent, named: str) -> Answer:
+async def _asked(path: FrequentPath, sent: UploadRequest, named: str) -> OkResponse:
     answer = path.answer(sent, named)
-    return answer if isinstance(answer, Answer) else await answer
+    return answer if isinstance(answer, OkResponse) else await answer
 
 
-async def _heard(path: FrequentPath, answer: Awaitable[Answer]) -> CompleteResponse:
+async def _heard(path: FrequentPath, answer: Awaitable[OkResponse]) -> CompleteResponse:
     """Returns an answer, or what is said in place of it."""
     heard: CompleteResponse
     try:

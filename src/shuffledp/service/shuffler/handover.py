@@ -19,9 +19,9 @@ from shuffledp.service.shuffler.analyst_client import (
     UnansweredError,
     UntrustedAnalystError,
 )
-from shuffledp.service.shuffler.record import Attempts
-from shuffledp.service.shuffler.steps import Steps
-from shuffledp.service.shuffler.store import ShufflerStore, full
+from shuffledp.service.shuffler.store import ShufflerStore, storage_refusal
+from shuffledp.service.shuffler.task_lifecycle import TaskLifecycle
+from shuffledp.service.shuffler.task_record import HandoverAttempts
 from shuffledp.service.wire.refusal import Reason, Refusal
 
 
@@ -30,12 +30,12 @@ class Handover:
 
     def __init__(
         self,
-        steps: Steps,
+        lifecycle: TaskLifecycle,
         store: ShufflerStore,
         analyst: AnalystClient,
         reached: Callable[[str], None],
     ) -> None:
-        self._steps, self._store = steps, store
+        self._lifecycle, self._store = lifecycle, store
         self._analyst, self._reached = analyst, reached
 
     async def run(self, tends: asyncio.Event) -> None:
@@ -45,7 +45,7 @@ class Handover:
             tends: Is set while this is the process that does.
         """
         while True:
-            await self._steps.closed.wait()
+            await self._lifecycle.batch_closed.wait()
             await tends.wait()
             await asyncio.sleep(await self._attempt())
 
@@ -59,12 +59,12 @@ class Handover:
         Raises:
             Refusal: If it is over, she may have its batch, or the disk is full.
         """
-        if self._steps.state.phase is ShufflerPhase.CLOSED:
+        if self._lifecycle.state.phase is ShufflerPhase.CLOSED:
             self._check_refused()
         async with self._alone() as lease:
-            attempts = self._steps.known.attempts
+            attempts = self._lifecycle.record.attempts
             refused = attempts.refused is not None and not attempts.unsettled
-            await self._steps.skip(epoch, stage, refused=refused, lease=lease)
+            await self._lifecycle.skip(epoch, stage, refused=refused, lease=lease)
 
     async def resume(self) -> None:
         """Begins where the analyst is, after a database was lost.
@@ -73,17 +73,17 @@ class Handover:
             Refusal: If she does not answer, nothing was lost, or the disk is full.
         """
         try:
-            awaited = await self._analyst.awaited(self._steps.hosted.task)
+            awaited = await self._analyst.awaited(self._lifecycle.hosted.task)
         except UnansweredError as error:
             raise Refusal(Reason.NOT_OPEN, str(error)) from error
-        await self._steps.resume(awaited)
+        await self._lifecycle.resume(awaited)
 
     async def check_allowance(self) -> None:
         """Raises Refusal if the analyst says that another epoch cannot be paid for.
 
         If she is not reached nothing is known, and she will refuse the batch herself.
         """
-        task = self._steps.hosted.task
+        task = self._lifecycle.hosted.task
         try:
             exhausted = await self._analyst.exhausted(task)
         except UnansweredError:
@@ -104,13 +104,13 @@ class Handover:
         Raises:
             Refusal: If the store does not answer.
         """
-        async with self._store.handing_over(self._steps.hosted.task) as lease:
-            if not await self._steps.look_again():
-                raise full()
+        async with self._store.handover_lease(self._lifecycle.hosted.task) as lease:
+            if not await self._lifecycle.reload():
+                raise storage_refusal()
             yield lease
 
     def _check_refused(self) -> None:
-        if self._steps.known.attempts.refused is None:
+        if self._lifecycle.record.attempts.refused is None:
             raise Refusal(
                 Reason.NOT_OPEN,
                 "Expected a batch that the analyst refused: this one is still being "
@@ -118,7 +118,7 @@ class Handover:
             )
 
     async def _attempt(self) -> float:
-        state, before = self._steps.state, self._steps.known.attempts
+        state, before = self._lifecycle.state, self._lifecycle.record.attempts
         moved, lease = False, None
 
         def progress() -> None:
@@ -128,26 +128,26 @@ class Handover:
 
         try:
             async with self._alone() as lease:
-                state, before = self._steps.state, self._steps.known.attempts
+                state, before = self._lifecycle.state, self._lifecycle.record.attempts
                 if state.phase is not ShufflerPhase.CLOSED:
                     return 0.0
                 if before.refused is not None:
                     # Whoever finds that does not drop it: she may have it by then.
                     begun = replace(before, unsettled=True)
-                    await self._steps.note(begun, lease=lease)
+                    await self._lifecycle.record_attempts(begun, lease=lease)
                 try:
                     self._reached("before hand-over")
                     acknowledgement = await self._analyst.send(
-                        state, partial(self._store.batch, state), progress
+                        state, partial(self._store.read_batch, state), progress
                     )
                     self._reached("after hand-over")
-                    await self._steps.deliver(acknowledgement, lease=lease)
+                    await self._lifecycle.deliver(acknowledgement, lease=lease)
                 except Refusal as refusal:
                     # STORAGE is our own: her full disk is a server's error.
                     if refusal.reason is Reason.STORAGE:
                         raise
-                    after = Attempts(before.failed + 1, refusal.reason)
-                    await self._steps.note(after, lease=lease)
+                    after = HandoverAttempts(before.failed + 1, refusal.reason)
+                    await self._lifecycle.record_attempts(after, lease=lease)
                     # Once for all attempts: a service may try for days.
                     if before.refused is not refusal.reason:
                         log_event(Event.REFUSED, state, reason=refusal.reason.value)
@@ -155,16 +155,20 @@ class Handover:
         except Exception as error:
             # Nothing is in vain while there are fewer shards to send each time.
             failed = 0 if moved else before.failed + 1
-            after = Attempts(failed, full=isinstance(error, AnalystFullError))
-            if self._steps.state == state:
+            after = HandoverAttempts(failed, full=isinstance(error, AnalystFullError))
+            if self._lifecycle.state == state:
                 # Nobody knows whether she has it.
                 with suppress(Refusal):
-                    await self._steps.note(after, lease=lease)
+                    await self._lifecycle.record_attempts(after, lease=lease)
             return self._failed(error, state, before, after)
         return 0.0
 
     def _failed(
-        self, error: Exception, state: ShufflerState, before: Attempts, after: Attempts
+        self,
+        error: Exception,
+        state: ShufflerState,
+        before: HandoverAttempts,
+        after: HandoverAttempts,
     ) -> float:
         """Logs that an attempt failed; returns seconds to wait."""
         if not isinstance(error, UnansweredError | Refusal):

@@ -4,7 +4,7 @@ import mimetypes
 from pathlib import Path
 
 from shuffledp.service.participant import NOT_BUILT, PAGE_HEADERS, page_folder
-from shuffledp.service.shuffler.frequent_paths import Answer
+from shuffledp.service.shuffler.frequent_paths import OkResponse
 from shuffledp.service.wire.refusal import Reason, Refusal
 
 INDEX = "index.html"
@@ -24,7 +24,7 @@ class PageFiles:
         self._answers = {file.name: _answer(file) for file in files if file.is_file()}
         self.are_built = bool(self._answers)
 
-    def get(self, name: str) -> Answer:
+    def get(self, name: str) -> OkResponse:
         """Returns the answer that is a file.
 
         Raises:
@@ -37,6 +37,6 @@ class PageFiles:
         return answer
 
 
-def _answer(path: Path) -> Answer:
+def _answer(path: Path) -> OkResponse:
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    return Answer.file(path.read_bytes(), media_type=kind, headers=PAGE_HEADERS)
+    return OkResponse.file(path.read_bytes(), media_type=kind, headers=PAGE_HEADERS)

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.service.shuffler.marks import MARK_SIZE
-from shuffledp.service.shuffler.store import Keep, table_name
+from shuffledp.service.shuffler.keyed_digests import KEYED_DIGEST_SIZE
+from shuffledp.service.shuffler.store import SelectArrivals, table_name
 from shuffledp.service.wire.task import Task
 
-_MARK = f"substr($1::bytea, place * {MARK_SIZE} + 1, {MARK_SIZE})"
+_MARK = f"substr($1::bytea, place * {KEYED_DIGEST_SIZE} + 1, {KEYED_DIGEST_SIZE})"
 
 
 async def store_arrivals(
-    connection: Any, task: Task, marks: NDArray[np.uint8], keep: Keep
+    connection: Any, task: Task, marks: NDArray[np.uint8], keep: SelectArrivals
 ) -> tuple[int, ...] | None:
     """Stores messages that are kept, and their marks.
 

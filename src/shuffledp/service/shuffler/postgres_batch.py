@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from shuffledp.service.collection.shuffler_state import ShufflerState
-from shuffledp.service.shuffler.sorting import Piece, Sorting, pieces
-from shuffledp.service.shuffler.store import MANIFEST, Seal, table_name
+from shuffledp.service.shuffler.shard_sorter import Piece, ShardSorter, pieces
+from shuffledp.service.shuffler.store import MANIFEST, SealBatch, table_name
 
 SEALED = "bytea NOT NULL"
 """The type of sealed messages."""
@@ -21,7 +21,7 @@ _UNTOUCHED = "autovacuum_enabled = false, toast.autovacuum_enabled = false"
 
 
 async def make_batch(
-    connection: Any, state: ShufflerState, people: tuple[int, ...], seal: Seal
+    connection: Any, state: ShufflerState, people: tuple[int, ...], seal: SealBatch
 ) -> ShufflerState:
     """Replaces the messages of a step by its batch; returns the closed state.
 
@@ -32,7 +32,7 @@ async def make_batch(
         seal: Makes the manifest.
     """
     name = table_name(state.task)
-    sorting = Sorting(state.step, people)
+    sorting = ShardSorter(state.step, people)
     await _make_spill(connection)
     rows = connection.cursor(f"SELECT * FROM messages_{name}", prefetch=16)
     async for pile, content in rows:

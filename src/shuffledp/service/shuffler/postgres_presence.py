@@ -15,7 +15,7 @@ import logging
 from typing import Any
 
 from shuffledp.service.shuffler.clock import seconds_ahead
-from shuffledp.service.shuffler.postgres_sessions import TENDER, House, Session
+from shuffledp.service.shuffler.postgres_sessions import TENDER, Session, SharedDatabase
 
 _SILENT_SECONDS = 10.0
 # Until it is said that nobody tends.
@@ -51,7 +51,7 @@ class Presence:
         clock_ahead: Seconds that the server's clock was ahead of this machine's, last.
     """
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: SharedDatabase) -> None:
         self.tended, self.clock_ahead = True, 0.0
         self._house, self._session = house, Session(house)
         # Of every other process: its number, and for how long that stood still.

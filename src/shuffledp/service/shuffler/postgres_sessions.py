@@ -24,7 +24,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 from shuffledp.extras import require
-from shuffledp.service.shuffler.store import LAYOUT, full, table_name
+from shuffledp.service.shuffler.store import LAYOUT, storage_refusal, table_name
 from shuffledp.service.storage.database import DatabaseTakenError
 from shuffledp.service.wire.task import Task
 
@@ -72,7 +72,7 @@ LOST = (asyncpg.PostgresError, *_BROKEN)
 """What is raised while a database cannot be used."""
 
 
-class House:
+class SharedDatabase:
     """The database of a shuffler.
 
     Args:
@@ -128,7 +128,7 @@ class House:
             await asyncio.sleep(_POLL_SECONDS)
 
     @asynccontextmanager
-    async def handing_over(self, task: Task) -> AsyncIterator[int]:
+    async def handover_lease(self, task: Task) -> AsyncIterator[int]:
         """Holds the lock of a task's hand-over, with a connection of its own.
 
         What is done inside of this is given up should the connection be lost. Gives the
@@ -165,7 +165,7 @@ class Session:
             not asked for.
     """
 
-    def __init__(self, house: House, *, writes: bool = False) -> None:
+    def __init__(self, house: SharedDatabase, *, writes: bool = False) -> None:
         self.writer = -1
         self._house, self._writes = house, writes
         self._connection: Any = None
@@ -277,7 +277,7 @@ def guarded() -> Iterator[None]:
         raise
     except DatabaseTakenError as error:
         _log.error("%s", error)
-        raise full() from None
+        raise storage_refusal() from None
     except LOST:
         # Its text may quote a value, so it is not passed on.
-        raise full() from None
+        raise storage_refusal() from None

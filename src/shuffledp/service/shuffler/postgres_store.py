@@ -34,8 +34,8 @@ from shuffledp.service.shuffler.postgres_batch import make_batch
 from shuffledp.service.shuffler.postgres_presence import Presence
 from shuffledp.service.shuffler.postgres_sessions import (
     LOST,
-    House,
     Session,
+    SharedDatabase,
     lock_step,
 )
 from shuffledp.service.shuffler.postgres_tables import (
@@ -52,17 +52,17 @@ from shuffledp.service.shuffler.postgres_tables import (
     replace_challenge,
     write,
 )
-from shuffledp.service.shuffler.record import (
-    Attempts,
-    Record,
-    added,
-    first_row,
-    goes_on,
-    nobody,
-    read_row,
-    write_attempts,
+from shuffledp.service.shuffler.store import SealBatch, SelectArrivals, table_name
+from shuffledp.service.shuffler.task_record import (
+    HandoverAttempts,
+    TaskRecord,
+    decode_row,
+    encode_attempts,
+    initial_row,
+    is_same_step,
+    sum_refusals,
+    zero_counts,
 )
-from shuffledp.service.shuffler.store import Keep, Seal, table_name
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.task import Task
 
@@ -74,11 +74,11 @@ import asyncpg  # type: ignore[import-untyped]  # noqa: E402
 class PostgresStore:
     """A `ShufflerStore` in a database of its own, named by a postgresql:// address."""
 
-    alone = False
+    is_exclusive = False
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._house: House | None = None
+        self._house: SharedDatabase | None = None
         self._read = dict[str, ShufflerState]()
         # What comes in, and all that is small; what ends a step, which may take long.
         self._arrivals: Session | None = None
@@ -87,7 +87,7 @@ class PostgresStore:
 
     async def open(self, tasks: Sequence[Task]) -> None:
         """As `ShufflerStore`."""
-        self._house = House(self._address, tasks)
+        self._house = SharedDatabase(self._address, tasks)
         self._arrivals = Session(self._house, writes=True)
         self._steps, self._presence = Session(self._house), Presence(self._house)
         try:
@@ -117,7 +117,9 @@ class PostgresStore:
         async with _opened(self._arrivals).transaction() as connection:
             await connection.execute("SELECT 1")
 
-    async def begin(self, state: ShufflerState, former: Task | None = None) -> Record:
+    async def load(
+        self, state: ShufflerState, former: Task | None = None
+    ) -> TaskRecord:
         """As `ShufflerStore`."""
         tasks = (state.task,) if former is None else (state.task, former)
         name = table_name(state.task)
@@ -128,11 +130,11 @@ class PostgresStore:
             await lock_step(connection, state.task, alone=known is None)
             row = await connection.fetchrow(select, name)
             if row is None:
-                row = (name, *first_row(state))
+                row = (name, *initial_row(state))
                 insert = "INSERT INTO task VALUES ($1, $2, $3, $4, $5, $6)"
                 await connection.execute(insert, *row)
                 await make_tables(connection, state)
-            record = read_row(
+            record = decode_row(
                 row[1:],
                 tasks,
                 await refused_counts(connection, state.task),
@@ -144,7 +146,7 @@ class PostgresStore:
         return replace(record, people=people)
 
     async def add(
-        self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
+        self, state: ShufflerState, marks: NDArray[np.uint8], keep: SelectArrivals
     ) -> tuple[int, ...]:
         """As `ShufflerStore`."""
         while True:
@@ -155,7 +157,7 @@ class PostgresStore:
                 continue
 
     async def _add(
-        self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
+        self, state: ShufflerState, marks: NDArray[np.uint8], keep: SelectArrivals
     ) -> tuple[int, ...]:
         session = _opened(self._arrivals)
         async with session.transaction() as connection:
@@ -165,9 +167,9 @@ class PostgresStore:
             if people is not None:
                 await count(connection, state, session.writer, people)
             more = await counted(connection, state)
-        return tuple(sum(each) for each in zip(nobody(state), *more, strict=True))
+        return tuple(sum(each) for each in zip(zero_counts(state), *more, strict=True))
 
-    async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
+    async def seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
         """As `ShufflerStore`."""
         async with self._transaction() as connection:
             people = await people_of(connection, state)
@@ -175,7 +177,9 @@ class PostgresStore:
             await write(connection, after, people)
         return after
 
-    async def batch(self, state: ShufflerState, place: int) -> AsyncIterator[bytes]:
+    async def read_batch(
+        self, state: ShufflerState, place: int
+    ) -> AsyncIterator[bytes]:
         """As `ShufflerStore`."""
         select = (
             f"SELECT content FROM batch_{table_name(state.task)}"
@@ -190,7 +194,7 @@ class PostgresStore:
             yield content
             piece += 1
 
-    async def move(
+    async def change_state(
         self,
         before: ShufflerState,
         after: ShufflerState,
@@ -203,48 +207,52 @@ class PostgresStore:
             await people_of(connection, before)
             if lease is not None:
                 await check_lease(connection, before.task, lease)
-            if goes_on(before, after):
+            if is_same_step(before, after):
                 # They are added up elsewhere until the step ends.
-                people = nobody(after)
+                people = zero_counts(after)
             else:
                 await drop_tables(connection, before.task)
                 await connection.execute(
                     "UPDATE task SET shown = $1 WHERE name = $2",
-                    json.dumps(nobody(after)),
+                    json.dumps(zero_counts(after)),
                     table_name(after.task),
                 )
                 await make_tables(connection, after)
             await write(connection, after, people)
 
-    async def count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
+    async def add_refusals(self, task: Task, more: dict[str, int]) -> dict[str, int]:
         """As `ShufflerStore`."""
         session = _opened(self._arrivals)
         async with session.transaction() as connection:
             await count_refused(connection, task, session.writer, more)
-            return added(await refused_counts(connection, task))
+            return sum_refusals(await refused_counts(connection, task))
 
-    async def show(self, state: ShufflerState, shown: tuple[int, ...]) -> None:
+    async def publish_counts(
+        self, state: ShufflerState, shown: tuple[int, ...]
+    ) -> None:
         """As `ShufflerStore`."""
         await self._keep(state, "shown", json.dumps(shown))
 
-    async def note(
-        self, state: ShufflerState, attempts: Attempts, *, lease: int
+    async def record_attempts(
+        self, state: ShufflerState, attempts: HandoverAttempts, *, lease: int
     ) -> None:
         """As `ShufflerStore`."""
-        await self._keep(state, "attempts", write_attempts(attempts), lease=lease)
+        await self._keep(state, "attempts", encode_attempts(attempts), lease=lease)
 
-    async def challenge(self, task: Task, named: bytes, following: bytes) -> bool:
+    async def replace_challenge(
+        self, task: Task, named: bytes, following: bytes
+    ) -> bool:
         """As `ShufflerStore`."""
         async with _opened(self._arrivals).transaction() as connection:
             return await replace_challenge(connection, task, named, following)
 
-    def handing_over(self, task: Task) -> AbstractAsyncContextManager[int]:
+    def handover_lease(self, task: Task) -> AbstractAsyncContextManager[int]:
         """As `ShufflerStore`."""
         if self._house is None:
             raise _closed()
-        return self._house.handing_over(task)
+        return self._house.handover_lease(task)
 
-    async def tends(self) -> bool:
+    async def try_lead(self) -> bool:
         """As `ShufflerStore`."""
         if self._presence is None:
             raise _closed()
@@ -258,7 +266,7 @@ class PostgresStore:
         return 0.0 if self._presence is None else self._presence.clock_ahead
 
     @property
-    def tended(self) -> bool:
+    def has_leader(self) -> bool:
         """As `ShufflerStore`."""
         return self._presence is None or self._presence.tended
 

@@ -6,19 +6,19 @@ from typing import Any
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.shuffler.postgres_batch import SEALED, make_table
 from shuffledp.service.shuffler.postgres_sessions import LAYING_OUT, lock_step
-from shuffledp.service.shuffler.record import (
-    Attempts,
-    added,
-    nobody,
-    write_attempts,
-    write_state,
-)
 from shuffledp.service.shuffler.store import (
     LAYOUT,
     STEP_TABLES,
-    moved,
-    superseded,
+    lease_conflict,
+    state_conflict,
     table_name,
+)
+from shuffledp.service.shuffler.task_record import (
+    HandoverAttempts,
+    encode_attempts,
+    encode_state,
+    sum_refusals,
+    zero_counts,
 )
 from shuffledp.service.wire.task import Task
 
@@ -77,15 +77,15 @@ async def check_state(connection: Any, state: ShufflerState) -> None:
     kept = await connection.fetchval(
         "SELECT state FROM task WHERE name = $1", table_name(state.task)
     )
-    if kept != write_state(state):
-        raise moved()
+    if kept != encode_state(state):
+        raise state_conflict()
 
 
 async def check_lease(connection: Any, task: Task, lease: int) -> None:
     """Raises Refusal unless it is the last one; keeps others out of the transaction."""
     select = "SELECT number FROM leases WHERE name = $1 FOR SHARE"
     if await connection.fetchval(select, table_name(task)) != lease:
-        raise superseded()
+        raise lease_conflict()
 
 
 async def people_of(connection: Any, state: ShufflerState) -> tuple[int, ...]:
@@ -115,7 +115,7 @@ async def count(
     own = await connection.fetchval(
         f"SELECT people FROM {counts} WHERE writer = $1", writer
     )
-    before = json.loads(own) if own else nobody(state)
+    before = json.loads(own) if own else zero_counts(state)
     await connection.execute(
         f"INSERT INTO {counts} VALUES ($1, $2)"
         " ON CONFLICT (writer) DO UPDATE SET people = EXCLUDED.people",
@@ -128,9 +128,9 @@ async def write(connection: Any, state: ShufflerState, people: tuple[int, ...]) 
     """Writes down where the task stands from now on."""
     await connection.execute(
         "UPDATE task SET state = $1, people = $2, attempts = $3 WHERE name = $4",
-        write_state(state),
+        encode_state(state),
         json.dumps(people),
-        write_attempts(Attempts()),
+        encode_attempts(HandoverAttempts()),
         table_name(state.task),
     )
 
@@ -149,7 +149,7 @@ async def count_refused(
         " ON CONFLICT (name, writer) DO UPDATE SET refused = EXCLUDED.refused",
         table_name(task),
         writer,
-        json.dumps(added([own or "{}", json.dumps(more)])),
+        json.dumps(sum_refusals([own or "{}", json.dumps(more)])),
     )
 
 

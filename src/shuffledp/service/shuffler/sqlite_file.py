@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from shuffledp.errors import DataError
-from shuffledp.service.shuffler.store import LAYOUT, full
+from shuffledp.service.shuffler.store import LAYOUT, storage_refusal
 from shuffledp.service.storage.database import OwnFile, write_probe
 
 Result = TypeVar("Result")
@@ -86,7 +86,7 @@ class SqliteFile:
             with self._open_file.transaction() as database:
                 yield database
         except (sqlite3.OperationalError, OSError) as error:
-            raise full() from error
+            raise storage_refusal() from error
 
     def empty_log(self) -> None:
         """Moves what is in the log to its place; for functions that run in the thread."""

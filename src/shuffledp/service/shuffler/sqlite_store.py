@@ -16,16 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.service.collection.shuffler_state import ShufflerState
-from shuffledp.service.shuffler.record import (
-    Attempts,
-    Record,
-    added,
-    first_row,
-    goes_on,
-    nobody,
-    read_row,
-    write_attempts,
-)
 from shuffledp.service.shuffler.sqlite_file import SqliteFile
 from shuffledp.service.shuffler.sqlite_tables import (
     drop_tables,
@@ -37,10 +27,20 @@ from shuffledp.service.shuffler.sqlite_tables import (
     write,
 )
 from shuffledp.service.shuffler.store import (
-    Keep,
-    Seal,
-    superseded,
+    SealBatch,
+    SelectArrivals,
+    lease_conflict,
     table_name,
+)
+from shuffledp.service.shuffler.task_record import (
+    HandoverAttempts,
+    TaskRecord,
+    decode_row,
+    encode_attempts,
+    initial_row,
+    is_same_step,
+    sum_refusals,
+    zero_counts,
 )
 from shuffledp.service.wire.task import Task
 
@@ -48,7 +48,7 @@ from shuffledp.service.wire.task import Task
 class SqliteStore:
     """A `ShufflerStore` in a file; everything happens in one thread of its own."""
 
-    alone = True
+    is_exclusive = True
 
     def __init__(self, path: Path) -> None:
         self._file = SqliteFile(path)
@@ -67,22 +67,26 @@ class SqliteStore:
         """As `ShufflerStore`."""
         await self._file.check()
 
-    async def begin(self, state: ShufflerState, former: Task | None = None) -> Record:
+    async def load(
+        self, state: ShufflerState, former: Task | None = None
+    ) -> TaskRecord:
         """As `ShufflerStore`."""
         tasks = (state.task,) if former is None else (state.task, former)
         return await self._file.run(lambda: self._begin(state, tasks))
 
     async def add(
-        self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
+        self, state: ShufflerState, marks: NDArray[np.uint8], keep: SelectArrivals
     ) -> tuple[int, ...]:
         """As `ShufflerStore`."""
         return await self._file.run(lambda: self._add(state, marks, keep))
 
-    async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
+    async def seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
         """As `ShufflerStore`."""
         return await self._file.run(lambda: self._fix(state, seal))
 
-    async def batch(self, state: ShufflerState, place: int) -> AsyncIterator[bytes]:
+    async def read_batch(
+        self, state: ShufflerState, place: int
+    ) -> AsyncIterator[bytes]:
         """As `ShufflerStore`."""
         select = (
             f"SELECT content FROM batch_{table_name(state.task)}"
@@ -93,7 +97,7 @@ class SqliteStore:
             yield row[0]
             piece += 1
 
-    async def move(
+    async def change_state(
         self,
         before: ShufflerState,
         after: ShufflerState,
@@ -104,34 +108,38 @@ class SqliteStore:
         """As `ShufflerStore`."""
         await self._file.run(lambda: self._move(before, after, people, lease))
 
-    async def count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
+    async def add_refusals(self, task: Task, more: dict[str, int]) -> dict[str, int]:
         """As `ShufflerStore`."""
         return await self._file.run(lambda: self._count_refused(task, more))
 
-    async def show(self, state: ShufflerState, shown: tuple[int, ...]) -> None:
+    async def publish_counts(
+        self, state: ShufflerState, shown: tuple[int, ...]
+    ) -> None:
         """As `ShufflerStore`."""
         await self._file.run(lambda: self._keep(state, shown=json.dumps(shown)))
 
-    async def note(
-        self, state: ShufflerState, attempts: Attempts, *, lease: int
+    async def record_attempts(
+        self, state: ShufflerState, attempts: HandoverAttempts, *, lease: int
     ) -> None:
         """As `ShufflerStore`."""
-        text = write_attempts(attempts)
+        text = encode_attempts(attempts)
         await self._file.run(lambda: self._keep(state, lease=lease, attempts=text))
 
-    async def challenge(self, task: Task, named: bytes, following: bytes) -> bool:
+    async def replace_challenge(
+        self, task: Task, named: bytes, following: bytes
+    ) -> bool:
         """As `ShufflerStore`."""
         return await self._file.run(lambda: self._challenge(task, named, following))
 
     @asynccontextmanager
-    async def handing_over(self, task: Task) -> AsyncIterator[int]:
+    async def handover_lease(self, task: Task) -> AsyncIterator[int]:
         """As `ShufflerStore`."""
         async with self._handing_over[table_name(task)]:
             # Nobody else has one, and nobody keeps one over a restart.
             self._leases[table_name(task)] += 1
             yield self._leases[table_name(task)]
 
-    async def tends(self) -> bool:
+    async def try_lead(self) -> bool:
         """As `ShufflerStore`: there is no other process."""
         return True
 
@@ -141,25 +149,25 @@ class SqliteStore:
         return 0.0
 
     @property
-    def tended(self) -> bool:
+    def has_leader(self) -> bool:
         """As `ShufflerStore`."""
         return True
 
-    def _begin(self, state: ShufflerState, tasks: tuple[Task, ...]) -> Record:
+    def _begin(self, state: ShufflerState, tasks: tuple[Task, ...]) -> TaskRecord:
         name = table_name(state.task)
         with self._file.transaction() as database:
             select = "SELECT * FROM task WHERE name = ?"
             _, *row = database.execute(select, (name,)).fetchone() or ("",)
             if not row:
-                row = list(first_row(state))
+                row = list(initial_row(state))
                 insert = "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)"
                 database.execute(insert, (name, *row))
                 make_tables(database, state)
             refused = self._refused(name)
-        return read_row(row, tasks, refused)
+        return decode_row(row, tasks, refused)
 
     def _add(
-        self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
+        self, state: ShufflerState, marks: NDArray[np.uint8], keep: SelectArrivals
     ) -> tuple[int, ...]:
         with self._file.transaction() as database:
             people = people_of(database, state)
@@ -171,7 +179,7 @@ class SqliteStore:
             write(database, state, people)
         return people
 
-    def _fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
+    def _fix(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
         with self._file.transaction() as database:
             people = people_of(database, state)
             after = make_batch(database, state, people, seal)
@@ -181,7 +189,7 @@ class SqliteStore:
 
     def _check_lease(self, task: Task, lease: int | None) -> None:
         if lease is not None and lease != self._leases[table_name(task)]:
-            raise superseded()
+            raise lease_conflict()
 
     def _move(
         self,
@@ -193,14 +201,14 @@ class SqliteStore:
         with self._file.transaction() as database:
             known = people_of(database, before)
             self._check_lease(before.task, lease)
-            if goes_on(before, after):
+            if is_same_step(before, after):
                 people = known
             else:
                 drop_tables(database, before.task)
                 make_tables(database, after)
                 database.execute(
                     "UPDATE task SET shown = ? WHERE name = ?",
-                    (json.dumps(nobody(after)), table_name(after.task)),
+                    (json.dumps(zero_counts(after)), table_name(after.task)),
                 )
             write(database, after, people)
         self._file.empty_log()
@@ -208,7 +216,7 @@ class SqliteStore:
     def _count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
         name = table_name(task)
         with self._file.transaction() as database:
-            known = added([*self._refused(name), json.dumps(more)])
+            known = sum_refusals([*self._refused(name), json.dumps(more)])
             database.execute(
                 "INSERT OR REPLACE INTO refusals VALUES (?, 0, ?)",
                 (name, json.dumps(known)),

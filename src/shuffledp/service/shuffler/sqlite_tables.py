@@ -7,16 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.shuffler.marks import MARK_SIZE
-from shuffledp.service.shuffler.record import Attempts, write_attempts, write_state
-from shuffledp.service.shuffler.sorting import Sorting, pieces
+from shuffledp.service.shuffler.keyed_digests import KEYED_DIGEST_SIZE
+from shuffledp.service.shuffler.shard_sorter import ShardSorter, pieces
 from shuffledp.service.shuffler.store import (
     MANIFEST,
     STEP_TABLES,
     Arrivals,
-    Seal,
-    moved,
+    SealBatch,
+    state_conflict,
     table_name,
+)
+from shuffledp.service.shuffler.task_record import (
+    HandoverAttempts,
+    encode_attempts,
+    encode_state,
 )
 from shuffledp.service.wire.task import Task
 
@@ -25,7 +29,7 @@ from shuffledp.service.wire.task import Task
 _EACH = """WITH RECURSIVE each(place) AS (
     SELECT 0 WHERE ?2 > 0 UNION ALL SELECT place + 1 FROM each WHERE place + 1 < ?2
 )"""
-_MARK = f"substr(?1, place * {MARK_SIZE} + 1, {MARK_SIZE})"
+_MARK = f"substr(?1, place * {KEYED_DIGEST_SIZE} + 1, {KEYED_DIGEST_SIZE})"
 
 
 def make_tables(database: sqlite3.Connection, state: ShufflerState) -> None:
@@ -53,10 +57,10 @@ def people_of(database: sqlite3.Connection, state: ShufflerState) -> tuple[int, 
     """
     row = database.execute(
         "SELECT people FROM task WHERE name = ? AND state = ?",
-        (table_name(state.task), write_state(state)),
+        (table_name(state.task), encode_state(state)),
     ).fetchone()
     if row is None:
-        raise moved()
+        raise state_conflict()
     return tuple(json.loads(row[0]))
 
 
@@ -67,9 +71,9 @@ def write(
     database.execute(
         "UPDATE task SET state = ?, people = ?, attempts = ? WHERE name = ?",
         (
-            write_state(state),
+            encode_state(state),
             json.dumps(people),
-            write_attempts(Attempts()),
+            encode_attempts(HandoverAttempts()),
             table_name(state.task),
         ),
     )
@@ -78,7 +82,7 @@ def write(
 def known_marks(
     database: sqlite3.Connection, task: Task, marks: NDArray[np.uint8]
 ) -> NDArray[np.bool_]:
-    """Returns which marks are stored, shape (k,), of marks of shape (k, MARK_SIZE)."""
+    """Returns which of k keyed digests are stored, shape (k,)."""
     found = database.execute(
         f"{_EACH} SELECT place FROM each WHERE EXISTS"
         f" (SELECT 1 FROM marks_{table_name(task)} WHERE mark = {_MARK})",
@@ -106,7 +110,7 @@ def make_batch(
     database: sqlite3.Connection,
     state: ShufflerState,
     people: tuple[int, ...],
-    seal: Seal,
+    seal: SealBatch,
 ) -> ShufflerState:
     """Replaces the messages of a step by its batch; returns the closed state.
 
@@ -124,7 +128,7 @@ def make_batch(
         " piece INTEGER NOT NULL, content BLOB NOT NULL,"
         " PRIMARY KEY (shard, piece))"
     )
-    sorting = Sorting(state.step, people)
+    sorting = ShardSorter(state.step, people)
     for pile, content in database.execute(f"SELECT * FROM messages_{name}"):
         if sorting.add(pile, content):
             database.executemany(keep, sorting.deal())

@@ -4,7 +4,7 @@
                what the operator's next command names, hand-over        while it is hosted
     refusals   by reason, of each process                               while it is hosted
     counts     how many people came through each process                     until the close
-    marks      of tokens and messages of this step (`shuffler.marks`)        until the close
+    marks      keyed digests of tokens and messages of this step             until the close
     messages   sealed messages, per pile, in the order of arrival            until the close
     batch      manifest and shards, as they are handed over  from the close to its delivery
 
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.monitoring.metrics import STORAGE_ERRORS
-from shuffledp.service.shuffler.record import Attempts, Record
+from shuffledp.service.shuffler.task_record import HandoverAttempts, TaskRecord
 from shuffledp.service.storage.database import Layout
 from shuffledp.service.wire.batch import Shard
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -49,9 +49,9 @@ class Arrivals:
     """What is stored of reports that come in.
 
     Attributes:
-        people: How many there are, as `Record.people` counts.
+        people: How many there are, as `TaskRecord.people` counts.
         piles: Their sealed messages, pile by pile, in an order that says nothing.
-        marks: Of their tokens and messages, shape (m, MARK_SIZE); none if nothing came in.
+        marks: Keyed digests of their tokens and messages, shape (m, KEYED_DIGEST_SIZE).
     """
 
     people: tuple[int, ...]
@@ -59,10 +59,10 @@ class Arrivals:
     marks: NDArray[np.uint8]
 
 
-Keep: TypeAlias = Callable[[NDArray[np.bool_]], Arrivals]
+SelectArrivals: TypeAlias = Callable[[NDArray[np.bool_]], Arrivals]
 """Which marks are known, shape (k,), to what is stored."""
 
-Seal: TypeAlias = Callable[
+SealBatch: TypeAlias = Callable[
     [tuple[int, ...], int, tuple[Shard, ...]], tuple[ShufflerState, bytes]
 ]
 """People, bits and shards of the batch, to the closed state and the manifest."""
@@ -76,11 +76,10 @@ class ShufflerStore(Protocol):
     names a lease that another process has by now.
 
     Attributes:
-        alone: Whether no other process can have it open, so that nothing changes in it but
-            by this one.
+        is_exclusive: Whether only this process can open the store and change it.
     """
 
-    alone: bool
+    is_exclusive: bool
 
     async def open(self, tasks: Sequence[Task]) -> None:
         """Connects, and completes what a crash interrupted.
@@ -98,7 +97,9 @@ class ShufflerStore(Protocol):
     async def check(self) -> None:
         """Connects again if that is needed; refused as STORAGE if it cannot be used."""
 
-    async def begin(self, state: ShufflerState, former: Task | None = None) -> Record:
+    async def load(
+        self, state: ShufflerState, former: Task | None = None
+    ) -> TaskRecord:
         """Returns what is kept of a task; begins with `state` if that is nothing.
 
         Args:
@@ -110,13 +111,13 @@ class ShufflerStore(Protocol):
         """
 
     async def add(
-        self, state: ShufflerState, marks: NDArray[np.uint8], keep: Keep
+        self, state: ShufflerState, marks: NDArray[np.uint8], keep: SelectArrivals
     ) -> tuple[int, ...]:
         """Stores what comes in, and its marks.
 
         Args:
             state: The open step.
-            marks: All that came, different and in increasing order, shape (k, MARK_SIZE).
+            marks: Distinct keyed digests in increasing order, shape (k, KEYED_DIGEST_SIZE).
             keep: Decides, before anything is written; called again, and begins anew, if
                 another process was first to store some of it.
 
@@ -124,10 +125,10 @@ class ShufflerStore(Protocol):
             How many people there are now.
         """
 
-    async def fix(self, state: ShufflerState, seal: Seal) -> ShufflerState:
+    async def seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
         """Replaces messages and marks by shards and the manifest that `seal` makes."""
 
-    def batch(self, state: ShufflerState, place: int) -> AsyncIterator[bytes]:
+    def read_batch(self, state: ShufflerState, place: int) -> AsyncIterator[bytes]:
         """Yields a shard of the closed batch in pieces of up to `CHUNK` bytes.
 
         Args:
@@ -135,7 +136,7 @@ class ShufflerStore(Protocol):
             place: Of the shard; `MANIFEST` for the manifest.
         """
 
-    async def move(
+    async def change_state(
         self,
         before: ShufflerState,
         after: ShufflerState,
@@ -152,13 +153,17 @@ class ShufflerStore(Protocol):
             lease: That `handing_over` gave, if it is done inside of that.
         """
 
-    async def count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
+    async def add_refusals(self, task: Task, more: dict[str, int]) -> dict[str, int]:
         """Adds numbers of refusals to those that are kept; returns what they are then."""
 
-    async def show(self, state: ShufflerState, shown: tuple[int, ...]) -> None:
+    async def publish_counts(
+        self, state: ShufflerState, shown: tuple[int, ...]
+    ) -> None:
         """Keeps what everybody may know of how many people reported."""
 
-    async def challenge(self, task: Task, named: bytes, following: bytes) -> bool:
+    async def replace_challenge(
+        self, task: Task, named: bytes, following: bytes
+    ) -> bool:
         """Asks for something else from the operator from now on.
 
         Args:
@@ -170,19 +175,19 @@ class ShufflerStore(Protocol):
             Whether that was asked for; nothing changes if not.
         """
 
-    async def note(
-        self, state: ShufflerState, attempts: Attempts, *, lease: int
+    async def record_attempts(
+        self, state: ShufflerState, attempts: HandoverAttempts, *, lease: int
     ) -> None:
         """Keeps how the hand-over of the closed batch goes, under its lease."""
 
-    def handing_over(self, task: Task) -> AbstractAsyncContextManager[int]:
+    def handover_lease(self, task: Task) -> AbstractAsyncContextManager[int]:
         """Is entered by one at a time, of all processes.
 
         Gives the number of the lease. A process that is frozen loses it, and another one
         enters, with a larger number: then nothing is done any more under the smaller one.
         """
 
-    async def tends(self) -> bool:
+    async def try_lead(self) -> bool:
         """Tells whether this is the process that does what one of them has to do.
 
         Is called once a second: whoever calls it no more is taken for frozen.
@@ -193,7 +198,7 @@ class ShufflerStore(Protocol):
         """How far its clock is ahead of this machine's, in seconds; 0 if it has none."""
 
     @property
-    def tended(self) -> bool:
+    def has_leader(self) -> bool:
         """Whether a process that is not frozen tends, as `tends` saw it last."""
 
 
@@ -215,19 +220,19 @@ def table_name(task: Task) -> str:
     return task.task_id.hex()
 
 
-def moved() -> Refusal:
+def state_conflict() -> Refusal:
     """Returns what is raised if a task stands elsewhere than the caller thought."""
     return Refusal(Reason.NOT_OPEN, "Expected this step to be as it was: it went on.")
 
 
-def superseded() -> Refusal:
+def lease_conflict() -> Refusal:
     """Returns what is raised if another process has the lease by now."""
     return Refusal(
         Reason.STORAGE, "Expected no other process to hand over: try again later."
     )
 
 
-def full() -> Refusal:
+def storage_refusal() -> Refusal:
     """Returns what is raised if something cannot be stored, and counts it."""
     STORAGE_ERRORS.inc()
     return Refusal(Reason.STORAGE, "Expected room and a working disk: try again later.")

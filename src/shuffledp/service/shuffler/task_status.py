@@ -4,7 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from shuffledp.service.collection.shuffler_state import ShufflerState
-from shuffledp.service.shuffler.record import Attempts
+from shuffledp.service.shuffler.task_record import HandoverAttempts
 from shuffledp.service.wire.canonical import to_text
 from shuffledp.service.wire.reports import report_size
 
@@ -27,7 +27,7 @@ class TaskStatus(NamedTuple):
     people: tuple[int, ...]
     refused: dict[str, int]
     challenge: bytes
-    attempts: Attempts
+    attempts: HandoverAttempts
 
     def encode(self) -> bytes:
         """Returns the JSON document."""

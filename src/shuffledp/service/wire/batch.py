@@ -3,11 +3,11 @@
     manifest    "SDPB", version 4, length of the header 4, header (signed canonical JSON)
     shards      sealed messages of equal size, one after the other, and nothing else
 
-There is one pile of messages; or one for each level, if messages stay with their levels.
-A pile is sorted (`wire.order`) and cut where the leading bits of the hash change: a shard
-is what a pile has of one value of these bits. So each can be sent, checked and opened by
-itself, and which message is in which is a public function of the message alone. Nothing
-else leaves: no token, no address, no time.
+Messages form one group, or one level group per level if messages stay with their levels.
+A group is sorted (`wire.message_order`) and cut where the leading bits of the hash change:
+a shard has the messages of one group and one value of these bits. So each shard can be
+sent, checked and opened by itself, and the shard of a message is a public function of the
+message alone. Nothing else leaves the shuffler: no token, no address, no time.
 """
 
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Shard:
         sha256: Of all of them, one after the other, 32 bytes.
     """
 
-    pile: int
+    group: int
     prefix: int
     messages: int
     sha256: bytes
@@ -93,10 +93,12 @@ class BatchHeader:
     enrolment: Enrolment
     messages_per_report: int = 1
 
-    def piles(self, task: Task) -> tuple[int, ...]:
+    def group_sizes(self, task: Task) -> tuple[int, ...]:
         """Returns how many messages each pile has."""
         step = Step(task, self.epoch, self.stage)
-        return tuple(n * self.messages_per_report for n in step.piles(self.people))
+        return tuple(
+            n * self.messages_per_report for n in step.group_sizes(self.people)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes, bytes as base64url."""
@@ -203,11 +205,11 @@ def _shards(rows: object, bits: int) -> tuple[Shard, ...]:
 
 def _check_shards(header: BatchHeader, task: Task) -> None:
     # Piles are told apart by counting: one message too many would move all others.
-    piles = header.piles(task)
+    piles = header.group_sizes(task)
     counted = [0] * len(piles)
     if len(header.shards) != len(piles) << header.bits:
         raise Refusal(Reason.WRONG_SIZE, "Expected a shard of every prefix and pile.")
     for shard in header.shards:
-        counted[shard.pile] += shard.messages
+        counted[shard.group] += shard.messages
     if tuple(counted) != piles or not header.sealed_size:
         raise Refusal(Reason.WRONG_SIZE, "Expected as many messages as people sent.")

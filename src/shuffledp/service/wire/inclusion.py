@@ -21,7 +21,7 @@ from shuffledp.service.wire.canonical import (
     sha256,
     to_text,
 )
-from shuffledp.service.wire.order import hashes_of
+from shuffledp.service.wire.message_order import hash_messages
 from shuffledp.service.wire.receipt import Receipt, messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.signing import check_signed
@@ -56,7 +56,7 @@ def list_messages(prefixes: Iterable[Sequence[Path]], size: int) -> Iterator[byt
 def _hashes(path: Path, size: int) -> Iterator[NDArray[np.bytes_]]:
     with path.open("rb") as file:
         while content := file.read(_AT_ONCE * size):
-            yield hashes_of(content, size)
+            yield hash_messages(content, size)
 
 
 def includes(listed: bytes, message: bytes) -> bool:

@@ -33,7 +33,7 @@ MEDIA_TYPE = "application/vnd.shuffledp.reports"
 
 
 @dataclass(frozen=True)
-class Header:
+class UploadHeader:
     """What an upload says it is for."""
 
     task_id: bytes
@@ -98,7 +98,7 @@ def write_header(step: Step) -> bytes:
     )
 
 
-def read_header(body: bytes | memoryview) -> Header:
+def read_header(body: bytes | memoryview) -> UploadHeader:
     """Reads the header of an upload.
 
     Raises:
@@ -111,7 +111,7 @@ def read_header(body: bytes | memoryview) -> Header:
             Reason.MALFORMED, f"Expected reports of version {VERSION} behind a header."
         )
     epoch = int.from_bytes(begin[6:10], "big")
-    return Header(begin[10:], epoch, EpochStage(begin[5]))
+    return UploadHeader(begin[10:], epoch, EpochStage(begin[5]))
 
 
 def write_reports(step: Step, reports: list[Report]) -> bytes:

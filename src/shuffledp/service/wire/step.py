@@ -70,7 +70,7 @@ class Step:
         """In how many piles messages are handed over: one, or one for each level."""
         return len(self.task.choices) if self.linked else 1
 
-    def piles(self, people: tuple[int, ...]) -> tuple[int, ...]:
+    def group_sizes(self, people: tuple[int, ...]) -> tuple[int, ...]:
         """Returns how many people's messages each pile has.
 
         Args:

@@ -16,7 +16,11 @@ import numpy as np
 from shuffledp.service.shuffler.store import CHUNK
 from shuffledp.service.wire.batch import MAX_BITS, Shard
 from shuffledp.service.wire.canonical import sha256
-from shuffledp.service.wire.order import hashes_of, in_order, prefixes_of
+from shuffledp.service.wire.message_order import (
+    hash_messages,
+    hash_prefixes,
+    sort_by_hash,
+)
 from shuffledp.service.wire.step import Step
 
 SHARD_MESSAGES = 1 << 17
@@ -32,7 +36,7 @@ Piece = tuple[int, int, bytes | bytearray]
 """Place of a shard, number of the piece, sealed messages."""
 
 
-class Sorting:
+class ShardSorter:
     """The messages of one step on their way into shards.
 
     Attributes:
@@ -47,7 +51,7 @@ class Sorting:
             step: What was collected.
             people: How many people sent a report, as `BatchHeader.people`.
         """
-        piles = [n * step.messages_per_report for n in step.piles(people)]
+        piles = [n * step.messages_per_report for n in step.group_sizes(people)]
         self._size = step.sealed_size
         self.bits = bits_for(piles, self._size)
         self.shards: list[Shard] = []
@@ -91,7 +95,7 @@ class Sorting:
         """
         messages = b"".join((*spilled, self._dealt[place]))
         self._dealt[place] = bytearray()
-        content = in_order(messages, self._size).tobytes()
+        content = sort_by_hash(messages, self._size).tobytes()
         pile, prefix = place >> self.bits, place & ((1 << self.bits) - 1)
         number = len(content) // self._size
         self.shards.append(Shard(pile, prefix, number, sha256(content)))
@@ -99,7 +103,7 @@ class Sorting:
 
     def _deal(self, pile: int, content: bytearray) -> None:
         rows = np.frombuffer(content, np.uint8).reshape(-1, self._size)
-        prefixes = prefixes_of(hashes_of(content, self._size), self.bits)
+        prefixes = hash_prefixes(hash_messages(content, self._size), self.bits)
         order = np.argsort(prefixes, kind="stable")
         rows, prefixes = rows[order], prefixes[order]
         starts = np.flatnonzero(np.diff(prefixes, prepend=-1))

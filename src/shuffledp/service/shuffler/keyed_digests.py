@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from shuffledp.service.wire.step import Step
 
-MARK_SIZE = 16
+KEYED_DIGEST_SIZE = 16
 """Bytes of a mark: among 10^9 of one step, two are equal with chance 2e-21."""
 
 _DOMAIN = b"shuffledp marks 1"
 _KEY_SIZE = 32
-_MARK = f"S{MARK_SIZE}"
+_MARK = f"S{KEYED_DIGEST_SIZE}"
 
 
-class Marks:
+class KeyedDigests:
     """Makes the marks of one step."""
 
     def __init__(self, signing_key: bytes, step: Step) -> None:
@@ -43,7 +43,7 @@ class Marks:
             tokens: Their digests in the roster, shape (n, 16).
 
         Returns:
-            Shape (n, 1, MARK_SIZE).
+            Shape (n, 1, KEYED_DIGEST_SIZE).
         """
         return self._of(tokens[:, None], b"token")
 
@@ -54,7 +54,7 @@ class Marks:
             sealed: Shape (n, messages_per_report, sealed_size).
 
         Returns:
-            Shape (n, messages_per_report, MARK_SIZE).
+            Shape (n, messages_per_report, KEYED_DIGEST_SIZE).
         """
         return self._of(sealed, b"message")
 
@@ -67,13 +67,17 @@ class Marks:
 
     def _of(self, rows: NDArray[np.uint8], kind: bytes) -> NDArray[np.uint8]:
         content, size = rows.tobytes(), rows.shape[-1]
-        begun = hashlib.blake2b(digest_size=MARK_SIZE, key=self._key, person=kind)
+        begun = hashlib.blake2b(
+            digest_size=KEYED_DIGEST_SIZE, key=self._key, person=kind
+        )
         marks = bytearray()
         for start in range(0, len(content), size):
             mark = begun.copy()
             mark.update(content[start : start + size])
             marks += mark.digest()
-        return np.frombuffer(marks, np.uint8).reshape(*rows.shape[:-1], MARK_SIZE)
+        return np.frombuffer(marks, np.uint8).reshape(
+            *rows.shape[:-1], KEYED_DIGEST_SIZE
+        )
 
 
 def numbered(
@@ -82,16 +86,16 @@ def numbered(
     """Numbers marks, equal ones alike.
 
     Args:
-        marks: Shape (n, m, MARK_SIZE).
+        marks: Shape (n, m, KEYED_DIGEST_SIZE).
 
     Returns:
-        Different marks in increasing order, shape (k, MARK_SIZE); the number of each mark,
-        shape (n, m); which numbers were given more than once, shape (k,).
+        Distinct digests in increasing order, shape (k, KEYED_DIGEST_SIZE); index of each
+        input among them, shape (n, m); which of them occur more than once, shape (k,).
     """
     # Of a fixed size: equal texts have equal bytes.
     texts: NDArray[Any] = np.ascontiguousarray(marks).view(_MARK)[..., 0]
     different, numbers, counts = np.unique(
         texts, return_inverse=True, return_counts=True
     )
-    rows = different.view(np.uint8).reshape(-1, MARK_SIZE)
+    rows = different.view(np.uint8).reshape(-1, KEYED_DIGEST_SIZE)
     return rows, numbers.reshape(texts.shape), counts > 1

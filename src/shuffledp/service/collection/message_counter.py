@@ -16,7 +16,7 @@ from shuffledp.tally import Tally
 
 
 @dataclass(eq=False)
-class Counting:
+class MessageCounter:
     """Messages of a batch so far.
 
     Attributes:
@@ -49,7 +49,7 @@ class Counting:
             part = self.step.run.tally(known, choice)
             self.tally = part if self.tally is None else self.tally + part
 
-    def merge(self, other: "Counting") -> None:
+    def merge(self, other: "MessageCounter") -> None:
         """Counts what another one counted, of other messages of the same step."""
         self.spoiled += other.spoiled
         if other.tally is not None:
@@ -81,7 +81,7 @@ class Counting:
         if self.step.linked:
             left -= self.spoiled
         else:
-            left -= in_proportion(people, self.spoiled_people)
+            left -= split_proportionally(people, self.spoiled_people)
         if self.tally is None or not left.any():
             raise InvalidInputError("Expected at least one message that can be read.")
         if not self.step.task.names_choices:
@@ -91,7 +91,7 @@ class Counting:
         return replace(self.tally, levels=levels, people=left[None, chosen])
 
 
-def in_proportion(people: tuple[int, ...], spoiled: int) -> NDArray[np.int64]:
+def split_proportionally(people: tuple[int, ...], spoiled: int) -> NDArray[np.int64]:
     """Splits a number of people over the levels, by largest remainders.
 
     Args:

@@ -23,7 +23,7 @@ from shuffledp.statistics.survey import EpochStage
 
 
 @dataclass(frozen=True)
-class Attempts:
+class HandoverAttempts:
     """How the hand-over of the closed batch goes.
 
     Attributes:
@@ -41,7 +41,7 @@ class Attempts:
 
 
 @dataclass(frozen=True)
-class Record:
+class TaskRecord:
     """What is kept of a task besides reports.
 
     Attributes:
@@ -59,48 +59,48 @@ class Record:
     shown: tuple[int, ...]
     refused: dict[str, int] = field(default_factory=dict)
     challenge: bytes = b""
-    attempts: Attempts = Attempts()
+    attempts: HandoverAttempts = HandoverAttempts()
 
 
-def nobody(state: ShufflerState) -> tuple[int, ...]:
+def zero_counts(state: ShufflerState) -> tuple[int, ...]:
     """Returns the numbers of people at the beginning of a step."""
     return (0,) * len(state.task.counted)
 
 
-def first_row(state: ShufflerState) -> tuple[str, ...]:
+def initial_row(state: ShufflerState) -> tuple[str, ...]:
     """Returns what is in the table of tasks at the beginning, but for the name."""
-    none = json.dumps(nobody(state))
-    return write_state(state), none, none, "", write_attempts(Attempts())
+    none = json.dumps(zero_counts(state))
+    return encode_state(state), none, none, "", encode_attempts(HandoverAttempts())
 
 
-def read_row(
+def decode_row(
     row: Sequence[str],
     tasks: Sequence[Task],
     refused: Iterable[str],
     *,
     known: ShufflerState | None = None,
-) -> Record:
+) -> TaskRecord:
     """Returns what is kept of a task.
 
     Args:
-        row: As `first_row`.
-        tasks: As in `read_state`.
+        row: As `initial_row`.
+        tasks: As in `decode_state`.
         refused: Numbers of refusals, of each process.
         known: What was read last: a plan takes long to read again.
     """
     state, people, shown, challenge, attempts = row
-    same = known is not None and known.task in tasks and write_state(known) == state
-    return Record(
-        known if same and known is not None else read_state(state, *tasks),
+    same = known is not None and known.task in tasks and encode_state(known) == state
+    return TaskRecord(
+        known if same and known is not None else decode_state(state, *tasks),
         tuple(json.loads(people)),
         tuple(json.loads(shown)),
-        added(refused),
+        sum_refusals(refused),
         bytes.fromhex(challenge),
-        read_attempts(attempts),
+        decode_attempts(attempts),
     )
 
 
-def added(refused: Iterable[str]) -> dict[str, int]:
+def sum_refusals(refused: Iterable[str]) -> dict[str, int]:
     """Returns the sums of numbers by name, each in JSON."""
     found = Counter[str]()
     for text in refused:
@@ -108,25 +108,25 @@ def added(refused: Iterable[str]) -> dict[str, int]:
     return dict(found)
 
 
-def write_attempts(attempts: Attempts) -> str:
+def encode_attempts(attempts: HandoverAttempts) -> str:
     """Returns them as text."""
     refused = attempts.refused and attempts.refused.value
     return json.dumps([attempts.failed, refused, attempts.unsettled, attempts.full])
 
 
-def read_attempts(text: str) -> Attempts:
-    """Reads what `write_attempts` gave."""
+def decode_attempts(text: str) -> HandoverAttempts:
+    """Reads what `encode_attempts` gave."""
     failed, refused, unsettled, full = json.loads(text)
-    return Attempts(failed, refused and Reason(refused), unsettled, full)
+    return HandoverAttempts(failed, refused and Reason(refused), unsettled, full)
 
 
-def goes_on(before: ShufflerState, after: ShufflerState) -> bool:
+def is_same_step(before: ShufflerState, after: ShufflerState) -> bool:
     """Tells whether the same step goes on: what was collected in it is kept."""
     one, other = ((s.is_collecting, s.epoch, s.stage) for s in (before, after))
     return one == other and one[0]
 
 
-def write_state(state: ShufflerState) -> str:
+def encode_state(state: ShufflerState) -> str:
     """Returns a state as text, the same for the same state."""
     value = {
         "task": to_text(state.task.digest),
@@ -143,8 +143,8 @@ def write_state(state: ShufflerState) -> str:
     return canonical(value).decode()
 
 
-def read_state(text: str, *tasks: Task) -> ShufflerState:
-    """Reads what `write_state` gave.
+def decode_state(text: str, *tasks: Task) -> ShufflerState:
+    """Reads what `encode_state` gave.
 
     Args:
         text: A state of one of the tasks.

@@ -20,7 +20,7 @@ _HASH = "S32"
 _AT_ONCE = 1 << 14
 
 
-def hashes_of(
+def hash_messages(
     messages: bytes | bytearray | memoryview, size: int
 ) -> NDArray[np.bytes_]:
     """Returns the SHA-256 of each message, shape (n,), which compare as bytes do.
@@ -41,11 +41,11 @@ def hashes_of(
     return hashes
 
 
-def prefixes_of(hashes: NDArray[np.bytes_], bits: int) -> NDArray[np.int64]:
+def hash_prefixes(hashes: NDArray[np.bytes_], bits: int) -> NDArray[np.int64]:
     """Returns the leading bits of each hash as a number, shape (n,).
 
     Args:
-        hashes: Of `hashes_of`.
+        hashes: Of `hash_messages`.
         bits: How many, at most 32.
     """
     begins = hashes.view(np.uint8).reshape(-1, 32)[:, :4]
@@ -53,7 +53,7 @@ def prefixes_of(hashes: NDArray[np.bytes_], bits: int) -> NDArray[np.int64]:
     return numbers >> (32 - bits)
 
 
-def in_order(messages: bytes | bytearray, size: int) -> NDArray[np.uint8]:
+def sort_by_hash(messages: bytes | bytearray, size: int) -> NDArray[np.uint8]:
     """Returns messages of one pile in their order, shape (n, size).
 
     Args:
@@ -61,7 +61,7 @@ def in_order(messages: bytes | bytearray, size: int) -> NDArray[np.uint8]:
         size: Bytes of each.
     """
     rows = np.frombuffer(messages, np.uint8).reshape(-1, size)
-    return rows[np.argsort(hashes_of(messages, size))]
+    return rows[np.argsort(hash_messages(messages, size))]
 
 
 class ShardCheck:
@@ -94,12 +94,12 @@ class ShardCheck:
         content = self._rest + part
         whole = len(content) - len(content) % self._size
         self._rest = content[whole:]
-        found = hashes_of(content[:whole], self._size)
+        found = hash_messages(content[:whole], self._size)
         if not found.size:
             return
         both = np.concatenate([self._last, found])
         # In order, so that all between the first and the last are of their prefix too.
-        of = prefixes_of(found[[0, -1]], self._bits)
+        of = hash_prefixes(found[[0, -1]], self._bits)
         if not (both[1:] > both[:-1]).all() or (of != self._shard.prefix).any():
             raise Refusal(
                 Reason.WRONG_ORDER,

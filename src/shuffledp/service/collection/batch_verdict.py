@@ -12,7 +12,7 @@ from shuffledp.tally import Tally
 
 
 @dataclass(frozen=True)
-class Verdict:
+class BatchVerdict:
     """Whether a batch keeps what its task promises.
 
     Attributes:
@@ -27,21 +27,22 @@ class Verdict:
     failures: tuple[str, ...]
 
 
-def judge(
+def assess_batch(
     step: Step,
     people: tuple[int, ...],
     *,
     chosen: Tally | None = None,
     spoiled: int = 0,
     spent_before: tuple[float, ...],
-) -> Verdict:
+) -> BatchVerdict:
     """Certifies a batch of answers, and compares it with the task's promises.
 
     Args:
         step: In which people answered.
         people: Accepted reports with each choice; in all, if choices are not named.
         chosen: What was counted before, if choices were collected.
-        spoiled: How many people's reports hide nobody, from `Counting.spoiled_people`.
+        spoiled: Users whose reports do not hide others, from
+            `MessageCounter.spoiled_people`.
         spent_before: Central epsilon that each choice spent in earlier epochs.
     """
     task = step.task
@@ -51,7 +52,7 @@ def judge(
     except (CertificationError, PopulationError, InvalidInputError) as error:
         # Failures are listed without full stops.
         said = f"Nothing can be certified: {error}".rstrip(".")
-        return Verdict(None, None, (*failures, said))
+        return BatchVerdict(None, None, (*failures, said))
     spent = spent_of(task, certificate)
     for choice, epsilon, promise, before, allowance in zip(
         task.choices, spent, task.promise, spent_before, task.allowance, strict=True
@@ -65,7 +66,7 @@ def judge(
             failures.append(
                 f"{who}: {before + epsilon:g} spent in all, of {allowance:g}"
             )
-    return Verdict(certificate, spent, tuple(failures))
+    return BatchVerdict(certificate, spent, tuple(failures))
 
 
 def _certify(

@@ -8,7 +8,7 @@ from shuffledp.service.wire.task import Task
 _PARTS, _LEAST = 20, 10
 
 
-def coarse(task: Task, people: tuple[int, ...]) -> tuple[int, ...]:
+def coarsen_counts(task: Task, people: tuple[int, ...]) -> tuple[int, ...]:
     """Rounds numbers of people down, by less than a twentieth of the minimum or by 9.
 
     The minimum itself is among the numbers that are left: whether it is reached, which is

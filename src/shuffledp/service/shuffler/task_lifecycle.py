@@ -13,10 +13,10 @@ from shuffledp.service.collection.continuation import (
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.http.coalesced_refresh import CoalescedRefresh
 from shuffledp.service.monitoring.events import Event, log_event
-from shuffledp.service.shuffler.hosted import ShufflerHost, nothing
-from shuffledp.service.shuffler.record import nobody
-from shuffledp.service.shuffler.standing import Standing
-from shuffledp.service.shuffler.store import ShufflerStore, full
+from shuffledp.service.shuffler.shuffler_host import ShufflerHost, ignore_boundary
+from shuffledp.service.shuffler.store import ShufflerStore, storage_refusal
+from shuffledp.service.shuffler.task_record import zero_counts
+from shuffledp.service.shuffler.task_replica import TaskReplica
 from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
 from shuffledp.service.wire.plan import Acknowledgement
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -28,7 +28,7 @@ _PATIENCE_SECONDS = 10.0
 _log = logging.getLogger("shuffledp.service")
 
 
-class Steps(Standing):
+class TaskLifecycle(TaskReplica):
     """Takes a task from step to step."""
 
     def __init__(
@@ -37,13 +37,13 @@ class Steps(Standing):
         store: ShufflerStore,
         *,
         entropy: Callable[[int], bytes] = os.urandom,
-        reached: Callable[[str], None] = nothing,
+        reached: Callable[[str], None] = ignore_boundary,
     ) -> None:
         super().__init__(hosted, store)
         self._roster: Roster | None = None
         self._roster_trouble = ""
         self._entropy, self._reached = entropy, reached
-        self._looks, self._closing = CoalescedRefresh(self._look), False
+        self._looks, self._closing = CoalescedRefresh(self._refresh), False
 
     async def restore(self) -> None:
         """Goes on where the store stands.
@@ -54,7 +54,7 @@ class Steps(Standing):
         """
         task, former = self.hosted.task, self.hosted.former
         try:
-            self._know(await self._store.begin(ShufflerState.begin(task), former))
+            self._adopt(await self._store.load(ShufflerState.begin(task), former))
         except Refusal as error:
             raise DataError("Could not read the database: try again later.") from error
         if self.state.task != task:
@@ -62,7 +62,7 @@ class Steps(Standing):
                 after = replace_keys(self.state, task, self.people)
             except Refusal as error:
                 raise DataError(str(error)) from error
-            if await self._moved_by_anybody(after):
+            if await self._change_or_follow(after):
                 log_event(Event.KEYS_REPLACED, after)
         await self.enroll()
 
@@ -93,10 +93,10 @@ class Steps(Standing):
                 return
             after = state.enroll(roster.enrolment)
             self._roster = roster
-            if after is not state and await self._moved_by_anybody(after):
+            if after is not state and await self._change_or_follow(after):
                 log_event(Event.ENROLLED, after)
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Goes on where the store stands now, if another process may have changed that.
 
         While this process closes a step nobody else changes anything.
@@ -104,17 +104,17 @@ class Steps(Standing):
         Raises:
             Refusal: If the store does not say so soon.
         """
-        if self._store.alone or self._closing:
+        if self._store.is_exclusive or self._closing:
             return
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 await self._looks.refresh()
         except TimeoutError:
-            raise full() from None
+            raise storage_refusal() from None
 
-    async def _look(self) -> None:
-        if not await self.look_again():
-            raise full()
+    async def _refresh(self) -> None:
+        if not await self.reload():
+            raise storage_refusal()
         await self.enroll()
 
     def roster_for(self, state: ShufflerState) -> Roster:
@@ -166,21 +166,21 @@ class Steps(Standing):
 
         async with self._changing:
             state = self.state
-            self.check_place(epoch, stage)
+            self.check_step(epoch, stage)
             # Asked first without reading a million messages.
             state.close(self.people, batch_id)
             enrolment = self.roster_for(state).enrolment
             self._reached("before close")
             self._closing = True
             try:
-                after = await self._store.fix(state, seal)
+                after = await self._store.seal_batch(state, seal)
             except Refusal as refusal:
-                await self._look_again(refusal)
+                await self._reload(refusal)
                 raise
             finally:
                 self._closing = False
             self._reached("after close")
-            self._stand(after, closed)
+            self._apply(after, closed)
             log_event(Event.CLOSED, state)
 
     async def deliver(self, acknowledgement: Acknowledgement, *, lease: int) -> None:
@@ -196,11 +196,11 @@ class Steps(Standing):
         async with self._changing:
             state = self.state
             after = state.deliver(acknowledgement)
-            await self._move(after, self._people_after(after), lease=lease)
+            await self._change_state(after, self._people_after(after), lease=lease)
             log_event(Event.HANDED_OVER, state)
             self._reached("after forgetting")
 
-    async def until(self, deadline: int, epoch: int, stage: str) -> None:
+    async def set_deadline(self, deadline: int, epoch: int, stage: str) -> None:
         """Sets when the intake of the open step ends by itself; opens one that waits.
 
         Args:
@@ -212,11 +212,11 @@ class Steps(Standing):
             Refusal: If nothing is open, or the disk is full.
         """
         async with self._changing:
-            self.check_place(epoch, stage)
-            await self._move(self.state.until(deadline), self.people)
+            self.check_step(epoch, stage)
+            await self._change_state(self.state.with_deadline(deadline), self.people)
             self._reached("after deadline")
 
-    async def wait(self, epoch: int, stage: str) -> None:
+    async def end_intake(self, epoch: int, stage: str) -> None:
         """Ends the intake of the open step, and keeps what was collected.
 
         Args:
@@ -227,8 +227,8 @@ class Steps(Standing):
             Refusal: If nothing is open, or the disk is full.
         """
         async with self._changing:
-            self.check_place(epoch, stage)
-            await self._move(self.state.wait(), self.people)
+            self.check_step(epoch, stage)
+            await self._change_state(self.state.wait(), self.people)
             log_event(Event.INTAKE_ENDED, self.state)
             self._reached("after deadline passed")
 
@@ -245,10 +245,10 @@ class Steps(Standing):
             Refusal: If it is over, she may have its batch, or the disk is full.
         """
         async with self._changing:
-            self.check_place(epoch, stage)
+            self.check_step(epoch, stage)
             state = self.state
             after = state.skip(refused=refused)
-            await self._move(after, nobody(after), lease=lease)
+            await self._change_state(after, zero_counts(after), lease=lease)
             log_event(Event.SKIPPED, state)
             self._reached("after skipping")
 
@@ -264,7 +264,7 @@ class Steps(Standing):
         async with self._changing:
             known = await asyncio.to_thread(self.hosted.last_roster)
             after = resume_after_loss(self.state, awaited, known=known)
-            await self._move(after, nobody(after))
+            await self._change_state(after, zero_counts(after))
             self._reached("after resuming")
         await self.enroll()
 
@@ -276,10 +276,14 @@ class Steps(Standing):
         """
         async with self._changing:
             after = self.state.next_epoch()
-            await self._move(after, nobody(after))
+            await self._change_state(after, zero_counts(after))
             log_event(Event.EPOCH_BEGUN, after)
             self._reached("after next epoch")
         await self.enroll()
 
     def _people_after(self, after: ShufflerState) -> tuple[int, ...]:
-        return self.people if after.phase is ShufflerPhase.DELIVERED else nobody(after)
+        return (
+            self.people
+            if after.phase is ShufflerPhase.DELIVERED
+            else zero_counts(after)
+        )

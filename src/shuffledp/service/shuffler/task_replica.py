@@ -4,16 +4,21 @@ import asyncio
 from contextlib import suppress
 from dataclasses import replace
 
-from shuffledp.service.collection.coarse import coarse
+from shuffledp.service.collection.coarsened_counts import coarsen_counts
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.shuffler.hosted import ShufflerHost
-from shuffledp.service.shuffler.marks import Marks
-from shuffledp.service.shuffler.record import Attempts, Record, goes_on, nobody
+from shuffledp.service.shuffler.keyed_digests import KeyedDigests
+from shuffledp.service.shuffler.shuffler_host import ShufflerHost
 from shuffledp.service.shuffler.store import ShufflerStore
+from shuffledp.service.shuffler.task_record import (
+    HandoverAttempts,
+    TaskRecord,
+    is_same_step,
+    zero_counts,
+)
 from shuffledp.service.wire.refusal import Reason, Refusal
 
 
-class Standing:
+class TaskReplica:
     """Keeps what the store says in memory, and changes both together.
 
     Attributes:
@@ -25,23 +30,26 @@ class Standing:
 
     def __init__(self, hosted: ShufflerHost, store: ShufflerStore) -> None:
         state = ShufflerState.begin(hosted.task)
-        self.hosted, self.known = hosted, Record(state, nobody(state), nobody(state))
-        self.closed = asyncio.Event()
-        self.marks = Marks(hosted.secrets.signing_key, self.state.step)
+        self.hosted, self.record = (
+            hosted,
+            TaskRecord(state, zero_counts(state), zero_counts(state)),
+        )
+        self.batch_closed = asyncio.Event()
+        self.keyed_digests = KeyedDigests(hosted.secrets.signing_key, self.state.step)
         self._store = store
         self._changing = asyncio.Lock()
 
     @property
     def state(self) -> ShufflerState:
         """Where the task stands."""
-        return self.known.state
+        return self.record.state
 
     @property
     def people(self) -> tuple[int, ...]:
-        """How many reported in this step, as `Record.people` counts."""
-        return self.known.people
+        """How many reported in this step, as `TaskRecord.people` counts."""
+        return self.record.people
 
-    async def look_again(self, refusal: Refusal | None = None) -> bool:
+    async def reload(self, refusal: Refusal | None = None) -> bool:
         """Goes on where the store stands, if it answers.
 
         Args:
@@ -51,27 +59,29 @@ class Standing:
             Whether it answered.
         """
         async with self._changing:
-            return await self._look_again(refusal)
+            return await self._reload(refusal)
 
-    def ask_for(self, challenge: bytes) -> None:
+    def set_challenge(self, challenge: bytes) -> None:
         """Learns what the operator's next command must name."""
-        self.known = replace(self.known, challenge=challenge)
+        self.record = replace(self.record, challenge=challenge)
 
-    def count(self, state: ShufflerState, people: tuple[int, ...]) -> None:
+    def set_user_counts(self, state: ShufflerState, people: tuple[int, ...]) -> None:
         """Learns how many people reported in a step, if it is this one."""
         if state == self.state:
-            self.known = replace(self.known, people=people)
+            self.record = replace(self.record, people=people)
 
-    async def save_refused(self, more: dict[str, int]) -> None:
+    async def add_refusals(self, more: dict[str, int]) -> None:
         """Writes numbers of refusals down.
 
         Raises:
             Refusal: If the disk is full.
         """
-        refused = await self._store.count_refused(self.hosted.task, more)
-        self.known = replace(self.known, refused=refused)
+        refused = await self._store.add_refusals(self.hosted.task, more)
+        self.record = replace(self.record, refused=refused)
 
-    async def note(self, attempts: Attempts, *, lease: int | None) -> None:
+    async def record_attempts(
+        self, attempts: HandoverAttempts, *, lease: int | None
+    ) -> None:
         """Writes down how the hand-over goes; this process knows it anyway.
 
         Args:
@@ -81,25 +91,25 @@ class Standing:
         Raises:
             Refusal: If the step went on, or the disk is full.
         """
-        self.known = replace(self.known, attempts=attempts)
+        self.record = replace(self.record, attempts=attempts)
         if lease is not None:
-            await self._store.note(self.state, attempts, lease=lease)
+            await self._store.record_attempts(self.state, attempts, lease=lease)
 
-    async def show(self) -> None:
+    async def publish_counts(self) -> None:
         """Lets everybody know how many people answered so far, roughly.
 
         Whoever could choose the moment would see single people come.
         """
         async with self._changing:
-            await self._look_again()
-            shown = coarse(self.state.task, self.people)
-            if shown != self.known.shown:
+            await self._reload()
+            shown = coarsen_counts(self.state.task, self.people)
+            if shown != self.record.shown:
                 with suppress(Refusal):
                     # It is tried again.
-                    await self._store.show(self.state, shown)
-                    self.known = replace(self.known, shown=shown)
+                    await self._store.publish_counts(self.state, shown)
+                    self.record = replace(self.record, shown=shown)
 
-    def check_place(self, epoch: int, stage: str) -> None:
+    def check_step(self, epoch: int, stage: str) -> None:
         """Raises Refusal unless the task is in this step of this epoch."""
         state = self.state
         if (epoch, stage) != (state.epoch, state.stage.name.lower()):
@@ -107,10 +117,10 @@ class Standing:
                 Reason.NOT_OPEN, "Expected this step to be the one under way."
             )
 
-    async def _moved_by_anybody(self, after: ShufflerState) -> bool:
+    async def _change_or_follow(self, after: ShufflerState) -> bool:
         """Goes to a state to which another process may have gone; tells who did."""
         try:
-            await self._move(after, self.people)
+            await self._change_state(after, self.people)
         except Refusal as refusal:
             enrolled = after.enrolment in (None, self.state.enrolment)
             there = self.state.task == after.task and enrolled
@@ -119,7 +129,7 @@ class Standing:
             return False
         return True
 
-    async def _move(
+    async def _change_state(
         self,
         after: ShufflerState,
         people: tuple[int, ...],
@@ -127,49 +137,51 @@ class Standing:
         lease: int | None = None,
     ) -> None:
         try:
-            await self._store.move(self.state, after, people, lease=lease)
+            await self._store.change_state(self.state, after, people, lease=lease)
         except Refusal as refusal:
-            await self._look_again(refusal)
+            await self._reload(refusal)
             raise
-        self._stand(after, people)
+        self._apply(after, people)
 
-    async def _look_again(self, refusal: Refusal | None = None) -> bool:
+    async def _reload(self, refusal: Refusal | None = None) -> bool:
         # A commit whose answer was lost may have been made.
         if refusal is None or refusal.reason in (Reason.STORAGE, Reason.NOT_OPEN):
             with suppress(Refusal):
                 begun = ShufflerState.begin(self.hosted.task)
-                self._know(await self._store.begin(begun, self.hosted.former))
+                self._adopt(await self._store.load(begun, self.hosted.former))
                 return True
         return False
 
-    def _stand(self, state: ShufflerState, people: tuple[int, ...]) -> None:
+    def _apply(self, state: ShufflerState, people: tuple[int, ...]) -> None:
         """Knows of a change that this process made."""
-        shown = nobody(state)
-        if goes_on(self.state, state):
+        shown = zero_counts(state)
+        if is_same_step(self.state, state):
             # More may have come meanwhile.
-            people, shown = self.people, self.known.shown
-        self._know(
+            people, shown = self.people, self.record.shown
+        self._adopt(
             replace(
-                self.known,
+                self.record,
                 state=state,
                 people=people,
                 shown=shown,
-                attempts=Attempts(),
+                attempts=HandoverAttempts(),
             )
         )
 
-    def _know(self, record: Record) -> None:
+    def _adopt(self, record: TaskRecord) -> None:
         if record.state == self.state:
-            own, kept = self.known.attempts, record.attempts
+            own, kept = self.record.attempts, record.attempts
             if own.failed > kept.failed:
                 # A full disk keeps no attempts.
                 kept = replace(own, unsettled=kept.unsettled)
             # Uploads that wait together are of one and the same state.
-            self.known = replace(record, state=self.state, attempts=kept)
+            self.record = replace(record, state=self.state, attempts=kept)
         else:
-            self.known = record
-            self.marks = Marks(self.hosted.secrets.signing_key, record.state.step)
+            self.record = record
+            self.keyed_digests = KeyedDigests(
+                self.hosted.secrets.signing_key, record.state.step
+            )
         if self.state.phase is ShufflerPhase.CLOSED:
-            self.closed.set()
+            self.batch_closed.set()
         else:
-            self.closed.clear()
+            self.batch_closed.clear()

@@ -38,16 +38,16 @@ class ShufflerHost:
             raise InvalidInputError("Expected the secret keys that belong to the task.")
 
 
-def roster_file(epoch: int) -> str:
+def roster_filename(epoch: int) -> str:
     """Returns the name of the file with the roster of an epoch."""
     return f"roster-{epoch}.bin"
 
 
-def rosters_in(folder: Path, task: Task) -> Callable[[int], Roster | None]:
+def roster_reader(folder: Path, task: Task) -> Callable[[int], Roster | None]:
     """Returns what reads rosters from the shuffler's folder."""
 
     def read(epoch: int) -> Roster | None:
-        path = folder / roster_file(epoch)
+        path = folder / roster_filename(epoch)
         if not path.exists():
             return None
         try:
@@ -58,7 +58,7 @@ def rosters_in(folder: Path, task: Task) -> Callable[[int], Roster | None]:
     return read
 
 
-def last_roster_in(folder: Path) -> Callable[[], int]:
+def last_roster_finder(folder: Path) -> Callable[[], int]:
     """Returns what looks which rosters are in the shuffler's folder."""
 
     def look() -> int:
@@ -68,5 +68,5 @@ def last_roster_in(folder: Path) -> Callable[[], int]:
     return look
 
 
-def nothing(_boundary: str) -> None:
+def ignore_boundary(_boundary: str) -> None:
     """Is told what was reached, and does nothing."""

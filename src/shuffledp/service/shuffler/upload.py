@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.service.collection.shuffler_state import ShufflerState
-from shuffledp.service.shuffler.marks import Marks
+from shuffledp.service.shuffler.keyed_digests import KeyedDigests
 from shuffledp.service.wire.canonical import sha256
 from shuffledp.service.wire.receipt import messages_digest
 from shuffledp.service.wire.refusal import Reason, Refusal
@@ -39,7 +39,7 @@ class Upload:
         state: The open step.
         places: Of the former in the upload, shape (n,).
         marks: Of each token, then of its messages, shape
-            (n, 1 + messages_per_report, MARK_SIZE).
+            (n, 1 + messages_per_report, KEYED_DIGEST_SIZE).
         choices: Positions of their choices, shape (n,).
         sealed: Their messages, bytes, shape (n, messages_per_report, sealed_size).
         refused: (position in the upload, reason) of the latter.
@@ -73,7 +73,7 @@ def admit(state: ShufflerState, begin: bytes, listed: Callable[[bytes], bool]) -
 
 
 def read_upload(
-    state: ShufflerState, body: bytes, roster: Roster, marks: Marks
+    state: ShufflerState, body: bytes, roster: Roster, marks: KeyedDigests
 ) -> Upload:
     """Reads and checks an upload; nothing is spent yet.
 
@@ -116,7 +116,7 @@ def read_upload(
 
 
 def read_single(
-    state: ShufflerState, bodies: Sequence[bytes], roster: Roster, marks: Marks
+    state: ShufflerState, bodies: Sequence[bytes], roster: Roster, marks: KeyedDigests
 ) -> list[Upload]:
     """Reads uploads of one report each together, as `read_upload` reads each of them.
 

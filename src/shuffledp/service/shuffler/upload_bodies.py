@@ -31,7 +31,7 @@ _SHORT_SECONDS = 5.0
 _BYTES_PER_SECOND = 32 * 2**10
 
 
-async def short_body(request: Request) -> bytes:
+async def read_command_body(request: Request) -> bytes:
     """Returns the body of a command, of whoever sent it.
 
     Raises:
@@ -53,7 +53,7 @@ async def short_body(request: Request) -> bytes:
     return content
 
 
-class Bodies:
+class UploadBodies:
     """Reads bodies of uploads, and knows how much memory they have at the moment."""
 
     def __init__(self) -> None:

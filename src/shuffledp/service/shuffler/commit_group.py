@@ -9,12 +9,12 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.service.shuffler.marks import numbered
-from shuffledp.service.shuffler.reading import Upload
+from shuffledp.service.shuffler.keyed_digests import numbered
 from shuffledp.service.shuffler.store import Arrivals
+from shuffledp.service.shuffler.upload import Upload
 
 
-class Outcome(IntEnum):
+class ReportOutcome(IntEnum):
     """What became of a report that might have come in."""
 
     ACCEPTED = 0
@@ -22,12 +22,12 @@ class Outcome(IntEnum):
     REPEATED = 2
 
 
-class Group:
+class CommitGroup:
     """Uploads to the same step that are committed together.
 
     Attributes:
         state: The open step.
-        marks: All different ones in increasing order, shape (k, MARK_SIZE).
+        marks: All different ones in increasing order, shape (k, KEYED_DIGEST_SIZE).
     """
 
     def __init__(self, uploads: list[Upload]) -> None:
@@ -50,7 +50,7 @@ class Group:
             What is stored.
         """
         self._decide(known)
-        accepted = np.flatnonzero(self._outcomes == Outcome.ACCEPTED)
+        accepted = np.flatnonzero(self._outcomes == ReportOutcome.ACCEPTED)
         step, choices = self.state.step, self._choices[accepted]
         if step.task.names_choices:
             people = np.bincount(choices, minlength=len(step.task.choices)).tolist()
@@ -68,11 +68,11 @@ class Group:
         )
 
     def outcomes(self) -> list[NDArray[np.int8]]:
-        """Returns what became of the reports of each upload, `Outcome` by `Outcome`."""
+        """Returns one array per upload: the `ReportOutcome` of each of its reports."""
         return np.split(self._outcomes, np.cumsum(self._sizes)[:-1])
 
     def _decide(self, known: NDArray[np.bool_]) -> None:
-        self._outcomes[:] = Outcome.ACCEPTED
+        self._outcomes[:] = ReportOutcome.ACCEPTED
         old = known[self._numbers]
         spent = old[:, 0]
         repeated = np.any(old[:, 1:], axis=1)
@@ -90,8 +90,8 @@ class Group:
                 seen.update((token, *messages))
         # Whoever copies a message learns nothing of a token: else she could ask who of
         # those whose links she has seen has answered, and leave no trace.
-        self._outcomes[spent] = Outcome.SPENT
-        self._outcomes[repeated] = Outcome.REPEATED
+        self._outcomes[spent] = ReportOutcome.SPENT
+        self._outcomes[repeated] = ReportOutcome.REPEATED
 
     def _pile(self, rows: NDArray[np.int64]) -> bytes:
         """Returns messages in the order of their marks: that of arrival is forgotten."""

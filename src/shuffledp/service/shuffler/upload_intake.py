@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.service.collection.shuffler_state import ShufflerState
-from shuffledp.service.shuffler.groups import Group
-from shuffledp.service.shuffler.marks import Marks
-from shuffledp.service.shuffler.reading import (
+from shuffledp.service.shuffler.commit_group import CommitGroup
+from shuffledp.service.shuffler.keyed_digests import KeyedDigests
+from shuffledp.service.shuffler.upload import (
     Upload,
     is_single,
     read_single,
@@ -30,12 +30,12 @@ _MAX_GROUP = 1 << 16
 _MOMENT = 0.05
 _ENOUGH = 1024
 
-Answer: TypeAlias = tuple[bytes, Sequence[Reason]]
+SignedReceipt: TypeAlias = tuple[bytes, Sequence[Reason]]
 """A receipt, and why reports were refused that it names."""
 
 
 @dataclass(frozen=True, eq=False)
-class Waiting:
+class PendingUpload:
     """Something that was sent and has no answer yet.
 
     Attributes:
@@ -48,9 +48,9 @@ class Waiting:
 
     state: ShufflerState
     roster: Roster
-    marks: Marks
+    marks: KeyedDigests
     sent: bytes | Upload
-    answer: "asyncio.Future[Answer]"
+    answer: "asyncio.Future[SignedReceipt]"
 
     @property
     def size(self) -> int:
@@ -71,17 +71,17 @@ class UploadIntake:
 
     def __init__(
         self,
-        commit: Callable[[Group], Awaitable[list[NDArray[np.int8]]]],
-        sign: Callable[[Upload, NDArray[np.int8]], Answer | Refusal],
+        commit: Callable[[CommitGroup], Awaitable[list[NDArray[np.int8]]]],
+        sign: Callable[[Upload, NDArray[np.int8]], SignedReceipt | Refusal],
     ) -> None:
         self._commit, self._sign = commit, sign
-        self._waiting: list[Waiting] = []
+        self._waiting: list[PendingUpload] = []
         self._worker: asyncio.Task[None] | None = None
         self._answering = set[asyncio.Task[None]]()
 
     async def add(
-        self, state: ShufflerState, body: bytes, roster: Roster, marks: Marks
-    ) -> Answer:
+        self, state: ShufflerState, body: bytes, roster: Roster, marks: KeyedDigests
+    ) -> SignedReceipt:
         """Returns the answer to an upload.
 
         Args:
@@ -98,10 +98,10 @@ class UploadIntake:
         if not is_single(state, body):
             sent = await asyncio.to_thread(read_upload, state, body, roster, marks)
         answer = asyncio.get_running_loop().create_future()
-        self._waiting.append(Waiting(state, roster, marks, sent, answer))
+        self._waiting.append(PendingUpload(state, roster, marks, sent, answer))
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work())
-        signed: Answer = await answer
+        signed: SignedReceipt = await answer
         return signed
 
     async def stop(self) -> None:
@@ -131,21 +131,21 @@ class UploadIntake:
 
     async def _answer(
         self,
-        chosen: list[Waiting],
+        chosen: list[PendingUpload],
         uploads: list[Upload],
         outcomes: list[NDArray[np.int8]],
     ) -> None:
         if not outcomes:
             outcomes = [np.zeros(0, dtype=np.int8)] * len(uploads)
 
-        def sign() -> list[Answer | Refusal]:
+        def sign() -> list[SignedReceipt | Refusal]:
             return [
                 self._sign(upload, outcome)
                 for upload, outcome in zip(uploads, outcomes, strict=True)
             ]
 
         try:
-            signed: Sequence[Answer | Exception] = await asyncio.to_thread(sign)
+            signed: Sequence[SignedReceipt | Exception] = await asyncio.to_thread(sign)
         except Exception as error:
             signed = [error] * len(chosen)
         for each, answer in zip(chosen, signed, strict=True):
@@ -156,7 +156,7 @@ class UploadIntake:
             else:
                 each.answer.set_result(answer)
 
-    def _next(self) -> list[Waiting]:
+    def _next(self) -> list[PendingUpload]:
         state, number, size = self._waiting[0].state, 0, 0
         for each in self._waiting:
             size += each.size
@@ -167,7 +167,7 @@ class UploadIntake:
         return chosen
 
 
-def _read(chosen: list[Waiting]) -> tuple[list[Upload], Group | None]:
+def _read(chosen: list[PendingUpload]) -> tuple[list[Upload], CommitGroup | None]:
     """Reads what was not read yet; a group, unless nothing may come in."""
     first = chosen[0]
     bodies = [each.sent for each in chosen if isinstance(each.sent, bytes)]
@@ -178,4 +178,4 @@ def _read(chosen: list[Waiting]) -> tuple[list[Upload], Group | None]:
         next(single) if isinstance(each.sent, bytes) else each.sent for each in chosen
     ]
     some = any(len(upload.places) for upload in uploads)
-    return uploads, Group(uploads) if some else None
+    return uploads, CommitGroup(uploads) if some else None
