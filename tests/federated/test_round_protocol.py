@@ -294,7 +294,7 @@ def test_a_coupled_framework_keeps_what_its_devices_keep_and_no_more() -> None:
 @pytest.mark.parametrize(
     ("protocol", "reason"),
     [
-        (round_of("s-apes"), "which of a person's messages are among her largest"),
+        (round_of("s-apes"), "which of a person's messages are their largest"),
         (round_of("pldp"), "without a shuffle"),
         (round_of("ldp-min"), "without a shuffle"),
     ],

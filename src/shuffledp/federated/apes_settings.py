@@ -1,4 +1,4 @@
-"""The settings of the figures on MNIST, which are the defaults of the command line."""
+"""Settings of the paper's figures on MNIST, the defaults of the command line."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,16 @@ from shuffledp.federated.local_training import LocalTraining
 
 @dataclass(frozen=True, slots=True)
 class ApesSettings:
-    """Everything that a training of APES needs besides data and randomness.
+    """All parameters of a training of APES; data and randomness are passed apart.
 
     Attributes:
         num_clients: n.
         distribution: Of the clients' budgets per coordinate, see `draw_budgets`.
-        rounds: How often everybody reports.
+        rounds: Number of rounds, in each of which every client reports.
         clip: C; a coordinate of an update is clipped to [-C, C].
-        local_training: What a client does in a round.
+        local_training: Gradient descent of a client in a round.
         server_rate: The model moves by this times the estimated mean update.
-        share: Of its coordinates that a client keeps in S-APES, b / d.
+        share: b / d, the share of coordinates that S-APES sends, the others being dummies.
         delta: Of the whole training of one person, below 1 / n.
     """
 

@@ -1,4 +1,4 @@
-"""Vectors of other messages: one bit or a Laplace cell per coordinate.
+"""Baseline frameworks: one bit or a Laplace cell per coordinate.
 
 Sources: Ding, Kulkarni, Yekhanin (2017) for one bit; Dwork, McSherry, Nissim, Smith (2006)
 for Laplace noise, which are the baselines of Liu, Zhao, Xiong, Liu, Chen (2023).
@@ -20,13 +20,13 @@ from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
 from shuffledp.types import Floats
 
-# Where Laplace noise ends for lack of bits, a chance of e^-26 is left at this level.
+# At this level, Laplace noise leaves the range of messages with probability e^-26.
 _SMALLEST_LAPLACE_LEVEL = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
 class OneBitVectors:
-    """Public parameters only.
+    """One bit per coordinate; holds public parameters only.
 
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
@@ -48,22 +48,23 @@ class OneBitVectors:
 
     @property
     def device(self) -> OneBit:
-        """What every coordinate passes; the larger it is, the more often it is a 1."""
+        """The randomizer of every coordinate: P(1) grows with its value."""
         return OneBit(-float(self.clip), float(self.clip))
 
     def encode(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
     ) -> NDArray[np.float32]:
-        """Returns the updates: all coordinates are randomized as they are."""
+        """Returns the updates unchanged: all coordinates are randomized."""
         return updates
 
     def estimate(self, totals: Floats, people: Population) -> Floats:
-        """Returns the mean update without bias, wherever it lies, shape (d,).
+        """Returns an unbiased estimate of the mean update, shape (d,).
 
         Args:
-            totals: How many sent a 1 for each coordinate, shape (d,).
-            people: Who sent them.
+            totals: Number of ones for each coordinate, shape (d,).
+            people: The population that sent them.
         """
+        # E[bit] = 1/2 + v / (2 C) tanh(eps / 2), so the slope is averaged over users.
         slopes = np.tanh(people.epsilons / 2.0)
         slope = float(slopes @ people.counts) / people.num_users
         # Below this, rounding is as large as the signal.
@@ -77,7 +78,7 @@ class OneBitVectors:
 
 @dataclass(frozen=True, slots=True)
 class LaplaceVectors:
-    """Public parameters only.
+    """Laplace noise on every coordinate; holds public parameters only.
 
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C]; noise has scale
@@ -100,13 +101,13 @@ class LaplaceVectors:
 
     @property
     def device(self) -> Laplace:
-        """What every coordinate passes."""
+        """The randomizer of every coordinate."""
         return Laplace(-float(self.clip), float(self.clip))
 
     def encode(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
     ) -> NDArray[np.float32]:
-        """Returns the updates: all coordinates are randomized as they are.
+        """Returns the updates unchanged: all coordinates are randomized.
 
         Raises:
             InvalidInputError: If noise of these levels does not fit into messages.
@@ -119,10 +120,10 @@ class LaplaceVectors:
         return updates
 
     def estimate(self, totals: Floats, people: Population) -> Floats:
-        """Returns the average message, whose mean is the mean update, shape (d,).
+        """Returns the average message, an unbiased estimate of the mean, shape (d,).
 
         Args:
             totals: The sum of each coordinate's cells, shape (d,).
-            people: Who sent them.
+            people: The population that sent them.
         """
         return self.clip * offset_from_middle(totals, people) / (STEPS / 2)

@@ -1,4 +1,4 @@
-"""The people who train together: each holds a few labeled examples of her own."""
+"""Clients of a training: each holds the same number of labeled examples."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,14 @@ from shuffledp.randomness import Rng, check_rng
 
 @dataclass(frozen=True, eq=False)
 class Clients:
-    """Everybody's examples, the same number each.
+    """The examples of all clients, the same number each.
 
     Attributes:
-        features: In [0, 1], shape (n, m, p): n people, m examples each, p features.
+        features: In [0, 1], shape (n, m, p): n clients, m examples each, p features.
         labels: Classes, integers >= 0, shape (n, m).
 
     Raises:
-        InvalidInputError: If shapes, types or ranges are others.
+        InvalidInputError: If a shape, type or range differs.
     """
 
     features: NDArray[np.float32]
@@ -33,14 +33,14 @@ class Clients:
 
     @property
     def num_clients(self) -> int:
-        """How many people there are."""
+        """The number of clients n."""
         return len(self.features)
 
     def __getitem__(self, people: slice) -> "Clients":
-        """Returns some of the people, as views of the same arrays.
+        """Returns a slice of the clients, as views of the same arrays.
 
         Raises:
-            InvalidInputError: If that is nobody.
+            InvalidInputError: If the slice is empty.
         """
         return Clients(self.features[people], self.labels[people])
 
@@ -59,11 +59,11 @@ def partition(
     Args:
         features: In [0, 1], shape (N, p).
         labels: Classes, integers >= 0, shape (N,).
-        num_clients: How many people, in [1, N].
+        num_clients: n, in [1, N].
         rng: The only source of randomness.
 
     Raises:
-        InvalidInputError: If shapes, types or ranges are others.
+        InvalidInputError: If a shape, type or range differs.
     """
     check_examples(features, labels, dimensions=2)
     check_rng(rng)
@@ -86,9 +86,9 @@ def check_examples(
     """Raises InvalidInputError unless there are examples, with one label each.
 
     Args:
-        features: What the caller passed, to be float32 of shape (..., p).
-        labels: What the caller passed, to be int64 >= 0 of shape (...).
-        dimensions: Of `features`.
+        features: Must be float32 of shape (..., p).
+        labels: Must be int64 >= 0 of shape (...).
+        dimensions: Number of dimensions that `features` must have.
     """
     if features.ndim != dimensions or features.dtype != np.float32:
         raise InvalidInputError(
@@ -109,6 +109,6 @@ def check_examples(
 
 
 def check_converges(numbers: ArrayLike) -> None:
-    """Raises InvalidInputError if what a training computed is not finite."""
+    """Raises InvalidInputError if a number that a training computed is not finite."""
     if not np.all(np.isfinite(numbers)):
         raise InvalidInputError("Training diverged: choose a smaller learning rate.")

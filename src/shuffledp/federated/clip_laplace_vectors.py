@@ -1,4 +1,4 @@
-"""Vectors of Clip-Laplace messages, one per coordinate: what APES sends.
+"""The framework of APES: one Clip-Laplace message per coordinate of an update.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Algorithm 1.
 """
@@ -24,7 +24,7 @@ SMALLEST, LARGEST = 1e-30, 1e30
 
 @dataclass(frozen=True, slots=True)
 class ClipLaplaceVectors:
-    """Public parameters only.
+    """Clip-Laplace messages of whole updates; holds public parameters only.
 
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
@@ -46,34 +46,36 @@ class ClipLaplaceVectors:
 
     @property
     def device(self) -> ClipLaplace:
-        """What every coordinate passes."""
+        """The randomizer of every coordinate."""
         return ClipLaplace(float(self.clip))
 
     def encode(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
     ) -> NDArray[np.float32]:
-        """Returns the updates: all coordinates are randomized as they are."""
+        """Returns the updates unchanged: all coordinates are randomized."""
         return updates
 
     def estimate(self, totals: Floats, people: Population) -> Floats:
-        """Returns the mean update by eq. (1) of the source, exactly for cells, shape (d,).
+        """Estimates the mean update by eq. (1) of the source, shape (d,).
 
         Args:
             totals: The sum of each coordinate's cells, shape (d,).
-            people: Who sent them.
+            people: The population that sent them.
         """
+        # Exact for messages in cells: see `response_inversion`.
         return self.clip * invert_response(
             offset_from_middle(totals, people), mean_response(people)
         )
 
 
 def offset_from_middle(totals: Floats, people: Population) -> Floats:
-    """Returns how far from the middle of the grid the average message is, in cells."""
+    """Returns the distance of the average message from the middle of the grid, in cells."""
+    # A message is the middle of its cell, half a cell above the cell's number.
     return totals / people.num_users + 0.5 - STEPS / 2
 
 
 def check_clip(clip: float) -> None:
-    """Raises InvalidInputError unless single precision can clip to this."""
+    """Raises InvalidInputError unless single precision can clip to [-clip, clip]."""
     number = as_number(clip, "clip")
     # Written this way round, it refuses NaN too.
     if not SMALLEST <= number <= LARGEST:

@@ -1,7 +1,7 @@
-"""From updates to messages: what a round runs on the devices.
+"""Messages of updates, as the devices of a round draw them, and their checks.
 
-Everybody's update is encoded, every coordinate passes the framework's device alone, and a
-coupled framework has the last word. Frameworks never see a value and its message together.
+Each update is encoded, every coordinate passes the framework's device alone, and a coupled
+framework processes the messages. Frameworks never see a value and its message together.
 """
 
 from typing import Any, TypeAlias
@@ -30,11 +30,11 @@ def draw_messages(
     *,
     rng: Rng,
 ) -> Messages:
-    """Draws what some people send, shape (k, d), of the `message_type`.
+    """Draws the messages of k users, shape (k, d), of the `message_type`.
 
     Args:
-        framework: What encodes, and may couple.
-        device: What is run on every coordinate.
+        framework: The encoder, which may couple messages.
+        device: The randomizer of every coordinate.
         updates: Finite, shape (k, d).
         levels: Local budgets of a message in nats, shape (k,).
         rng: `SystemRandom()` on real devices.
@@ -57,13 +57,13 @@ def draw_messages(
 
 
 def message_type(messages: range) -> np.dtype[Any]:
-    """Returns the smallest type of numbers that holds all these messages.
+    """Returns the smallest integer type that holds all these messages.
 
     >>> message_type(range(4096)), message_type(range(-1, 2))
     (dtype('uint16'), dtype('int8'))
 
     Raises:
-        InvalidInputError: If there are none, or too many.
+        InvalidInputError: If there are none, or they do not fit into 32 bits.
     """
     if isinstance(messages, range) and messages and messages.step == 1:
         for kind in _UNSIGNED if messages[0] >= 0 else _SIGNED:
@@ -79,7 +79,7 @@ def check_updates(updates: NDArray[np.float32], levels: Floats) -> None:
     """Raises InvalidInputError unless these are finite updates, one row per level.
 
     Args:
-        updates: What a device was passed, to be float32 of shape (k, d).
+        updates: Must be float32 of shape (k, d).
         levels: Local budgets, shape (k,).
     """
     check_budgets(levels)
@@ -96,24 +96,22 @@ def check_updates(updates: NDArray[np.float32], levels: Floats) -> None:
 
 def check_messages(messages: Messages, possible: range, width: int) -> None:
     """Raises InvalidInputError unless these are messages, shape (n, width)."""
-    right = messages.dtype == message_type(possible) and messages.shape[1:] == (width,)
-    if right and messages.size:
+    valid = messages.dtype == message_type(possible) and messages.shape[1:] == (width,)
+    if valid and messages.size:
         lowest, highest = int(messages.min()), int(messages.max())
-        right = possible[0] <= lowest and highest <= possible[-1]
-    if not right:
+        valid = possible[0] <= lowest and highest <= possible[-1]
+    if not valid:
         raise InvalidInputError(
             f"Expected {width} messages per person, from {possible[0]} to {possible[-1]}."
         )
 
 
 def check_sums(sums: Messages, possible: range, num_users: int, width: int) -> None:
-    """Raises InvalidInputError unless so many people can have sent this, shape (1, width).
-
-    A tally may come from elsewhere, and say anything.
-    """
-    least, most = (num_users * possible[place] for place in (0, -1))
-    right = sums.shape == (1, width)
-    if not (right and least <= sums.min() and sums.max() <= most):
+    """Raises InvalidInputError unless `num_users` can have sent this, shape (1, width)."""
+    # A tally may come from another process: its sums are not trusted.
+    least, most = (num_users * possible[end] for end in (0, -1))
+    valid = sums.shape == (1, width)
+    if not (valid and least <= sums.min() and sums.max() <= most):
         raise InvalidInputError(
             f"Expected {width} sums that so many people can have sent."
         )
@@ -122,11 +120,12 @@ def check_sums(sums: Messages, possible: range, num_users: int, width: int) -> N
 def _randomized(
     device: Device, encoded: NDArray[np.float32], levels: Floats, *, rng: Rng
 ) -> Messages:
-    """Runs the device on every coordinate, or draws what it would, shape (k, d)."""
+    """Runs the device on every coordinate, or simulates it, shape (k, d)."""
+    # Only a seeded generator marks a simulation: real devices always run the device.
     if isinstance(rng, np.random.Generator):
-        drawn = simulated_messages(device, encoded, levels, rng=rng)
-        if drawn is not None:
-            return drawn
+        simulated = simulated_messages(device, encoded, levels, rng=rng)
+        if simulated is not None:
+            return simulated
     low, high = float(device.low), float(device.high)
     values = np.clip(encoded.astype(np.float64), low, high).ravel()
     budgets = np.repeat(levels, encoded.shape[1])
@@ -134,7 +133,7 @@ def _randomized(
 
 
 def _bounded(messages: Messages, possible: range, shape: tuple[int, ...]) -> Messages:
-    """Returns messages in their type; farther ones as the ends of the range."""
+    """Returns messages in their type, clipped to the range."""
     if messages.dtype.kind not in "biu" or messages.shape != shape:
         raise InvalidInputError(
             "Expected one whole number per coordinate as a message."

@@ -1,4 +1,7 @@
-"""What is seen of everybody's messages in a training, besides all of them shuffled."""
+"""Exposures of a training: one shuffle, or one device without a shuffler.
+
+The exposure of all shuffled messages is `accounting.exposure.SingleMessages`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,43 +22,44 @@ UNSHUFFLED = (
 
 @dataclass(frozen=True, eq=False)
 class SingleShuffleExposure:
-    """A single shuffle, at its part of the delta of all of them.
+    """A single shuffle, at its share of the delta of all shuffles.
 
     Attributes:
-        messages: Of one shuffle.
-        coordinates: How many there are in a round.
+        messages: The exposure of one shuffle.
+        coordinates: Number of coordinates, each shuffled apart, in a round.
     """
 
     messages: SingleMessages
     coordinates: int
 
-    def assumptions(self, asked: AccountingQuery) -> tuple[str, ...]:
-        """See `Exposure`."""
-        return self.messages.assumptions(self._once(asked))
+    def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
+        """Returns the assumptions for one shuffle, in plain words."""
+        return self.messages.assumptions(self._once(query))
 
-    def numerics(self, asked: AccountingQuery) -> tuple[str, ...]:
-        """See `Exposure`."""
-        return self.messages.numerics(self._once(asked))
+    def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
+        """Returns the numerical safeguards of one shuffle, in plain words."""
+        return self.messages.numerics(self._once(query))
 
-    def certify(self, asked: AccountingQuery) -> Statement:
-        """Answers the question for one shuffle."""
-        return self.messages.certify(self._once(asked))
+    def certify(self, query: AccountingQuery) -> Statement:
+        """Certifies one shuffle."""
+        return self.messages.certify(self._once(query))
 
-    def _once(self, asked: AccountingQuery) -> AccountingQuery:
-        delta = asked.delta
+    def _once(self, query: AccountingQuery) -> AccountingQuery:
+        delta = query.delta
         if delta is not None:
-            shuffles = self.coordinates * asked.coordinates * asked.rounds
+            shuffles = self.coordinates * query.coordinates * query.rounds
+            # Delta is additive over shuffles; below MIN_DELTA nothing is certified.
             delta = max(delta / shuffles, MIN_DELTA)
-        return replace(asked, delta=delta, rounds=1, coordinates=1)
+        return replace(query, delta=delta, rounds=1, coordinates=1)
 
 
 @dataclass(frozen=True, eq=False)
 class UnshuffledExposure:
-    """All messages of one device, as whoever receives them before a shuffle sees them.
+    """All messages of one device, as a receiver sees them before any shuffle.
 
     Attributes:
-        device: What runs on it.
-        people: Everybody.
+        device: The randomizer of every message.
+        people: The whole population.
         coordinates: Messages of a round.
     """
 
@@ -63,43 +67,44 @@ class UnshuffledExposure:
     people: Population
     coordinates: int
 
-    def assumptions(self, asked: AccountingQuery) -> tuple[str, ...]:
-        """See `Exposure`."""
-        del asked
+    def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
+        """Returns the assumptions of the device, in plain words."""
+        del query
         return self.device.assumptions
 
-    def numerics(self, asked: AccountingQuery) -> tuple[str, ...]:
-        """See `Exposure`."""
-        del asked
+    def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
+        """Returns no safeguard: the composition rounds up by itself."""
+        del query
         return ()
 
-    def certify(self, asked: AccountingQuery) -> Statement:
-        """Answers the question; nobody else plays a part, and no attack is tried."""
-        times = self.coordinates * asked.coordinates * asked.rounds
-        answer = self._answer(asked, times)
+    def certify(self, query: AccountingQuery) -> Statement:
+        """Certifies every level by composition of its own messages."""
+        # No other user's messages matter here, and no attack is run: the lower bound is 0.
+        times = self.coordinates * query.coordinates * query.rounds
+        level_bound = self._level_bound(query, times)
         levels = []
-        for name, index in asked.named.items():
+        for name, index in query.named.items():
             level = float(self.people.epsilons[index])
-            epsilon, delta = answer(level)
+            epsilon, delta = level_bound(level)
             levels.append(
                 LevelGuarantee(
                     epsilon_local=level,
-                    count=int(asked.counts[index]),
+                    count=int(query.counts[index]),
                     hides_among=1,
                     epsilon_central=epsilon,
-                    epsilon_central_lower=0.0 if asked.epsilon is None else epsilon,
+                    epsilon_central_lower=0.0 if query.epsilon is None else epsilon,
                     delta_central=delta,
-                    delta_central_lower=0.0 if asked.delta is None else delta,
+                    delta_central_lower=0.0 if query.delta is None else delta,
                     rests_on="device",
                     quantile=name if isinstance(name, str) else None,
                 )
             )
-        return Statement(UNSHUFFLED, asked.delta, asked.epsilon, tuple(levels))
+        return Statement(UNSHUFFLED, query.delta, query.epsilon, tuple(levels))
 
-    def _answer(
-        self, asked: AccountingQuery, times: int
+    def _level_bound(
+        self, query: AccountingQuery, times: int
     ) -> Callable[[float], tuple[float, float]]:
-        delta, epsilon = asked.delta, asked.epsilon
+        delta, epsilon = query.delta, query.epsilon
         if delta is not None:
             return lambda level: (
                 local_epsilon_of(self.device, level, times=times, delta=delta),

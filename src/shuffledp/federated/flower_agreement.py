@@ -1,11 +1,11 @@
-"""What devices and server of a training with Flower agree on before it begins.
+"""The public parameters that devices and server of a training with Flower share.
 
     ROUND = TrainingRound(ClipLaplaceVectors(0.02), num_coordinates=650)
     AGREEMENT = Agreement(ROUND, rounds=20)
 
 Devices randomize with the round, and the server estimates and certifies with it: one
-object. Every request and every reply carries its digest, and what belongs to another round
-is refused on either side.
+object. Every request and every reply carries its digest, and either side refuses messages
+of another round.
 """
 
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ from shuffledp.population import Population
 
 @dataclass(frozen=True)
 class Agreement:
-    """Public parameters only.
+    """The round and the number of rounds; public parameters only.
 
     Attributes:
-        protocol: What happens in a round.
-        rounds: The largest number of updates that anybody gives away, >= 1.
+        protocol: The protocol of a round.
+        rounds: The largest number of updates that a device sends, >= 1.
 
     Raises:
         InvalidInputError: If nothing central is certified for the round, or a parameter is
@@ -48,11 +48,11 @@ class Agreement:
 
     @property
     def digest(self) -> str:
-        """Of the round, in hexadecimal digits."""
+        """The digest of the round's identity, in hexadecimal digits."""
         return self.protocol.identity.digest
 
     def certify(self, people: Population, *, delta: float) -> Guarantee:
-        """Returns what the whole training guarantees.
+        """Certifies the whole training.
 
         Arguments and errors are those of `account`.
         """

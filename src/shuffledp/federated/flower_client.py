@@ -6,26 +6,25 @@
     @app.train(mods=[private])
     def train(message: Message, context: Context) -> Message: ...
 
-The function trains as without the mod and returns its weights. What leaves the device are
-the randomized messages of (weights received - weights trained) / scale, the level and the
-digest of the round that was agreed on, and nothing else: no number of examples, no loss, no
-text of an error.
+The function trains as without the mod and returns its weights. The device sends the
+randomized messages of (weights received - weights trained) / scale, its level and the
+digest of the agreed round, and nothing else: no number of examples, no loss, no text of an
+error.
 
 **Whether a device answers must not depend on its data**: a refusal would be an answer
-without noise, and a server that asks cleverly chosen weights could read data from it. So
-a request is refused before the data are touched, for what it says itself - another round
-than agreed, for one - and for what the device sent before. Once it is accepted, it counts,
-and messages of the agreed form are sent whatever happens: where training fails, or its
-result is not of the form of the model, those of an update of zeros; where coordinates are
-not finite, those of zeros in their place. The mod cannot hide how long training takes, or
+without noise, and a server that chooses its weights cleverly could read data from it. So
+a request is refused before the data are touched, only for its own content - such as
+another round than agreed - and for the updates that the device sent before. An accepted
+request counts, and is always answered with messages of the agreed form: those of an update
+of zeros where training fails or returns arrays of another form than the model; zeros in
+place of coordinates that are not finite. The mod cannot hide how long training takes, or
 that it ended the process: training should take equally long for all data, and no more
 memory than there is.
 
 The level is a setting of the device (`privacy-level` of its node config), which the server
-cannot choose. Nor can it ask for more updates in a run than were agreed on. But Flower
-sends an app's code to the devices when somebody starts a run: whoever may do that could
-start another one, or an app without this mod. A device must trust who signs the apps it
-runs.
+cannot choose. Nor can it ask for more updates in a run than agreed. But Flower sends an
+app's code to the devices when a run is started: anyone who may start one could start
+another run, or an app without this mod. A device must trust the signer of the apps it runs.
 
 Source of the protocol: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors",
 Algorithm 1.
@@ -51,14 +50,14 @@ if TYPE_CHECKING:
     from flwr.app import ArrayRecord, Context, Message
     from flwr.clientapp.typing import ClientAppCallable
 
-# Of the reply's records, of what is in them, and of the setting that holds the level.
+# Keys of a reply's records and their entries; LEVEL is also the device's setting.
 MESSAGES, LEVEL = "messages", "privacy-level"
-# Of the record in a reply, and of what is in it and in the config of a request.
+# Key of the digest: of its record in a reply, and in the config of a request.
 ROUND = "shuffledp-round"
-# Of the device's own record of what it gave away, which Flower keeps during a run.
+# Keys of the device's own count of updates sent, which Flower keeps during a run.
 _STATE, _SENT = "shuffledp", "updates-sent"
 _REFUSED = "The request was refused; the log of the device says why."
-# Larger weights are not a model's, but a way to make training overflow.
+# No model has larger weights; a server could send some to make training overflow.
 _LARGEST_WEIGHT = 1e6
 
 
@@ -82,12 +81,12 @@ class RandomizeUpdate:
     """The mod; its attributes are public parameters.
 
     Attributes:
-        agreement: The strategy's: what happens in a round, and how many updates a device
-            gives away during one run.
-        scale: What a difference of weights is divided by, > 0: steps times learning rate
-            make it the average gradient on the way.
-        level_of: Finds the device's level in nats.
-        rng_of: Makes the source of randomness; simulations may want a repeatable one.
+        agreement: The strategy's: the round, and the number of updates that a device
+            sends during one run.
+        scale: Divisor of the difference of weights, > 0: steps times learning rate make
+            the quotient the average gradient on the way.
+        level_of: Returns the device's level in nats.
+        rng_of: Returns the source of randomness; simulations may want a repeatable one.
     """
 
     agreement: Agreement
@@ -108,12 +107,12 @@ class RandomizeUpdate:
     def __call__(
         self, message: "Message", context: "Context", call_next: "ClientAppCallable"
     ) -> "Message":
-        """Has the device train, and replies with its randomized update.
+        """Trains on the device, and replies with its randomized update.
 
         A request is refused, with the same text each time, if it is not one to train, if
-        it speaks of another round, if its only ArrayRecord is not a model of as many
-        float32 weights as were agreed on, within 1e6 of 0, if the device has no valid
-        level, or if it sent as many updates as were agreed on.
+        it names another round, if its only ArrayRecord is not a model of the agreed
+        number of float32 weights within 1e6 of 0, if the device has no valid level, or if
+        it sent the agreed number of updates already.
         """
         from flwr.app import Error, Message
         from flwr.common.constant import ErrorCode
@@ -138,8 +137,8 @@ class RandomizeUpdate:
             RecordDict,
         )
 
-        diary = context.state.config_records.get(_STATE, ConfigRecord())
-        sent = cast(int, diary.get(_SENT, 0))
+        sent_record = context.state.config_records.get(_STATE, ConfigRecord())
+        sent = cast(int, sent_record.get(_SENT, 0))
         if sent >= self.agreement.rounds:
             raise InvalidInputError(
                 f"Expected at most {self.agreement.rounds} requests to train."
@@ -148,11 +147,11 @@ class RandomizeUpdate:
         level = self.level_of(context)
         check_budgets(np.array([level]))
         rng = self.rng_of(message, context)
-        # Before training, so that every look at the data counts.
+        # Counted before training, so that every access to the data counts.
         counted = ConfigRecord({_SENT: sent + 1})
         context.state[_STATE] = counted
         update = self._update(before, lambda: call_next(message, context))
-        context.state[_STATE] = counted  # Whatever training made of it.
+        context.state[_STATE] = counted  # Training may have overwritten it.
         content = RecordDict(
             {
                 MESSAGES: ArrayRecord(
@@ -168,6 +167,7 @@ class RandomizeUpdate:
         self, update: NDArray[np.float32], level: float, rng: Rng
     ) -> NDArray[Any]:
         """Returns messages, shape (d,), also where a framework fails on an update."""
+        # An error here may depend on the update, so it must not become the answer.
         protocol, levels = self.agreement.protocol, [level]
         try:
             reports = protocol.randomize(update[None], levels, rng=rng)
@@ -183,7 +183,7 @@ class RandomizeUpdate:
         from flwr.app import MessageType
 
         if message.metadata.message_type.split(".")[0] != MessageType.TRAIN:
-            # What an evaluation returns is computed from the data without any noise.
+            # Results of an evaluation are computed from the data without any noise.
             raise InvalidInputError("Expected a request to train.")
         configs = message.content.config_records.values()
         if {config[ROUND] for config in configs if ROUND in config} != {
@@ -206,7 +206,7 @@ class RandomizeUpdate:
     def _update(
         self, before: "ArrayRecord", train: "Callable[[], Message]"
     ) -> NDArray[np.float32]:
-        """Returns (before - after) / scale, shape (d,), finite whatever happens."""
+        """Returns (before - after) / scale, shape (d,), always finite."""
         start = flat_weights(before)
         shapes = _shapes(before)
         try:
@@ -217,6 +217,7 @@ class RandomizeUpdate:
                 )
             with np.errstate(all="ignore"):
                 update = (start - flat_weights(after)) / np.float32(self.scale)
+        # Not KeyboardInterrupt: it comes from the operator, not from the data.
         except (Exception, SystemExit):
             logging.getLogger(__name__).exception("Zeros are randomized instead.")
             return np.zeros_like(start)

@@ -1,4 +1,4 @@
-"""Flower, an optional dependency, and its records as flat arrays."""
+"""Optional import of Flower, and conversion of its records to flat arrays."""
 
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
     try:
         with warnings.catch_warnings():
-            # What its own dependencies deprecate is nothing that our users can change.
+            # Users cannot change the deprecated calls of Flower's own dependencies.
             warnings.simplefilter("ignore", DeprecationWarning)
             from flwr.serverapp.strategy import FedAvg
 
@@ -25,11 +25,11 @@ else:
         HAS_FLOWER = False
 
         class FedAvg:
-            """Stands in for the base class, so that modules can be imported."""
+            """Placeholder of the base class, so that modules can be imported."""
 
 
 def require_flower() -> None:
-    """Raises MissingExtraError, which says how to install Flower, unless it is there."""
+    """Raises MissingExtraError, with how to install Flower, if it is not installed."""
     if not HAS_FLOWER:
         raise MissingExtraError(
             "Training with Flower needs flwr: install shuffledp[federated], or use "
@@ -41,7 +41,7 @@ def flat_weights(arrays: "ArrayRecord") -> NDArray[np.float32]:
     """Returns the weights of a model, its arrays one after the other, shape (d,).
 
     Raises:
-        InvalidInputError: If there are none, or an array is not in single precision.
+        InvalidInputError: If there is no array, or one is not in single precision.
     """
     parts: list[NDArray[Any]] = [array.numpy() for array in arrays.values()]
     if not parts or any(part.dtype != np.float32 for part in parts):

@@ -1,4 +1,4 @@
-"""A Flower strategy that shuffles what the devices send, averages it, and keeps account.
+"""A Flower strategy that shuffles and averages randomized updates, with a certificate.
 
     strategy = ShuffledAveraging(
         AGREEMENT,
@@ -12,27 +12,27 @@
 Devices run `RandomizeUpdate` (flower_client.py) with the same agreement.
 
 **The guarantee is fixed in advance**, and does not depend on who takes part, when, or how
-often. Agreed on are the number of rounds and a *promised crowd*: how many people of which
-level. A round is aggregated only if at least so many of every level sent messages of the
+often. The number of rounds is agreed, and a *promised population*: a number of people per
+level. A round is aggregated only if at least that many of every level sent messages of the
 agreed form; otherwise the model stays as it is. Replies of a level that was not promised
-are ignored: no model depends on them. So nobody whose messages count is left out of the
-certificate, which is that of the promised crowd taking part in all rounds:
+are ignored: no model depends on them. So the certificate covers every user whose messages
+count. It is that of the promised population taking part in all rounds:
 
-* In a round with more people, pick a promised crowd with the victim in it. The messages of
-  all others are independent of hers, given the past, and adding them to the shuffled ones
-  of that crowd is something that the analyst could do alone.
-* A round that a person misses, or that is skipped, or not held at all, tells no more than
-  one in which she takes part.
+* In a round with more people, pick a promised population with the target user (the one
+  whose data an attacker wants to learn) in it. The messages of all others are independent
+  of theirs, given the past, and the analyst could add them to the shuffled ones alone.
+* A round that a user misses, or that is skipped, or not held at all, reveals no more than
+  one in which they take part.
 
-Which devices answer must not depend on anybody's data. The promise counts on devices that
-do as agreed: one that sends what it likes hides nobody.
+Which devices answer must not depend on any user's data. The promise counts on devices that
+follow the protocol: one that sends arbitrary messages hides no other user.
 
 **Trust.** A Flower server knows which device sent which message: this strategy is shuffler
-and analyst in one process. It forgets senders before it computes anything, so the model
-and its metrics carry the central guarantee towards everybody who sees only them. Towards
-whoever runs the server, people have their local guarantee only. For the central one to
-hold towards the analyst, too, a shuffler that others run must stand between the devices
-and the server, and pass on `ShuffledReports` only.
+and analyst in one process. It drops senders before it computes anything, so the model and
+its metrics carry the central guarantee towards all who see only them. Towards the operator
+of the server, people have their local guarantee only. For the central one to hold towards
+the analyst, too, a shuffler of another operator must stand between the devices and the
+server, and pass on `ShuffledReports` only.
 
 Source of the protocol: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors",
 Algorithm 1.
@@ -70,8 +70,8 @@ class ShuffledAveraging(FedAvg):
     """Federated averaging of updates that were randomized on the devices and shuffled.
 
     All connected devices train in every round, once as many as promised are connected;
-    nobody is asked after the agreed number of rounds. There is no evaluation on devices,
-    as its results would be computed from people's data without noise. Pass an
+    no request is sent after the agreed number of rounds. There is no evaluation on
+    devices, as its results would be computed from people's data without noise. Pass an
     `evaluate_fn` with public test data to `start` instead.
 
     Replies that are errors, or not of the agreed form, or of a level that was not
@@ -87,20 +87,20 @@ class ShuffledAveraging(FedAvg):
         server_rate: float,
         rng: Rng | None = None,
     ) -> None:
-        """Keeps public parameters, and computes the guarantee: nobody trains without.
+        """Stores public parameters, and computes the guarantee before any training.
 
         Args:
             agreement: The one of the devices.
-            promised: The smallest crowd of a round, also as {level: people}; 2 people or
-                more, of at most 32 levels.
+            promised: The smallest population of a round, also as {level: people}; 2
+                people or more, of at most 32 levels.
             delta: Of one person's guarantee for the whole training, in [1e-300, 1).
-            server_rate: What the estimated mean update is multiplied by, > 0.
+            server_rate: Factor of the estimated mean update, > 0.
             rng: Of the shuffler; by default the operating system's.
 
         Raises:
             MissingExtraError: If Flower is not installed.
             InvalidInputError: If a parameter is out of range.
-            PopulationError: If nobody could hide in the promised crowd.
+            PopulationError: If the promised population has a single person.
             CertificationError: If nothing can be proven about these settings.
         """
         require_flower()
@@ -130,13 +130,13 @@ class ShuffledAveraging(FedAvg):
         self._protocol = agreement.protocol
         self._promised = promised
         self._guarantee = guarantee
-        self._asked = 0
-        # What devices were asked to start from, until their replies are aggregated.
+        self._requested_rounds = 0
+        # The model that devices were sent, until their replies are aggregated.
         self._model: ArrayRecord | None = None
 
     @property
     def guarantee(self) -> Guarantee:
-        """What everybody is promised after all rounds, however many are held."""
+        """The guarantee after all agreed rounds; it covers any smaller number, too."""
         return self._guarantee
 
     def configure_train(
@@ -146,19 +146,19 @@ class ShuffledAveraging(FedAvg):
         config: "ConfigRecord",
         grid: "Grid",
     ) -> Iterable["Message"]:
-        """Asks all connected devices for the agreed round, unless all rounds are over.
+        """Returns requests to all connected devices; none after the agreed rounds.
 
         Raises:
             InvalidInputError: If the model has another number of weights than certified.
         """
         self._model = None
-        found, expected = flat_weights(arrays).size, self._protocol.num_coordinates
-        if found != expected:
-            raise InvalidInputError(f"Expected {expected} weights, got {found}.")
-        if self._asked >= self._agreement.rounds:
+        given, expected = flat_weights(arrays).size, self._protocol.num_coordinates
+        if given != expected:
+            raise InvalidInputError(f"Expected {expected} weights, got {given}.")
+        if self._requested_rounds >= self._agreement.rounds:
             return []
-        # Also a round without a result counts: devices count it, too.
-        self._asked += 1
+        # A round without a result counts, too, as the devices count it.
+        self._requested_rounds += 1
         self._model = arrays
         config[ROUND] = self._agreement.digest
         return super().configure_train(server_round, arrays, config, grid)
@@ -166,17 +166,18 @@ class ShuffledAveraging(FedAvg):
     def aggregate_train(
         self, server_round: int, replies: Iterable["Message"]
     ) -> tuple["ArrayRecord | None", "MetricRecord | None"]:
-        """Shuffles the replies and makes one step with the mean that they tell of.
+        """Shuffles the replies and makes one step with the estimated mean update.
 
         Args:
             server_round: Not used.
-            replies: Of the devices that were asked.
+            replies: Of the devices that got a request.
 
         Returns:
-            The new model, or None if nobody was asked, if a level has fewer people than
-            promised, or if all levels are so low that there is nothing but noise. And how
-            many people took part, how many replies did not count, whether there is a new
-            model, of which levels there were too few, and the guarantee of each level.
+            The new model, or None if no request was sent, if a level has fewer people
+            than promised, or if all levels are so low that there is only noise. And as
+            metrics: the numbers of people who took part and of replies that did not
+            count, whether there is a new model, the levels with too few people, and the
+            guarantee of each level.
         """
         from flwr.app import MetricRecord
 
@@ -205,18 +206,18 @@ class ShuffledAveraging(FedAvg):
 
     def _missing(self, levels: Floats) -> list[float]:
         """Returns the levels of which there are fewer people than promised."""
-        positions = self._promised.level_indices(levels)
-        here = np.bincount(positions, minlength=self._promised.num_levels)
+        indices = self._promised.level_indices(levels)
+        counts = np.bincount(indices, minlength=self._promised.num_levels)
         missing: list[float] = self._promised.epsilons[
-            here < self._promised.counts
+            counts < self._promised.counts
         ].tolist()
         return missing
 
     def _mean(self, messages: Ints, levels: Floats) -> Floats | None:
-        """Returns the estimated mean update, shape (d,), if there can be one.
+        """Returns the estimated mean update, shape (d,), or None if all is noise.
 
         Args:
-            messages: What each device sent, shape (n, d).
+            messages: One row per device, shape (n, d).
             levels: Of the same devices, shape (n,).
         """
         reports = Reports(self._protocol.identity, messages, levels, "columns")
@@ -227,7 +228,7 @@ class ShuffledAveraging(FedAvg):
             return None
 
     def _promises(self) -> dict[str, int | list[float]]:
-        """Returns the guarantee as far as metrics can hold it."""
+        """Returns the numbers and lists of the guarantee, which metrics can hold."""
         central, local = self._guarantee, local_part(self._guarantee, self._protocol)
         return {
             "certified": int(central.certified),
@@ -237,7 +238,7 @@ class ShuffledAveraging(FedAvg):
         }
 
     def _open(self, reply: "Message") -> tuple[Ints, float] | None:
-        """Returns a device's messages, shape (d,), and its level; or None."""
+        """Returns a device's messages, shape (d,), and its level; None if invalid."""
         if reply.has_error():
             return None
         try:
@@ -247,7 +248,7 @@ class ShuffledAveraging(FedAvg):
             )
             digest = reply.content.config_records[ROUND][ROUND]
             self._protocol.check_messages(messages[None])
-        except Exception:  # Whatever a stranger sent, it must not stop the others.
+        except Exception:  # One device's malformed reply must not stop the others.
             return None
         known = digest == self._agreement.digest and level in self._promised.epsilons
         return (messages, level) if known else None

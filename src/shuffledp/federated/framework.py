@@ -1,21 +1,21 @@
-"""What a framework of training brings along, and what of it can be certified.
+"""Interfaces of training frameworks and of their devices, and checks of both.
 
-A framework is an object. It says
+A framework is an object with
 
-* what a device makes of its update before anything is randomized (`encode`),
-* which randomizer every coordinate passes (`device`), and
-* what the sums of all messages tell about the mean update (`estimate`).
+* an encoder of an update before anything is randomized (`encode`),
+* the randomizer of every coordinate (`device`), and
+* an estimator of the mean update from the sums of all messages (`estimate`).
 
 It does not randomize: `TrainingRound` runs `device` on every coordinate alone, and hands
-the same object to the accountant. So whatever `encode` does, given its result the
-coordinates' messages are independent, each has the law that the device's cover speaks of,
-and shuffles of coordinates compose. A framework that has more to do once all coordinates
-are randomized - to select among them, say - is *coupled* (`Coupled`). What it sends is a
-function of messages of its device, so that their local guarantees hold for it, too; but
-coordinates are no longer independent, and nothing central follows from the cover of one.
+the same object to the accountant. So for any `encode`, given its result the coordinates'
+messages are independent, each has the distribution that the device's cover bounds, and
+shuffles of coordinates compose. A framework that processes all randomized coordinates
+together - to select among them, say - is *coupled* (`Coupled`). It sends a function of
+messages of its device, so that their local guarantees hold for it, too; but coordinates
+are no longer independent, and nothing central follows from the cover of one.
 
-There is no list of frameworks that are certified: a device that hands over no cover gets no
-certificate, whatever its framework is called.
+There is no list of certified frameworks: a device without a cover gets no certificate,
+under any name.
 """
 
 import inspect
@@ -34,9 +34,9 @@ _NEEDED = ("name", "parameters", "device", "messages", "encode", "estimate")
 
 
 class Device(Protocol):
-    """A randomizer of numbers, as devices run it on one coordinate.
+    """Interface of a randomizer of numbers, as devices run it on one coordinate.
 
-    For a certificate it is a `LocalRandomizer` (`shuffledp.cover`), too.
+    For a certificate it must be a `LocalRandomizer` (`shuffledp.cover`), too.
     """
 
     @property
@@ -65,32 +65,32 @@ class Device(Protocol):
 
 
 class Framework(Protocol):
-    """What devices send of an update, and what it tells."""
+    """Interface of an encoder and estimator of updates around one randomizer."""
 
     @property
     def name(self) -> str:
-        """How certificates call it."""
+        """The framework's name in certificates."""
         ...
 
     @property
     def parameters(self) -> dict[str, int | float | str]:
-        """The public parameters, from which it can be made again."""
+        """The public parameters, from which it can be rebuilt."""
         ...
 
     @property
     def device(self) -> Device:
-        """What every coordinate passes on the device, alone."""
+        """The randomizer of every single coordinate."""
         ...
 
     @property
     def messages(self) -> range:
-        """All messages of a coordinate; beyond its ends they are sent as the ends."""
+        """All messages of a coordinate; the device's are clipped to its ends."""
         ...
 
     def encode(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
     ) -> NDArray[np.float32]:
-        """Returns what is randomized, shape (k, d).
+        """Returns the numbers to randomize, shape (k, d).
 
         Args:
             updates: Finite, shape (k, d).
@@ -104,23 +104,23 @@ class Framework(Protocol):
 
         Args:
             totals: The sum of the messages of each coordinate, shape (d,).
-            people: Who sent them.
+            people: The population that sent them.
         """
         ...
 
 
 class Coupled(Framework, Protocol):
-    """A framework in which a message depends on those of other coordinates."""
+    """Interface of a framework whose messages depend on other coordinates'."""
 
     @property
     def coupling(self) -> str:
-        """How, as a sentence without its full stop."""
+        """The kind of dependence, as a sentence without its full stop."""
         ...
 
     def couple(
         self, messages: NDArray[Any], levels: Floats, *, rng: Rng
     ) -> NDArray[Any]:
-        """Returns what is sent, given all randomized coordinates, shape (k, d).
+        """Returns the messages to send, given all randomized coordinates, shape (k, d).
 
         Args:
             messages: Of the device, shape (k, d); they may be overwritten.
@@ -131,10 +131,10 @@ class Coupled(Framework, Protocol):
 
 
 def check_framework(framework: object) -> None:
-    """Raises InvalidInputError unless this object can be trained with."""
+    """Raises InvalidInputError unless this is an instance of a framework."""
     kind = type(framework).__name__
     needed = (*_NEEDED, "coupling") if hasattr(framework, "couple") else _NEEDED
-    # Not by `hasattr`: a property could show one device now and another one later.
+    # Not by `hasattr`: it runs properties, which may return a new device on every call.
     nothing = object()
     missing = [
         name
@@ -154,21 +154,22 @@ def check_framework(framework: object) -> None:
 
 
 def why_not_central(device: Device) -> str:
-    """Returns why nothing central is proven of a device; an empty text if something is."""
+    """Returns why no central guarantee is proven; empty if one is."""
     if not isinstance(device, LocalRandomizer):
         return f"{device.mechanism} hands over no cover, without which there is none"
-    return _inherited(device)
+    return _inherited_proof(device)
 
 
 def why_not_local(device: Device) -> str:
-    """Returns why nothing local is proven of a device; an empty text if something is."""
+    """Returns why no local guarantee is proven; empty if one is."""
     if not (hasattr(device, "local_delta") and hasattr(device, "delta_local")):
         return f"{device.mechanism} does not say what a message tells"
-    return _inherited(device)
+    return _inherited_proof(device)
 
 
-def _inherited(device: Device) -> str:
-    """Tells of a device that has a name, and so a proof, of another class only."""
+def _inherited_proof(device: Device) -> str:
+    """Returns why a proof may not hold: its class inherits it from another one."""
+    # A subclass that overrides `randomize` only would be certified as its parent.
     own = vars(type(device)) | getattr(device, "__dict__", {})
     if "mechanism" in own:
         return ""

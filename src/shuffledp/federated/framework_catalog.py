@@ -1,7 +1,6 @@
-"""The library's frameworks, as the command line and certificates call them.
+"""Catalog of the library's frameworks, by their names on the command line.
 
-Nothing is certified by a name: this says which object a name stands for, and that object
-answers for itself.
+Nothing is certified by a name: a name only selects the object that is certified.
 """
 
 from collections.abc import Mapping
@@ -24,13 +23,13 @@ from shuffledp.types import Floats
 
 @dataclass(frozen=True)
 class TrainingMethod:
-    """A way of training that has a name.
+    """A framework class with the trust model it is trained in.
 
     Attributes:
         kind: The class of its framework.
         shuffled: Whether messages pass a shuffler.
-        smallest_level: Whether everybody uses the smallest level of all.
-        kept: How `shuffledp train s-apes` calls it, which keeps some coordinates only.
+        smallest_level: Whether all users take the smallest level of all.
+        kept: Its name for `shuffledp train s-apes`, if it keeps some coordinates only.
     """
 
     kind: type[Any]
@@ -39,11 +38,11 @@ class TrainingMethod:
     kept: str = ""
 
     def framework(self, *, clip: float, share: float) -> Framework:
-        """Returns the framework with those of these parameters that it has."""
-        return _made(self.kind, {"clip": clip, "share": share})
+        """Returns the framework; a parameter that it does not have is ignored."""
+        return _build(self.kind, {"clip": clip, "share": share})
 
     def levels(self, chosen: Floats) -> Floats:
-        """Returns the level that each person's device uses, shape (n,), n >= 1."""
+        """Returns the level of each user's device, shape (n,), n >= 1."""
         if not self.smallest_level:
             return chosen
         return np.full(chosen.shape, chosen.min())
@@ -62,22 +61,22 @@ FRAMEWORKS: dict[str, TrainingMethod] = {
 
 
 def framework_of(name: str, parameters: Mapping[str, Any]) -> Framework:
-    """Returns the framework that certificates call so.
+    """Returns the framework of this name in certificates.
 
     Raises:
-        InvalidInputError: If it is none of the library's, or a parameter is missing.
+        InvalidInputError: If the name is unknown, or a parameter is missing.
     """
     for choice in FRAMEWORKS.values():
         if choice.kind.name == name:
-            return _made(choice.kind, parameters)
+            return _build(choice.kind, parameters)
     known = dict.fromkeys(choice.kind.name for choice in FRAMEWORKS.values())
     raise InvalidInputError(f"Expected one of {', '.join(known)}, got {name!r}.")
 
 
-def _made(kind: type[Any], parameters: Mapping[str, Any]) -> Framework:
-    wanted = [each.name for each in fields(kind)]
-    missing = [name for name in wanted if name not in parameters]
+def _build(kind: type[Any], parameters: Mapping[str, Any]) -> Framework:
+    required = [each.name for each in fields(kind)]
+    missing = [name for name in required if name not in parameters]
     if missing:
         raise InvalidInputError(f"Expected {kind.name} with {', '.join(missing)}.")
-    made: Framework = kind(**{name: parameters[name] for name in wanted})
-    return made
+    framework: Framework = kind(**{name: parameters[name] for name in required})
+    return framework

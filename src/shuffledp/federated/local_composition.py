@@ -1,8 +1,8 @@
-"""What all messages of one device keep together, without anybody to hide among.
+"""Local privacy of all messages of one device together, by composition.
 
 The profile of one message becomes finitely many likelihood ratios, which compose. For a
 budget alone that would be the optimal composition of Kairouz, Oh and Viswanath (2015); a
-mechanism's own profile gives less.
+mechanism's own profile gives a smaller epsilon.
 """
 
 import math
@@ -15,20 +15,20 @@ from shuffledp.accounting.upper_profiles import Profile, check_level
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
 
-# A composed loss beyond which probability is charged whole: this part of delta in all.
+# Share of delta for losses beyond the grid, whose probability is added to delta whole.
 _NEGLIGIBLE = 1e-3
 _SMALLEST = 1e-290
-# About how small a delta is, where none is asked for.
+# Sets the resolution where delta is solved for: about the size of a small delta.
 _USUAL_DELTA = 1e-12
 
 
 def local_epsilon_of(
     device: LocalRandomizer, level: float, *, times: int, delta: float
 ) -> float:
-    """Returns a certified epsilon, at delta, of so many messages of one device.
+    """Returns a certified epsilon, at delta, of `times` messages of one device.
 
     Args:
-        device: What it runs.
+        device: The randomizer.
         level: The budget of one message.
         times: How many messages, each with randomness of its own.
         delta: In [1e-300, 1).
@@ -37,8 +37,8 @@ def local_epsilon_of(
         At most times * level, if the device's privacy is pure.
 
     Raises:
-        CertificationError: If there is none, as every message promises its level with a
-            delta only, or if a message shows more than its level promises.
+        CertificationError: If there is none, as every message keeps its level with a
+            delta only, or if a message reveals more than its level allows.
     """
     check_level(device, level)
     ceiling = math.inf
@@ -50,7 +50,7 @@ def local_epsilon_of(
     upper = _profile(device, level, times, delta)
     if math.isinf(ceiling):
         ceiling = composed_ceiling(upper, level, delta)
-    # As if the loss were normal, of mean and variance like that of one bit.
+    # First guess only: a normal loss with mean and variance like those of one bit.
     mean = level * math.tanh(level / 2.0)
     spread = math.sqrt(2.0 * times * math.log(1.0 / delta))
     guess = min(times * mean + level * spread, ceiling)
@@ -60,7 +60,7 @@ def local_epsilon_of(
 def local_delta_of(
     device: LocalRandomizer, level: float, *, times: int, epsilon: float
 ) -> float:
-    """Returns a certified delta, at epsilon, of so many messages of one device.
+    """Returns a certified delta, at epsilon, of `times` messages of one device.
 
     Arguments and errors are those of `local_epsilon_of`.
     """
@@ -88,6 +88,7 @@ def _profile(
         try:
             return profile(epsilon) if epsilon < ceiling else 0.0
         except CertificationError:
+            # No bound here in double precision: the trivial one is on the safe side.
             return 1.0
 
     return upper

@@ -1,7 +1,7 @@
-"""What people keep in a training without any shuffler, and against whoever runs one.
+"""Local guarantee of a training: it holds without a shuffler, and against its operator.
 
-It is the composition of what one device's messages show (`local_composition`). It holds for
-what passed a shuffler, too, and it is no central guarantee.
+It composes the local privacy of one device's messages (`local_composition`). It holds for
+shuffled messages, too, and it is no central guarantee.
 """
 
 from dataclasses import asdict, dataclass
@@ -26,12 +26,12 @@ from shuffledp.population import Population
 
 @dataclass(frozen=True)
 class LocalLevel:
-    """What the devices of one privacy level keep by themselves.
+    """Local guarantee of the devices of one privacy level.
 
     Attributes:
         epsilon_local: The budget of one message, in nats.
-        count: How many people have it.
-        quantile: Which part of the population it stands for, where not all are reported.
+        count: Number of people at this level.
+        quantile: The quantile of the population, where not all levels are reported.
         epsilon_all: Of all messages of a person, at delta: certified.
         epsilon_sum: d T epsilon_local: of all messages, with delta 0 if budgets are pure.
     """
@@ -45,11 +45,11 @@ class LocalLevel:
 
 @dataclass(frozen=True)
 class LocalGuarantee:
-    """What a whole training leaves of everybody's local privacy. It is not central.
+    """Local guarantee of a whole training, level by level. It is not central.
 
     Attributes:
-        protocol: What ran in every round.
-        num_users: How many people take part.
+        protocol: Identity of every round.
+        num_users: Number of people who take part.
         rounds: T.
         coordinates: d, messages per person and round.
         delta: Of every epsilon_all.
@@ -65,7 +65,7 @@ class LocalGuarantee:
 
     @property
     def worst(self) -> LocalLevel:
-        """The reported level whose devices keep least."""
+        """The reported level with the largest epsilon."""
         return max(self.levels, key=lambda level: level.epsilon_all)
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,36 +78,37 @@ class LocalGuarantee:
 def local_guarantee(
     protocol: TrainingRound, people: Population, *, delta: float, rounds: int = 1
 ) -> LocalGuarantee:
-    """Computes what a training leaves of everybody's local privacy.
+    """Computes the local guarantee of a training.
 
     Args:
-        protocol: What runs in every round, shuffled or not.
-        people: Everybody's level; they take part in every round.
+        protocol: The protocol of every round, shuffled or not.
+        people: The population, which takes part in every round.
         delta: In [1e-300, 1).
         rounds: T >= 1, with fresh randomness in each.
 
     Raises:
         InvalidInputError: If a parameter is out of range.
-        CertificationError: If the device does not say what its messages tell.
+        CertificationError: If the device does not state its local privacy.
     """
     if not isinstance(people, Population):
         raise InvalidInputError(f"Expected a Population, got {type(people).__name__}.")
     number = as_number(delta, "delta")
     check_either(number, None)
     check_whole(rounds, "rounds", least=1)
-    asked = AccountingQuery(
+    query = AccountingQuery(
         named=reported(people),
         counts=people.counts,
         delta=number,
         epsilon=None,
         rounds=int(rounds),
     )
-    statement = protocol.without_shuffle(people).certify(asked)
+    statement = protocol.without_shuffle(people).certify(query)
     return _from_statement(statement, protocol, people.num_users, number, int(rounds))
 
 
 def local_part(guarantee: Guarantee, protocol: TrainingRound) -> LocalGuarantee:
-    """Returns what a certificate of a training at a delta says about devices alone."""
+    """Returns the local guarantee in a certificate of a training at a delta."""
+    # A round has one statement of this name: `TrainingRound.exposures`.
     (statement,) = (each for each in guarantee.also if each.about == UNSHUFFLED)
     return _from_statement(
         statement,

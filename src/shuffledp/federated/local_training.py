@@ -1,8 +1,8 @@
-"""What a person computes on her own device: a few steps of gradient descent.
+"""Local training on a device: a few steps of gradient descent.
 
-She minimizes F(w) + (mu / 2) |w - w0|^2 from the model w0 that she was sent: F is the mean
-loss of her own examples, and mu > 0 keeps her from running away from the others. What she
-reports is how far she went, per step and learning rate; for one step that is the gradient.
+A client minimizes F(w) + (mu / 2) |w - w0|^2 from the received model w0: F is the mean
+loss of their own examples, and mu > 0 keeps their model near those of the others. The
+update is the distance from w0, per step and learning rate; for one step, the gradient.
 
 Source: Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith (2020), "Federated optimization in
 heterogeneous networks" (FedProx).
@@ -21,18 +21,18 @@ from shuffledp.federated.clients import Clients, check_converges
 
 
 class Model(Protocol):
-    """What local training asks of a model, such as `SoftmaxRegression`."""
+    """Interface of a model that is trained locally, such as `SoftmaxRegression`."""
 
     def gradients(
         self, weights: NDArray[np.float32], clients: Clients
     ) -> NDArray[np.float32]:
-        """Returns each person's gradient, shape (k, d), at weights (d,) or (k, d)."""
+        """Returns each client's gradient, shape (k, d), at weights (d,) or (k, d)."""
         ...
 
 
 @runtime_checkable
 class MultiStepModel(Model, Protocol):
-    """A model that knows a faster way to make several steps than one by one."""
+    """Interface of a model that computes several steps faster than one by one."""
 
     def descend(
         self,
@@ -43,16 +43,16 @@ class MultiStepModel(Model, Protocol):
         rate: np.float32,
         shrink: np.float32,
     ) -> NDArray[np.float32]:
-        """Returns how far each person goes, in rates, shape (k, d), from weights (d,)."""
+        """Returns each client's (w0 - w) / rate, shape (k, d), from weights w0 (d,)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LocalTraining:
-    """Public parameters only.
+    """Gradient descent of every client in a round; holds public parameters only.
 
     Attributes:
-        steps: How many steps a person makes, >= 1.
+        steps: Number of steps of a client, >= 1.
         learning_rate: The length of a step per gradient, > 0.
         proximal: mu, >= 0; without effect for a single step.
     """
@@ -72,19 +72,19 @@ class LocalTraining:
                 f"Expected a finite proximal >= 0, got {proximal:g}."
             )
 
-    # What overflows is reported, once, as the training that diverged.
+    # An overflow is reported once, by `check_converges`.
     @np.errstate(over="ignore", invalid="ignore")
     def updates(
         self, model: Model, weights: NDArray[np.float32], clients: Clients
     ) -> NDArray[np.float32]:
-        """Returns (w0 - w) / (steps * learning_rate) of each person, shape (k, d).
+        """Returns (w0 - w) / (steps * learning_rate) of each client, shape (k, d).
 
-        It needs the memory of about three such arrays: pass people in slices.
+        It needs the memory of about three such arrays: pass clients in slices.
 
         Args:
-            model: Whose loss is minimized.
-            weights: w0, the same for everybody, shape (d,).
-            clients: k people.
+            model: The model, whose loss is minimized.
+            weights: w0, the same for all clients, shape (d,).
+            clients: k clients.
 
         Raises:
             InvalidInputError: If the weights have another shape, or an update is not
@@ -96,7 +96,8 @@ class LocalTraining:
             )
         rate = np.float32(self.learning_rate)
         shrink = np.float32(1.0 - self.learning_rate * self.proximal)
-        # The distance from w0 in learning rates: w itself would lose digits to w0.
+        # The distance from w0 in learning rates: w itself would lose digits to w0 in
+        # single precision.
         if isinstance(model, MultiStepModel):
             traveled = model.descend(
                 weights, clients, steps=self.steps, rate=rate, shrink=shrink
@@ -104,6 +105,7 @@ class LocalTraining:
         else:
             traveled = model.gradients(weights, clients)
             for _ in range(self.steps - 1):
+                # The proximal term's gradient is mu (w - w0) = -mu rate traveled.
                 gradients = model.gradients(weights - rate * traveled, clients)
                 traveled *= shrink
                 traveled += gradients

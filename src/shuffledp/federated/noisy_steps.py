@@ -1,9 +1,9 @@
-"""What a client sends in a step of shuffled gradient descent: a noisy mean gradient.
+"""Noisy mean gradient that a client sends in a step of shuffled gradient descent.
 
-Each of her k examples' gradients is shortened to norm C, and their mean gets normal noise
-of deviation sigma per coordinate. Replacing one example moves the mean by at most 2 C / k
+Each of the client's k gradients is clipped to norm C, and their mean gets normal noise of
+deviation sigma per coordinate. Replacing one example moves the mean by at most 2 C / k
 (E-APES prints 2 C / m for m clients), replacing all of them by 2 C. A step is therefore
-mu-GDP with mu = 2 C / (k sigma) for one example, and sigma follows from her level.
+mu-GDP with mu = 2 C / (k sigma) for one example, and sigma follows from the client's level.
 
 Source: Balle, Wang (2018), Theorem 8, for sigma.
 """
@@ -26,7 +26,7 @@ from shuffledp.types import Floats
 
 
 class Network(Protocol):
-    """What a step asks of a model, such as `ReluNetwork`."""
+    """Interface of a model with per-example clipping, such as `ReluNetwork`."""
 
     def clipped_sum(
         self,
@@ -41,13 +41,13 @@ class Network(Protocol):
 
 @dataclass(frozen=True)
 class NoisySteps:
-    """Public parameters only.
+    """The Gaussian mechanism of every step; holds public parameters only.
 
     Attributes:
         clip: C, the largest norm of one example's gradient, in [1e-30, 1e30].
         examples: k, the examples of every client, >= 1.
-        delta: At which a level is what one step keeps of one example, in [1e-100, 1).
-        noise: Whether there is any; without, nothing is certified.
+        delta: One step is (level, delta)-private for one example, in [1e-100, 1).
+        noise: Whether noise is added; without, nothing is certified.
     """
 
     clip: float
@@ -64,7 +64,7 @@ class NoisySteps:
 
     @property
     def identity(self) -> Identity:
-        """What it is."""
+        """The identity of a step, with all parameters."""
         terms = {
             "clip": float(self.clip),
             "examples": int(self.examples),
@@ -74,7 +74,7 @@ class NoisySteps:
         return Identity.of("shuffled-sgd", "gaussian", terms, "agnostic")
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """Raises CertificationError: what is certified is local (`sgd_guarantee`)."""
+        """Raises CertificationError: only local guarantees hold (`sgd_guarantee`)."""
         del people
         raise CertificationError(
             "No central guarantee is certified: every step depends on the model that "
@@ -89,9 +89,10 @@ class NoisySteps:
             levels: Local budgets of one example in one step, from 0 to 700, shape (m,).
 
         Raises:
-            InvalidInputError: If noise is out of the range in which single precision, that
-                of the training, holds it.
+            InvalidInputError: If noise is out of the range of single precision.
         """
+        # sigma = 2 C / (k mu), with mu from the exact calibration of the Gaussian
+        # mechanism (Balle and Wang, Theorem 8).
         mu = sensitivity_per_deviation(levels, float(self.delta))
         sigmas: Floats = 2.0 * float(self.clip) / self.examples / mu
         if not (sigmas.min() >= SMALLEST and sigmas.max() <= LARGEST):
@@ -111,14 +112,14 @@ class NoisySteps:
         deviation: float,
         rng: np.random.Generator,
     ) -> NDArray[np.float32]:
-        """Runs on a client: her mean gradient, clipped and noisy, shape (d,).
+        """Returns a client's mean gradient, clipped and noisy, shape (d,).
 
         Args:
-            network: Whose gradients they are.
+            network: The model.
             weights: Of the model, shape (d,).
-            inputs: Of her k examples, shape (k, p).
+            inputs: Of the client's k examples, shape (k, p).
             labels: Their classes, shape (k,).
-            deviation: Of her level, from `deviations`.
+            deviation: Of the client's level, from `deviations`.
             rng: A simulation's: the noise is in single precision.
         """
         if len(labels) != self.examples:

@@ -1,9 +1,8 @@
 """The directions in which features vary most: the first layer of E-APES's network.
 
-The directions are computed from features as they are, without noise: no guarantee of
-training covers them. They must come from public data, or be known to everybody already;
-taken from the people's own pictures, as the paper's figure does, they tell something
-about everybody that nothing accounts for.
+The directions are computed from features without noise: no guarantee of training covers
+them. They must come from public data; taken from the users' own pictures, as in the
+paper's figure, they reveal something about all users that no accounting covers.
 """
 
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from shuffledp.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class PrincipalComponents:
-    """A shift and a projection.
+    """Mean and leading directions of a data set, which project features.
 
     Attributes:
         mean: Of the features, shape (p,).
@@ -34,7 +33,7 @@ class PrincipalComponents:
             features: Shape (N, p).
 
         Raises:
-            InvalidInputError: If there are other features than at `fit`.
+            InvalidInputError: If the number of features differs from that at `fit`.
         """
         if features.ndim != 2 or features.shape[1] != len(self.mean):
             raise InvalidInputError(
@@ -42,19 +41,21 @@ class PrincipalComponents:
                 f"got {features.shape}."
             )
         directions = self.directions.astype(np.float32)
+        # The mean is projected in double precision, and subtracted after the product:
+        # no centered copy of the features is made.
         shift = (self.mean @ self.directions).astype(np.float32)
         return features @ directions - shift
 
 
 def fit(features: NDArray[np.float32], num_components: int = 60) -> PrincipalComponents:
-    """Finds the directions of largest variance.
+    """Computes the directions of largest variance.
 
     Args:
         features: Public, shape (N, p).
         num_components: k, in [1, p].
 
     Raises:
-        InvalidInputError: If the shape is another, k is, or a number is not finite.
+        InvalidInputError: If the shape or k is out of range, or a number not finite.
     """
     if features.ndim != 2 or not 1 <= num_components <= features.shape[1]:
         raise InvalidInputError(
@@ -70,7 +71,7 @@ def fit(features: NDArray[np.float32], num_components: int = 60) -> PrincipalCom
     covariance = (centered.T @ centered).astype(np.float64) / len(features)
     _, vectors = np.linalg.eigh(covariance)
     directions: Floats = vectors[:, ::-1][:, :num_components]
-    # A direction and its opposite are equally good; which one must not depend on LAPACK.
+    # A direction and its opposite are equally good; the sign must not depend on LAPACK.
     largest = np.argmax(np.abs(directions), axis=0)
     signs = np.sign(directions[largest, np.arange(num_components)])
     return PrincipalComponents(mean, directions * signs)

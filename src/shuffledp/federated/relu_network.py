@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInputError
 from shuffledp.federated.clients import check_converges, check_examples
 
-# What overflows is reported, once, as the training that diverged.
+# An overflow is reported once, by `check_converges`.
 _quiet = np.errstate(over="ignore", invalid="ignore")
 
 
 @dataclass(frozen=True, slots=True)
 class ReluNetwork:
-    """Public parameters only; the weights are one flat array, W then b, layer by layer.
+    """Widths of a network; its weights are one flat array, W then b, layer by layer.
 
     Attributes:
         widths: Of the inputs, of each hidden layer, and of the classes: at least two
@@ -50,11 +50,9 @@ class ReluNetwork:
         return sum((a + 1) * b for a, b in self._layers())
 
     def start(self, *, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Draws the weights before training: normal, of variance 2 / inputs, b = 0.
-
-        With this variance (He et al., 2015) signals neither grow nor fade over layers.
-        Nobody's data enters: it costs no privacy.
-        """
+        """Draws the weights before training: normal, of variance 2 / inputs, b = 0."""
+        # With this variance (He et al., 2015) signals neither grow nor fade over layers.
+        # No data enter: it costs no privacy.
         weights = np.zeros(self.num_parameters, dtype=np.float32)
         for matrix, _ in self._views(weights):
             matrix[...] = rng.normal(0.0, math.sqrt(2.0 / len(matrix)), matrix.shape)
@@ -83,7 +81,7 @@ class ReluNetwork:
         """
         signals, errors = self._derivatives(weights, features, labels)
         norms = _norms(signals, errors)
-        # No gradient at all is no gradient to shorten.
+        # max(norms, clip) also avoids 0 / 0; 1 + 0 * norms keeps shape and type.
         shares = clip / np.maximum(norms, clip) if clip < math.inf else 1.0 + 0 * norms
         total = np.empty(self.num_parameters, dtype=np.float32)
         for (matrix, bias), a, delta in zip(
@@ -111,7 +109,7 @@ class ReluNetwork:
         features: NDArray[np.float32],
         labels: NDArray[np.int64],
     ) -> float:
-        """Returns the share of examples whose likeliest class is theirs, in [0, 1]."""
+        """Returns the share of examples classified correctly, in [0, 1]."""
         self._check(weights, features, labels)
         _, scores = self._forward(weights, features)
         return float(np.mean(np.argmax(scores, axis=1) == labels))
@@ -125,11 +123,13 @@ class ReluNetwork:
         """Returns each layer's inputs, and each example's derivative by its sums."""
         self._check(weights, features, labels)
         signals, scores = self._forward(weights, features)
+        # Shifting by the largest score leaves the softmax as it is and avoids overflow.
         scores -= scores.max(axis=1, keepdims=True)
-        chances = np.exp(scores)
-        chances /= chances.sum(axis=1, keepdims=True)
-        chances[np.arange(len(labels)), labels] -= np.float32(1.0)
-        errors = [chances]
+        probabilities = np.exp(scores)
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        # The derivative of the cross-entropy by the scores: softmax minus one-hot.
+        probabilities[np.arange(len(labels)), labels] -= np.float32(1.0)
+        errors = [probabilities]
         views = self._views(weights)
         for layer in range(len(views) - 1, 0, -1):
             # The derivative of max(0, .) is 1 where the unit's output is positive.
@@ -184,6 +184,7 @@ class ReluNetwork:
 def _norms(
     signals: list[NDArray[np.float32]], errors: list[NDArray[np.float32]]
 ) -> NDArray[np.float32]:
+    # |gradient|^2 = sum over layers of (|a|^2 + 1) |delta|^2; the 1 is for the bias.
     squares = sum(
         (np.einsum("ij,ij->i", a, a) + np.float32(1.0))
         * np.einsum("ij,ij->i", delta, delta)

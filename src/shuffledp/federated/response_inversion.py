@@ -1,8 +1,8 @@
-"""What average message a common value gives, and the value behind an average message.
+"""Inversion of the mean response of Clip-Laplace messages.
 
 Clip-Laplace messages are biased towards the middle, the more so the smaller the level.
-The analyst sees levels and messages apart from each other, and asks: which value v, if all
-people held it, would give the average message that was observed,
+The analyst sees levels and messages apart from each other, and solves for the value v
+that, held by all users, would give the average message that was observed,
 
     average = (1 / n) sum_i E[Z | v, eps_i] ?                      (eq. (1) of the source)
 
@@ -25,7 +25,7 @@ from shuffledp.randomizers.tally import batches
 from shuffledp.types import Floats
 
 _HALF = STEPS // 2
-# Levels below are taken for this one: their messages say nothing.
+# Smaller levels are rounded up to this one: their messages are noise anyway.
 _SMALLEST_LEVEL = 1e-9
 # Enough for an error of 5.8^-20 = 5e-16 within levels that differ by a factor of 2.
 _NODES = 20
@@ -38,7 +38,7 @@ def mean_response(people: Population, *, threshold: int = 0) -> Floats:
     replaced by noise around 0, and count nothing on average.
 
     Args:
-        people: Who sends messages.
+        people: The population that sends messages.
         threshold: In cells; 0 for plain Clip-Laplace.
 
     Returns:
@@ -52,7 +52,7 @@ def mean_response(people: Population, *, threshold: int = 0) -> Floats:
 
 
 def invert_response(averages: Floats, responses: Floats) -> Floats:
-    """Returns which value, held by everybody, gives each average; it ends at -1 and 1.
+    """Returns the value that, held by all users, gives each average, within [-1, 1].
 
     Args:
         averages: Distances from the middle in cells, shape (d,).
@@ -62,16 +62,17 @@ def invert_response(averages: Floats, responses: Floats) -> Floats:
         As a share of the clip range, shape (d,).
 
     Raises:
-        InvalidInputError: If the levels are so small that messages say nothing.
+        InvalidInputError: If the levels are so small that messages are only noise.
     """
-    # Below this, rounding is as large as the signal.
+    # Below this, rounding is as large as the signal. `not >` refuses NaN, too.
     if not responses[-1] - responses[0] > 1e-9 * STEPS:
         raise InvalidInputError(
             "Expected privacy budgets well above 0: messages at level 0 are nothing but "
             "noise and cannot be analyzed on their own."
         )
     points = (np.arange(STEPS + 1) - _HALF) / _HALF
-    # Next to the ends it is nearly flat, and rounding may undo that it grows.
+    # The response is nearly flat next to the ends, where rounding may make it fall;
+    # np.interp needs points that do not.
     growing = np.maximum.accumulate(responses)
     values: Floats = np.interp(averages, growing, points)
     return values
@@ -88,43 +89,42 @@ def _level_response(level: float, threshold: int) -> Floats:
     start, offset = _HALF + threshold, points - _HALF
     right, between = STEPS - points, np.maximum(start - points, 0)
     left = np.maximum(points - start, 0)
-    # Kept cells on the right of the middle: first those right of the point, then left.
-    kept = offset * (near[right] - near[between]) + far[right] - far[between]
-    kept += offset * near[left] - far[left]
-    average: Floats = (kept - kept[::-1]) / (near + near[::-1])
+    # Sum over the cells right of the middle: first those right of the point, then left.
+    total = offset * (near[right] - near[between]) + far[right] - far[between]
+    total += offset * near[left] - far[left]
+    average: Floats = (total - total[::-1]) / (near + near[::-1])
     return average
 
 
 def _quadrature(people: Population) -> tuple[Floats, Floats]:
-    """Returns a few levels that stand for many, and their weights.
-
-    A level's response is analytic in the right half-plane: zeros of its denominator, a
-    polynomial in e^(-eps / 4096) with positive and falling coefficients, are on the unit
-    circle or outside (Enestroem, Kakeya). Between x and 2 x, polynomials through Chebyshev
-    nodes converge like (3 + sqrt(8))^-nodes.
-    """
+    """Returns at most `_NODES` levels per factor of 2, and their weights."""
+    # A level's response is analytic in the right half-plane: zeros of its denominator, a
+    # polynomial in e^(-eps / 4096) with positive and falling coefficients, are on the
+    # unit circle or outside (Enestroem, Kakeya). Between x and 2 x, polynomials through
+    # Chebyshev nodes converge like (3 + sqrt(8))^-nodes.
     levels = np.maximum(people.epsilons, _SMALLEST_LEVEL)
-    distinct, places = np.unique(levels, return_inverse=True)
-    counts = np.bincount(places, weights=people.counts)
+    distinct, indices = np.unique(levels, return_inverse=True)
+    counts = np.bincount(indices, weights=people.counts)
     octaves = np.floor(np.log2(distinct)).astype(np.int64)
     nodes, weights = [], []
     for octave in np.unique(octaves).tolist():
         inside = octaves == octave
-        own, often = distinct[inside], counts[inside]
-        if own.size > _NODES:
-            own, often = _chebyshev(own, often)
-        nodes.append(own)
-        weights.append(often)
+        octave_nodes, octave_weights = distinct[inside], counts[inside]
+        if octave_nodes.size > _NODES:
+            octave_nodes, octave_weights = _chebyshev(octave_nodes, octave_weights)
+        nodes.append(octave_nodes)
+        weights.append(octave_weights)
     return np.concatenate(nodes), np.concatenate(weights)
 
 
 def _chebyshev(levels: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    """Returns Chebyshev nodes, with weights that are right for polynomials."""
+    """Returns Chebyshev nodes, with weights that are exact for polynomials."""
+    # Discrete orthogonality turns the moments of the levels into weights of the nodes.
     middle, half = (levels[0] + levels[-1]) / 2.0, (levels[-1] - levels[0]) / 2.0
     moments = np.zeros(_NODES)
     for part in batches(levels.size, width=_NODES):
-        places = (levels[part] - middle) / half
-        moments += counts[part] @ chebvander(places, _NODES - 1)
+        scaled = (levels[part] - middle) / half  # In [-1, 1].
+        moments += counts[part] @ chebvander(scaled, _NODES - 1)
     moments[1:] *= 2.0
     nodes = np.cos((np.arange(_NODES) + 0.5) * math.pi / _NODES)
     weights: Floats = chebvander(nodes, _NODES - 1) @ moments / _NODES

@@ -1,17 +1,17 @@
-"""What is certified of a training: all messages of a person, one shuffle, one device.
+"""Exposures that a training certifies: all messages of a user, one shuffle, one device.
 
 In every round each person sends one message per coordinate of an update, and the messages
 of each coordinate are shuffled apart. *User level*: two neighboring worlds differ in all
 data of one person, so that all d messages of all T rounds may change.
 
-Rounds are adaptive: the model, and with it everybody's update, depends on all earlier
-*shuffled* messages. Given those, a round is a collection of values like any other, and the
-bound for one coordinate holds whatever the values are - the victim's two and all others'.
-So for every past the same pair of distributions dominates the coordinate, and independent
-copies of it dominate the whole training (Zhu, Dong, Wang 2022, arXiv:2106.08567, Theorem
-10; docs/theory/theorem.md). Randomness must be fresh in every round, the model must be
-computed from shuffled messages only, and no device may keep anything that depends on its
-own noise.
+Rounds are adaptive: the model, and with it every update, depends on all earlier *shuffled*
+messages. Given those, a round is a collection of values like any other, and the bound for
+one coordinate holds for all values - the two of the target user, whose data the neighboring
+worlds differ in, and all others'. So for every past the same pair of distributions
+dominates the coordinate, and independent copies of it dominate the whole training (Zhu,
+Dong, Wang 2022, arXiv:2106.08567, Theorem 10; docs/theory/theorem.md). Randomness must be
+fresh in every round, the model must be computed from shuffled messages only, and no device
+may store anything that depends on its own noise.
 """
 
 from typing import cast
@@ -36,10 +36,10 @@ from shuffledp.population import Population
 
 
 def why_uncertified(framework: Framework, device: Device, *, shuffled: bool) -> str:
-    """Returns why nothing central is certified; an empty text if something is.
+    """Returns why no central guarantee is certified; empty if one is.
 
     Args:
-        framework: What a round runs.
+        framework: The framework of a round.
         device: Its device.
         shuffled: Whether messages pass a shuffler on their way to the analyst.
     """
@@ -57,32 +57,33 @@ def central_exposures(
     """Returns all messages of one person, and those of one coordinate of one round.
 
     Args:
-        device: Whose messages are certified; see `why_uncertified`.
-        people: Everybody.
+        device: One for which `why_uncertified` is empty.
+        people: The whole population.
         num_coordinates: d, the messages of a person in a round.
     """
+    # "agnostic": levels travel apart from messages, which `simulated_round` shuffles too.
     certified = cast(LocalRandomizer, device)
-    everything = SingleMessages(
+    all_messages = SingleMessages(
         ALL, certified, "agnostic", people, num_coordinates, adaptive=True
     )
-    one = SingleMessages(ONE, certified, "agnostic", people, adaptive=True)
-    return everything, SingleShuffleExposure(one, num_coordinates)
+    one_shuffle = SingleMessages(ONE, certified, "agnostic", people, adaptive=True)
+    return all_messages, SingleShuffleExposure(one_shuffle, num_coordinates)
 
 
 def local_exposure(
     device: Device, people: Population, num_coordinates: int
 ) -> UnshuffledExposure:
-    """Returns all messages of one device, as seen where no shuffler is passed.
+    """Returns all messages of one device, as seen without a shuffler.
 
-    All that a device sends is made of these messages, whatever a framework does with them.
+    A framework, coupled or not, sends a function of these messages only.
 
     Args:
-        device: What runs on every coordinate.
-        people: Everybody.
+        device: The randomizer of every coordinate.
+        people: The whole population.
         num_coordinates: d, the messages of a person in a round.
 
     Raises:
-        CertificationError: If the device does not say what its messages tell.
+        CertificationError: If the device does not state its local privacy.
     """
     reason = why_not_local(device)
     if reason:

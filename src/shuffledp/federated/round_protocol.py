@@ -1,6 +1,6 @@
-"""A round of training, as a protocol: what devices run is what is certified.
+"""A round of training as a protocol: devices run the object that is certified.
 
-What is certified of it is in `round_certification`.
+Its exposures are in `round_certification`.
 """
 
 from dataclasses import dataclass, field
@@ -63,7 +63,7 @@ class TrainingRound:
     0.105568
 
     Attributes:
-        framework: What devices run, such as `ClipLaplaceVectors`.
+        framework: The devices' framework, such as `ClipLaplaceVectors`.
         num_coordinates: d, the weights of the model.
         shuffled: Whether messages pass a shuffler on their way to the analyst. If not,
             nothing central is certified.
@@ -72,7 +72,7 @@ class TrainingRound:
     framework: Framework
     num_coordinates: int
     shuffled: bool = True
-    # AccountingQuery for once: what is certified is the object that runs.
+    # Read from the framework once, so that the certified object is the one that runs.
     device: Device = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -86,11 +86,11 @@ class TrainingRound:
                 "Expected a device that sends one message per coordinate, got "
                 f"{self.device.mechanism}."
             )
-        _ = self.message_type, self.identity
+        _ = self.message_type, self.identity  # Both raise on invalid parameters.
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "TrainingRound":
-        """Returns the round with this identity's record.
+        """Rebuilds the round from the record of its identity.
 
         Raises:
             InvalidInputError: If its framework is none of the library's.
@@ -101,7 +101,7 @@ class TrainingRound:
 
     @property
     def identity(self) -> Identity:
-        """Of the framework, its device and the coordinates."""
+        """The identity of the framework, its device and the coordinates."""
         own: dict[str, Any] = {
             "device": self.device.mechanism,
             "device_parameters": described(self.device),
@@ -118,7 +118,7 @@ class TrainingRound:
 
     @property
     def message_type(self) -> np.dtype[Any]:
-        """Of the message of one coordinate."""
+        """The integer type of one coordinate's message."""
         return message_type(self.framework.messages)
 
     @property
@@ -128,15 +128,15 @@ class TrainingRound:
 
     @property
     def uncertified(self) -> str:
-        """A sentence why nothing central is certified; empty if something is."""
+        """A sentence why no central guarantee is certified; empty if one is."""
         reason = why_uncertified(self.framework, self.device, shuffled=self.shuffled)
         return reason and f"No central guarantee is certified: {reason}."
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """Returns what is certified: all messages, one shuffle, one device alone.
+        """Returns the certified exposures: all messages, one shuffle, one device.
 
         Raises:
-            CertificationError: If no cover speaks of what is sent.
+            CertificationError: If no central guarantee is proven for the messages.
         """
         if self.uncertified:
             raise CertificationError(self.uncertified)
@@ -146,19 +146,19 @@ class TrainingRound:
         )
 
     def without_shuffle(self, people: Population) -> UnshuffledExposure:
-        """Returns the guarantee that a device keeps without any shuffler.
+        """Returns the exposure of one device's messages without any shuffler.
 
         Raises:
-            CertificationError: If the device does not say what its messages tell.
+            CertificationError: If the device does not state its local privacy.
         """
         return local_exposure(self.device, people, self.num_coordinates)
 
     def randomize(
         self, updates: NDArray[np.float32], levels: ArrayLike, *, rng: Rng
     ) -> Reports:
-        """Runs on the devices: one randomized message per person and coordinate.
+        """Draws one randomized message per person and coordinate, on the devices.
 
-        With a NumPy generator, for simulations, `simulated_messages` is much faster.
+        A NumPy generator, for simulations, selects the much faster `simulated_messages`.
 
         Args:
             updates: Finite, as float32 of shape (n, d).
@@ -191,11 +191,11 @@ class TrainingRound:
             updates: Returns those of a slice of people; see `collect_round`.
             levels: Each person's local budget of a message in nats, shape (n,), n >= 1.
             rng: A simulation's.
-            in_memory: Up to how many bytes of messages stay out of a temporary file.
+            in_memory: Bytes of messages above which they go to a temporary file.
             on_share: Called with the share of the work that is done.
 
         Raises:
-            InvalidInputError: If levels or updates are not what was expected.
+            InvalidInputError: If levels or updates are of another form.
         """
         epsilons = checked_levels(levels, rng)
         rows, shuffled = collect_round(
@@ -218,9 +218,9 @@ class TrainingRound:
         rng: np.random.Generator,
         on_share: OnShare | None = None,
     ) -> Tally:
-        """Draws the tally of a round, part by part: the law is that of `collect`.
+        """Draws the tally of a round, with the distribution of `collect`, part by part.
 
-        Every message is drawn, and none is kept.
+        Every message is drawn, and none is stored.
 
         Args:
             updates: Returns those of a slice of people; see `collect_round`.
@@ -229,7 +229,7 @@ class TrainingRound:
             on_share: Called with the share of the work that is done.
 
         Raises:
-            InvalidInputError: If levels or updates are not what was expected.
+            InvalidInputError: If levels or updates are of another form.
         """
         epsilons = checked_levels(levels, rng)
         sums = add_up_messages(
@@ -246,7 +246,7 @@ class TrainingRound:
         )
 
     def tally(self, shuffled: ShuffledReports) -> Tally:
-        """Adds up the messages of every coordinate: additive over parts.
+        """Adds up the messages of every coordinate; tallies of parts may be added.
 
         Raises:
             InvalidInputError: If reports are another protocol's, or were not shuffled.
@@ -263,7 +263,7 @@ class TrainingRound:
         return tally_of(shuffled, self.identity, count=count, arrangement="columns")
 
     def estimate(self, seen: Seen, people: Population) -> UpdateEstimate:
-        """Estimates the mean update, from what the shuffler let through.
+        """Estimates the mean update from shuffled reports or their tally.
 
         Args:
             seen: From `shuffle` or `collect`, or a tally.
@@ -272,8 +272,8 @@ class TrainingRound:
         Raises:
             UnknownLevelError: If a level is not one of the population's.
             InvalidInputError: If reports are another protocol's or none of its messages,
-                do not come from as many people per level as expected, add up to what
-                they cannot, or are nothing but noise.
+                do not come from as many people per level as expected, have impossible
+                sums, or are only noise.
         """
         tally = checked(seen, self.identity, self.tally)
         check_people(tally, people)

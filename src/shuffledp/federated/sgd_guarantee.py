@@ -1,11 +1,11 @@
-"""What noisy gradient descent in a random order keeps of each person's privacy.
+"""Local guarantee of noisy gradient descent that visits clients in a random order.
 
 A step is mu-GDP for one example, and k mu-GDP for all examples of a client
-(`NoisySteps`). Steps of Gaussian mechanisms compose exactly, however each depends on what
-came before: T epochs are sqrt(T) mu-GDP.
+(`NoisySteps`). Steps of Gaussian mechanisms compose exactly, also if each depends on the
+earlier ones: T epochs are sqrt(T) mu-GDP.
 
-That is all that is certified, and it is local. The order of the clients hides which of them
-made a step, but every step depends on the model that the earlier ones left, and no
+No more is certified, and this is local. The order of the clients hides which of them made
+a step, but every step depends on the model that the earlier ones left, and no
 amplification is proven for such a sequence with normal noise.
 
 Source: Dong, Roth, Su (2022), Corollary 3.3, for the composition.
@@ -24,8 +24,8 @@ from shuffledp.population import Population
 from shuffledp.randomizers.normal_divergence import normal_divergence
 from shuffledp.types import Floats
 
-# Far more than the error of logarithms of normal tails moves epsilon, and too little to
-# be seen.
+# Relative margin: far above the effect of rounding in the logarithms of normal tails on
+# epsilon, and too small to be seen.
 _ROUNDING = 1e-9
 
 _PUBLIC = (
@@ -43,11 +43,11 @@ _NO_NOISE = "Not certified: trained without noise."
 
 @dataclass(frozen=True, slots=True)
 class SgdLevel:
-    """What clients of one privacy level are promised after all epochs.
+    """Guarantee for the clients of one privacy level after all epochs.
 
     Attributes:
-        epsilon_local: The level: what one step keeps for one example, at delta.
-        num_clients: How many chose it.
+        epsilon_local: The level: epsilon of one step for one example, at delta.
+        num_clients: Number of clients at this level.
         deviation: sigma of the noise, per coordinate of the mean gradient.
         example_mu: The Gaussian privacy of one example after all epochs.
         example_epsilon: The epsilon of `example_mu` at delta, rounded up.
@@ -66,15 +66,15 @@ class SgdLevel:
 
 @dataclass(frozen=True, slots=True)
 class SgdGuarantee:
-    """What clients keep of a whole training, level by level. It is not central.
+    """Local guarantee of a whole training, level by level. It is not central.
 
     Attributes:
-        protocol: What every client ran in every step.
-        delta: Of every epsilon here.
-        epochs: How many steps each client made.
+        protocol: Identity of every step.
+        delta: Of every epsilon.
+        epochs: Number of steps of each client.
         levels: Ascending.
-        certified: Whether the rows cover all that was computed from people's data.
-        note: What they cover.
+        certified: Whether the rows cover every computation on the clients' data.
+        note: The extent of the guarantee, as a sentence.
     """
 
     protocol: Identity
@@ -99,19 +99,20 @@ def sgd_guarantee(
     epochs: int,
     public_components: bool = True,
 ) -> SgdGuarantee:
-    """Computes what clients keep of a whole training, at the delta of a step.
+    """Computes the local guarantee of a whole training, at the delta of a step.
 
     Args:
-        steps: What the clients run.
-        people: Their levels.
+        steps: The mechanism of every step.
+        people: The population of clients.
         epochs: Steps of every client, >= 1.
-        public_components: Whether the projection tells nothing of the clients' examples.
+        public_components: Whether the projection is independent of the clients' examples.
 
     Raises:
         InvalidInputError: If a parameter is out of range.
     """
     check_whole(epochs, "epochs", least=1)
     sigmas, delta = steps.deviations(people.epsilons), float(steps.delta)
+    # Without noise sigma is 0, and mu infinite.
     with np.errstate(divide="ignore"):
         client = (
             math.sqrt(epochs) * 2.0 * float(steps.clip) / sigmas * (1.0 + _ROUNDING)
@@ -141,21 +142,22 @@ def smallest_epsilons(mu: Floats, delta: float) -> Floats:
     """Returns the epsilon at which mu-GDP has this delta, rounded up.
 
     Args:
-        mu: >= 0, shape (levels,); infinite where nothing is kept.
+        mu: >= 0, shape (levels,); infinite without any privacy.
         delta: In (0, 1).
     """
     finite = np.where(np.isfinite(mu), mu, 1.0)
     low = np.zeros(mu.shape)
-    # There delta is below Phi(-40), which is less than any that is asked for.
+    # There delta is below Phi(-40), which is less than any delta in [1e-100, 1).
     high = finite * (finite / 2.0 + 40.0)
     for _ in range(100):
         middle = (low + high) / 2.0
-        fits = normal_divergence(finite, middle) <= delta
-        low, high = np.where(fits, low, middle), np.where(fits, middle, high)
+        holds = normal_divergence(finite, middle) <= delta
+        low, high = np.where(holds, low, middle), np.where(holds, middle, high)
     none = normal_divergence(finite, np.zeros(mu.shape)) <= delta
     epsilons = np.where(none, 0.0, high * (1.0 + _ROUNDING))
-    found: Floats = np.where(np.isfinite(mu), epsilons, math.inf)
-    return found
+    # `high` is the end of the bracket at which the bound was evaluated and held.
+    rounded: Floats = np.where(np.isfinite(mu), epsilons, math.inf)
+    return rounded
 
 
 def _finite(record: dict[str, Any]) -> dict[str, Any]:

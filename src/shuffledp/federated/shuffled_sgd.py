@@ -1,15 +1,15 @@
 """Noisy gradient descent that visits the clients in a random order.
 
-Every epoch visits all clients in an order drawn anew. A client takes the gradient of each
-of her examples, shortens it to norm C, and sends their mean with normal noise, whose
-deviation follows from her own level; the model makes one step along it at once. What is
-promised: `shuffledp.federated.sgd_guarantee`.
+Every epoch visits all clients in a fresh random order. A client computes the gradient of
+each of their examples, clips it to norm C, and sends the mean with normal noise, whose
+deviation follows from their own level; the model makes one step along it at once. The
+guarantee is in `shuffledp.federated.sgd_guarantee`.
 
 E-APES divides the sum of a client's gradients by the number m of clients, not by that of
-her examples k = n / m. With noise for the sensitivity 2 C / m of that sum it is the same
-method at the learning rate k / m times as large: 0.3, not 0.05, at its Table 2. It also
-draws one order for all epochs and calibrates the noise by the classical formula, which
-holds for epsilon <= 1 only; a new order per epoch and the exact calibration promise no
+the client's examples k = n / m. With noise for the sensitivity 2 C / m of that sum it is
+the same method at the learning rate k / m times as large: 0.3, not 0.05, at its Table 2. It
+also draws one order for all epochs and calibrates the noise by the classical formula, which
+holds for epsilon <= 1 only; a new order per epoch and the exact calibration guarantee no
 less.
 
 Source: Chen, Cao, Ge (2023), "Enhancing Privacy in Personalized Differential Privacy under
@@ -41,7 +41,7 @@ _COMPONENTS, _CLASSES = 60, 10
 
 
 class Images(Protocol):
-    """Labeled examples, such as `shuffledp.datasets.mnist.LabeledImages`."""
+    """Interface of labeled examples, such as `datasets.mnist.LabeledImages`."""
 
     @property
     def train_features(self) -> NDArray[np.float32]:
@@ -66,15 +66,15 @@ class Images(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ShuffledSgdResult:
-    """A trained model, how well it did, and what it cost.
+    """A trained model, its accuracy, and its privacy guarantee.
 
     Attributes:
         train_accuracy: After each epoch, on all clients' examples, shape (epochs,). It is
             measured by the simulation, without noise: the guarantee does not cover it.
         test_accuracy: After each epoch, shape (epochs,).
-        guarantee: What each level of clients is promised.
+        guarantee: For each level of clients.
         model: The shape of the network.
-        components: What a picture passes before the network.
+        components: The projection of a picture before the network.
         weights: Of the network, shape (d,).
     """
 
@@ -86,7 +86,7 @@ class ShuffledSgdResult:
     weights: NDArray[np.float32] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the accuracies and the guarantee as plain numbers, lists and texts."""
+        """Returns accuracies and guarantee as plain values, for JSON."""
         return {
             "train_accuracy": list(self.train_accuracy),
             "test_accuracy": list(self.test_accuracy),
@@ -121,10 +121,10 @@ def train(
     """Simulates Algorithm 1 of E-APES; the defaults are its Table 2.
 
     Args:
-        images: What the clients hold, dealt out evenly, and what to test with.
-        levels: The local budget of each client, from 0 to 700, shape (m,): what one step
-            keeps for one of her examples, at delta.
-        rng: The only source of randomness. Its normal numbers are those of a simulation.
+        images: Training examples, dealt out to the clients evenly, and test examples.
+        levels: The local budget of each client, from 0 to 700, shape (m,): epsilon of one
+            step for one of the client's examples, at delta.
+        rng: The only source of randomness, of a simulation only.
         epochs: T, >= 1.
         clip: C, the largest norm of one example's gradient, in [1e-30, 1e30].
         learning_rate: At least 1e-30.
@@ -143,7 +143,8 @@ def train(
     budgets = level_array(levels)
     people = Population.from_budgets(budgets)
     rate = as_number(learning_rate, "learning_rate")
-    # A smaller one is none in single precision; a larger one than fits diverges.
+    # Below SMALLEST, single precision loses digits; a too large rate diverges, which
+    # `check_converges` reports.
     if not SMALLEST <= rate < math.inf:
         raise InvalidInputError(
             f"Expected a finite learning rate of at least {SMALLEST:g}, got {rate:g}."
@@ -169,12 +170,13 @@ def train(
     train_accuracy, test_accuracy = [], []
     for epoch in range(epochs):
         for client in rng.permutation(budgets.size):
-            own = slice(client * examples, (client + 1) * examples)
+            examples_of_client = slice(client * examples, (client + 1) * examples)
+            # The model changes at once: the steps of later clients depend on this one.
             step = steps.send(
                 model,
                 weights,
-                inputs[own],
-                classes[own],
+                inputs[examples_of_client],
+                classes[examples_of_client],
                 deviation=float(deviations[client]),
                 rng=rng,
             )

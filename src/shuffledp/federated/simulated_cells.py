@@ -1,23 +1,23 @@
 """Cells of two-sided exponential noise for simulations: millions of them per second.
 
 A device draws its cells exactly (`shuffledp.randomizers.grid`), which takes half a
-microsecond each. Simulations draw them here, by the inverse of the distribution function
-in double precision, in a fiftieth of the time. The steps are the same: a value is moved to
-a point of the grid, at random and without bias, and noise carries the point into a cell.
+microsecond each. Simulations draw them by the inverse of the distribution function in
+double precision, in a fiftieth of the time. The steps are the same: a value is moved to a
+point of the grid, at random and without bias, and noise carries the point into a cell.
 
-What is approximate:
+Approximations:
 
 * A uniform number u is a multiple of 2^-53, and the arithmetic after it rounds. Either
-  edge of a cell's part of [0, 1) moves by less than 8 * 2^-53. For levels up to 6 no cell
-  of the range has a chance below 3.6e-6, so chances are off by less than 1e-9 of their
-  size; at any level, all 4096 together by less than 1e-11. Levels below 1e-9 are drawn
-  like 1e-9.
-* Noise ends where a chance of 2^-53 is left.
-* Whether a value moves up is drawn with a chance rounded to a multiple of 2^-24. That is
-  as good as a value that differs by 2^-24 of a cell, which is 3e-11 of the clip range, and
-  less than single precision tells apart in most of it.
+  edge of a cell's part of [0, 1) moves by less than 8 * 2^-53. For levels up to 6 every
+  cell of the range has a probability of 3.6e-6 or more, so that probabilities have a
+  relative error below 1e-9; at any level, the errors of all 4096 add up to less than
+  1e-11. Levels below 1e-9 are drawn like 1e-9.
+* Noise is cut off where a probability of 2^-53 is left.
+* The probability that a value moves up is rounded to a multiple of 2^-24. That equals a
+  value that differs by 2^-24 of a cell, which is 3e-11 of the clip range, and less than
+  the resolution of single precision in most of it.
 
-None of this is fit for real people's data: the exact path is there for that.
+It is unfit for real people's data, which take the exact path.
 """
 
 from collections.abc import Iterator
@@ -58,7 +58,8 @@ def clip_laplace_cells(
     cells = np.empty(updates.shape, dtype=np.uint16)
     for people, points, spare, drawn in _blocks(updates, clip, rng=rng):
         rates = _rates(levels[people])
-        # Minus what lies on the left of the point, then minus what lies on either side.
+        # With F(x) = 1 - exp(-rate x): minus the weight of the cells left of the point,
+        # then minus that of both sides, of which a uniform part is drawn.
         np.multiply(points, -rates, out=spare)
         np.expm1(spare, out=spare)
         beyond = points - STEPS
@@ -79,7 +80,7 @@ def laplace_cells(
     clip: float,
     rng: np.random.Generator,
 ) -> NDArray[np.int32]:
-    """Draws the cell of each clipped value's Laplace message; 0, ..., 4095 is the range.
+    """Draws the cell of each clipped value's Laplace message; the range is 0, ..., 4095.
 
     Args:
         updates: Finite, shape (k, d).
@@ -88,10 +89,11 @@ def laplace_cells(
         rng: The only source of randomness.
 
     Returns:
-        Shape (k, d), at most 2^30 off 0.
+        Shape (k, d), within 2^30 of 0.
     """
     cells = np.empty(updates.shape, dtype=np.int32)
     for people, points, spare, drawn in _blocks(updates, clip, rng=rng):
+        # Uniform in [-1, 1): the sign is the side of the noise.
         drawn *= 2.0
         drawn -= 1.0
         _move(points, drawn, spare, _rates(levels[people]))
@@ -102,7 +104,7 @@ def laplace_cells(
 
 
 def _rates(levels: Floats) -> Floats:
-    """Returns how fast a density falls per cell, shape (k, 1)."""
+    """Returns the exponential rate of the noise per cell, shape (k, 1)."""
     rates: Floats = np.maximum(levels, _SMALLEST_LEVEL)[:, None] / STEPS
     return rates
 
@@ -111,6 +113,7 @@ def _blocks(
     updates: NDArray[np.float32], clip: float, *, rng: np.random.Generator
 ) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
     """Yields people, their values as points of the grid, a buffer, and uniform numbers."""
+    # The buffers are the same arrays for every block: consumers overwrite them in place.
     people, width = updates.shape
     step = max(_BLOCK // width, 1)
     buffers = np.empty((3, min(step, people), width))
@@ -121,6 +124,7 @@ def _blocks(
         np.multiply(updates[part], STEPS / 2 / clip, out=points, dtype=np.float64)
         points += STEPS / 2
         np.clip(points, 0.0, STEPS, out=points)
+        # Unbiased rounding: up with a probability equal to the fractional part.
         points += rng.random(dtype=np.float32, out=fine[: len(points)])
         np.floor(points, out=points)
         rng.random(out=drawn)
@@ -132,11 +136,13 @@ def _move(points: Floats, drawn: Floats, spare: Floats, rates: Floats) -> None:
 
     Args:
         points: Of the grid.
-        drawn: Minus or plus the chance that noise stays between the point and where it
-            ends, on the left or on the right; it is used up.
-        spare: Is overwritten.
-        rates: How fast the density of noise falls per cell.
+        drawn: Minus or plus the probability that noise is shorter than drawn, on the left
+            or on the right; it is overwritten.
+        spare: A buffer, which is overwritten.
+        rates: The exponential rate of the noise per cell.
     """
+    # Inverse of the distribution function: length = -log(1 - probability) / rate. The
+    # cap below 1 keeps the logarithm finite.
     np.abs(drawn, out=spare)
     np.minimum(spare, _BELOW_ONE, out=spare)
     np.negative(spare, out=spare)

@@ -1,7 +1,7 @@
-"""What known devices would send, drawn fast: for simulations only.
+"""Fast simulation of the messages of the library's own devices.
 
-The law is that of the device's own `randomize`, but for the rounding that
-`simulated_cells` bounds. Devices of any other class are run as they are.
+The distribution is that of the device's `randomize`, except for the rounding that
+`simulated_cells` bounds. Devices of any other class are run themselves.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 from shuffledp.randomizers.tally import batches
 from shuffledp.types import Floats
 
-_Drawn: TypeAlias = NDArray[Any]
+_Messages: TypeAlias = NDArray[Any]
 
 
 def simulated_messages(
@@ -29,16 +29,16 @@ def simulated_messages(
     levels: Floats,
     *,
     rng: np.random.Generator,
-) -> _Drawn | None:
-    """Draws messages of all coordinates, shape (k, d); None if it must be the device.
+) -> _Messages | None:
+    """Draws messages of all coordinates, shape (k, d); None if the device must be run.
 
     Args:
-        device: What is simulated; values beyond its range are clipped to it.
+        device: The simulated device; values beyond its range are clipped to it.
         updates: Finite, shape (k, d).
         levels: Local budgets of a message in nats, shape (k,).
         rng: The only source of randomness.
     """
-    # Exactly these classes: one that inherits from them may draw something else.
+    # Exactly these classes: a subclass may draw from another distribution.
     draw = _SIMULATED.get(type(device))
     if draw is None or device.low != -device.high:
         return None
@@ -50,7 +50,7 @@ def _clip_laplace(
     updates: NDArray[np.float32],
     levels: Floats,
     rng: np.random.Generator,
-) -> _Drawn:
+) -> _Messages:
     return clip_laplace_cells(updates, levels, clip=float(device.high), rng=rng)
 
 
@@ -59,7 +59,7 @@ def _laplace(
     updates: NDArray[np.float32],
     levels: Floats,
     rng: np.random.Generator,
-) -> _Drawn:
+) -> _Messages:
     return laplace_cells(updates, levels, clip=float(device.high), rng=rng)
 
 
@@ -68,10 +68,11 @@ def _sparsified(
     updates: NDArray[np.float32],
     levels: Floats,
     rng: np.random.Generator,
-) -> _Drawn:
+) -> _Messages:
     clip = float(device.high)
     cells = clip_laplace_cells(updates, levels, clip=clip, rng=rng)
     zeros = np.zeros_like(updates)
+    # Dummies are drawn for all coordinates, used or not: a fresh perturbed 0 each.
     dummies = clip_laplace_cells(zeros, levels, clip=clip, rng=rng)
     np.copyto(cells, dummies, where=~device.keeps(cells))
     return cells
@@ -82,14 +83,14 @@ def _sampled(
     updates: NDArray[np.float32],
     levels: Floats,
     rng: np.random.Generator,
-) -> _Drawn:
+) -> _Messages:
     """Draws cells; the share is rounded to a multiple of 2^-53."""
-    spoken = np.zeros_like(updates)
+    values = np.zeros_like(updates)  # Unsampled coordinates are perturbed zeros.
     for people in batches(*updates.shape[:1], width=updates.shape[1]):
         part = updates[people]
-        speaks = rng.random(part.size).reshape(part.shape) < device.share
-        np.copyto(spoken[people], part, where=speaks)
-    return clip_laplace_cells(spoken, levels, clip=float(device.high), rng=rng)
+        sampled = rng.random(part.size).reshape(part.shape) < device.share
+        np.copyto(values[people], part, where=sampled)
+    return clip_laplace_cells(values, levels, clip=float(device.high), rng=rng)
 
 
 def _one_bit(
@@ -97,21 +98,25 @@ def _one_bit(
     updates: NDArray[np.float32],
     levels: Floats,
     rng: np.random.Generator,
-) -> _Drawn:
-    """Draws bits; chances are rounded to multiples of 2^-53."""
+) -> _Messages:
+    """Draws bits; probabilities are rounded to multiples of 2^-53."""
     clip = float(device.high)
     bits = np.empty(updates.shape, dtype=np.uint8)
-    # P(1) = 1/2 + v / (2 C) tanh(eps / 2), from the chances at the two ends.
+    # P(1) = 1/2 + v / (2 C) tanh(eps / 2), linear between the probabilities at -C and C.
     slopes = np.tanh(levels / 2.0) / (2.0 * clip)
     for people in batches(*updates.shape[:1], width=updates.shape[1]):
-        chances = np.clip(updates[people].astype(np.float64), -clip, clip)
-        chances *= slopes[people, None]
-        chances += 0.5
-        np.less(rng.random(chances.shape), chances, out=bits[people].view(np.bool_))
+        probabilities = np.clip(updates[people].astype(np.float64), -clip, clip)
+        probabilities *= slopes[people, None]
+        probabilities += 0.5
+        np.less(
+            rng.random(probabilities.shape),
+            probabilities,
+            out=bits[people].view(np.bool_),
+        )
     return bits
 
 
-_SIMULATED: dict[type, Callable[..., _Drawn]] = {
+_SIMULATED: dict[type, Callable[..., _Messages]] = {
     ClipLaplace: _clip_laplace,
     Laplace: _laplace,
     OneBit: _one_bit,

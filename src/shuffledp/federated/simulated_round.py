@@ -1,12 +1,12 @@
-"""One round, simulated: everybody's update is randomized, and every coordinate shuffled.
+"""Simulation of one round: all updates are randomized, and every coordinate is shuffled.
 
 The messages of each coordinate are put into a uniformly random order of their own, and the
-privacy levels into another one, so that nobody can tell which messages came from the same
-person, or which level they were made with. Every message of the simulation really moves.
+privacy levels into another one, so that messages are linked neither to each other nor to a
+level. Every message of the simulation really moves.
 
-People are gone through in chunks and coordinates in blocks, by two threads. Each chunk and
-each block has a random number generator of its own, so that the result depends on the seed
-and not on which thread comes first.
+Two threads process people in chunks and coordinates in blocks. Each chunk and each block
+has a random number generator of its own, so that the result depends on the seed and not on
+the order of the threads.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Algorithm 1, where the
 order of coordinate k is one of the n people (the paper prints one of the d coordinates).
@@ -27,22 +27,22 @@ from shuffledp.population import check_budgets
 from shuffledp.statistics.tallying import check_generator
 from shuffledp.types import Floats
 
-# Bytes of messages that are kept in memory; more of them go to a temporary file.
+# Bytes of messages in memory; larger rounds go to a temporary file.
 IN_MEMORY = 512 * 2**20
 
 _THREADS = 2
-# Entries of the updates that a thread looks at together.
+# Entries of the updates that a thread processes at once.
 _ENTRIES = 2**22
 
-_Given = TypeVar("_Given")
-_Made = TypeVar("_Made")
+_Input = TypeVar("_Input")
+_Output = TypeVar("_Output")
 
 OnShare: TypeAlias = Callable[[float], None]
 """Called with the share of a round that is done, in [0, 1]."""
 Updates: TypeAlias = Callable[[slice], NDArray[np.float32]]
 """Returns the updates of a slice of people, float32 of shape (k, d)."""
 Send: TypeAlias = Callable[[NDArray[np.float32], Floats, np.random.Generator], Messages]
-"""Draws the messages of some people, shape (k, d), from updates and levels."""
+"""Draws the messages of k people, shape (k, d), from updates and levels."""
 
 
 def collect_round(
@@ -56,17 +56,17 @@ def collect_round(
     in_memory: int = IN_MEMORY,
     on_share: OnShare | None = None,
 ) -> tuple[Messages, Floats]:
-    """Simulates a round: everybody's update, randomized and shuffled.
+    """Simulates a round: randomizes all updates and shuffles every coordinate.
 
-    Messages that need more than `in_memory` bytes are kept in a temporary file, in the
-    folder that Python's `tempfile` chooses. It has no name and goes when the result does.
+    Messages that need more than `in_memory` bytes are stored in a temporary file, in the
+    folder that Python's `tempfile` chooses. It has no name and lives as long as the result.
 
     Args:
         updates: Called once for each person, by two threads at the same time.
-        send: What the devices do.
-        levels: Everybody's local budget per coordinate in nats, shape (n,), n >= 1.
+        send: The devices' randomization.
+        levels: Each user's local budget per coordinate in nats, shape (n,), n >= 1.
         num_coordinates: d, >= 1.
-        message_type: Of what is sent.
+        message_type: The integer type of messages.
         rng: The only source of randomness; `spawn` is called on it.
         in_memory: See above.
         on_share: Called with the share of the work that is done.
@@ -76,21 +76,22 @@ def collect_round(
         levels in another one, shape (n,).
 
     Raises:
-        InvalidInputError: If updates are not what was expected.
+        InvalidInputError: If updates have another shape or type.
     """
     store = _store((num_coordinates, levels.size), message_type, in_memory)
     chunks = list(_slices(levels.size, width=num_coordinates))
     blocks = list(_slices(num_coordinates, width=levels.size))
+    # One generator per part: the draws do not depend on how threads are scheduled.
     generators = rng.spawn(len(chunks) + len(blocks))
 
-    def collect(people: slice, own: np.random.Generator) -> None:
-        computed = _computed(updates, people, num_coordinates)
-        store[:, people] = send(computed, levels[people], own).T
+    def collect(people: slice, part_rng: np.random.Generator) -> None:
+        computed = _checked_updates(updates, people, num_coordinates)
+        store[:, people] = send(computed, levels[people], part_rng).T
 
-    def permute(coordinates: slice, own: np.random.Generator) -> None:
+    def permute(coordinates: slice, part_rng: np.random.Generator) -> None:
         for row in store[coordinates]:
             # Indexing by a permutation takes less time than swapping in place.
-            row[:] = row[own.permutation(row.size)]
+            row[:] = row[part_rng.permutation(row.size)]
 
     # Two passes over the messages, of which the first takes most of the time.
     shares = np.concatenate(
@@ -99,12 +100,12 @@ def collect_round(
             np.full(len(blocks), 0.1 / len(blocks)),
         ]
     ).cumsum()
-    tell = on_share if on_share is not None else _nobody
+    report = on_share if on_share is not None else _ignore_share
     done = 0
     for work, parts in ((collect, chunks), (permute, blocks)):
-        own = generators[done : done + len(parts)]
-        for _ in _in_threads(work, zip(parts, own, strict=True)):
-            tell(min(float(shares[done]), 1.0))
+        part_rngs = generators[done : done + len(parts)]
+        for _ in _in_threads(work, zip(parts, part_rngs, strict=True)):
+            report(min(float(shares[done]), 1.0))
             done += 1
     return store, levels[rng.permutation(levels.size)]
 
@@ -116,14 +117,14 @@ def average_updates(
     num_coordinates: int,
     on_share: OnShare | None = None,
 ) -> Floats:
-    """Returns the mean of everybody's updates as they are, shape (d,): no privacy at all.
+    """Returns the exact mean of all updates, shape (d,), without any privacy.
 
-    What privacy is paid for with is compared with this. Arguments and errors are those of
+    The cost of privacy is measured against it. Arguments and errors are those of
     `collect_round`.
     """
 
     def add_up(people: slice, _: None) -> Floats:
-        computed = _computed(updates, people, num_coordinates)
+        computed = _checked_updates(updates, people, num_coordinates)
         if not np.isfinite(computed).all():
             raise InvalidInputError(
                 "Expected every coordinate of an update to be finite."
@@ -133,7 +134,7 @@ def average_updates(
 
     parts = [(chunk, None) for chunk in _slices(num_people, width=num_coordinates)]
     total = np.zeros(num_coordinates)
-    for sums in _told(_in_threads(add_up, parts), len(parts), on_share):
+    for sums in _report_shares(_in_threads(add_up, parts), len(parts), on_share):
         total += sums
     return total / num_people
 
@@ -147,32 +148,33 @@ def add_up_messages(
     rng: np.random.Generator,
     on_share: OnShare | None = None,
 ) -> NDArray[np.int64]:
-    """Returns the sum of each coordinate's messages, shape (d,), and keeps no message.
+    """Returns the sum of each coordinate's messages, shape (d,), and stores no message.
 
-    No shuffle changes a sum. Messages are those of `collect_round` from the same `rng`;
-    arguments and errors are its, too.
+    No shuffle changes a sum. Messages are those of `collect_round` from the same `rng`,
+    and so are arguments and errors.
     """
     chunks = list(_slices(levels.size, width=num_coordinates))
 
-    def add_up(people: slice, own: np.random.Generator) -> NDArray[np.int64]:
-        computed = _computed(updates, people, num_coordinates)
-        messages = send(computed, levels[people], own)
+    def add_up(people: slice, part_rng: np.random.Generator) -> NDArray[np.int64]:
+        computed = _checked_updates(updates, people, num_coordinates)
+        messages = send(computed, levels[people], part_rng)
         sums: NDArray[np.int64] = messages.sum(axis=0, dtype=np.int64)
         return sums
 
+    # `collect_round` spawns more generators, of which these are the first: same draws.
     parts = zip(chunks, rng.spawn(len(chunks)), strict=True)
     total = np.zeros(num_coordinates, dtype=np.int64)
-    for sums in _told(_in_threads(add_up, parts), len(chunks), on_share):
+    for sums in _report_shares(_in_threads(add_up, parts), len(chunks), on_share):
         total += sums
     return total
 
 
 def checked_levels(levels: ArrayLike, rng: np.random.Generator) -> Floats:
-    """Returns everybody's local budgets for a simulation, shape (n,).
+    """Returns all local budgets for a simulation, shape (n,).
 
     Raises:
-        InvalidInputError: If there are none, one is no budget, or `rng` is no generator of
-            NumPy's.
+        InvalidInputError: If there are none, one is no budget, or `rng` is no
+            `numpy.random.Generator`.
     """
     check_generator(rng)
     epsilons = level_array(levels)
@@ -182,20 +184,20 @@ def checked_levels(levels: ArrayLike, rng: np.random.Generator) -> Floats:
     return epsilons
 
 
-def _told(
-    found: Iterable[_Made], total: int, on_share: OnShare | None
-) -> Iterator[_Made]:
-    """Yields what is found, and tells which share of it was."""
-    tell = on_share if on_share is not None else _nobody
-    for done, each in enumerate(found, start=1):
-        yield each
-        tell(done / total)
+def _report_shares(
+    results: Iterable[_Output], total: int, on_share: OnShare | None
+) -> Iterator[_Output]:
+    """Yields the results, and reports the share of them that was consumed."""
+    report = on_share if on_share is not None else _ignore_share
+    for done, result in enumerate(results, start=1):
+        yield result
+        report(done / total)
 
 
-def _computed(
+def _checked_updates(
     updates: Updates, people: slice, num_coordinates: int
 ) -> NDArray[np.float32]:
-    """Returns the updates of these people, if they are of the form that was expected."""
+    """Computes the updates of a slice of people, and checks their shape and type."""
     computed = updates(people)
     expected = (people.stop - people.start, num_coordinates)
     if computed.shape != expected or computed.dtype != np.float32:
@@ -206,7 +208,7 @@ def _computed(
     return computed
 
 
-def _nobody(share: float) -> None:
+def _ignore_share(share: float) -> None:
     del share
 
 
@@ -225,7 +227,7 @@ def _slices(size: int, *, width: int) -> Iterator[slice]:
 
 
 def _in_threads(
-    work: Callable[[slice, _Given], _Made], parts: Iterable[tuple[slice, _Given]]
-) -> Iterator[_Made]:
+    work: Callable[[slice, _Input], _Output], parts: Iterable[tuple[slice, _Input]]
+) -> Iterator[_Output]:
     with ThreadPoolExecutor(_THREADS) as pool:
         yield from pool.map(lambda part: work(*part), parts)

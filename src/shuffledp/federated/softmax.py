@@ -1,13 +1,13 @@
-"""Logistic regression with several classes, and the gradient of each person's loss.
+"""Logistic regression with several classes, and the gradient of each client's loss.
 
 With weights W of shape (p + 1, classes), whose last row belongs to a constant feature 1,
-the chances of the classes are softmax(x W), and the gradient of a person's mean
-cross-entropy over her m examples is
+the probabilities of the classes are softmax(x W), and the gradient of a client's mean
+cross-entropy over their m examples is
 
     (1 / m) sum_j x_j (softmax(x_j W) - onehot(y_j)).
 
-Everything is in single precision: the updates are clipped and noise is added to them,
-of which the rounding is less than a millionth part.
+All numbers are in single precision: updates are clipped and get noise, and the rounding is
+less than a millionth of it.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from shuffledp.federated.clients import Clients, check_examples
 
 @dataclass(frozen=True, slots=True)
 class SoftmaxRegression:
-    """Public parameters only; the weights are one flat array, W row by row.
+    """Dimensions of a model; its weights are one flat array, W row by row.
 
     Attributes:
         num_features: p, >= 1.
@@ -44,17 +44,18 @@ class SoftmaxRegression:
         return (self.num_features + 1) * self.num_classes
 
     def start(self) -> NDArray[np.float32]:
-        """Returns the weights before training: the loss is convex, so zeros, shape (d,)."""
+        """Returns the weights before training: zeros, shape (d,)."""
+        # The loss is convex: any start will do, and this one is public.
         return np.zeros(self.num_parameters, dtype=np.float32)
 
     def gradients(
         self, weights: NDArray[np.float32], clients: Clients
     ) -> NDArray[np.float32]:
-        """Returns the gradient of each person's mean cross-entropy, shape (k, d).
+        """Returns the gradient of each client's mean cross-entropy, shape (k, d).
 
         Args:
-            weights: Of everybody's model, shape (d,), or of each person's own, (k, d).
-            clients: k people with m examples each.
+            weights: Of one model for all, shape (d,), or of one per client, (k, d).
+            clients: k clients with m examples each.
 
         Raises:
             InvalidInputError: If shapes differ or a label is no class of this model.
@@ -69,14 +70,15 @@ class SoftmaxRegression:
         matrix = self._matrices(weights)
         inputs = clients.features
         if weights.ndim == 1:
-            # One large product is faster than one small product per person.
+            # One large product is faster than one small product per client.
             inputs = inputs.reshape(1, people * each, features)
-        errors = _chances(inputs @ matrix[..., :-1, :] + matrix[..., -1:, :])
+        errors = _softmax(inputs @ matrix[..., :-1, :] + matrix[..., -1:, :])
         errors = errors.reshape(people, each, self.num_classes)
-        own = np.take_along_axis(errors, clients.labels[..., None], axis=2)
-        np.put_along_axis(errors, clients.labels[..., None], own - 1.0, axis=2)
+        # softmax(x W) - onehot(y)
+        of_label = np.take_along_axis(errors, clients.labels[..., None], axis=2)
+        np.put_along_axis(errors, clients.labels[..., None], of_label - 1.0, axis=2)
         errors /= np.float32(each)
-        return self._spread(clients.features, errors)
+        return self._outer_products(clients.features, errors)
 
     def descend(
         self,
@@ -87,22 +89,22 @@ class SoftmaxRegression:
         rate: np.float32,
         shrink: np.float32,
     ) -> NDArray[np.float32]:
-        """Returns how far each person goes in some steps, in rates, shape (k, d).
-
-        A gradient is X' E: a person's m examples, times the errors of the chances. So is
-        the whole way, and a step needs her scores X (W - rate X' E) only: products of two
-        examples take the place of a model for each person, in a sixth of the time.
+        """Returns (w0 - w) / rate of each client after some steps, shape (k, d).
 
         Args:
-            weights: Where everybody starts, shape (d,).
-            clients: k people with m examples each.
-            steps: How many, >= 1.
-            rate: Of learning.
-            shrink: By what a step multiplies the way up to it.
+            weights: w0, where all clients start, shape (d,).
+            clients: k clients with m examples each.
+            steps: Number of steps, >= 1.
+            rate: Learning rate.
+            shrink: Factor of the earlier steps' sum in each step, 1 - rate * proximal.
 
         Raises:
             InvalidInputError: If shapes differ or a label is no class of this model.
         """
+        # A gradient is X' E: a client's m examples, times the errors of the probabilities.
+        # So is the sum of the steps, and a step needs the scores X (W - rate X' E) only:
+        # products of two examples take the place of a model for each client, in a sixth
+        # of the time.
         examples = clients.features
         people, each, features = examples.shape
         self._check(features, clients.labels)
@@ -117,11 +119,11 @@ class SoftmaxRegression:
         # The constant feature adds 1 to every product.
         products = np.matmul(examples, examples.transpose(0, 2, 1)) + np.float32(1.0)
         classes = np.eye(self.num_classes, dtype=np.float32)[clients.labels]
-        way = np.zeros_like(scores)
+        traveled = np.zeros_like(scores)
         for _ in range(steps):
-            errors = _chances(scores - rate * np.matmul(products, way)) - classes
-            way = shrink * way + errors / np.float32(each)
-        return self._spread(examples, way)
+            errors = _softmax(scores - rate * np.matmul(products, traveled)) - classes
+            traveled = shrink * traveled + errors / np.float32(each)
+        return self._outer_products(examples, traveled)
 
     def accuracy(
         self,
@@ -129,7 +131,7 @@ class SoftmaxRegression:
         features: NDArray[np.float32],
         labels: NDArray[np.int64],
     ) -> float:
-        """Returns the share of examples whose likeliest class is theirs, in [0, 1].
+        """Returns the share of examples classified correctly, in [0, 1].
 
         Args:
             weights: Shape (d,).
@@ -150,15 +152,15 @@ class SoftmaxRegression:
         likeliest = np.argmax(features @ matrix[:-1] + matrix[-1], axis=1)
         return float(np.mean(likeliest == labels))
 
-    def _spread(
+    def _outer_products(
         self, examples: NDArray[np.float32], errors: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """Returns X' E of each person, with a constant feature, shape (k, d)."""
-        spread = np.empty((len(examples), self.num_parameters), dtype=np.float32)
-        parts = self._matrices(spread)
+        """Returns X' E of each client, with the constant feature, shape (k, d)."""
+        gradients = np.empty((len(examples), self.num_parameters), dtype=np.float32)
+        parts = self._matrices(gradients)
         np.matmul(examples.transpose(0, 2, 1), errors, out=parts[:, :-1])
         errors.sum(axis=1, out=parts[:, -1])
-        return spread
+        return gradients
 
     def _matrices(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Returns a view of flat weights, shape (..., p + 1, classes)."""
@@ -175,9 +177,9 @@ class SoftmaxRegression:
             raise InvalidInputError(f"Expected labels below {self.num_classes}.")
 
 
-def _chances(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Turns scores into chances along the last axis, in place."""
-    # Without the largest, no power overflows.
+def _softmax(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turns scores into probabilities along the last axis, in place."""
+    # Without the largest score, no power overflows.
     scores -= scores.max(axis=-1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=-1, keepdims=True)

@@ -1,15 +1,15 @@
-"""Vectors in which few coordinates speak of their values, and dummies hide which.
+"""Sparsified frameworks: few coordinates send their values, and dummies hide which.
 
-A dummy is a perturbed 0, drawn anew. Three rules for which messages are kept:
+A dummy is a freshly perturbed 0. Three rules select the messages that stay:
 
-* `ThresholdVectors`: those far enough from the middle, a public distance. Coordinates
-  stay independent, so this is what we certify.
-* `TopVectors`: the b largest of a person's d messages, as S-APES is published. Which are
-  kept depends on all coordinates, and no central guarantee is proven for it. The padding
-  is read as a perturbed 0, and the messages before as perturbed values: what the source
-  prints does not depend on data at all.
-* `RandomVectors`: those of coordinates drawn at random, each by a coin of its own. So a
-  coordinate is decided about alone here, too, and certified.
+* `ThresholdVectors`: those at least a public distance from the middle. Coordinates stay
+  independent, and the framework is certified.
+* `TopVectors`: the b largest of a person's d messages, as S-APES is published. The
+  selection depends on all coordinates, and no central guarantee is proven for it. The
+  padding is read as a perturbed 0, and the messages before it as perturbed values: the
+  formula as printed in the source does not depend on data at all.
+* `RandomVectors`: those of randomly sampled coordinates, by independent Bernoulli draws.
+  Coordinates stay independent, and the framework is certified.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Algorithm 2.
 """
@@ -67,23 +67,23 @@ class ThresholdVectors:
 
     @property
     def device(self) -> SparsifiedClipLaplace:
-        """What every coordinate passes: it decides about each message alone."""
+        """The randomizer of every coordinate, which selects by this message alone."""
         return SparsifiedClipLaplace(float(self.clip), share=float(self.share))
 
     def encode(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
     ) -> NDArray[np.float32]:
-        """Returns the updates: all coordinates are randomized as they are."""
+        """Returns the updates unchanged: all coordinates are randomized."""
         return updates
 
     def estimate(self, totals: Floats, people: Population) -> Floats:
-        """Returns the value that, held by everybody, gives the average, shape (d,).
+        """Returns the value that, held by all users, gives the average, shape (d,).
 
         Args:
             totals: The sum of each coordinate's cells, shape (d,).
-            people: Who sent them.
+            people: The population that sent them.
         """
-        # One for all levels: with several, the response would have one for each.
+        # The threshold is the same at all levels, and so one response suffices.
         (threshold,) = self.device.thresholds(np.zeros(1)).tolist()
         responses = mean_response(people, threshold=threshold)
         return self.clip * invert_response(
@@ -105,7 +105,7 @@ class TopVectors:
     name: ClassVar[str] = "top-clip-laplace"
     messages: ClassVar[range] = range(STEPS)
     coupling: ClassVar[str] = (
-        "which of a person's messages are among her largest depends on all her values"
+        "which of a person's messages are their largest depends on all their values"
     )
 
     clip: float
@@ -122,25 +122,25 @@ class TopVectors:
 
     @property
     def device(self) -> ClipLaplace:
-        """What every coordinate passes, before it is kept or replaced."""
+        """The randomizer of every coordinate, before the selection."""
         return ClipLaplace(float(self.clip))
 
     def encode(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
     ) -> NDArray[np.float32]:
-        """Returns the updates: all coordinates are randomized as they are."""
+        """Returns the updates unchanged: all coordinates are randomized."""
         return updates
 
     def couple(
         self, messages: NDArray[Any], levels: Floats, *, rng: Rng
     ) -> NDArray[Any]:
-        """Puts dummies in the places of all but the b largest messages of each person."""
+        """Replaces all messages except the b largest of each person by dummies."""
         noise = ClipLaplaceVectors(self.clip)
         for people in batches(*messages.shape[:1], width=messages.shape[1]):
             part = messages[people]
-            # Cells are coarse: where in it a message lies decides among equals.
-            places = part + rng.random(part.size).reshape(part.shape)
-            others = _all_but_largest(np.abs(places - STEPS / 2), self.share)
+            # Cells are coarse: a uniform point of the cell breaks ties.
+            points = part + rng.random(part.size).reshape(part.shape)
+            others = _all_but_largest(np.abs(points - STEPS / 2), self.share)
             zeros = np.zeros(others.shape, dtype=np.float32)
             if zeros.size:
                 dummies = draw_messages(
@@ -150,25 +150,24 @@ class TopVectors:
         return messages
 
     def estimate(self, totals: Floats, people: Population) -> Floats:
-        """Returns the mean update by eq. (1) of the source, as published, shape (d,).
-
-        That is the response of messages without a selection. What is kept here depends on
-        a person's other coordinates, so no response of one coordinate is exact.
+        """Estimates the mean update by eq. (1) of the source, as published, shape (d,).
 
         Args:
             totals: The sum of each coordinate's cells, shape (d,).
-            people: Who sent them.
+            people: The population that sent them.
         """
+        # The response of messages without a selection: the selection depends on a
+        # person's other coordinates, so that no response of one coordinate is exact.
         return ClipLaplaceVectors(self.clip).estimate(totals, people)
 
 
 @dataclass(frozen=True, slots=True)
 class RandomVectors:
-    """Sends dummies for all coordinates but those drawn at random; parameters only.
+    """Sends dummies for unsampled coordinates; public parameters only.
 
     Attributes:
         clip: C, in [1e-30, 1e30]; coordinates are clipped to [-C, C].
-        share: The chance of each coordinate to be kept, b / d, in (0, 1].
+        share: The sampling probability of each coordinate, b / d, in (0, 1].
         messages: Cells of the grid.
     """
 
@@ -189,22 +188,23 @@ class RandomVectors:
 
     @property
     def device(self) -> SampledClipLaplace:
-        """What every coordinate passes: it draws which message speaks of its value."""
+        """The randomizer of every coordinate, which samples its value or sends a dummy."""
         return SampledClipLaplace(float(self.clip), share=float(self.share))
 
     def encode(
         self, updates: NDArray[np.float32], levels: Floats, *, rng: Rng
     ) -> NDArray[np.float32]:
-        """Returns the updates: all coordinates are randomized as they are."""
+        """Returns the updates unchanged: all coordinates are randomized."""
         return updates
 
     def estimate(self, totals: Floats, people: Population) -> Floats:
-        """Returns the value that, held by everybody, gives the average, shape (d,).
+        """Returns the value that, held by all users, gives the average, shape (d,).
 
         Args:
             totals: The sum of each coordinate's cells, shape (d,).
-            people: Who sent them.
+            people: The population that sent them.
         """
+        # Dummies average 0: dividing by the share restores the mean of the values.
         averages = offset_from_middle(totals, people) / self.share
         return self.clip * invert_response(averages, mean_response(people))
 
@@ -219,6 +219,6 @@ def _check_share(share: float) -> None:
 
 
 def _all_but_largest(keys: Floats, share: float) -> Ints:
-    """Returns the places of all but the b largest keys of each row, shape (k, d - b)."""
+    """Returns the columns of all except the b largest keys per row, shape (k, d - b)."""
     others = keys.shape[1] - max(round(share * keys.shape[1]), 1)
     return np.argpartition(keys, max(others - 1, 0), axis=1)[:, :others]

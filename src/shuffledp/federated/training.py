@@ -1,7 +1,7 @@
 """Training a model in rounds, with messages instead of updates.
 
-In every round each person computes an update of the model on her own data and randomizes
-it at her own level; the messages of each coordinate are shuffled; the analyst estimates
+In every round each client computes an update of the model on their own data and randomizes
+it at their own level; the messages of each coordinate are shuffled; the analyst estimates
 the mean update, and moves the model along it.
 
 Source: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", Algorithm 1.
@@ -30,7 +30,7 @@ OnRound = Callable[[int, float], None]
 
 
 class TrainableModel(Model, Protocol):
-    """A model with a number to tell how good it is, such as `SoftmaxRegression`."""
+    """Interface of a model with start weights and an accuracy: `SoftmaxRegression`."""
 
     @property
     def num_parameters(self) -> int:
@@ -47,13 +47,13 @@ class TrainableModel(Model, Protocol):
         features: NDArray[np.float32],
         labels: NDArray[np.int64],
     ) -> float:
-        """Returns the share of examples (N, p) with labels (N,) that are recognized."""
+        """Returns the share of examples (N, p) classified as their labels (N,)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class TrainedModel:
-    """A trained model, and how well it did.
+    """A trained model and its accuracy.
 
     Attributes:
         accuracy: After each round, on the test set, shape (rounds,).
@@ -81,20 +81,20 @@ def train(
 ) -> TrainedModel:
     """Simulates Algorithm 1 of APES, with any framework, round by round.
 
-    What it is worth is `account(protocol, people, delta=..., rounds=...)`, before or after.
+    `account(protocol, people, delta=..., rounds=...)` certifies it, before or after.
 
     Args:
-        model: What is trained.
-        clients: Everybody's data.
+        model: The model to train.
+        clients: The data of all clients.
         levels: The local budget per coordinate and round of each client, shape (n,).
         test_features: Of public examples, in [0, 1], shape (N, p).
         test_labels: Their classes, shape (N,).
         protocol: A round, for as many coordinates as the model has weights; None if
-            updates are sent as they are, without any privacy.
+            updates are sent unchanged, without any privacy.
         rounds: T >= 1.
         server_rate: The model moves by this times the estimated mean update, > 0.
-        rng: The only source of randomness; it is one of simulations.
-        local_training: What a client does in a round; by default, one gradient.
+        rng: The only source of randomness, a simulation's generator.
+        local_training: Gradient descent of a client; by default, one gradient.
         on_round: Called after every round.
         on_share: Called with the share of the current round that is done.
 
@@ -114,12 +114,14 @@ def train(
     for done in range(rounds):
 
         def updates(
-            part: slice, sent: NDArray[np.float32] = weights
+            # A default binds this round's weights: threads may call it later.
+            part: slice,
+            sent: NDArray[np.float32] = weights,
         ) -> NDArray[np.float32]:
             return local.updates(model, sent, clients[part])
 
         estimate = _mean_update(protocol, updates, budgets, model, rng, on_share)
-        # What overflows is reported, once, as the training that diverged.
+        # An overflow is reported once, by `check_converges`.
         with np.errstate(over="ignore", invalid="ignore"):
             weights = (weights - rate * estimate).astype(np.float32)
             check_converges(weights)
@@ -147,7 +149,7 @@ def _mean_update(
     rng: np.random.Generator,
     on_share: OnShare | None,
 ) -> Floats:
-    """Returns what the analyst makes of a round, shape (d,)."""
+    """Returns the analyst's estimate after a round, shape (d,)."""
     if protocol is None:
         return average_updates(
             updates,
@@ -155,8 +157,9 @@ def _mean_update(
             num_coordinates=model.num_parameters,
             on_share=on_share,
         )
-    seen = protocol.draw_tally(updates, budgets, rng=rng, on_share=on_share)
-    return protocol.estimate(seen, Population.from_budgets(budgets)).value
+    # The estimate needs sums only, which no shuffle changes: no message is stored.
+    tally = protocol.draw_tally(updates, budgets, rng=rng, on_share=on_share)
+    return protocol.estimate(tally, Population.from_budgets(budgets)).value
 
 
 def _check_protocol(protocol: object, num_coordinates: int) -> None:

@@ -1,4 +1,4 @@
-"""What a whole training is worth: centrally where that is proven, and locally."""
+"""The guarantees of a whole training: central where one is proven, and local."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,14 +23,14 @@ _NONE = "No privacy: updates are sent as they are."
 
 @dataclass(frozen=True)
 class TrainingPromise:
-    """What people are promised.
+    """Central and local guarantee of a training.
 
     Attributes:
         rounds: T.
-        delta: Of every guarantee here.
-        central: Against the analyst; None if nothing is proven.
-        local: Of devices by themselves; None if they keep nothing.
-        note: In plain words, what this says.
+        delta: Of both guarantees.
+        central: Against the analyst; None if none is proven.
+        local: Of devices by themselves; None if there is none.
+        note: The meaning of the guarantees, in plain words.
     """
 
     rounds: int
@@ -51,17 +51,17 @@ class TrainingPromise:
 def promise_of(
     protocol: TrainingRound | None, people: Population, *, delta: float, rounds: int
 ) -> TrainingPromise:
-    """Computes what a training is worth, for every level or, if there are many, quantiles.
+    """Computes the guarantees of a training, at all levels or, of many, at quantiles.
 
     Args:
-        protocol: What runs in every round; None if updates are sent as they are.
-        people: Everybody's level; they take part in every round.
-        delta: At which guarantees of a person's whole training are stated.
+        protocol: The protocol of every round; None if updates are sent unchanged.
+        people: The population, which takes part in every round.
+        delta: Of the guarantees of a person's whole training.
         rounds: T >= 1, with fresh randomness in each.
 
     Raises:
         InvalidInputError: If a parameter is out of range.
-        PopulationError: If a single person is to hide among others.
+        PopulationError: If the population is a single person.
         CertificationError: If no bound can be proven in double precision.
     """
     number = as_number(delta, "delta")

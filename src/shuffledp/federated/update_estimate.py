@@ -1,4 +1,4 @@
-"""The estimate that a round of training ends with."""
+"""The estimate of a round of training."""
 
 from dataclasses import dataclass
 
