@@ -26,11 +26,11 @@ from oracles import broken_devices
 from scipy.stats import binomtest
 
 import shuffledp as sdp
-from shuffledp.audit.behavior import behaviors
-from shuffledp.audit.neighbors import neighbors
+from shuffledp.audit.audit_result import SideCheckOutcome, breaks
+from shuffledp.audit.neighbor_leakage import neighbors
 from shuffledp.audit.pairs import audited_pairs
-from shuffledp.audit.plan import Plan, plan_audit
-from shuffledp.audit.result import Outcome, breaks
+from shuffledp.audit.plan import AuditPlan, plan_audit
+from shuffledp.audit.side_checks import side_checks
 from shuffledp.audit.target import CallableTarget
 from shuffledp.randomizers.sparsified_clip_laplace import SparsifiedClipLaplace
 
@@ -112,11 +112,11 @@ def _alarm(case: Case, size: int, rng: np.random.Generator) -> bool:
     plan = plan_audit(case.values, case.levels, samples=size, confidence=CONFIDENCE)
     target = CallableTarget(getattr(broken_devices, case.name), case.name)
     if case.forks:
-        found = list(behaviors(target, plan, rng=rng))
+        found = list(side_checks(target, plan, rng=rng))
     else:
         alpha = plan.alpha_of_behavior
         found = [neighbors(target, plan, alpha=0.9 * alpha, rng=rng)]
-    return any(one.outcome is Outcome.BROKEN for one in found) or any(
+    return any(one.outcome is SideCheckOutcome.BROKEN for one in found) or any(
         breaks(pair, 0.0) for pair in audited_pairs(target, plan, rng=rng)
     )
 
@@ -155,7 +155,9 @@ def _mechanisms(samples: int, seed: int) -> None:
         sys.exit("A mechanism breaks its promise.")
 
 
-def _plan(device: Any, values: tuple[Any, ...], level: float, samples: int) -> Plan:
+def _plan(
+    device: Any, values: tuple[Any, ...], level: float, samples: int
+) -> AuditPlan:
     return plan_audit(
         values,
         [level],

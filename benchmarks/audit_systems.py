@@ -23,11 +23,19 @@ from machine import describe
 from scipy.stats import binomtest
 
 import shuffledp as sdp
+from shuffledp.audit.collection.all_tests import run_all_tests
 from shuffledp.audit.collection.canaries import Canaries
-from shuffledp.audit.collection.evidence import Check, EpochFindings, Evidence
-from shuffledp.audit.collection.examination import examine
-from shuffledp.audit.collection.promises import Promises, promised_to
-from shuffledp.audit.collection.seen import Batch, Columns, Seen, Support
+from shuffledp.audit.collection.epoch_view import (
+    EpochView,
+    MessageBatch,
+    SupportCounts,
+    SupportDependence,
+)
+from shuffledp.audit.collection.evidence import EpochFindings, EpochTest, Evidence
+from shuffledp.audit.collection.privacy_profiles import (
+    PrivacyProfiles,
+    certified_profiles,
+)
 from shuffledp.types import Floats, Ints
 
 SYSTEMS = (
@@ -104,7 +112,7 @@ def _row(runs: int, seed: int, number: int) -> str:
 def _in_one(system: str, size: int, rng: np.random.Generator) -> bool:
     findings = _epoch(system, 1, size=size, rng=rng).findings
     known = [one.p_value for one in findings if one.p_value is not None]
-    return min(known) <= ALPHA / len(Check)
+    return min(known) <= ALPHA / len(EpochTest)
 
 
 def _in_epochs(system: str, rng: np.random.Generator) -> bool:
@@ -147,7 +155,7 @@ def _epoch(
         people = np.array([MINIMUM - 1, people.sum() - MINIMUM + 1])
     keep, flip = RANDOMIZER.densities(LEVELS)
     zeros = np.zeros(hashes.size, np.int64)
-    seen = Seen(
+    seen = EpochView(
         task=TASK,
         epoch=epoch,
         levels=LEVELS,
@@ -158,12 +166,12 @@ def _epoch(
         sorted_by_hash=False,
         estimate=counts - people @ flip,
         center=0.0,
-        support=Support(counts, keep, flip, Columns.ONE),
+        support=SupportCounts(counts, keep, flip, SupportDependence.ONE),
         included=None,
-        batch=Batch(hashes, zeros, zeros),
+        batch=MessageBatch(hashes, zeros, zeros),
         earlier=earlier,
     )
-    return examine(sent.canaries, seen, promises=_promises())
+    return run_all_tests(sent.canaries, seen, promises=_promises())
 
 
 def _sent(epoch: int, size: int, rng: np.random.Generator) -> Sent:
@@ -209,11 +217,11 @@ def _counts(
 
 
 @cache
-def _promises() -> Promises:
+def _promises() -> PrivacyProfiles:
     """Returns what is certified for fewer people, which holds for more of them."""
     half = PEOPLE * 9 // 20
     people = sdp.Population.from_counts(dict.fromkeys(LEVELS.tolist(), half))
-    return promised_to(sdp.Frequency(CATEGORIES), people, num_points=33)
+    return certified_profiles(sdp.Frequency(CATEGORIES), people, num_points=33)
 
 
 if __name__ == "__main__":

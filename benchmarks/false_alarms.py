@@ -15,8 +15,8 @@ from scipy.stats import binom
 
 import shuffledp as sdp
 from shuffledp.testing.batch_queries import BatchQueries
-from shuffledp.testing.drawn import law_comparisons
-from shuffledp.testing.subject import subject_of
+from shuffledp.testing.distribution_table import tabulate
+from shuffledp.testing.sampling_check import sampling_comparisons
 
 DEVICES = (
     sdp.KRandomizedResponse(2),
@@ -64,8 +64,8 @@ def main() -> None:
 
 def _smallest(device: object, seed: int) -> tuple[float, float]:
     rng = np.random.default_rng(seed)
-    subject = subject_of(device, LEVELS)
-    drawn = law_comparisons(subject, rng=rng)
+    subject = tabulate(device, LEVELS)
+    drawn = sampling_comparisons(subject, rng=rng)
     assert drawn is not None
     own = np.random.default_rng([seed, 1])
     batches = list(BatchQueries(subject, rng, own).comparisons())

@@ -8,7 +8,11 @@ from oracles.enumeration import largest_divergences
 
 import shuffledp as sdp
 from shuffledp.audit.accountant import audit_accountant, shrink
-from shuffledp.audit.small import Small, random_small, smaller
+from shuffledp.audit.small_collection import (
+    SmallCollection,
+    random_collection,
+    simplifications,
+)
 from shuffledp.errors import InvalidInputError, OutsidePreconditions
 
 
@@ -30,7 +34,7 @@ def stating(upper: float, lower: float = 0.0) -> Any:
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.5])
 def test_the_truth_is_what_an_enumeration_of_all_data_says(epsilon: float) -> None:
     people = {0.5: 2, 2.0: 2}
-    small = Small(sdp.KRandomizedResponse(3), tuple(people.items()), epsilon)
+    small = SmallCollection(sdp.KRandomizedResponse(3), tuple(people.items()), epsilon)
 
     truth = small.truth()
 
@@ -118,7 +122,7 @@ def test_what_is_no_accountant_is_refused(accountant: Any) -> None:
 def test_what_is_smaller_is_still_a_collection_of_two_people_or_more() -> None:
     rng = np.random.default_rng(8)
     for _ in range(20):
-        small = random_small(rng)
-        for other in smaller(small):
+        small = random_collection(rng)
+        for other in simplifications(small):
             assert other.population.num_users >= 2
             assert other != small

@@ -8,9 +8,9 @@ from oracles.broken_devices import rounded_laplace, rounding_leak
 from scipy.stats import binomtest
 
 import shuffledp as sdp
+from shuffledp.audit.audit_result import PairBounds, breaks
 from shuffledp.audit.pairs import audited_pairs
 from shuffledp.audit.plan import plan_audit
-from shuffledp.audit.result import Pair, breaks
 from shuffledp.audit.target import CallableTarget
 from shuffledp.errors import InvalidInputError
 
@@ -25,7 +25,7 @@ def audited(
     *,
     samples: int = 60_000,
     **more: Any,
-) -> tuple[Pair, ...]:
+) -> tuple[PairBounds, ...]:
     plan = plan_audit(values, [level], samples=samples, **({"confidence": SURE} | more))
     target = CallableTarget(box, "a box")
     return audited_pairs(target, plan, rng=np.random.default_rng(17))

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp.audit.messages import as_messages, together
+from shuffledp.audit.messages import as_messages, concatenate
 from shuffledp.errors import InvalidInputError
 
 
@@ -44,15 +44,15 @@ def test_other_answers_are_refused(answers: Any) -> None:
 def test_batches_are_put_together_if_they_are_of_one_kind() -> None:
     whole, real = as_messages([1, 2]), as_messages([0.5])
 
-    both = together([whole, real])
+    both = concatenate([whole, real])
     assert both.codes().tolist() == as_messages([1.0, 2.0, 0.5]).codes().tolist()
     assert whole.like(real).codes().tolist() == both.codes()[:2].tolist()
-    lists = together([as_messages([[1], [2]]), as_messages([[1], [2, 3]])])
+    lists = concatenate([as_messages([[1], [2]]), as_messages([[1], [2, 3]])])
     assert lists.kind == "sets"
     with pytest.raises(InvalidInputError, match="of one kind"):
-        together([whole, as_messages(["1"])])
+        concatenate([whole, as_messages(["1"])])
     with pytest.raises(InvalidInputError, match="2 widths"):
-        together([as_messages([[1, 2]]), as_messages([[1, 2, 3]])])
+        concatenate([as_messages([[1, 2]]), as_messages([[1, 2, 3]])])
 
 
 def test_columns_of_texts_and_sets_begin_with_their_length() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shuffledp.audit.collection.canaries import Canaries
-from shuffledp.audit.collection.seen import Seen
+from shuffledp.audit.collection.epoch_view import EpochView
 
 TASK = "ab" * 32
 
@@ -32,7 +32,7 @@ def some_hashes(
     return np.frombuffer(rng.bytes(32 * count), "S32")
 
 
-def some_seen(**changed: object) -> Seen:
+def some_seen(**changed: object) -> EpochView:
     """Returns an epoch of which nothing was shown but numbers of people."""
     known = {
         "task": TASK,
@@ -50,4 +50,4 @@ def some_seen(**changed: object) -> Seen:
         "batch": None,
         "earlier": np.zeros(0, "S32"),
     }
-    return Seen(**(known | changed))  # type: ignore[arg-type]
+    return EpochView(**(known | changed))  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from analyst_parties import Parties, Service, answers, crowd_levels, serve
 from whole_batches import write_whole
 
 from shuffledp.audit.collection.canaries import Canaries
-from shuffledp.audit.collection.promises import Promises
+from shuffledp.audit.collection.privacy_profiles import PrivacyProfiles
 from shuffledp.service.audit.canaries import seal_canaries
 from shuffledp.service.audit.canary_records import (
     CanaryAssignment,
@@ -123,7 +123,7 @@ def collect(
     )
 
 
-def local_promises(task: Task, _people: object, *, spoiled: int = 0) -> Promises:
+def local_promises(task: Task, _people: object, *, spoiled: int = 0) -> PrivacyProfiles:
     """What devices alone promise: true, and at once."""
     levels = np.array(task.choices)
-    return Promises(levels, levels[np.newaxis], np.zeros((1, levels.size)))
+    return PrivacyProfiles(levels, levels[np.newaxis], np.zeros((1, levels.size)))

@@ -7,10 +7,10 @@ from pathlib import Path
 from analyst_parties import Parties
 
 from shuffledp.audit.collection.evidence import (
-    Check,
+    AuditFinding,
     EpochFindings,
+    EpochTest,
     Evidence,
-    Finding,
 )
 from shuffledp.service.analyst.evidence_shown import EvidenceFile
 
@@ -22,11 +22,11 @@ def evidence(task: str, p_values: Sequence[float]) -> Evidence:
     found = Evidence(task)
     for epoch, p_value in enumerate(p_values, start=1):
         unseen = {
-            check: Finding.unseen(check, sentence="Nothing was shown.")
-            for check in Check
+            check: AuditFinding.unseen(check, sentence="Nothing was shown.")
+            for check in EpochTest
         }
-        order = Finding.of_p_value(Check.ORDER, p_value, sentence=SENTENCE)
-        findings = {**unseen, Check.ORDER: order}
+        order = AuditFinding.of_p_value(EpochTest.ORDER, p_value, sentence=SENTENCE)
+        findings = {**unseen, EpochTest.ORDER: order}
         found = found.with_epoch(EpochFindings(epoch, tuple(findings.values())))
     return found
 

@@ -14,7 +14,7 @@ from analyst_parties import LEVELS, Parties, parties
 from audited_collection import Audited, collect, local_promises
 from oracles.service_parties import question
 
-from shuffledp.audit.collection.evidence import Check, EpochFindings
+from shuffledp.audit.collection.evidence import EpochFindings, EpochTest
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.service.analyst import intake
 from shuffledp.service.audit import epoch_audit
@@ -52,13 +52,13 @@ def other(who: Parties, tmp_path_factory: pytest.TempPathFactory) -> Audited:
     return collect(folder, who, epoch=2)
 
 
-def p_values(found: EpochFindings) -> dict[Check, float | None]:
+def p_values(found: EpochFindings) -> dict[EpochTest, float | None]:
     return {finding.test: finding.p_value for finding in found.findings}
 
 
 def audit(
     audited: Audited, who: Parties, *, whole: bool = True, **changes: Any
-) -> dict[Check, float | None]:
+) -> dict[EpochTest, float | None]:
     """The p-value of every test; without the batch if not `whole`."""
     given = read_disclosed_batch(audited.batch, who.task) if whole else None
     arguments: dict[str, Any] = {
@@ -91,9 +91,9 @@ def check_nothing(audited: Audited, who: Parties) -> None:
 
     # Chances of less than a thousandth would be seeds of bad luck; this one is fixed.
     assert all(p is None or p > 1e-3 for p in found.values())
-    assert found[Check.ORDER] == 1.0
-    assert found[Check.DELIVERY] == 1.0
-    assert found[Check.GUESSES] is not None
+    assert found[EpochTest.ORDER] == 1.0
+    assert found[EpochTest.DELIVERY] == 1.0
+    assert found[EpochTest.GUESSES] is not None
 
 
 def test_an_order_that_was_kept_is_certain(
@@ -103,9 +103,9 @@ def test_an_order_that_was_kept_is_certain(
     who = parties()
     audited = collect(tmp_path, who, arrange=list)
 
-    assert audit(audited, who)[Check.ORDER] == 0.0
+    assert audit(audited, who)[EpochTest.ORDER] == 0.0
     # The list alone is sorted, whatever the order was.
-    assert audit(audited, who, whole=False)[Check.ORDER] is None
+    assert audit(audited, who, whole=False)[EpochTest.ORDER] is None
 
 
 def test_a_report_that_was_dropped_is_certain_by_the_public_list_alone(
@@ -114,10 +114,10 @@ def test_a_report_that_was_dropped_is_certain_by_the_public_list_alone(
     who = parties()
     audited = collect(tmp_path, who, lost=1)
 
-    assert audit(audited, who, whole=False)[Check.DELIVERY] == 0.0
+    assert audit(audited, who, whole=False)[EpochTest.DELIVERY] == 0.0
     # Whose receipt never came may never have been sent.
     mine = replace(audited, receipts=audited.receipts[1:])
-    assert audit(mine, who, whole=False)[Check.DELIVERY] == 1.0
+    assert audit(mine, who, whole=False)[EpochTest.DELIVERY] == 1.0
 
 
 def test_a_canary_of_an_earlier_epoch_is_found(
@@ -132,7 +132,7 @@ def test_a_canary_of_an_earlier_epoch_is_found(
     again = np.array(others[: len(before)], "S32").reshape(-1, 1)
     replayed = audit(second, who, earlier=[replace(before, hashes=again)])
 
-    assert (honest[Check.DELIVERY], replayed[Check.DELIVERY]) == (1.0, 0.0)
+    assert (honest[EpochTest.DELIVERY], replayed[EpochTest.DELIVERY]) == (1.0, 0.0)
 
 
 def test_an_earlier_record_is_of_an_earlier_epoch_and_has_receipts(
@@ -226,7 +226,7 @@ def test_numbers_are_the_two_ends_and_compared_with_their_middle(
     assert seen.center == center
     assert seen.estimate is not None
     assert seen.estimate.shape == (1,)
-    assert audit(audited, who)[Check.PRECISION] is None
+    assert audit(audited, who)[EpochTest.PRECISION] is None
 
 
 def test_levels_values_and_bits_are_uniform() -> None:

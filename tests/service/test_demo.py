@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting.account import account
-from shuffledp.audit.collection.evidence import Check, Evidence
+from shuffledp.audit.collection.evidence import EpochTest, Evidence
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.service.demo.audited import CANARIES, SABOTAGED, audited_demo
@@ -181,7 +181,7 @@ def test_an_auditor_finds_who_keeps_the_order_and_nobody_else(
         if finding.certain
     ]
     if saboteur:
-        assert certain == [(SABOTAGED, Check.ORDER)]
+        assert certain == [(SABOTAGED, EpochTest.ORDER)]
         assert "A promise is broken: epoch 3" in page
     else:
         # A false alarm in a hundred runs at most.

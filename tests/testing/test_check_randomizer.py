@@ -29,8 +29,8 @@ from shuffledp.randomizers.finite_channel import FiniteChannel
 from shuffledp.randomizers.finite_numbers import FiniteNumbers
 from shuffledp.randomness import Rng
 from shuffledp.testing import check_randomizer
-from shuffledp.testing.findings import PROPERTIES
-from shuffledp.testing.laws import law_of, values_of
+from shuffledp.testing.conformance import PROPERTIES
+from shuffledp.testing.message_distribution import message_distribution, values_to_check
 from shuffledp.types import Floats, Ints
 
 EXAMPLES: dict[str, dict[str, int | float | str]] = {
@@ -379,15 +379,15 @@ def test_a_density_states_no_law_and_the_result_says_so() -> None:
     assert found.checked == ()
     assert {finding.about for finding in found.not_applicable} == set(PROPERTIES)
     with pytest.raises(InvalidInputError, match="law and law_values"):
-        law_of(device, 1.0, 0.0)
+        message_distribution(device, 1.0, 0.0)
 
 
 @pytest.mark.parametrize("mechanism", sorted(set(MECHANISMS) - {"declared-ratios"}))
 def test_laws_add_up_to_1(mechanism: str) -> None:
     device = build(mechanism, EXAMPLES[mechanism])
 
-    for value in values_of(device):
-        messages, chances = law_of(device, 0.7, value)
+    for value in values_to_check(device):
+        messages, chances = message_distribution(device, 0.7, value)
         assert len(messages) == chances.size
         assert np.all(chances >= 0.0)
         # Many thousand additions.
@@ -399,9 +399,9 @@ def test_laws_add_up_to_1(mechanism: str) -> None:
     [pytest.param(*case, id=repr(case[0])) for case in finite_devices()],
 )
 def test_laws_are_those_of_the_textbook(device: Any, sends: Senders) -> None:
-    values = (0.0, 1.0) if isinstance(device, OneBit) else values_of(device)
+    values = (0.0, 1.0) if isinstance(device, OneBit) else values_to_check(device)
 
-    stated = np.array([law_of(device, 1.3, value)[1] for value in values])
+    stated = np.array([message_distribution(device, 1.3, value)[1] for value in values])
 
     # Messages may come in another order; devices are a hair more private.
     columns, others = (

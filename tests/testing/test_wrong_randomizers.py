@@ -17,11 +17,11 @@ from shuffledp import (
 )
 from shuffledp.testing import check_randomizer
 from shuffledp.testing.batch_queries import BatchQueries
-from shuffledp.testing.drawn import law_comparisons
-from shuffledp.testing.ranks import Ranks
-from shuffledp.testing.sending import Sender, held_evenly
-from shuffledp.testing.subject import subject_of
-from shuffledp.testing.tails import count_tail, sum_tail
+from shuffledp.testing.distribution_table import tabulate
+from shuffledp.testing.message_sender import MessageSender, held_evenly
+from shuffledp.testing.sampling_check import sampling_comparisons
+from shuffledp.testing.tail_probabilities import count_tail, sum_tail
+from shuffledp.testing.uniform_ranks import UniformRanks
 
 WRONG = wrong_randomizers()
 LEVELS = (0.5, 2.0)
@@ -64,7 +64,7 @@ def test_the_leak_that_is_called_visible_is(times: float) -> None:
     text = next(one.text for one in right.findings if one.about == "drawn law")
     leak = times * float(text.partition("in clear by ")[2].partition("%")[0]) / 100.0
 
-    drawn = law_comparisons(subject_of(Leaking(4), LEVELS), rng=rng)
+    drawn = sampling_comparisons(tabulate(Leaking(4), LEVELS), rng=rng)
 
     assert drawn is not None
     smallest = min(one.chance for one in drawn[0]) * len(drawn[0])
@@ -81,12 +81,12 @@ def test_bits_that_share_draws_are_seen_in_pairs_of_bits() -> None:
 
 @pytest.mark.parametrize("k", [70, 200])
 def test_of_many_values_a_sample_and_both_ends_are_tried(k: int) -> None:
-    subject = subject_of(KRandomizedResponse(k), (1.0,), rng=np.random.default_rng(25))
+    subject = tabulate(KRandomizedResponse(k), (1.0,), rng=np.random.default_rng(25))
 
     assert len(subject.values) == len(set(subject.values)) == 64
     assert subject.values[:2] == (0, 1)
     assert subject.values[-1] == k - 1
-    assert len(subject_of(KRandomizedResponse(k), (1.0,)).values) == k
+    assert len(tabulate(KRandomizedResponse(k), (1.0,)).values) == k
 
 
 @pytest.mark.slow
@@ -110,8 +110,8 @@ def test_a_response_of_many_values_passes() -> None:
     ids=lambda device: type(device).__name__,
 )
 def test_messages_become_independent_uniform_numbers(device: Any) -> None:
-    subject, rng = subject_of(device, LEVELS), np.random.default_rng(27)
-    sender, ranks = Sender.of(subject), Ranks(subject)
+    subject, rng = tabulate(device, LEVELS), np.random.default_rng(27)
+    sender, ranks = MessageSender.of(subject), UniformRanks(subject)
     held = held_evenly(4_000, sender.num_held, rng=rng)
     levels = rng.integers(2, size=held.size)
     rows = sender.rows(held)
@@ -134,7 +134,7 @@ def test_right_devices_have_p_values_that_are_not_small() -> None:
     smallest = []
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        subject = subject_of(KRandomizedResponse(3), (1.0,))
+        subject = tabulate(KRandomizedResponse(3), (1.0,))
         queries = BatchQueries(subject, rng, np.random.default_rng(seed + 100))
         chances = [one.chance for one in queries.comparisons()]
         smallest.append(min(chances) * len(chances))

@@ -1,18 +1,18 @@
-"""An accountant against the truth, where the truth can be enumerated.
+"""Audit of an accountant against exact divergences of small collections.
 
-Random collections of two to six people are drawn: what devices run, who has which level,
-and an epsilon. The exact divergence of the shuffled messages, over everything that anybody
-may hold, comes from `shuffledp.testing.crowds`, which knows the devices' laws and nothing
-of accountants. A delta that is stated below it is wrong, and so is an attack above it. The
-counterexample is then made smaller, as long as it stays one: fewer people, fewer levels,
-smaller devices, rounder numbers.
+Random collections of two to six participants are drawn: the mechanism, the number of
+participants at each level, and an epsilon. The exact divergence of the shuffled messages,
+over all data, comes from `shuffledp.testing.exact_divergences`, which knows the mechanisms'
+distributions and no accountant. A stated delta below it is wrong, and so is an attack above
+it. The counterexample is then simplified for as long as it remains one: fewer participants,
+fewer levels, smaller mechanisms, rounder numbers.
 
-An accountant is anything that is called as ours,
+An accountant is any callable with the signature of `account`,
 
     accountant(device, people, epsilon=epsilon).levels
 
 where every level has `epsilon_local` and `delta_central`, and may have
-`delta_central_lower`. What it refuses is counted, and says nothing.
+`delta_central_lower`. Collections that it refuses are counted and prove nothing.
 """
 
 import math
@@ -24,7 +24,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from shuffledp.arrays import as_number
-from shuffledp.audit.small import Small, random_small, smaller
+from shuffledp.audit.small_collection import (
+    SmallCollection,
+    random_collection,
+    simplifications,
+)
 from shuffledp.errors import InvalidInputError, ShuffledpError
 from shuffledp.extension_loading import expecting
 from shuffledp.version import __version__
@@ -51,7 +55,7 @@ class Counterexample:
         trial: Where it came from.
     """
 
-    small: Small
+    small: SmallCollection
     level: float
     wrong: Literal["upper", "lower"]
     stated: float
@@ -146,7 +150,7 @@ def audit_accountant(
     tightest: float | None = None
     smallest: Counterexample | None = None
     while trials == 0 or time.monotonic() - start < seconds:
-        small = random_small(np.random.default_rng([seed, trial]))
+        small = random_collection(np.random.default_rng([seed, trial]))
         trial += 1
         compared = _compare(accountant, small, trial - 1)
         if compared is None:
@@ -175,7 +179,7 @@ def shrink(
     going = True
     while going and time.monotonic() < end:
         going = False
-        for tried in sorted(smaller(found.small), key=lambda small: small.size):
+        for tried in sorted(simplifications(found.small), key=lambda small: small.size):
             if tried.size >= found.small.size:
                 break
             compared = _compare(accountant, tried, found.trial)
@@ -186,7 +190,9 @@ def shrink(
     return found
 
 
-def _compare(accountant: Accountant, small: Small, trial: int) -> _Compared | None:
+def _compare(
+    accountant: Accountant, small: SmallCollection, trial: int
+) -> _Compared | None:
     """Returns what an accountant states beside the truth; None if that is not known."""
     known = small.truth()
     if known is None:

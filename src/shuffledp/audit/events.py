@@ -14,19 +14,19 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.audit.intervals import (
-    chance_at_least,
-    chance_at_most,
-    delta_at_least,
-    epsilon_at_least,
+from shuffledp.audit.confidence_bounds import (
+    delta_lower_bound,
+    epsilon_lower_bound,
+    probability_lower_bound,
+    probability_upper_bound,
 )
-from shuffledp.audit.learning import learn
 from shuffledp.audit.messages import Messages
+from shuffledp.audit.score_learning import fit_scores
 from shuffledp.audit.scores import Score
 from shuffledp.types import Floats, Ints
 
 # (lower bounds of R(x)(S), upper bounds of R(x')(S)) -> what they prove.
-Proves = Callable[[Floats, Floats], Floats]
+PromiseBound = Callable[[Floats, Floats], Floats]
 # Thresholds that are tried of each score; more of them in the tails.
 _THRESHOLDS = 200
 # What was seen no time comes about so often, in the median, by Jeffreys' prior.
@@ -34,7 +34,7 @@ _UNSEEN = 0.23
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class MessageEvent:
     """A set of messages: those whose score is on one side of a threshold.
 
     Attributes:
@@ -58,27 +58,27 @@ class Event:
         return self.score.words(self.threshold, above=self.above)
 
 
-def promises_broken(epsilon: float, delta: float) -> tuple[Proves, Proves]:
+def promise_bounds(epsilon: float, delta: float) -> tuple[PromiseBound, PromiseBound]:
     """Returns what two chances prove of epsilon at this delta, and of delta at epsilon."""
-    return partial(epsilon_at_least, delta=delta), partial(
-        delta_at_least, epsilon=epsilon
+    return partial(epsilon_lower_bound, delta=delta), partial(
+        delta_lower_bound, epsilon=epsilon
     )
 
 
 def learn_scores(here: Messages, there: Messages) -> list[Score]:
     """Returns scores learned from the first half of what is there to learn from."""
-    return learn(_first(here), _first(there))
+    return fit_scores(_first(here), _first(there))
 
 
-def choose(
+def choose_event(
     scores: list[Score],
     here: Messages,
     there: Messages,
     *,
-    proves: Proves,
+    proves: PromiseBound,
     alpha: float,
     growth: float,
-) -> Event:
+) -> MessageEvent:
     """Returns the event that proves most for x against x', as it looks beforehand.
 
     Args:
@@ -90,7 +90,7 @@ def choose(
         growth: How many messages will be counted for each of those looked at.
     """
     parts = _rest(here), _rest(there)
-    best, found = -1.0, Event(scores[0], 0.0, True)
+    best, found = -1.0, MessageEvent(scores[0], 0.0, True)
     for score in scores:
         one, other = (np.sort(score(part)) for part in parts)
         tried = _thresholds(one, other)
@@ -101,13 +101,13 @@ def choose(
             hits = np.maximum(hits - np.sqrt(hits), 0.0)
             more = misses + np.sqrt(misses) + _UNSEEN
             misses = np.minimum(more, float(other.size))
-            low = chance_at_least(hits * growth, one.size * growth, alpha)
-            high = chance_at_most(misses * growth, other.size * growth, alpha)
+            low = probability_lower_bound(hits * growth, one.size * growth, alpha)
+            high = probability_upper_bound(misses * growth, other.size * growth, alpha)
             proven = proves(low, high)
             place = int(np.argmax(proven))
             if proven[place] > best:
                 best = float(proven[place])
-                found = Event(score, float(tried[place]), above)
+                found = MessageEvent(score, float(tried[place]), above)
     return found
 
 

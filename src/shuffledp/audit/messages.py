@@ -58,7 +58,9 @@ class Messages:
         Raises:
             InvalidInputError: If they are of another kind, or width.
         """
-        return together([other, self]).at(np.arange(len(other), len(other) + len(self)))
+        return concatenate([other, self]).at(
+            np.arange(len(other), len(other) + len(self))
+        )
 
     def at(self, places: NDArray[Any]) -> "Messages":
         """Returns the messages at some places, or where a mask is True."""
@@ -119,7 +121,7 @@ class Messages:
         return text if len(text) <= 40 else text[:37] + "..."
 
 
-def together(parts: Sequence[Messages]) -> Messages:
+def concatenate(parts: Sequence[Messages]) -> Messages:
     """Returns all messages of some batches as one.
 
     Raises:
@@ -239,6 +241,6 @@ def _as_sets(part: Messages) -> Messages:
     return Messages("sets", [tuple(row) for row in part.raw.tolist()])
 
 
-def described(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Returns a value that is asked about, as it is written."""
     return value if isinstance(value, str) else json.dumps(value, default=str)

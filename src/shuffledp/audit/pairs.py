@@ -10,11 +10,19 @@ from typing import TypeAlias
 
 import numpy as np
 
-from shuffledp.audit.events import Event, choose, learn_scores, promises_broken
-from shuffledp.audit.intervals import chance_at_least, chance_at_most
-from shuffledp.audit.messages import Messages, described, together
-from shuffledp.audit.plan import Plan
-from shuffledp.audit.result import Pair, Shown
+from shuffledp.audit.audit_result import EventBound, PairBounds
+from shuffledp.audit.confidence_bounds import (
+    probability_lower_bound,
+    probability_upper_bound,
+)
+from shuffledp.audit.events import (
+    MessageEvent,
+    choose_event,
+    learn_scores,
+    promise_bounds,
+)
+from shuffledp.audit.messages import Messages, concatenate, value_text
+from shuffledp.audit.plan import AuditPlan
 from shuffledp.audit.target import Target, as_array
 from shuffledp.randomness import Rng, check_order_rng
 from shuffledp.types import Floats
@@ -34,16 +42,16 @@ class _Chosen:
     level: int
     value: int
     other: int
-    events: tuple[Event, Event]
+    events: tuple[MessageEvent, MessageEvent]
 
 
 def audited_pairs(
     target: Target,
-    plan: Plan,
+    plan: AuditPlan,
     *,
     rng: Rng,
     on_share: Callable[[float], None] | None = None,
-) -> tuple[Pair, ...]:
+) -> tuple[PairBounds, ...]:
     """Returns what is proven about every ordered pair of values, at every level.
 
     Args:
@@ -66,7 +74,7 @@ def audited_pairs(
 
 
 def _drawn(
-    box: Target, plan: Plan, size: int, *, rng: Rng
+    box: Target, plan: AuditPlan, size: int, *, rng: Rng
 ) -> Iterator[tuple[int, dict[_Cell, Messages]]]:
     """Yields how many messages there are of each cell so far, and a batch of them.
 
@@ -95,7 +103,7 @@ def _drawn(
         yield done, dict(zip(cells, parts, strict=True))
 
 
-def _learn(box: Target, plan: Plan, *, rng: Rng) -> dict[_Cell, Messages]:
+def _learn(box: Target, plan: AuditPlan, *, rng: Rng) -> dict[_Cell, Messages]:
     """Returns messages to learn from, of each level and value."""
     kept: dict[_Cell, list[Messages]] = {}
     for done, batch in _drawn(box, plan, plan.learned, rng=rng):
@@ -103,17 +111,17 @@ def _learn(box: Target, plan: Plan, *, rng: Rng) -> dict[_Cell, Messages]:
             parts = kept.setdefault(cell, [])
             if not parts or done * messages.num_columns <= _NUMBERS:
                 parts.append(messages)
-    learned = {cell: together(parts) for cell, parts in kept.items()}
+    learned = {cell: concatenate(parts) for cell, parts in kept.items()}
     # Whole numbers here and others there are all looked at as the latter.
     first = [messages.at(np.arange(1)) for messages in learned.values()]
-    return {cell: found.like(together(first)) for cell, found in learned.items()}
+    return {cell: found.like(concatenate(first)) for cell, found in learned.items()}
 
 
-def _choose(plan: Plan, learned: dict[_Cell, Messages]) -> list[_Chosen]:
+def _choose(plan: AuditPlan, learned: dict[_Cell, Messages]) -> list[_Chosen]:
     """Returns an event per ordered pair and statement, fixed before anything is counted."""
     chosen = []
     for level, epsilon in enumerate(plan.levels):
-        statements = promises_broken(epsilon, plan.delta)
+        statements = promise_bounds(epsilon, plan.delta)
         for first, second in combinations(range(len(plan.values)), 2):
             one, other = learned[level, first], learned[level, second]
             scores = learn_scores(one, other)
@@ -121,7 +129,7 @@ def _choose(plan: Plan, learned: dict[_Cell, Messages]) -> list[_Chosen]:
                 here, there = learned[level, value], learned[level, against]
                 growth = plan.counted / (len(here) - len(here) // 2)
                 events = [
-                    choose(
+                    choose_event(
                         scores,
                         here,
                         there,
@@ -137,19 +145,19 @@ def _choose(plan: Plan, learned: dict[_Cell, Messages]) -> list[_Chosen]:
 
 def _count(
     box: Target,
-    plan: Plan,
+    plan: AuditPlan,
     chosen: list[_Chosen],
     kind: Messages,
     *,
     rng: Rng,
     on_share: Callable[[float], None],
-) -> dict[tuple[Event, int], int]:
+) -> dict[tuple[MessageEvent, int], int]:
     """Returns how often each event happened, among messages about a value."""
-    asked: dict[_Cell, list[Event]] = {}
+    asked: dict[_Cell, list[MessageEvent]] = {}
     for one in chosen:
         for value in (one.value, one.other):
             asked.setdefault((one.level, value), []).extend(one.events)
-    hits: dict[tuple[Event, int], int] = {}
+    hits: dict[tuple[MessageEvent, int], int] = {}
     for done, batch in _drawn(box, plan, plan.counted, rng=rng):
         for (level, value), messages in batch.items():
             seen = messages.like(kind)
@@ -165,21 +173,23 @@ def _count(
     return hits
 
 
-def _pair(plan: Plan, one: _Chosen, hits: dict[tuple[Event, int], int]) -> Pair:
+def _pair(
+    plan: AuditPlan, one: _Chosen, hits: dict[tuple[MessageEvent, int], int]
+) -> PairBounds:
     epsilon = plan.levels[one.level]
     shown = []
-    statements = promises_broken(epsilon, plan.delta)
+    statements = promise_bounds(epsilon, plan.delta)
     for event, proves in zip(one.events, statements, strict=True):
         counts = hits[event, one.value], hits[event, one.other]
-        here = chance_at_least(counts[0], plan.counted, plan.alpha)
-        there = chance_at_most(counts[1], plan.counted, plan.alpha)
+        here = probability_lower_bound(counts[0], plan.counted, plan.alpha)
+        there = probability_upper_bound(counts[1], plan.counted, plan.alpha)
         shown.append(
-            Shown(float(proves(here, there)), str(event), counts, plan.counted)
+            EventBound(float(proves(here, there)), str(event), counts, plan.counted)
         )
-    return Pair(
+    return PairBounds(
         level=epsilon,
-        value=described(plan.values[one.value]),
-        other=described(plan.values[one.other]),
+        value=value_text(plan.values[one.value]),
+        other=value_text(plan.values[one.other]),
         epsilon=shown[0],
         delta=shown[1],
     )

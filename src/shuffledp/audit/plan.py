@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from shuffledp.arrays import as_number, level_array
-from shuffledp.audit.messages import described
-from shuffledp.audit.power import Power, most_visible, powers
+from shuffledp.audit.audit_power import AuditPower, most_visible, powers
+from shuffledp.audit.messages import value_text
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import check_budgets
 
@@ -21,7 +21,7 @@ _SHARE_OF_BOUNDS = 0.9
 
 
 @dataclass(frozen=True)
-class Plan:
+class AuditPlan:
     """What is asked of a black box, and how sure answers are to be.
 
     Attributes:
@@ -65,7 +65,7 @@ class Plan:
         return (1.0 - _SHARE_OF_BOUNDS) * (1.0 - self.confidence)
 
     @property
-    def powers(self) -> tuple[Power, ...]:
+    def powers(self) -> tuple[AuditPower, ...]:
         """How many samples show budgets above each level."""
         return tuple(
             power
@@ -88,7 +88,7 @@ def plan_audit(
     delta: float = 0.0,
     samples: int = 100_000,
     confidence: float = 0.99,
-) -> Plan:
+) -> AuditPlan:
     """Returns what is going to be asked.
 
     Args:
@@ -101,7 +101,7 @@ def plan_audit(
     Raises:
         InvalidInputError: If something is out of range, or twice there.
     """
-    texts = [described(value) for value in values]
+    texts = [value_text(value) for value in values]
     if len(texts) < 2 or len(set(texts)) != len(texts):
         raise InvalidInputError(
             f"Expected two or more different values, got {', '.join(texts) or 'none'}."
@@ -120,4 +120,6 @@ def plan_audit(
             f"Expected {LEAST_SAMPLES} to {_MOST_SAMPLES:g} samples, got {samples!r}."
         )
     distinct = tuple(sorted(set(budgets.tolist())))
-    return Plan(tuple(values), distinct, float(delta), int(samples), float(confidence))
+    return AuditPlan(
+        tuple(values), distinct, float(delta), int(samples), float(confidence)
+    )

@@ -13,17 +13,17 @@ box does the same when nobody looks. It never shows that a promise is kept.
 
 from collections.abc import Callable
 
-from shuffledp.audit.behavior import behaviors
+from shuffledp.audit.audit_result import RandomizerAudit
 from shuffledp.audit.pairs import audited_pairs
-from shuffledp.audit.plan import Plan
-from shuffledp.audit.result import RandomizerAudit
+from shuffledp.audit.plan import AuditPlan
+from shuffledp.audit.side_checks import side_checks
 from shuffledp.audit.target import Target
 from shuffledp.randomness import Rng
 
 
 def audit_randomizer(
     target: Target,
-    plan: Plan,
+    plan: AuditPlan,
     *,
     rng: Rng,
     on_share: Callable[[float], None] | None = None,
@@ -51,5 +51,5 @@ def audit_randomizer(
         powers=plan.powers,
         most_visible=plan.most_visible,
         pairs=pairs,
-        behaviors=tuple(behaviors(target, plan, rng=rng)),
+        behaviors=tuple(side_checks(target, plan, rng=rng)),
     )

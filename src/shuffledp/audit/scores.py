@@ -27,7 +27,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
-class ByValue:
+class ValueScore:
     """The ratio of each very message, or of the place of its bits; 0 for unseen ones.
 
     Attributes:
@@ -68,7 +68,7 @@ class ByValue:
 
 
 @dataclass(frozen=True, eq=False)
-class BySize:
+class SizeScore:
     """A number itself, or its opposite: events are half-lines."""
 
     sign: float
@@ -86,7 +86,7 @@ class BySize:
 
 
 @dataclass(frozen=True, eq=False)
-class ByRange:
+class RangeScore:
     """The ratio of the range that a number lies in.
 
     Attributes:
@@ -118,7 +118,7 @@ class ByRange:
 
 
 @dataclass(frozen=True, eq=False)
-class ByColumn:
+class ColumnScore:
     """The sum of what each column says by itself.
 
     Attributes:
@@ -154,10 +154,10 @@ class ByColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class ByEntry:
+class EntryScore:
     """The sum of what the places of the bits of each entry of a vector say."""
 
-    entries: tuple[ByValue, ...]
+    entries: tuple[ValueScore, ...]
 
     def __call__(self, messages: Messages) -> Floats:
         """Returns the score of each message, shape (n,)."""
@@ -176,7 +176,7 @@ class ByEntry:
         )
 
 
-Score: TypeAlias = ByValue | BySize | ByRange | ByColumn | ByEntry
+Score: TypeAlias = ValueScore | SizeScore | RangeScore | ColumnScore | EntryScore
 
 
 def bit_places(numbers: Floats) -> NDArray[np.uint64]:

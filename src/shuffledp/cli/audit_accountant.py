@@ -14,7 +14,7 @@ from shuffledp.audit.accountant import (
     Counterexample,
     audit_accountant,
 )
-from shuffledp.audit.apart import Send, run_apart
+from shuffledp.audit.isolated_process import Send, run_isolated
 from shuffledp.audit.target import callable_target
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.number_types import NumberRange, WholeRange
@@ -87,7 +87,7 @@ def accountant_command(name: str, seconds: float, seed: int, as_json: bool) -> N
 
         # Python of others would print, or exit, as if it were this command.
         if ":" in name:
-            run_apart(work, receive, seconds=2.0 * seconds + _SECONDS_LEFT)
+            run_isolated(work, receive, seconds=2.0 * seconds + _SECONDS_LEFT)
         else:
             work(receive)
     (found,) = results

@@ -129,7 +129,7 @@ def _show_power(task: "Task", count: int) -> None:
 
 def _power(task: "Task", count: int) -> tuple[str, ...]:
     """Returns what so many canaries can see among as many people as the task asks for."""
-    from shuffledp.audit.collection.power import collection_power
+    from shuffledp.audit.collection.canary_power import collection_power
     from shuffledp.service.audit.epoch_audit import promised_profiles
 
     promises = promised_profiles(task, task.minimum[: len(task.counted)])

@@ -9,12 +9,12 @@ from typing import Any
 import click
 import numpy as np
 
-from shuffledp.audit.apart import Send, run_apart
+from shuffledp.audit.audit_result import AuditVerdict, RandomizerAudit
 from shuffledp.audit.devices import device_target, promised_delta, usual_values
+from shuffledp.audit.isolated_process import Send, run_isolated
 from shuffledp.audit.plan import plan_audit
 from shuffledp.audit.process_target import ProcessTarget
 from shuffledp.audit.randomizer import audit_randomizer
-from shuffledp.audit.result import RandomizerAudit, Verdict
 from shuffledp.audit.target import CallableTarget, Target, callable_target
 from shuffledp.cli import parse
 from shuffledp.cli.audit_table import findings, powers
@@ -144,7 +144,7 @@ def randomizer_command(
 
         # Python of others would print, or exit, as if it were this command.
         if _is_python(target):
-            run_apart(work, receive)
+            run_isolated(work, receive)
         else:
             work(receive)
     (found,) = results
@@ -152,7 +152,7 @@ def randomizer_command(
         show_json({"seed": seed} | found.to_dict())
     else:
         show(*findings(found), f"\nAfter {duration(time.monotonic() - started)}")
-    sys.exit(0 if found.verdict is Verdict.NOTHING_FOUND else 1)
+    sys.exit(0 if found.verdict is AuditVerdict.NOTHING_FOUND else 1)
 
 
 def _target(target: str, categories: int | None, timeout: float) -> Target:

@@ -6,14 +6,19 @@ from rich import box
 from rich.console import RenderableType
 from rich.table import Table
 
-from shuffledp.audit.messages import described
-from shuffledp.audit.plan import Plan
-from shuffledp.audit.result import Outcome, Pair, RandomizerAudit, Verdict
+from shuffledp.audit.audit_result import (
+    AuditVerdict,
+    PairBounds,
+    RandomizerAudit,
+    SideCheckOutcome,
+)
+from shuffledp.audit.messages import value_text
+from shuffledp.audit.plan import AuditPlan
 
 
-def powers(plan: Plan, name: str) -> Iterator[RenderableType]:
+def powers(plan: AuditPlan, name: str) -> Iterator[RenderableType]:
     """Yields what is going to be tested, and what that can show."""
-    values = ", ".join(described(value) for value in plan.values)
+    values = ", ".join(value_text(value) for value in plan.values)
     yield (
         f"Audit of {name}: values {values}; {plan.samples:,} messages per value and level, "
         f"{plan.learned:,} to learn from, {plan.counted:,} to test with.\n"
@@ -67,7 +72,7 @@ def findings(found: RandomizerAudit) -> Iterator[RenderableType]:
     for behavior in found.behaviors:
         yield f"{behavior.about}: {behavior.outcome}: {behavior.text}"
     yield f"\nVerdict: {_verdict(found)}"
-    if any(b.outcome is Outcome.DEPENDENT for b in found.behaviors):
+    if any(b.outcome is SideCheckOutcome.DEPENDENT for b in found.behaviors):
         yield (
             "Messages depend on each other. That breaks no promise by itself, but bounds "
             "of single messages assume that they do not."
@@ -76,7 +81,7 @@ def findings(found: RandomizerAudit) -> Iterator[RenderableType]:
         yield f"Not checked: {'; '.join(found.unchecked)}."
 
 
-def _event(pair: Pair) -> str:
+def _event(pair: PairBounds) -> str:
     here, there = pair.epsilon.hits
     return (
         f"Level {pair.level:g}, the most telling event about a message: "
@@ -86,7 +91,7 @@ def _event(pair: Pair) -> str:
 
 
 def _verdict(found: RandomizerAudit) -> str:
-    if found.verdict is Verdict.BROKEN:
+    if found.verdict is AuditVerdict.BROKEN:
         parts = []
         if found.broken:
             worst = found.broken[0]
@@ -95,9 +100,11 @@ def _verdict(found: RandomizerAudit) -> str:
                 if worst.epsilon.bound > worst.level
                 else f"at level {worst.level:g}, delta is at least {worst.delta.bound:.3g}"
             )
-        parts += [b.about for b in found.behaviors if b.outcome is Outcome.BROKEN]
+        parts += [
+            b.about for b in found.behaviors if b.outcome is SideCheckOutcome.BROKEN
+        ]
         return f"{found.verdict}: {'; '.join(parts)}."
-    if found.verdict is Verdict.BLIND:
+    if found.verdict is AuditVerdict.BLIND:
         return f"{found.verdict}: there are too few samples for these levels."
     blind = ", ".join(f"{level:g}" for level in found.blind_levels)
     text = f"{found.verdict}. That is no proof that the promise is kept."

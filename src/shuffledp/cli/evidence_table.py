@@ -5,7 +5,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from shuffledp.audit.collection.evidence import EpochFindings, Evidence
-from shuffledp.audit.collection.words import chance_of, words_of
+from shuffledp.audit.collection.evidence_text import e_value_text, p_value_text
 
 
 def findings(found: EpochFindings) -> Table:
@@ -18,8 +18,8 @@ def findings(found: EpochFindings) -> Table:
     for finding in found.findings:
         table.add_row(
             str(finding.test),
-            chance_of(finding.p_value),
-            words_of(finding.e_value),
+            p_value_text(finding.p_value),
+            e_value_text(finding.e_value),
             escape(finding.sentence),
         )
     return table
@@ -31,5 +31,7 @@ def course(evidence: Evidence) -> tuple[RenderableType, ...]:
     for title in ("epoch", "of this epoch", "running"):
         table.add_column(title, justify="right")
     for found, running in zip(evidence.epochs, evidence.running, strict=True):
-        table.add_row(f"{found.epoch:,}", words_of(found.e_value), words_of(running))
+        table.add_row(
+            f"{found.epoch:,}", e_value_text(found.e_value), e_value_text(running)
+        )
     return table, f"Verdict: {evidence.sentence}"

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from shuffledp.accounting.verification import Verification
-from shuffledp.audit.apart import Send, run_apart
+from shuffledp.audit.isolated_process import Send, run_isolated
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.shared_options import json_option
 from shuffledp.cli.waiting import working
@@ -150,7 +150,7 @@ def _verified(
 
     results: list[Verification] = []
     # Python of others would print, or exit, as if it were this command.
-    run_apart(work, lambda event: results.append(event[1]))
+    run_isolated(work, lambda event: results.append(event[1]))
     return results[0]
 
 

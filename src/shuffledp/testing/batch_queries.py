@@ -19,10 +19,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from shuffledp.randomness import Rng
-from shuffledp.testing.ranks import BOUND, NUM_FEATURES, Ranks
-from shuffledp.testing.sending import Sender, held_evenly
-from shuffledp.testing.subject import Subject
-from shuffledp.testing.tails import Comparison, chi_square_tails, sum_tail
+from shuffledp.testing.distribution_table import DistributionTable
+from shuffledp.testing.message_sender import MessageSender, held_evenly
+from shuffledp.testing.tail_probabilities import (
+    DrawComparison,
+    chi_square_tails,
+    sum_tail,
+)
+from shuffledp.testing.uniform_ranks import BOUND, NUM_FEATURES, UniformRanks
 from shuffledp.types import Floats, Ints
 
 # Calls about one person; with small batches; with batches of one value, and their size.
@@ -46,7 +50,9 @@ class BatchQueries:
         calls: How often it was asked.
     """
 
-    def __init__(self, subject: Subject, rng: Rng, own: np.random.Generator) -> None:
+    def __init__(
+        self, subject: DistributionTable, rng: Rng, own: np.random.Generator
+    ) -> None:
         """Asks nothing yet.
 
         Args:
@@ -54,11 +60,11 @@ class BatchQueries:
             rng: Given to the device.
             own: Chooses what is asked, and breaks ties.
         """
-        self.sender, self.ranks = Sender.of(subject), Ranks(subject)
+        self.sender, self.ranks = MessageSender.of(subject), UniformRanks(subject)
         self.rng, self.own = rng, own
         self.num_levels, self.calls = len(subject.levels), 0
 
-    def comparisons(self) -> Iterator[Comparison]:
+    def comparisons(self) -> Iterator[DrawComparison]:
         """Makes all comparisons.
 
         Raises:
@@ -81,7 +87,7 @@ class BatchQueries:
         rows = self.sender.rows(held)
         return self.ranks.features(places, rows, levels, rng=self.own)
 
-    def _single_people(self) -> Iterator[Comparison]:
+    def _single_people(self) -> Iterator[DrawComparison]:
         held = held_evenly(_SINGLE, self.sender.num_held, rng=self.own)
         levels = self.own.integers(self.num_levels, size=_SINGLE)
         places = np.concatenate(
@@ -96,7 +102,7 @@ class BatchQueries:
             about = f"messages of single people with value number {value} are not of it"
             yield from _means(numbers[held == value], about)
 
-    def _small_batches(self) -> Iterator[Comparison]:
+    def _small_batches(self) -> Iterator[DrawComparison]:
         """Compares batches of several values."""
         kinds = ("of two values", "in ascending order", "in descending order", "mixed")
         parts: dict[str, list[Floats]] = {kind: [] for kind in kinds}
@@ -133,7 +139,7 @@ class BatchQueries:
         for side, found in neighbors.items():
             yield _told(np.concatenate(found), side)
 
-    def _one_value(self) -> Iterator[Comparison]:
+    def _one_value(self) -> Iterator[DrawComparison]:
         """Compares how sums over batches, and over places, vary."""
         k = self.sender.num_held
         values = held_evenly(_SAME, k, rng=self.own)
@@ -155,12 +161,12 @@ class BatchQueries:
         for part in (np.array(told), *np.moveaxis(numbers, 3, 0)):
             sums = part.sum(axis=1) / _SAME_SIZE**0.5
             low, high = chi_square_tails(float(np.sum(sums**2)), float(sums.size))
-            yield Comparison(low, "sums over a batch vary too little")
-            yield Comparison(high, "sums over a batch vary too much")
+            yield DrawComparison(low, "sums over a batch vary too little")
+            yield DrawComparison(high, "sums over a batch vary too much")
             by_place = part.sum(axis=0) / _SAME**0.5
             square = float(np.sum(by_place**2))
             _, high = chi_square_tails(square, float(by_place.size))
-            yield Comparison(high, "messages depend on the place in a batch")
+            yield DrawComparison(high, "messages depend on the place in a batch")
             for lag in (1, 2, _SAME_SIZE // 2):
                 yield _together(
                     part[:, :-lag],
@@ -174,7 +180,7 @@ class BatchQueries:
                 "depend on those as far from the other end",
             )
 
-    def _large_batch(self) -> Iterator[Comparison]:
+    def _large_batch(self) -> Iterator[DrawComparison]:
         size = max(_LARGE // self.sender.width, _LEAST_PEOPLE)
         held = held_evenly(size, self.sender.num_held, rng=self.own)
         levels = self.own.integers(self.num_levels, size=size)
@@ -197,7 +203,7 @@ class BatchQueries:
         for side, found in self._about_neighbors(held, levels, places):
             yield _told(found, side)
 
-    def _pairs_of_bits(self, numbers: Floats) -> Iterator[Comparison]:
+    def _pairs_of_bits(self, numbers: Floats) -> Iterator[DrawComparison]:
         size, width = numbers.shape
         if width == 1:
             return
@@ -209,9 +215,11 @@ class BatchQueries:
         sums = products[first, second]
         worst = int(np.argmax(np.abs(sums)))
         chance = sum_tail(float(sums[worst]), float(size), BOUND**2) * sums.size
-        yield Comparison(min(chance, 1.0), "two bits of a report depend on each other")
+        yield DrawComparison(
+            min(chance, 1.0), "two bits of a report depend on each other"
+        )
 
-    def _generators(self) -> Iterator[Comparison]:
+    def _generators(self) -> Iterator[DrawComparison]:
         """Compares calls about the same people with one generator, and with two."""
         size = max(_TWICE // self.sender.width, _LEAST_PEOPLE)
         held = held_evenly(size, self.sender.num_held, rng=self.own)
@@ -222,7 +230,7 @@ class BatchQueries:
         again = self._send(held, levels, generator)
         other = self._send(held, levels, np.random.default_rng(two))
         same = self._send(held, levels, np.random.default_rng(one))
-        yield Comparison(
+        yield DrawComparison(
             float(np.array_equal(first, same)),
             "with one seed it sends two things: it draws from something but rng",
         )
@@ -246,19 +254,21 @@ class BatchQueries:
             yield side, told[about != rows]
 
 
-def _means(numbers: Floats, about: str) -> Iterator[Comparison]:
+def _means(numbers: Floats, about: str) -> Iterator[DrawComparison]:
     """Compares sums of numbers, shape (..., features), with 0."""
     flat = numbers.reshape(-1, NUM_FEATURES)
     for total in flat.sum(axis=0).tolist():
-        yield Comparison(sum_tail(total, float(len(flat)), BOUND), about)
+        yield DrawComparison(sum_tail(total, float(len(flat)), BOUND), about)
 
 
-def _together(one: Floats, other: Floats, what: str) -> Comparison:
+def _together(one: Floats, other: Floats, what: str) -> DrawComparison:
     """Compares the sum of products of numbers with 0."""
     total = float(np.sum(one * other))
-    return Comparison(sum_tail(total, float(one.size), BOUND**2), f"messages {what}")
+    return DrawComparison(
+        sum_tail(total, float(one.size), BOUND**2), f"messages {what}"
+    )
 
 
-def _told(numbers: Floats, side: str) -> Comparison:
+def _told(numbers: Floats, side: str) -> DrawComparison:
     chance = sum_tail(float(numbers.sum()), float(numbers.size), BOUND)
-    return Comparison(chance, f"messages speak for the value of the person {side}")
+    return DrawComparison(chance, f"messages speak for the value of the person {side}")

@@ -16,16 +16,16 @@ from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import ConformanceError, InvalidInputError
 from shuffledp.population import check_budgets
 from shuffledp.randomness import Rng, check_rng
-from shuffledp.testing.budget import local_budget
-from shuffledp.testing.cover_queries import cover_queries
-from shuffledp.testing.covered import covered, covers_of, supported
-from shuffledp.testing.crowds import crowds
-from shuffledp.testing.drawn import drawn_law
-from shuffledp.testing.estimated import estimator, messages
-from shuffledp.testing.findings import PROPERTIES, Conformance, Finding
-from shuffledp.testing.independence import independence
-from shuffledp.testing.laws import has_law
-from shuffledp.testing.subject import subject_of
+from shuffledp.testing.conformance import PROPERTIES, Conformance, ConformanceFinding
+from shuffledp.testing.cover_check import check_covers, check_supports, covers_of
+from shuffledp.testing.cover_queries import check_cover_queries
+from shuffledp.testing.distribution_table import tabulate
+from shuffledp.testing.estimator_check import check_estimator, check_message_validation
+from shuffledp.testing.exact_divergences import check_small_populations
+from shuffledp.testing.independence_check import check_independence
+from shuffledp.testing.local_budget_check import check_local_budget
+from shuffledp.testing.message_distribution import has_distribution
+from shuffledp.testing.sampling_check import check_drawn_law
 
 
 def check_randomizer(
@@ -73,28 +73,30 @@ def check_randomizer(
 
 def _findings(
     randomizer: Any, levels: tuple[float, ...], rng: Rng
-) -> Iterable[Finding]:
-    if not has_law(randomizer):
+) -> Iterable[ConformanceFinding]:
+    if not has_distribution(randomizer):
         for about in PROPERTIES:
-            yield Finding(about, "it states no law of its messages.", None)
+            yield ConformanceFinding(about, "it states no law of its messages.", None)
         return
-    subject = subject_of(randomizer, levels, rng=rng)
+    subject = tabulate(randomizer, levels, rng=rng)
     covers = covers_of(subject)
-    parts: dict[str, Callable[[], Iterable[Finding]]] = {
-        "drawn law": lambda: drawn_law(subject, rng=rng),
-        "independence": lambda: independence(subject, rng=rng),
-        "covers": lambda: chain(covered(subject, covers), cover_queries(subject)),
-        "supports": lambda: supported(subject, covers),
-        "local budget": lambda: local_budget(subject),
-        "crowds": lambda: crowds(subject),
-        "estimator": lambda: estimator(subject, rng=rng),
-        "messages": lambda: messages(subject, rng=rng),
+    parts: dict[str, Callable[[], Iterable[ConformanceFinding]]] = {
+        "drawn law": lambda: check_drawn_law(subject, rng=rng),
+        "independence": lambda: check_independence(subject, rng=rng),
+        "covers": lambda: chain(
+            check_covers(subject, covers), check_cover_queries(subject)
+        ),
+        "supports": lambda: check_supports(subject, covers),
+        "local budget": lambda: check_local_budget(subject),
+        "crowds": lambda: check_small_populations(subject),
+        "estimator": lambda: check_estimator(subject, rng=rng),
+        "messages": lambda: check_message_validation(subject, rng=rng),
     }
     failed = False
     for about in PROPERTIES:
         if about == "independence" and failed:
             text = "single messages are not of the stated law already."
-            yield Finding(about, text, None)
+            yield ConformanceFinding(about, text, None)
             continue
         for finding in parts[about]():
             failed = failed or finding.holds is False

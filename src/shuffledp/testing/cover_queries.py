@@ -10,9 +10,14 @@ from dataclasses import replace
 from shuffledp.cover import Cover
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
-from shuffledp.testing.covered import covers_of, supported, weights, worst_pairs
-from shuffledp.testing.findings import Finding
-from shuffledp.testing.subject import Subject, subject_of
+from shuffledp.testing.conformance import ConformanceFinding
+from shuffledp.testing.cover_check import (
+    check_supports,
+    check_weights,
+    check_worst_pairs,
+    covers_of,
+)
+from shuffledp.testing.distribution_table import DistributionTable, tabulate
 
 ABOUT = "covers"
 _DELTAS = (1e-2, 1e-4, 1e-9, 1e-12)
@@ -21,7 +26,7 @@ _MANY = 1_000_000
 _MOST_CHANCES = 20_000
 
 
-def cover_queries(subject: Subject) -> Iterator[Finding]:
+def check_cover_queries(subject: DistributionTable) -> Iterator[ConformanceFinding]:
     """Compares covers at other deltas, crowds and levels with the exact law."""
     asked = 0
     for part, crowd, delta, words in _queries(subject):
@@ -30,19 +35,23 @@ def cover_queries(subject: Subject) -> Iterator[Finding]:
         for finding in _failures(part, covers):
             yield replace(finding, text=f"{words}: {finding.text}")
             return
-    yield Finding(
+    yield ConformanceFinding(
         ABOUT, f"they hold for {asked} other deltas, crowds and levels, too.", True
     )
 
 
-def _failures(part: Subject, covers: list[tuple[Cover, ...]]) -> Iterator[Finding]:
-    for check in (weights, worst_pairs, supported):
+def _failures(
+    part: DistributionTable, covers: list[tuple[Cover, ...]]
+) -> Iterator[ConformanceFinding]:
+    for check in (check_weights, check_worst_pairs, check_supports):
         for finding in check(part, covers):
             if finding.holds is False:
                 yield finding
 
 
-def _queries(subject: Subject) -> Iterator[tuple[Subject, Population, float, str]]:
+def _queries(
+    subject: DistributionTable,
+) -> Iterator[tuple[DistributionTable, Population, float, str]]:
     """Yields laws, a crowd of their levels, a delta, and all that in words."""
     levels = subject.levels
     for delta in _DELTAS:
@@ -64,7 +73,7 @@ def _queries(subject: Subject) -> Iterator[tuple[Subject, Population, float, str
         return
     others = (0.6 * levels[0], (levels[0] * levels[-1]) ** 0.5 * 1.1, 1.4 * levels[-1])
     try:
-        part = subject_of(subject.randomizer, tuple(sorted(set(others))))
+        part = tabulate(subject.randomizer, tuple(sorted(set(others))))
     except InvalidInputError:
         # It need not take levels that nobody asked for.
         return

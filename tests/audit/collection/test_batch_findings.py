@@ -8,21 +8,21 @@ import pytest
 from oracles.canaries import some_canaries, some_hashes, some_seen
 
 from shuffledp.audit.collection.canaries import Canaries
-from shuffledp.audit.collection.delivery import delivery_finding
-from shuffledp.audit.collection.evidence import Finding
-from shuffledp.audit.collection.levels import levels_finding
-from shuffledp.audit.collection.order import order_finding, uploads_finding
-from shuffledp.audit.collection.places import places_in
-from shuffledp.audit.collection.seen import Batch, Seen
+from shuffledp.audit.collection.delivery_test import delivery_finding
+from shuffledp.audit.collection.epoch_view import EpochView, MessageBatch
+from shuffledp.audit.collection.evidence import AuditFinding
+from shuffledp.audit.collection.level_leakage_test import levels_finding
+from shuffledp.audit.collection.message_positions import message_positions
+from shuffledp.audit.collection.shuffle_order_test import order_finding, uploads_finding
 from shuffledp.errors import InvalidInputError
 from shuffledp.types import Ints
 
 Hashes = np.ndarray[tuple[int, ...], np.dtype[np.bytes_]]
 
 
-def one_pile(hashes: Hashes) -> Batch:
+def one_pile(hashes: Hashes) -> MessageBatch:
     size = len(hashes)
-    return Batch(hashes, np.zeros(size, np.int64), np.full(size, 99))
+    return MessageBatch(hashes, np.zeros(size, np.int64), np.full(size, 99))
 
 
 def sent_in_order(canaries: Canaries) -> Hashes:
@@ -42,7 +42,9 @@ def test_an_order_that_is_kept_or_reversed_is_found_and_a_random_one_is_not() ->
     rng, canaries = np.random.default_rng(2), some_canaries(12)
     kept = sent_in_order(canaries)
 
-    def p(hashes: Hashes, check: Callable[[Canaries, Seen], Finding]) -> float:
+    def p(
+        hashes: Hashes, check: Callable[[Canaries, EpochView], AuditFinding]
+    ) -> float:
         found = check(canaries, some_seen(batch=one_pile(hashes))).p_value
         assert found is not None
         return found
@@ -82,11 +84,11 @@ def test_a_sorted_batch_has_one_order() -> None:
     assert order_finding(canaries, twice).certain
     # Every pile begins anew; a pile that comes after a later one does not.
     piles = np.repeat([0, 1], [10, 15])
-    shown = Batch(np.concatenate([hashes[15:], hashes[:15]]), piles, piles)
+    shown = MessageBatch(np.concatenate([hashes[15:], hashes[:15]]), piles, piles)
     assert not order_finding(
         canaries, some_seen(sorted_by_hash=True, batch=shown)
     ).certain
-    shown = Batch(np.concatenate([hashes[15:], hashes[:15]]), 1 - piles, piles)
+    shown = MessageBatch(np.concatenate([hashes[15:], hashes[:15]]), 1 - piles, piles)
     assert order_finding(canaries, some_seen(sorted_by_hash=True, batch=shown)).certain
 
 
@@ -107,7 +109,7 @@ def test_what_is_missing_doubled_or_from_before_is_certain(of: str) -> None:
     )
     hashes, earlier = canaries.hashes[:, 0], some_hashes(3, rng=rng)
 
-    def finding(listed: Hashes, **changed: object) -> Finding:
+    def finding(listed: Hashes, **changed: object) -> AuditFinding:
         shown = one_pile(listed) if of == "batch" else listed
         return delivery_finding(
             canaries, some_seen(earlier=earlier, **{of: shown}, **changed)
@@ -161,7 +163,7 @@ def two_levels(count: int) -> Canaries:
     return some_canaries(count, levels=levels, receipts=np.ones(count, np.bool_))
 
 
-def seen_at_two(**changed: object) -> Seen:
+def seen_at_two(**changed: object) -> EpochView:
     known = {"people": np.array([60, 50]), "minimum": np.array([20, 20])}
     return some_seen(levels=np.array([1.0, 2.0]), **(known | changed))
 
@@ -185,8 +187,10 @@ def test_piles_that_are_of_levels_must_be_of_the_right_ones() -> None:
     piles = (np.sort(canaries.levels) == 2.0).astype(np.int64)
     hashes = canaries.hashes[np.argsort(canaries.levels, kind="stable"), 0]
 
-    right = seen_at_two(hides_levels=False, batch=Batch(hashes, piles, piles))
-    wrong = seen_at_two(hides_levels=False, batch=Batch(hashes, 1 - piles, piles))
+    right = seen_at_two(hides_levels=False, batch=MessageBatch(hashes, piles, piles))
+    wrong = seen_at_two(
+        hides_levels=False, batch=MessageBatch(hashes, 1 - piles, piles)
+    )
 
     assert levels_finding(canaries, right).e_value == 1.0
     assert levels_finding(canaries, wrong).certain
@@ -204,7 +208,7 @@ def test_what_goes_with_levels_is_found_where_they_are_hidden(told_by: str) -> N
         same = np.zeros(40, np.int64)
         piles = label if told_by == "piles" else same
         sizes = label if told_by == "sizes" else same
-        batch = Batch(canaries.hashes[order, 0], piles[order], sizes[order])
+        batch = MessageBatch(canaries.hashes[order, 0], piles[order], sizes[order])
         found = levels_finding(
             canaries, seen_at_two(batch=batch, sorted_by_hash=told_by != "order")
         )
@@ -234,8 +238,8 @@ def test_a_level_in_the_middle_of_a_batch_is_found() -> None:
 def test_places_and_counts_are_of_the_messages_wanted() -> None:
     hashes = some_hashes(5, rng=np.random.default_rng(10))
 
-    places, counts = places_in(hashes[[4, 0, 1]], hashes[[0, 2, 0, 4]])
+    places, counts = message_positions(hashes[[4, 0, 1]], hashes[[0, 2, 0, 4]])
 
     assert places.tolist() == [3, 0, -1]
     assert counts.tolist() == [1, 2, 0]
-    assert places_in(hashes, hashes[:0])[0].tolist() == [-1] * 5
+    assert message_positions(hashes, hashes[:0])[0].tolist() == [-1] * 5

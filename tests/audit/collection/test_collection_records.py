@@ -13,23 +13,33 @@ from scipy.integrate import quad
 import shuffledp as sdp
 from shuffledp.audit.collection.canaries import Canaries
 from shuffledp.audit.collection.e_values import average, calibrated
-from shuffledp.audit.collection.evidence import (
-    Check,
-    EpochFindings,
-    Evidence,
-    Finding,
+from shuffledp.audit.collection.epoch_view import (
+    MessageBatch,
+    SupportCounts,
+    SupportDependence,
 )
-from shuffledp.audit.collection.promises import Promises, promised_to
-from shuffledp.audit.collection.seen import Batch, Columns, Support
+from shuffledp.audit.collection.evidence import (
+    AuditFinding,
+    EpochFindings,
+    EpochTest,
+    Evidence,
+)
+from shuffledp.audit.collection.privacy_profiles import (
+    PrivacyProfiles,
+    certified_profiles,
+)
 from shuffledp.errors import DataError, InvalidInputError
 
 
 def some_findings(epoch: int, p_value: float | None = 1.0) -> EpochFindings:
-    rest = [Finding.unseen(check, sentence="Not shown.") for check in list(Check)[1:]]
-    first = next(iter(Check))
+    rest = [
+        AuditFinding.unseen(check, sentence="Not shown.")
+        for check in list(EpochTest)[1:]
+    ]
+    first = next(iter(EpochTest))
     if p_value is None:
-        return EpochFindings(epoch, (Finding.unseen(first, sentence="No."), *rest))
-    found = Finding.of_p_value(first, p_value, sentence="Seen.")
+        return EpochFindings(epoch, (AuditFinding.unseen(first, sentence="No."), *rest))
+    found = AuditFinding.of_p_value(first, p_value, sentence="Seen.")
     return EpochFindings(epoch, (found, *rest))
 
 
@@ -128,8 +138,8 @@ def test_what_is_certain_stays_so_and_is_null_in_json() -> None:
 
 
 def test_a_rule_that_can_only_be_broken_stakes_nothing() -> None:
-    kept = Finding.of_rule(Check.ORDER, False, sentence="Sorted.")
-    broken = Finding.of_rule(Check.ORDER, True, sentence="Not sorted.")
+    kept = AuditFinding.of_rule(EpochTest.ORDER, False, sentence="Sorted.")
+    broken = AuditFinding.of_rule(EpochTest.ORDER, True, sentence="Not sorted.")
 
     assert (kept.p_value, kept.e_value) == (1.0, 1.0)
     assert (broken.p_value, broken.e_value) == (0.0, math.inf)
@@ -213,10 +223,14 @@ def test_what_cannot_have_been_seen_is_refused(changed: dict[str, object]) -> No
 def test_batches_and_counts_of_other_shapes_are_refused() -> None:
     hashes = np.array([b"a" * 32, b"b" * 32], "S32")
     with pytest.raises(InvalidInputError, match="piles"):
-        Batch(hashes, piles=np.array([0]), sizes=np.array([9, 9]))
+        MessageBatch(hashes, piles=np.array([0]), sizes=np.array([9, 9]))
     with pytest.raises(InvalidInputError, match="supported most"):
-        Support(np.ones(3), np.array([0.1]), np.array([0.2]), Columns.ONE)
-    support = Support(np.ones(3), np.full(2, 0.2), np.full(2, 0.1), Columns.ONE)
+        SupportCounts(
+            np.ones(3), np.array([0.1]), np.array([0.2]), SupportDependence.ONE
+        )
+    support = SupportCounts(
+        np.ones(3), np.full(2, 0.2), np.full(2, 0.1), SupportDependence.ONE
+    )
     with pytest.raises(InvalidInputError, match="each number of people"):
         some_seen(support=support)
 
@@ -226,7 +240,7 @@ def test_a_whole_profile_meets_its_certificate() -> None:
     protocol = sdp.Frequency(4)
     certificate = sdp.account(protocol, people, delta=1e-6)
 
-    whole = promised_to(protocol, people, num_points=9)
+    whole = certified_profiles(protocol, people, num_points=9)
 
     for place, level in enumerate(certificate.levels):
         # Falling, so that the certificate's point lies between two of the profile's.
@@ -235,7 +249,7 @@ def test_a_whole_profile_meets_its_certificate() -> None:
         after = np.searchsorted(whole.epsilons[:, place], level.epsilon_central)
         assert deltas[after] <= 1e-6 <= deltas[after - 1]
     with pytest.raises(InvalidInputError, match="deltas"):
-        Promises(whole.levels, whole.epsilons, whole.deltas + 1.0)
+        PrivacyProfiles(whole.levels, whole.epsilons, whole.deltas + 1.0)
 
 
 def test_whoever_looks_after_every_epoch_is_wrong_as_rarely_as_stated() -> None:

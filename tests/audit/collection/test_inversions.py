@@ -10,7 +10,7 @@ from scipy.stats import mannwhitneyu
 
 from shuffledp.audit.collection import inversions as module
 from shuffledp.audit.collection.e_values import calibrated
-from shuffledp.audit.collection.inversions import inversions, two_sided
+from shuffledp.audit.collection.inversions import inversions, two_sided_p_value
 from shuffledp.errors import InvalidInputError
 
 
@@ -31,7 +31,7 @@ def test_few_things_have_the_law_of_all_their_orders(labels: tuple[int, ...]) ->
     for count in range(most + 1):
         low = min(count, most - count)
         exact = sum(n for i, n in counted.items() if i <= low) / whole
-        found = two_sided(count, [len(labels)], alike=alike)
+        found = two_sided_p_value(count, [len(labels)], alike=alike)
         assert found == pytest.approx(min(2.0 * exact, 1.0) if 2 * low < most else 1.0)
 
 
@@ -41,7 +41,7 @@ def test_groups_that_are_ordered_apart_add_up() -> None:
     for (a, n), (b, m) in itertools.product(three.items(), two.items()):
         both[a + b] += n * m
 
-    found = two_sided(1, [3, 2])
+    found = two_sided_p_value(1, [3, 2])
 
     assert found == pytest.approx(2 * (both[0] + both[1]) / 12)
 
@@ -54,10 +54,10 @@ def test_bounds_for_many_are_above_the_exact_and_not_far(
 ) -> None:
     most = sum(n * (n - 1) // 2 for n in sizes) - sum(n * (n - 1) // 2 for n in alike)
     counts = [most // 8, most // 4, most // 3, 2 * most // 5]
-    exact = [two_sided(count, sizes, alike=alike) for count in counts]
+    exact = [two_sided_p_value(count, sizes, alike=alike) for count in counts]
 
     monkeypatch.setattr(module, "_FEW", 0)
-    bounds = [two_sided(count, sizes, alike=alike) for count in counts]
+    bounds = [two_sided_p_value(count, sizes, alike=alike) for count in counts]
 
     for one, bound in zip(exact, bounds, strict=True):
         assert one <= bound <= min(1.0, 40.0 * one)
@@ -70,7 +70,7 @@ def test_two_groups_are_compared_as_by_mann_and_whitney() -> None:
     above = int(np.sum(here[:, None] > there[None, :]))
 
     expected = mannwhitneyu(here, there, method="exact").pvalue
-    assert two_sided(above, [16], alike=[9, 7]) == pytest.approx(expected)
+    assert two_sided_p_value(above, [16], alike=[9, 7]) == pytest.approx(expected)
 
 
 def test_inversions_are_pairs_in_different_order() -> None:
@@ -85,16 +85,16 @@ def test_inversions_are_pairs_in_different_order() -> None:
 
 
 def test_an_order_of_many_things_that_is_kept_is_impossible_and_not_certain() -> None:
-    assert 0.0 < two_sided(0, [3000]) <= 1e-299
-    assert two_sided(3000 * 2999 // 4, [3000]) == pytest.approx(1.0, abs=1e-3)
-    assert two_sided(0, [20]) == pytest.approx(2.0 / math.factorial(20))
+    assert 0.0 < two_sided_p_value(0, [3000]) <= 1e-299
+    assert two_sided_p_value(3000 * 2999 // 4, [3000]) == pytest.approx(1.0, abs=1e-3)
+    assert two_sided_p_value(0, [20]) == pytest.approx(2.0 / math.factorial(20))
 
 
 def test_more_inversions_than_pairs_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="0 to 6"):
-        two_sided(7, [4])
+        two_sided_p_value(7, [4])
     with pytest.raises(InvalidInputError, match="0 to 3"):
-        two_sided(-1, [3])
+        two_sided_p_value(-1, [3])
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_bets_on_orders_win_nothing_on_average(labels: tuple[int, ...]) -> None:
 
     mean = (
         sum(
-            n * calibrated(two_sided(count, [len(labels)], alike=alike))
+            n * calibrated(two_sided_p_value(count, [len(labels)], alike=alike))
             for count, n in counted.items()
         )
         / counted.total()

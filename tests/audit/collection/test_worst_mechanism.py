@@ -13,8 +13,8 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import lil_array
 
-from shuffledp.audit.collection.guesses import chance_of_guesses
-from shuffledp.audit.collection.promises import Promises
+from shuffledp.audit.collection.canary_guessing_test import guessing_p_value
+from shuffledp.audit.collection.privacy_profiles import PrivacyProfiles
 
 
 def most_right(count: int, wanted: int, *, rows: list[tuple[float, float]]) -> float:
@@ -77,12 +77,12 @@ def test_no_mechanism_is_guessed_better_than_the_bound(
     count: int, rows: list[tuple[float, float]]
 ) -> None:
     epsilons, deltas = (np.array(column)[:, None] for column in zip(*rows, strict=True))
-    promises = Promises(np.array([1.0]), epsilons, deltas)
+    promises = PrivacyProfiles(np.array([1.0]), epsilons, deltas)
     sizes = np.array([count]), np.array([count])
 
     for wanted in range(1, count + 1):
         worst = most_right(count, wanted, rows=rows)
-        bound = chance_of_guesses(wanted, *sizes, promises=promises)
+        bound = guessing_p_value(wanted, *sizes, promises=promises)
         assert worst <= bound * (1.0 + 1e-7)
         # And it is not far: the worst one comes near.
         assert bound <= 2.0 * worst

@@ -30,7 +30,7 @@ from shuffledp.papers.hypothesis_testing.type_one_errors import (
     laplace_confusion,
     laplace_flip,
 )
-from shuffledp.testing.laws import law_of
+from shuffledp.testing.message_distribution import message_distribution
 from shuffledp.types import Floats
 
 BUDGETS = st.floats(0.1, 6.0)
@@ -249,10 +249,16 @@ def test_with_equal_bits_theorem_2_mended_bounds_the_exact_divergence(
 
 
 def test_the_ends_are_not_the_worst_case_of_clip_laplace() -> None:
-    first, second = (law_of(sdp.ClipLaplace(), 1.0, value) for value in (-1.0, 1.0))
+    first, second = (
+        message_distribution(sdp.ClipLaplace(), 1.0, value) for value in (-1.0, 1.0)
+    )
 
     at_the_end, between = (
-        min(_mistaken(law_of(sdp.ClipLaplace(), 1.0, value), first, second, 0.0))
+        min(
+            _mistaken(
+                message_distribution(sdp.ClipLaplace(), 1.0, value), first, second, 0.0
+            )
+        )
         for value in (-1.0, -0.75)
     )
 

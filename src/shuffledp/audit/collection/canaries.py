@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.arrays import float_array, int_array
-from shuffledp.audit.collection.hashes import (
+from shuffledp.audit.collection.message_hashes import (
     KIND,
     Hashes,
     checked_hashes,

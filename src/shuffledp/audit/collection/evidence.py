@@ -27,7 +27,7 @@ _EPOCH = frozenset({"epoch", "e_value", "running", "findings"})
 _FINDING = frozenset({"test", "p_value", "e_value", "certain", "sentence"})
 
 
-class Check(StrEnum):
+class EpochTest(StrEnum):
     """What is tested in every epoch, always all of it."""
 
     GUESSES = "guesses"
@@ -39,7 +39,7 @@ class Check(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class AuditFinding:
     """What one test found; made by `of_p_value`, `of_rule` or `unseen`.
 
     Attributes:
@@ -51,7 +51,7 @@ class Finding:
         sentence: What was seen, for people.
     """
 
-    test: Check
+    test: EpochTest
     p_value: float | None
     e_value: float
     sentence: str
@@ -73,12 +73,14 @@ class Finding:
             raise InvalidInputError("Expected a sentence.")
 
     @classmethod
-    def of_p_value(cls, test: Check, p_value: float, *, sentence: str) -> "Finding":
+    def of_p_value(
+        cls, test: EpochTest, p_value: float, *, sentence: str
+    ) -> "AuditFinding":
         """Returns what a test found that gives any p-value."""
         return cls(test, p_value, calibrated(p_value), sentence)
 
     @classmethod
-    def of_rule(cls, test: Check, broken: bool, *, sentence: str) -> "Finding":
+    def of_rule(cls, test: EpochTest, broken: bool, *, sentence: str) -> "AuditFinding":
         """Returns what a test found that knew only "cannot happen" and "nothing"."""
         return (
             cls(test, 0.0, math.inf, sentence)
@@ -87,7 +89,7 @@ class Finding:
         )
 
     @classmethod
-    def unseen(cls, test: Check, *, sentence: str) -> "Finding":
+    def unseen(cls, test: EpochTest, *, sentence: str) -> "AuditFinding":
         """Returns that nothing could be looked at, and why."""
         return cls(test, None, 1.0, sentence)
 
@@ -117,13 +119,13 @@ class EpochFindings:
     """
 
     epoch: int
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
 
     def __post_init__(self) -> None:
         if type(self.epoch) is not int or self.epoch < 1:
             raise InvalidInputError(f"Expected an epoch from 1, got {self.epoch!r}.")
         # Whoever left out tests that said nothing would choose after looking.
-        if [finding.test for finding in self.findings] != list(Check):
+        if [finding.test for finding in self.findings] != list(EpochTest):
             raise InvalidInputError("Expected a finding of every test, in order.")
 
     @property
@@ -254,18 +256,18 @@ def _epoch(row: object) -> EpochFindings:
     return EpochFindings(row["epoch"], tuple(map(_finding, row["findings"])))
 
 
-def _finding(row: object) -> Finding:
+def _finding(row: object) -> AuditFinding:
     if not isinstance(row, dict) or set(row) != _FINDING:
         raise DataError(f"Expected findings of {sorted(_FINDING)}.")
     p_value, sentence = row["p_value"], row["sentence"]
-    if row["test"] not in list(Check) or not isinstance(sentence, str):
+    if row["test"] not in list(EpochTest) or not isinstance(sentence, str):
         raise DataError("Expected a test and a sentence.")
     if p_value is not None and type(p_value) is not float:
         raise DataError("Expected a p-value as a number, or null.")
     e_value = math.inf if row["e_value"] is None else row["e_value"]
     if type(e_value) is not float:
         raise DataError("Expected an e-value as a number, or null.")
-    return Finding(Check(row["test"]), p_value, e_value, sentence)
+    return AuditFinding(EpochTest(row["test"]), p_value, e_value, sentence)
 
 
 def _finite(number: float) -> float | None:

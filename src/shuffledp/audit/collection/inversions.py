@@ -42,12 +42,14 @@ def inversions(first: Ints, second: Ints) -> int:
     return count
 
 
-def two_sided(count: int, sizes: Sequence[int], *, alike: Sequence[int] = ()) -> float:
+def two_sided_p_value(
+    count: int, sizes: Sequence[int], *, alike: Sequence[int] = ()
+) -> float:
     """Returns a p-value of a number of inversions, too few or too many.
 
-    >>> two_sided(0, [4])  # 2 / 4!
+    >>> two_sided_p_value(0, [4])  # 2 / 4!
     0.08333333333333333
-    >>> two_sided(6, [4]) == two_sided(0, [4])
+    >>> two_sided_p_value(6, [4]) == two_sided_p_value(0, [4])
     True
 
     Args:

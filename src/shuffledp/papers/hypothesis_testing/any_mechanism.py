@@ -29,7 +29,11 @@ from shuffledp.papers.hypothesis_testing.any_density import (
 )
 from shuffledp.randomizers.from_density import DensityRandomizer
 from shuffledp.randomizers.noise import AddedNoise
-from shuffledp.testing.laws import has_law, law_of, values_of
+from shuffledp.testing.message_distribution import (
+    has_distribution,
+    message_distribution,
+    values_to_check,
+)
 from shuffledp.types import Floats
 
 # Message by message, a level takes about a millisecond.
@@ -38,7 +42,7 @@ _MOST_LEVELS = 1_000
 
 def check_mechanism(mechanism: Any, levels: int) -> None:
     """Raises OutsidePreconditions unless all messages and their chances are known."""
-    known = isinstance(mechanism, DensityRandomizer) or has_law(mechanism)
+    known = isinstance(mechanism, DensityRandomizer) or has_distribution(mechanism)
     name = "any randomizer" if mechanism is None else mechanism.mechanism
     require(known, "a mechanism whose messages have known chances", name)
     require(mechanism.changes == 1, "one message per person", f"{mechanism.changes}")
@@ -63,16 +67,22 @@ def mechanism_confusion(
     """
     if isinstance(mechanism, DensityRandomizer):
         return _by_density(mechanism, epsilons, victim)
-    values = values_of(mechanism)
+    values = values_to_check(mechanism)
     if isinstance(mechanism, AddedNoise):
         values = (values[0], values[-1])
     tail = 0.5 * float(mechanism.delta_local)
-    first, second = (law_of(mechanism, victim, v) for v in (values[0], values[-1]))
+    first, second = (
+        message_distribution(mechanism, victim, v) for v in (values[0], values[-1])
+    )
     found = np.empty(epsilons.size)
     # A law depends on its level in a way of its own: one at a time.
     for place, level in enumerate(epsilons.tolist()):
         found[place] = min(
-            min(_mistaken(law_of(mechanism, level, value), first, second, tail))
+            min(
+                _mistaken(
+                    message_distribution(mechanism, level, value), first, second, tail
+                )
+            )
             for value in values
         )
     messages, one, other = _aligned(first, second)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.audit.collection.evidence import EpochFindings, Evidence
-from shuffledp.audit.collection.words import chance_of, words_of
+from shuffledp.audit.collection.evidence_text import e_value_text, p_value_text
 from shuffledp.errors import DataError
 from shuffledp.format_number import plain
 from shuffledp.service.wire.canonical import sha256
@@ -120,7 +120,7 @@ def evidence_part(
         "kind": "bad" if broken else "good" if known else "busy",
         "sign": "✕" if broken else "✓" if known else "○",
         "alpha": f"{plain(100.0 * evidence.alpha)}%",
-        "threshold": words_of(evidence.threshold),
+        "threshold": e_value_text(evidence.threshold),
         "rows": [
             _row(one, running, unfolded=one.epoch in (epoch, evidence.crossed_in))
             for one, running in zip(evidence.epochs, evidence.running, strict=True)
@@ -132,13 +132,13 @@ def evidence_part(
 def _row(one: EpochFindings, running: float, *, unfolded: bool) -> dict[str, Any]:
     return {
         "epoch": one.epoch,
-        "e_value": words_of(one.e_value),
-        "running": words_of(running),
+        "e_value": e_value_text(one.e_value),
+        "running": e_value_text(running),
         "unfolded": unfolded,
         "findings": [
             {
                 "test": str(finding.test),
-                "chance": chance_of(finding.p_value),
+                "chance": p_value_text(finding.p_value),
                 "sentence": finding.sentence,
             }
             for finding in one.findings
@@ -192,7 +192,7 @@ def picture_of(evidence: Evidence) -> EvidencePicture:
             round(_LEFT + (place + 0.5) * width, 2),
             y(log),
             f"{one.epoch:,}",
-            words_of(e),
+            e_value_text(e),
             e >= evidence.threshold,
         )
         for place, (one, e, log) in enumerate(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.audit.collection.canaries import Canaries
-from shuffledp.audit.collection.hashes import KIND
+from shuffledp.audit.collection.message_hashes import KIND
 from shuffledp.errors import DataError, InvalidInputError
 from shuffledp.randomness import Rng
 from shuffledp.service.audit.canaries import SealedUpload, check_audited

@@ -9,12 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.audit.collection.all_tests import run_all_tests
 from shuffledp.audit.collection.canaries import Canaries
+from shuffledp.audit.collection.epoch_view import (
+    EpochView,
+    MessageBatch,
+    SupportCounts,
+    SupportDependence,
+)
 from shuffledp.audit.collection.evidence import EpochFindings
-from shuffledp.audit.collection.examination import examine
-from shuffledp.audit.collection.hashes import KIND, Hashes
-from shuffledp.audit.collection.promises import Promises, promised_to
-from shuffledp.audit.collection.seen import Batch, Columns, Seen, Support
+from shuffledp.audit.collection.message_hashes import KIND, Hashes
+from shuffledp.audit.collection.privacy_profiles import (
+    PrivacyProfiles,
+    certified_profiles,
+)
 from shuffledp.errors import DataError
 from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.service.audit.disclosed_batch import DisclosedBatch
@@ -55,7 +63,7 @@ def epoch_view(
     included: Hashes | None,
     disclosed: DisclosedBatch | None,
     earlier: Sequence[Canaries],
-) -> Seen:
+) -> EpochView:
     """Returns the auditor's view of an epoch.
 
     Args:
@@ -85,7 +93,7 @@ def epoch_view(
     center = {"number": _middle(survey), "yes or no": sum(result["people"]) / 2.0}
     rows = result["estimate"]["rows"]
     earlier_hashes = [record.hashes.reshape(-1) for record in earlier]
-    return Seen(
+    return EpochView(
         task=task.fingerprint,
         epoch=result["epoch"],
         levels=np.array(task.choices),
@@ -106,7 +114,7 @@ def epoch_view(
 
 def promised_profiles(
     task: Task, people: Sequence[int], *, spoiled: int = 0
-) -> Promises:
+) -> PrivacyProfiles:
     """Returns the certified privacy profiles promised to the participants of an epoch.
 
     Args:
@@ -117,18 +125,20 @@ def promised_profiles(
     answering = Step(task, epoch=1).answering
     batch = answering.batch_people(people, None)
     absent = task.absent + spoiled + batch.missing
-    return promised_to(answering.protocol, batch.people, absent=absent)
+    return certified_profiles(answering.protocol, batch.people, absent=absent)
 
 
-def _support(survey: Any, task: Task, result: Mapping[str, Any]) -> Support | None:
+def _support(
+    survey: Any, task: Task, result: Mapping[str, Any]
+) -> SupportCounts | None:
     if survey.form.kind != "one of":
         return None
     randomizer = survey.protocol.randomizer
     keep, flip = randomizer.densities(np.array(task.choices))
     counts = Tally.from_dict(result["tally"]).counts.sum(axis=(0, 1))
     single = isinstance(randomizer, KRandomizedResponse)
-    columns = Columns.ONE if single else Columns.UNKNOWN
-    return Support(counts.astype(np.float64), keep, flip, columns)
+    columns = SupportDependence.ONE if single else SupportDependence.UNKNOWN
+    return SupportCounts(counts.astype(np.float64), keep, flip, columns)
 
 
 def _middle(survey: Any) -> float:
@@ -137,9 +147,9 @@ def _middle(survey: Any) -> float:
     return float(survey.low / 2.0 + survey.high / 2.0)
 
 
-def _batch(disclosed: DisclosedBatch) -> Batch:
+def _batch(disclosed: DisclosedBatch) -> MessageBatch:
     size = disclosed.header.sealed_size
-    return Batch(
+    return MessageBatch(
         disclosed.hashes, disclosed.piles, np.full(disclosed.hashes.size, size)
     )
 
@@ -199,4 +209,4 @@ def audit_epoch(
         task, result, included=included, disclosed=disclosed, earlier=earlier
     )
     promises = promised_profiles(task, result["people"], spoiled=result["spoiled"])
-    return examine(canaries, view, promises=promises)
+    return run_all_tests(canaries, view, promises=promises)

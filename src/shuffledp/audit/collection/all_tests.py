@@ -1,0 +1,46 @@
+"""All tests of one epoch."""
+
+from shuffledp.audit.collection.canaries import Canaries
+from shuffledp.audit.collection.canary_guessing_test import guesses_finding
+from shuffledp.audit.collection.count_precision_test import precision_finding
+from shuffledp.audit.collection.delivery_test import delivery_finding
+from shuffledp.audit.collection.epoch_view import EpochView
+from shuffledp.audit.collection.evidence import EpochFindings
+from shuffledp.audit.collection.level_leakage_test import levels_finding
+from shuffledp.audit.collection.privacy_profiles import PrivacyProfiles
+from shuffledp.audit.collection.shuffle_order_test import order_finding, uploads_finding
+from shuffledp.errors import InvalidInputError
+
+
+def run_all_tests(
+    canaries: Canaries, seen: EpochView, *, promises: PrivacyProfiles
+) -> EpochFindings:
+    """Returns what every test found in one epoch.
+
+    Args:
+        canaries: The auditor's record.
+        seen: What came out of the same epoch of the same task.
+        promises: What the certificate states for every level of the canaries.
+
+    Raises:
+        InvalidInputError: If they are of different tasks or epochs, or do not fit.
+    """
+    if canaries.task != seen.task:
+        raise InvalidInputError(
+            f"Expected canaries of task {seen.task}, got {canaries.task}."
+        )
+    if canaries.epoch != seen.epoch:
+        raise InvalidInputError(
+            f"Expected canaries of epoch {seen.epoch}, got {canaries.epoch}."
+        )
+    return EpochFindings(
+        seen.epoch,
+        (
+            guesses_finding(canaries, seen, promises=promises),
+            order_finding(canaries, seen),
+            uploads_finding(canaries, seen),
+            delivery_finding(canaries, seen),
+            levels_finding(canaries, seen),
+            precision_finding(canaries, seen),
+        ),
+    )

@@ -1,0 +1,167 @@
+"""Can canaries' secret bits be guessed better than their certificate allows?
+
+What is published tells each bit X_i a little. In one run all of them are guessed at once
+(Steinke, Nasr, Jagielski 2023), here with a bound that docs/theory/canaries.md proves: let
+each canary's record keep (eps_i, delta_i) under replacement, let guesses T be any function
+of what is published, of a fixed number of canaries at each level, and W the right ones.
+Then for every w and every lambda >= 0
+
+    P(W >= w) <= lambda D + E[min(1, max(0, 1 - lambda (w - B)))],
+    D = sum_i delta_i / (1 + e^eps_i),
+
+with B a sum of independent coins that are 1 with probability e^eps_i / (1 + e^eps_i). The
+least over lambda is a knapsack: D buys right guesses, first where few are missing.
+
+The bound holds for every point of a privacy profile, and W is the same: so does the least
+of them, without any correction. That is where the whole trade-off counts, not one point.
+"""
+
+import math
+
+import numpy as np
+from scipy.special import expit
+from scipy.stats import binom
+
+from shuffledp.audit.collection.canaries import Canaries
+from shuffledp.audit.collection.epoch_view import EpochView
+from shuffledp.audit.collection.evidence import AuditFinding, EpochTest
+from shuffledp.audit.collection.privacy_profiles import PrivacyProfiles
+from shuffledp.errors import InvalidInputError
+from shuffledp.types import Floats, Ints
+
+SHARE = 0.5
+"""Of the canaries of a level, so many are guessed: those whose values differ most."""
+
+_ROUNDING = 1e-9
+
+
+def guesses_finding(
+    canaries: Canaries, seen: EpochView, *, promises: PrivacyProfiles
+) -> AuditFinding:
+    """Returns how well bits can be guessed from the published estimate.
+
+    Raises:
+        InvalidInputError: If a canary holds nothing that was estimated, or nothing is
+            promised to its level.
+    """
+    if seen.estimate is None:
+        sentence = "What is published does not tell values apart."
+        return AuditFinding.unseen(EpochTest.GUESSES, sentence=sentence)
+    level = _levels(canaries, promises)
+    scores = guess_scores(canaries, seen)
+    guessed = select_guesses(scores, level)
+    right = (scores[guessed] >= 0.0) == (canaries.bits[guessed] == 1)
+    correct, many = int(right.sum()), int(guessed.size)
+    sent = np.bincount(level, minlength=promises.levels.size)
+    p_value = guessing_p_value(
+        correct,
+        np.array([num_guesses(n) for n in sent.tolist()]),
+        sent,
+        promises=promises,
+    )
+    sentence = (
+        f"{correct:,} of {many:,} guesses of canaries' bits are right; under the "
+        f"certificate so many are with probability {p_value:.2g} at most."
+    )
+    return AuditFinding.of_p_value(EpochTest.GUESSES, p_value, sentence=sentence)
+
+
+def guess_scores(canaries: Canaries, seen: EpochView) -> Floats:
+    """Returns by how much the second value of each canary seems likelier, shape (m,).
+
+    Raises:
+        InvalidInputError: If a canary holds nothing that was estimated.
+    """
+    assert seen.estimate is not None
+    if seen.estimate.size == 1:
+        # The second value is the larger one, or not.
+        up = np.sign(canaries.pairs[:, 1] - canaries.pairs[:, 0])
+        return np.asarray(up * (seen.estimate[0] - seen.center), np.float64)
+    pairs = canaries.pairs.astype(np.int64)
+    if (pairs != canaries.pairs).any() or not (
+        (pairs >= 0) & (pairs < seen.estimate.size)
+    ).all():
+        raise InvalidInputError(
+            f"Expected canaries of categories in [0, {seen.estimate.size})."
+        )
+    scores: Floats = seen.estimate[pairs[:, 1]] - seen.estimate[pairs[:, 0]]
+    return scores
+
+
+def num_guesses(canaries: int) -> int:
+    """Returns how many of so many canaries of a level are guessed."""
+    return math.ceil(SHARE * canaries)
+
+
+def select_guesses(scores: Floats, levels: Ints) -> Ints:
+    """Returns which canaries are guessed: the same number whatever is published.
+
+    Args:
+        scores: Of each canary, shape (m,).
+        levels: The place of each one's level, shape (m,).
+    """
+    chosen = []
+    for level in np.unique(levels).tolist():
+        inside = np.flatnonzero(levels == level)
+        order = np.argsort(-np.abs(scores[inside]), kind="stable")
+        chosen.append(inside[order[: num_guesses(inside.size)]])
+    return np.concatenate(chosen)
+
+
+def guessing_p_value(
+    correct: int, guessed: Ints, sent: Ints, *, promises: PrivacyProfiles
+) -> float:
+    """Returns a bound of the chance that so many guesses are right.
+
+    Args:
+        correct: How many were, at all levels together.
+        guessed: How many were guessed at each level, fixed beforehand, shape (levels,).
+        sent: How many canaries there are at each level, shape (levels,).
+        promises: What their certificate says.
+
+    Returns:
+        In (0, 1].
+    """
+    least = 1.0
+    for epsilons, deltas in zip(promises.epsilons, promises.deltas, strict=True):
+        law = np.ones(1)
+        for epsilon, count in zip(epsilons.tolist(), guessed.tolist(), strict=True):
+            coins = binom.pmf(np.arange(count + 1), count, expit(epsilon))
+            law = np.convolve(law, coins)
+        # 1 / (1 + e^eps), without overflow.
+        bought = float(np.sum(sent * deltas * expit(-epsilons)))
+        least = min(least, knapsack(law, correct, bought))
+    return min(max(least * (1.0 + _ROUNDING), 1e-300), 1.0)
+
+
+def knapsack(law: Floats, wanted: int, bought: float) -> float:
+    """Returns max P(B + N >= wanted) over all N >= 0 with E[N] <= bought.
+
+    >>> round(knapsack(np.array([0.5, 0.25, 0.25]), 2, 0.375), 4)  # 1/4 + 1/4 + 1/16
+    0.5625
+
+    Args:
+        law: P(B = b), shape (most + 1,).
+        wanted: In [0, most].
+        bought: At least 0.
+    """
+    reached = math.fsum(law[wanted:].tolist())
+    # One is missing, two are missing, ...
+    short = law[:wanted][::-1]
+    missing = np.arange(1, wanted + 1)
+    costs = np.cumsum(missing * short)
+    whole = int(np.searchsorted(costs, bought, side="right"))
+    reached += math.fsum(short[:whole].tolist())
+    if whole < wanted:
+        paid = float(costs[whole - 1]) if whole else 0.0
+        reached += (bought - paid) / float(missing[whole])
+    return min(reached, 1.0)
+
+
+def _levels(canaries: Canaries, promises: PrivacyProfiles) -> Ints:
+    """Returns the place of each canary's level among the promises, shape (m,)."""
+    places = np.searchsorted(promises.levels, canaries.levels)
+    places = np.minimum(places, promises.levels.size - 1)
+    if (promises.levels[places] != canaries.levels).any():
+        raise InvalidInputError("Expected a promise to the level of every canary.")
+    return places

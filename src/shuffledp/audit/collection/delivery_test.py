@@ -1,0 +1,53 @@
+"""Was every canary counted once, in its own epoch, and no more?
+
+Who has the receipt of a report that is missing holds the proof: the shuffler signed that it
+keeps it. Of a report that a shuffler should have signed for and did not, nobody knows
+whether it arrived. A shuffler that never signs may lose as many as the task says are
+absent; if whoever loses them cannot tell canaries from people, the number of lost canaries
+is at most hypergeometric. Copies, and messages of earlier epochs, cannot come at all.
+"""
+
+import numpy as np
+from scipy.stats import hypergeom
+
+from shuffledp.audit.collection.canaries import Canaries
+from shuffledp.audit.collection.epoch_view import EpochView
+from shuffledp.audit.collection.evidence import AuditFinding, EpochTest
+from shuffledp.audit.collection.message_positions import message_positions
+
+
+def delivery_finding(canaries: Canaries, seen: EpochView) -> AuditFinding:
+    """Returns what became of the canaries' messages."""
+    lists = [
+        *([] if seen.included is None else [seen.included]),
+        *([] if seen.batch is None else [seen.batch.hashes]),
+    ]
+    if not lists:
+        sentence = "Neither the batch nor a list of counted messages was shown."
+        return AuditFinding.unseen(EpochTest.DELIVERY, sentence=sentence)
+    counts = [message_positions(canaries.hashes, hashes)[1] for hashes in lists]
+    lost = (np.min(counts, axis=0) == 0).any(axis=1)
+    doubled = sum(hashes.size - np.unique(hashes).size for hashes in lists)
+    replayed = sum(
+        int((message_positions(seen.earlier, hashes)[1] > 0).sum()) for hashes in lists
+    )
+    with_receipt = int((lost & canaries.receipts).sum())
+    without = int((lost & ~canaries.receipts).sum())
+    sentence = (
+        f"Of {len(canaries):,} canaries {with_receipt:,} are missing with a receipt, "
+        f"{without:,} without one; {doubled:,} messages of anybody came again; "
+        f"{replayed:,} messages are of canaries of earlier epochs"
+    )
+    if with_receipt or doubled or replayed:
+        return AuditFinding.of_rule(EpochTest.DELIVERY, True, sentence=f"{sentence}.")
+    if seen.gives_receipts or not seen.absent:
+        # Receipts alone decide; or nothing is known of how many may get lost.
+        return AuditFinding.of_rule(EpochTest.DELIVERY, False, sentence=f"{sentence}.")
+    sent = max(int(seen.people.sum()) + seen.absent, len(canaries))
+    p_value = float(hypergeom.sf(without - 1, sent, seen.absent, len(canaries)))
+    p_value = min(max(p_value, 1e-300), 1.0)
+    sentence = (
+        f"{sentence}; if {seen.absent:,} of {sent:,} reports get lost, whosever they are, "
+        f"so many do with probability {p_value:.2g}."
+    )
+    return AuditFinding.of_p_value(EpochTest.DELIVERY, p_value, sentence=sentence)

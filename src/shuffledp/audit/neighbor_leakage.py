@@ -1,0 +1,112 @@
+"""Do the messages of neighbors tell a person's value?
+
+A box may send the value of the person before in clear, or draw once for two people. Then
+each message alone keeps its promise, and three together do not. So every person who is
+asked about gets a neighbor on both sides, who holds the first value at her level, and the
+messages of all three count as one. Whatever neighbors hold, a changed value may show no
+more in all messages than the promise allows: this is the audit of pairs (pairs.py)
+with longer messages. Messages that depend on each other through something that depends on
+nobody's value, as a public seed, break nothing.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from shuffledp.audit.audit_result import SideCheck, SideCheckOutcome, breaks
+from shuffledp.audit.messages import Messages
+from shuffledp.audit.pairs import audited_pairs
+from shuffledp.audit.plan import LEAST_SAMPLES, AuditPlan
+from shuffledp.audit.target import Target, Values, as_array
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats
+
+ABOUT = "values that neighbors' messages tell"
+_SAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class TripleTarget:
+    """A box that answers with the messages of a person and of both neighbors.
+
+    Attributes:
+        box: What answers.
+        value: What neighbors hold.
+    """
+
+    box: Target
+    value: Any
+
+    @property
+    def name(self) -> str:
+        """That of the box."""
+        return self.box.name
+
+    def draw(self, values: Values, levels: Floats, *, rng: Rng) -> Messages:
+        """Asks for three people instead of each one."""
+        held: list[Any] = []
+        for value in values if isinstance(values, list) else list(values):
+            held += [self.value, value, self.value]
+        array = as_array(held)
+        asked = held if array is None else array
+        return _threes(self.box.draw(asked, np.repeat(levels, 3), rng=rng))
+
+    def started(self) -> AbstractContextManager[Target]:
+        """Starts the box."""
+        return self._started()
+
+    @contextmanager
+    def _started(self) -> Iterator[Target]:
+        with self.box.started() as box:
+            yield replace(self, box=box)
+
+
+def neighbors(target: Target, plan: AuditPlan, *, alpha: float, rng: Rng) -> SideCheck:
+    """Audits a box with the messages of neighbors as part of each message.
+
+    Args:
+        target: What is audited.
+        plan: What is promised.
+        alpha: The probability of a false alarm.
+        rng: Given to boxes that take one; it also mixes values and levels.
+    """
+    samples = max(min(plan.samples, _SAMPLES), LEAST_SAMPLES)
+    # Bounds may use nine tenths of what a plan may be wrong with.
+    longer = replace(plan, samples=samples, confidence=1.0 - alpha)
+    seen = [level for level in plan.levels if level < longer.most_visible]
+    if not seen:
+        text = f"{longer.counted:,} messages never prove more than these levels"
+        return SideCheck(ABOUT, SideCheckOutcome.NOT_APPLICABLE, text)
+    longer = replace(longer, levels=tuple(seen))
+    pairs = audited_pairs(TripleTarget(target, plan.values[0]), longer, rng=rng)
+    worst = max(pairs, key=lambda pair: pair.epsilon.bound - pair.level)
+    broken = [pair for pair in pairs if breaks(pair, plan.delta)]
+    if broken and worst not in broken:
+        worst = broken[0]
+    text = (
+        f"at level {worst.level:g}, the messages of a person and both neighbors show an "
+        f"epsilon of {worst.epsilon.bound:.4g} at least, and a delta of "
+        f"{worst.delta.bound:.3g}, between {worst.value} and {worst.other}"
+    )
+    return SideCheck(
+        ABOUT, SideCheckOutcome.BROKEN if broken else SideCheckOutcome.FINE, text
+    )
+
+
+def _threes(messages: Messages) -> Messages:
+    raw = messages.raw
+    if isinstance(raw, np.ndarray):
+        return Messages("vectors", raw.reshape(len(raw) // 3, -1))
+    threes = [raw[begin : begin + 3] for begin in range(0, len(raw), 3)]
+    if messages.kind == "texts":
+        return Messages("texts", [b"\0".join(three) for three in threes])
+    sets = [
+        tuple(
+            f"{place}:{member!r}" for place, one in enumerate(three) for member in one
+        )
+        for three in threes
+    ]
+    return Messages("sets", sets)

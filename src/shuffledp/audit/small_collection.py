@@ -1,0 +1,154 @@
+"""Collections so small that everything that can happen is enumerated; and smaller ones."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from shuffledp.errors import InvalidInputError
+from shuffledp.population import Population
+from shuffledp.randomizers.clip_laplace import ClipLaplace
+from shuffledp.randomizers.hadamard_response import HadamardResponse
+from shuffledp.randomizers.kary_response import KRandomizedResponse
+from shuffledp.randomizers.laplace import Laplace
+from shuffledp.randomizers.local_hashing import LocalHashing
+from shuffledp.randomizers.one_bit import OneBit
+from shuffledp.randomizers.subset_selection import SubsetSelection
+from shuffledp.testing.distribution_table import tabulate
+from shuffledp.testing.exact_divergences import (
+    MAX_OUTCOMES,
+    exact_divergences,
+    num_outcomes,
+    reduce_table,
+)
+
+_MOST_PEOPLE, _MOST_LEVELS = 6, 3
+_LEVELS = (0.05, 8.0)
+
+
+@dataclass(frozen=True)
+class SmallCollection:
+    """A few people, what their devices run, and where the divergence is asked for.
+
+    Attributes:
+        device: The randomizer.
+        people: (level, people of it), ascending levels.
+        epsilon: In nats, >= 0.
+    """
+
+    device: Any
+    people: tuple[tuple[float, int], ...]
+    epsilon: float
+
+    @property
+    def population(self) -> Population:
+        """The people."""
+        return Population.from_counts(dict(self.people))
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """People, levels, and digits of all numbers: what is smaller is easier to read."""
+        numbers = [self.epsilon, *(level for level, _ in self.people)]
+        numbers += [float(value) for value in self.device.parameters.values()]
+        digits = sum(len(f"{number:.12g}") for number in numbers)
+        return sum(count for _, count in self.people), len(self.people), digits
+
+    def __str__(self) -> str:
+        people = ", ".join(f"{count} at {level:g}" for level, count in self.people)
+        return f"{self.device!r}; {people}; epsilon {self.epsilon:g}"
+
+    def truth(self) -> tuple[dict[float, float], bool] | None:
+        """Returns the divergence that each level's victims may suffer, over all data.
+
+        Returns:
+            By level; and whether nothing was put together, which would show less. None if
+            there are too many outcomes.
+        """
+        levels = tuple(level for level, _ in self.people)
+        counts = tuple(count for _, count in self.people)
+        subject = tabulate(self.device, levels)
+        table, whole = reduce_table(subject.table)
+        if num_outcomes(subject, table, counts) > MAX_OUTCOMES:
+            return None
+        exact = exact_divergences(subject, table, counts, np.array([self.epsilon]))
+        return dict(zip(levels, exact[:, 0].tolist(), strict=True)), whole
+
+
+def random_collection(rng: np.random.Generator) -> SmallCollection:
+    """Draws a collection of two to six people."""
+    size = int(rng.integers(2, _MOST_PEOPLE + 1))
+    most = min(_MOST_LEVELS, size)
+    low, high = np.log(_LEVELS).tolist()
+    budgets = np.exp(rng.uniform(low, high, size=int(rng.integers(1, most + 1))))
+    levels = sorted({float(f"{budget:.3g}") for budget in budgets.tolist()})
+    counts = 1 + rng.multinomial(
+        size - len(levels), rng.dirichlet(np.ones(len(levels)))
+    )
+    # Beyond the largest budget nothing is left to show.
+    epsilon = float(f"{rng.uniform(0.0, 1.0) ** 2 * levels[-1]:.3g}")
+    people = tuple(zip(levels, counts.tolist(), strict=True))
+    return SmallCollection(_device(rng), people, epsilon)
+
+
+def simplifications(small: SmallCollection) -> Iterator[SmallCollection]:
+    """Yields collections that are easier to read, the most promising ones first."""
+    people = sum(count for _, count in small.people)
+    for place, (level, count) in enumerate(small.people):
+        rest = small.people[:place] + small.people[place + 1 :]
+        # Nobody can hide in a crowd of one.
+        if people > 2 and count > 1:
+            fewer = (*rest, (level, count - 1))
+            yield replace(small, people=tuple(sorted(fewer)))
+        elif people > 2 and len(small.people) > 1:
+            yield replace(small, people=rest)
+        for other, others in rest:
+            # Users of two levels become users of one.
+            merged = dict(rest) | {other: others + count}
+            yield replace(small, people=tuple(sorted(merged.items())))
+        for rounded in _rounder(level):
+            if rounded > 0.0 and rounded not in dict(rest):
+                changed = tuple(sorted((*rest, (rounded, count))))
+                yield replace(small, people=changed)
+    for device in _simpler(small.device):
+        yield replace(small, device=device)
+    for rounded in _rounder(small.epsilon):
+        yield replace(small, epsilon=rounded)
+
+
+def _rounder(number: float) -> list[float]:
+    """Returns numbers near this one with fewer digits."""
+    found = [0.0, float(round(number))]
+    for digits in (1, 2):
+        if number > 0.0:
+            step = 10.0 ** (math.floor(math.log10(number)) + 1 - digits)
+            down = math.floor(number / step) * step
+            found += [float(f"{down:.12g}"), float(f"{down + step:.12g}")]
+    return [one for one in dict.fromkeys(found) if one != number]
+
+
+def _device(rng: np.random.Generator) -> Any:
+    k = int(rng.integers(2, 6))
+    kinds = (
+        lambda: KRandomizedResponse(k),
+        lambda: KRandomizedResponse(k),
+        lambda: SubsetSelection(k, int(rng.integers(1, k))),
+        lambda: HadamardResponse(min(k, 3)),
+        lambda: LocalHashing(min(k, 4), 2),
+        OneBit,
+        lambda: Laplace(cells=k),
+        lambda: ClipLaplace(cells=k),
+    )
+    return kinds[int(rng.integers(len(kinds)))]()
+
+
+def _simpler(device: Any) -> Iterator[Any]:
+    for name in ("num_categories", "cells", "subset_size"):
+        number = getattr(device, name, None)
+        if isinstance(number, int):
+            # Not every parameter goes with every other one.
+            try:
+                yield replace(device, **{name: number - 1})
+            except InvalidInputError:
+                continue

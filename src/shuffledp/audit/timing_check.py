@@ -1,0 +1,75 @@
+"""Does the time that an answer takes depend on the value? A warning, never a verdict.
+
+Every round times one answer per value, in random order; rounds are compared within
+themselves, so that a machine that gets slower does not matter. The statistic is how far
+the medians of the values are apart. If values do not matter, times within a round may be
+exchanged, and the share of random exchanges that do at least as much is an exact p-value.
+"""
+
+import time
+
+import numpy as np
+
+from shuffledp.audit.audit_result import SideCheck, SideCheckOutcome
+from shuffledp.audit.messages import value_text
+from shuffledp.audit.plan import AuditPlan
+from shuffledp.audit.target import Target, as_array
+from shuffledp.randomness import Rng
+from shuffledp.types import Floats
+
+ABOUT = "time that depends on the value"
+_ROUNDS, _BATCH, _EXCHANGES = 60, 200, 999
+_WARNED = 0.01
+
+
+def timing(target: Target, plan: AuditPlan, *, rng: Rng) -> SideCheck:
+    """Times answers about every value, at the largest level.
+
+    Args:
+        target: What is audited.
+        plan: Its values are compared.
+        rng: Given to boxes that take one; it also orders the answers.
+    """
+    level = np.full(_BATCH, plan.levels[-1])
+    held = []
+    for value in plan.values:
+        array = as_array([value] * _BATCH)
+        held.append([value] * _BATCH if array is None else array)
+    times = np.zeros((_ROUNDS, len(held)))
+    with target.started() as box:
+        for row in times:
+            for place in rng.permutation(len(held)).tolist():
+                begin = time.perf_counter()
+                box.draw(held[place], level, rng=rng)
+                row[place] = time.perf_counter() - begin
+    chance, effect = permutation_test(
+        times, seed=int(rng.integers(0, 2**32, size=1)[0])
+    )
+    medians = np.median(times, axis=0)
+    slow, fast = int(np.argmax(medians)), int(np.argmin(medians))
+    text = (
+        f"{_BATCH} messages about {value_text(plan.values[slow])} take {effect:.1%} longer "
+        f"than about {value_text(plan.values[fast])} ({medians[fast] * 1e6:.0f} us); if "
+        f"values did not matter, as much would be seen with chance {chance:.2g}"
+    )
+    return SideCheck(
+        ABOUT,
+        SideCheckOutcome.WARNING if chance <= _WARNED else SideCheckOutcome.FINE,
+        text,
+    )
+
+
+def permutation_test(times: Floats, *, seed: int) -> tuple[float, float]:
+    """Returns the p-value, and how much longer the slowest value takes than the fastest.
+
+    Args:
+        times: Of every round and value, shape (rounds, values).
+        seed: Of the exchanges.
+    """
+    medians = np.median(times, axis=0)
+    seen = float(np.ptp(medians))
+    many = np.broadcast_to(times, (_EXCHANGES, *times.shape))
+    mixed = np.random.default_rng(seed).permuted(many, axis=2)
+    spreads = np.ptp(np.median(mixed, axis=1), axis=1)
+    beyond = int(np.count_nonzero(spreads >= seen))
+    return (beyond + 1) / (_EXCHANGES + 1), seen / float(medians.min())
