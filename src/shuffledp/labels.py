@@ -1,12 +1,8 @@
 """What people are told a statistic is."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from shuffledp.types import Mode
-
-Unit: TypeAlias = Literal["share", "number"]
-
 
 UNBIASED_IF: dict[Mode, str] = {
     "agnostic": (
@@ -21,6 +17,47 @@ UNBIASED_IF: dict[Mode, str] = {
 
 
 @dataclass(frozen=True)
+class Display:
+    """Describes how the numbers of a statistic are displayed, wherever that is.
+
+    Attributes:
+        noun: For one of them, such as "share".
+        factor: A displayed number is this multiple of the estimate.
+        suffix: Follows a displayed number.
+        axis: Label of an axis of displayed numbers.
+        decimals: Of displayed numbers; None for as many as the standard error justifies.
+        has_bars: Whether the distance of a number from 0 means something.
+        is_single: Whether one number is estimated, with an interval about the participants
+            and one about the population that they come from.
+        note: A sentence below the numbers of a report, or none.
+    """
+
+    noun: str
+    factor: float = 1.0
+    suffix: str = ""
+    axis: str = ""
+    decimals: int | None = None
+    has_bars: bool = True
+    is_single: bool = False
+    note: str = ""
+
+    @property
+    def has_bar_column(self) -> bool:
+        """Whether tables have bars: of a single number there is nothing to compare."""
+        return self.has_bars and not self.is_single
+
+
+SHARES = Display(
+    "share",
+    factor=100.0,
+    suffix="%",
+    axis="share of the people (%)",
+    decimals=2,
+    note="Estimates are not cut off at 0: that would bias the others.",
+)
+
+
+@dataclass(frozen=True)
 class StatisticLabels:
     """The words of one statistic, wherever it is shown.
 
@@ -30,7 +67,7 @@ class StatisticLabels:
         asked: What it answers, such as "How often each category occurs".
         row: What one row of its table is about, such as "category".
         rows: Several of them, such as "categories".
-        unit: Whether it estimates shares, shown in percent, or other numbers.
+        display: How its numbers are displayed.
     """
 
     name: str
@@ -38,4 +75,4 @@ class StatisticLabels:
     asked: str
     row: str
     rows: str
-    unit: Unit
+    display: Display

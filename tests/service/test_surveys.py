@@ -15,7 +15,7 @@ from analyst_parties import Service, crowd_levels, parties, serve
 
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
-from shuffledp.labels import StatisticLabels
+from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.reports import Reports
@@ -30,11 +30,9 @@ from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.survey import (
-    SHARES,
     EpochStage,
     Form,
     Offer,
-    Scale,
     Survey,
     survey_in,
     terms_of,
@@ -56,7 +54,7 @@ class RatingSurvey:
     """A statistic that this library does not have: how often each rating is given."""
 
     words = StatisticLabels(
-        "rating", "Ratings", "How often", "rating", "ratings", "share"
+        "rating", "Ratings", "How often", "rating", "ratings", SHARES
     )
     asks = "how many --stars"
     parameters = (STARS,)
@@ -77,8 +75,8 @@ class RatingSurvey:
     def unbiased_if(self) -> str:
         return "Unbiased."
 
-    def scale(self, num_users: int) -> Scale:
-        return SHARES
+    def axis_ends(self, num_users: int) -> tuple[float, ...]:
+        return (0.0,)
 
     def identity(self, offer: Offer) -> Identity:
         return Frequency(self.stars, self.mode).identity

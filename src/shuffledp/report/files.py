@@ -7,7 +7,7 @@ from shuffledp.accounting.level_table import level_table
 from shuffledp.extras import require
 from shuffledp.format_number import plain
 from shuffledp.report.matplotlib_picture import estimate_picture, guarantee_picture
-from shuffledp.report.number_text import decimals, percent, rounded, shown
+from shuffledp.report.number_text import number_format, shown
 from shuffledp.report.summary import Summary
 from shuffledp.report.writing import write_files
 from shuffledp.version import __version__
@@ -23,13 +23,11 @@ def html_report(summary: Summary) -> str:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
-    digits = decimals(row.standard_error for row in summary.rows)
-
-    def written(number: float) -> str:
-        if summary.words.unit == "share":
-            return f"{percent(number, 3)}%"
-        return rounded(number, digits)
-
+    written = number_format(
+        summary.words.display,
+        [row.standard_error for row in summary.rows],
+        more_decimals=1,
+    )
     environment.filters |= {"plain": plain, "shown": shown, "written": written}
     rows = summary.listed_rows()
     page: str = environment.get_template("report.html.j2").render(

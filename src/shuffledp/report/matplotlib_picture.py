@@ -82,13 +82,12 @@ def picture_kind(path: Path) -> str:
 
 def estimate_picture(summary: Summary) -> MatplotlibPicture:
     """Returns estimates with their intervals against the truth."""
-    listed = summary.listed_rows()
-    number = summary.words.unit == "number"
-    scale = 1.0 if number else 100.0
-    figure = new_figure(7.6, (1.5 if number else 1.1) + 0.27 * len(listed))
+    listed, display = summary.listed_rows(), summary.words.display
+    single = display.is_single
+    figure = new_figure(7.6, (1.5 if single else 1.1) + 0.27 * len(listed))
     axes = figure.subplots()
     places = np.arange(len(listed))
-    value, low, high = scale * np.array(
+    value, low, high = display.factor * np.array(
         [[row.estimate, row.low, row.high] for row in listed]
     ).reshape(-1, 3).T  # fmt: skip
     axes.errorbar(
@@ -102,14 +101,19 @@ def estimate_picture(summary: Summary) -> MatplotlibPicture:
         color=_BLUE,
         label=f"estimate, {plain(100 * summary.confidence)}% interval",
     )
-    if number:
+    if single:
         # One truth, and two intervals around one estimate.
         (truth,) = [row.truth for row in listed if row.truth is not None]
-        axes.axvline(truth, color=_ORANGE, linewidth=2, label="truth", zorder=3)
+        axes.axvline(
+            display.factor * truth, color=_ORANGE, linewidth=2, label="truth", zorder=3
+        )
         axes.margins(y=0.5)
     else:
         axes.scatter(
-            [np.nan if row.truth is None else 100 * row.truth for row in listed],
+            [
+                np.nan if row.truth is None else display.factor * row.truth
+                for row in listed
+            ],
             places,
             marker="|",
             s=130,
@@ -118,19 +122,21 @@ def estimate_picture(summary: Summary) -> MatplotlibPicture:
             label="truth",
             zorder=3,
         )
-    names = [f"about the {row.name}" if number else row.name for row in listed]
+    names = [f"about the {row.name}" if single else row.name for row in listed]
     axes.set_yticks(places, [_label(name) for name in names])
     axes.invert_yaxis()
-    axes.set_xlabel(summary.words.name if number else "share of the people (%)")
-    if number:
+    axes.set_xlabel(display.axis)
+    if single:
         axes.legend(
             loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False
         )
         return MatplotlibPicture(figure, f"Estimated and true {summary.words.name}")
-    axes.axvline(0, color=_GREY, linewidth=0.8)
+    if display.has_bars:
+        axes.axvline(0, color=_GREY, linewidth=0.8)
     axes.legend(loc="lower right", frameon=False)
     return MatplotlibPicture(
-        figure, f"Estimated and true share of {len(listed)} {summary.words.rows}"
+        figure,
+        f"Estimated and true {display.noun} of {len(listed)} {summary.words.rows}",
     )
 
 

@@ -1,10 +1,11 @@
 """How numbers and names are written for people."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from shuffledp.accounting.statement import Statement
 from shuffledp.format_number import plain
+from shuffledp.labels import Display
 
 # More rows than this are no picture; the rest is in the CSV and JSON files.
 MAX_ROWS = 40
@@ -46,6 +47,30 @@ def rounded(number: float, digits: int) -> str:
         return str(number)
     text = f"{round(number, digits):,.{max(digits, 0)}f}"
     return text.removeprefix("-") if not text.strip("-0.,") else text
+
+
+def number_format(
+    display: Display, errors: Iterable[float], *, more_decimals: int = 0
+) -> Callable[[float], str]:
+    """Returns how a statistic's numbers are written.
+
+    >>> number_format(Display("share", factor=100.0, suffix="%"), [0.001])(0.12345)
+    '12.345%'
+
+    Args:
+        display: Of the statistic.
+        errors: Standard errors of the numbers.
+        more_decimals: Where the statistic has a fixed number of decimals.
+    """
+    if display.decimals is None:
+        digits = decimals(display.factor * error for error in errors)
+    else:
+        digits = display.decimals + more_decimals
+
+    def written(number: float) -> str:
+        return f"{rounded(display.factor * number, digits)}{display.suffix}"
+
+    return written
 
 
 def shown(name: str) -> str:

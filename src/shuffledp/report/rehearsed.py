@@ -10,7 +10,7 @@ from shuffledp.format_number import plain
 from shuffledp.option_text import in_python
 from shuffledp.report.files import html_report, write_report
 from shuffledp.report.matplotlib_picture import MatplotlibPicture, estimate_picture
-from shuffledp.report.number_text import decimals, percent, rounded, shown
+from shuffledp.report.number_text import number_format, shown
 from shuffledp.report.summary import EstimateRow, Summary
 from shuffledp.report.writing import check_folder, check_new, write_file
 from shuffledp.text_tables import TextTable, as_html, as_text
@@ -123,12 +123,9 @@ class Rehearsed:
     def _estimates(self) -> TextTable:
         summary = self.summary
         rows = summary.listed_rows()
-        digits = decimals(row.standard_error for row in rows)
-
-        def written(number: float) -> str:
-            if summary.words.unit == "share":
-                return f"{percent(number, 2)}%"
-            return rounded(number, digits)
+        written = number_format(
+            summary.words.display, [row.standard_error for row in rows]
+        )
 
         def texts(row: EstimateRow) -> tuple[str, ...]:
             name = shown(row.name)

@@ -85,12 +85,12 @@ class Summary:
     def coverage(self) -> str:
         """Do the true numbers lie inside their intervals? In one sentence."""
         interval = f"{plain(100 * self.confidence)}% interval."
-        if self.words.unit == "number":
+        if self.words.display.is_single:
             lies = "lies" if self.num_covered else "does not lie"
             return f"The true {self.words.name} {lies} inside its {interval}"
         return (
-            f"{self.num_covered} of {len(self.rows)} true shares lie inside their "
-            f"{interval}"
+            f"{self.num_covered} of {len(self.rows)} true {self.words.display.noun}s lie "
+            f"inside their {interval}"
         )
 
     @property

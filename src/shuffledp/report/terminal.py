@@ -10,10 +10,8 @@ from shuffledp.accounting.statement import Statement
 from shuffledp.format_number import plain
 from shuffledp.report.number_text import (
     MAX_ROWS,
-    decimals,
     left_alone,
-    percent,
-    rounded,
+    number_format,
     shown,
 )
 from shuffledp.report.summary import EstimateRow, Summary
@@ -76,15 +74,14 @@ def estimate_table(summary: Summary) -> RenderableType:
     )
     table.add_column(summary.words.row)
     table.add_column("estimate", justify="right", style="bold")
-    if summary.words.unit == "number":
+    bars = summary.words.display.has_bar_column
+    if not bars:
         table.add_column("standard error", justify="right")
     table.add_column(f"{plain(100 * summary.confidence)}% interval", justify="right")
     table.add_column("truth", justify="right")
-    if summary.words.unit == "share":
+    if bars:
         table.add_column("")
-        _add_shares(table, rows)
-    else:
-        _add_numbers(table, rows)
+    _add_rows(table, summary, rows)
     words = [summary.coverage, *summary.sentences]
     if listed > MAX_ROWS:
         words.insert(0, f"Shown are the {MAX_ROWS} most frequent of {listed:,}.")
@@ -94,27 +91,21 @@ def estimate_table(summary: Summary) -> RenderableType:
     return Group(table, text)
 
 
-def _add_shares(table: Table, rows: list[EstimateRow]) -> None:
+def _add_rows(table: Table, summary: Summary, rows: list[EstimateRow]) -> None:
+    display = summary.words.display
+    text = number_format(display, [row.standard_error for row in rows])
     longest = max(max(row.estimate for row in rows), 1e-12)
     for row in rows:
+        error = [] if display.has_bar_column else [text(row.standard_error)]
+        bar = [Text(_bar(row.estimate / longest), style="cyan")]
         table.add_row(
             Text(shown(row.name)),
-            f"{percent(row.estimate, 2)}%",
-            f"{percent(row.low, 2)} to {percent(row.high, 2)}%",
-            _truth(row, "-" if row.truth is None else f"{percent(row.truth, 2)}%"),
-            Text(_bar(row.estimate / longest), style="cyan"),
-        )
-
-
-def _add_numbers(table: Table, rows: list[EstimateRow]) -> None:
-    digits = decimals(row.standard_error for row in rows)
-    for row in rows:
-        table.add_row(
-            Text(shown(row.name)),
-            rounded(row.estimate, digits),
-            rounded(row.standard_error, digits),
-            f"{rounded(row.low, digits)} to {rounded(row.high, digits)}",
-            _truth(row, "-" if row.truth is None else rounded(row.truth, digits)),
+            text(row.estimate),
+            *error,
+            # The unit of an interval stands once.
+            f"{text(row.low).removesuffix(display.suffix)} to {text(row.high)}",
+            _truth(row, "-" if row.truth is None else text(row.truth)),
+            *(bar if display.has_bar_column else []),
         )
 
 

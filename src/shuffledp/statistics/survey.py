@@ -52,26 +52,6 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Scale:
-    """The scale on which numbers of a statistic are shown.
-
-    Attributes:
-        factor: A shown number is so many times the estimate.
-        unit: What follows it.
-        ends: What an axis always shows, as shown numbers.
-        has_bars: Whether the distance from 0 means something.
-    """
-
-    factor: float = 1.0
-    unit: str = ""
-    ends: tuple[float, ...] = (0.0,)
-    has_bars: bool = True
-
-
-SHARES = Scale(100.0, "%")
-
-
-@dataclass(frozen=True)
 class Form:
     """The kind of answer that a form, or a column of a table, takes from a person.
 
@@ -122,8 +102,8 @@ class Survey(Protocol):
         """A sentence that says when estimates are unbiased."""
         ...
 
-    def scale(self, num_users: int) -> Scale:
-        """Returns how numbers about so many people are shown."""
+    def axis_ends(self, num_users: int) -> tuple[float, ...]:
+        """Returns estimates about a number of people that an axis always shows."""
         ...
 
     def identity(self, offer: Offer) -> Identity:

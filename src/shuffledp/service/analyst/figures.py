@@ -74,19 +74,20 @@ def figure_of(
     """Returns the figure of a published result, with so many numbers at most."""
     rows: list[dict[str, Any]] = result["estimate"]["rows"]
     shown = _largest(rows, most)
-    scale = question.survey.scale(result["estimate"]["num_users"])
-    digits = decimals(scale.factor * row["standard_error"] for row in shown)
-    ends = [scale.factor * end for row in shown for end in row["interval"]]
-    ends += scale.ends
+    survey = question.survey
+    display, num_users = survey.words.display, result["estimate"]["num_users"]
+    digits = decimals(display.factor * row["standard_error"] for row in shown)
+    numbers = [end for row in shown for end in row["interval"]]
+    ends = [display.factor * end for end in (*numbers, *survey.axis_ends(num_users))]
     axis = Axis.of(ends)
     origin = axis.place(0.0)
 
     def words(number: float) -> str:
-        return f"{rounded(scale.factor * number, digits)}{scale.unit}"
+        return f"{rounded(display.factor * number, digits)}{display.suffix}"
 
     def bar(row: dict[str, Any]) -> Bar:
-        dot = axis.place(scale.factor * row["value"])
-        low, high = (axis.place(scale.factor * end) for end in row["interval"])
+        dot = axis.place(display.factor * row["value"])
+        low, high = (axis.place(display.factor * end) for end in row["interval"])
         return Bar(
             row["name"],
             words(row["value"]),
@@ -102,9 +103,9 @@ def figure_of(
 
     return Figure(
         tuple(map(bar, shown)),
-        axis.ticks(scale.unit),
+        axis.ticks(display.suffix),
         len(rows) - len(shown),
-        scale.has_bars,
+        display.has_bars,
     )
 
 

@@ -17,7 +17,7 @@ from shuffledp.analyzer.frequency import (
 from shuffledp.arrays import as_number, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, described
-from shuffledp.labels import StatisticLabels
+from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers.foreign_mechanism import rebuild
 from shuffledp.randomizers.frequency_oracle import FrequencyOracle
@@ -43,7 +43,7 @@ WORDS = StatisticLabels(
     asked="How often each category occurs",
     row="category",
     rows="categories",
-    unit="share",
+    display=SHARES,
 )
 
 

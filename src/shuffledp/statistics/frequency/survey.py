@@ -18,7 +18,7 @@ from shuffledp.statistics.message_code import MessageCode, Numbers, Sets
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.parameters import ANSWERS
 from shuffledp.statistics.stage_runs import ChoiceRun
-from shuffledp.statistics.survey import SHARES, Form, Offer, Scale, terms_of
+from shuffledp.statistics.survey import Form, Offer, terms_of
 from shuffledp.types import Mode
 
 MECHANISM = Parameter(
@@ -93,9 +93,9 @@ class FrequencySurvey:
         """See `Survey`."""
         return UNBIASED_IF[self.mode]
 
-    def scale(self, num_users: int) -> Scale:
-        """Shares."""
-        return SHARES
+    def axis_ends(self, num_users: int) -> tuple[float, ...]:
+        """Returns 0: bars begin there."""
+        return (0.0,)
 
     def identity(self, offer: Offer) -> Identity:
         """The protocol's."""

@@ -18,7 +18,7 @@ from shuffledp.analyzer.items import ItemsChannel, ItemsEstimate
 from shuffledp.arrays import float_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity
-from shuffledp.labels import StatisticLabels
+from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers.items import ItemsRandomizer, Noise, poisson_cap
 from shuffledp.randomizers.items_counts import draw_counts, holders_by_target
@@ -34,7 +34,7 @@ WORDS = StatisticLabels(
     asked="How many people hold each item",
     row="item",
     rows="items",
-    unit="share",
+    display=SHARES,
 )
 
 UNBIASED_IF = (

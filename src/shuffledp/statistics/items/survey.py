@@ -22,7 +22,7 @@ from shuffledp.statistics.items.protocol import UNBIASED_IF, WORDS, Items
 from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.parameters import ANSWERS
 from shuffledp.statistics.stage_runs import BatchPeople
-from shuffledp.statistics.survey import SHARES, Form, Offer, Scale
+from shuffledp.statistics.survey import Form, Offer
 from shuffledp.tally import Tally
 from shuffledp.types import Floats, Ints, Mode
 
@@ -74,9 +74,9 @@ class ItemsSurvey:
         """See `Survey`."""
         return UNBIASED_IF
 
-    def scale(self, num_users: int) -> Scale:
-        """Shares."""
-        return SHARES
+    def axis_ends(self, num_users: int) -> tuple[float, ...]:
+        """Returns 0: bars begin there."""
+        return (0.0,)
 
     def identity(self, offer: Offer) -> Identity:
         """What is known before a plan: all but the parameters that it sets."""

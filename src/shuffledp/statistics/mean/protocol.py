@@ -12,7 +12,7 @@ from shuffledp.analyzer.mean import MeanEstimate, agnostic_mean, stratified_mean
 from shuffledp.arrays import float_array, one_number_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode, described
-from shuffledp.labels import StatisticLabels
+from shuffledp.labels import Display, StatisticLabels
 from shuffledp.parameter import Parameter
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import value_range
@@ -47,7 +47,7 @@ WORDS = StatisticLabels(
     asked="What the mean is",
     row="about",
     rows="means",
-    unit="number",
+    display=Display("mean", axis="mean", has_bars=False, is_single=True),
 )
 LOW = Parameter("low", "number", "Smallest possible value")
 HIGH = Parameter("high", "number", "Largest possible value")

@@ -10,7 +10,7 @@ from shuffledp.statistics.mean.protocol import HIGH, LOW, WORDS, Mean
 from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
-from shuffledp.statistics.survey import Form, Offer, Scale
+from shuffledp.statistics.survey import Form, Offer
 from shuffledp.types import Mode
 
 
@@ -56,9 +56,9 @@ class MeanSurvey:
         """See `Survey`."""
         return UNBIASED_IF[self.mode]
 
-    def scale(self, num_users: int) -> Scale:
-        """The whole range: a mean has no natural 0."""
-        return Scale(ends=(self.low, self.high), has_bars=False)
+    def axis_ends(self, num_users: int) -> tuple[float, ...]:
+        """Returns the ends of the range of possible numbers."""
+        return self.low, self.high
 
     def identity(self, offer: Offer) -> Identity:
         """The protocol's."""

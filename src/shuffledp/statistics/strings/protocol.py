@@ -26,7 +26,7 @@ from shuffledp.analyzer.strings import (
 from shuffledp.arrays import level_array
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode
-from shuffledp.labels import StatisticLabels
+from shuffledp.labels import SHARES, StatisticLabels
 from shuffledp.population import Population
 from shuffledp.randomizers import bloom
 from shuffledp.randomizers.checks import whole_number
@@ -59,7 +59,7 @@ WORDS = StatisticLabels(
     asked="How many people hold each string that was found",
     row="string",
     rows="strings",
-    unit="share",
+    display=SHARES,
 )
 
 MAX_COHORTS = 2**16

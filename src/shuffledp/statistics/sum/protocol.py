@@ -28,7 +28,7 @@ from shuffledp.analyzer.interval import reach
 from shuffledp.arrays import level_array, one_each
 from shuffledp.errors import InvalidInputError
 from shuffledp.identity import Identity, check_mode
-from shuffledp.labels import StatisticLabels
+from shuffledp.labels import Display, StatisticLabels
 from shuffledp.population import Population, check_budgets
 from shuffledp.randomizers.one_bit import OneBit
 from shuffledp.randomness import Rng
@@ -44,7 +44,7 @@ WORDS = StatisticLabels(
     asked="How many people say yes",
     row="about",
     rows="sums",
-    unit="number",
+    display=Display("sum", axis="sum", is_single=True),
 )
 
 

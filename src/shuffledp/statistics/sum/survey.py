@@ -10,7 +10,7 @@ from shuffledp.statistics.message_code import Numbers
 from shuffledp.statistics.one_message_run import OneMessageRun, no_targets, only_stage
 from shuffledp.statistics.stage_runs import ChoiceRun
 from shuffledp.statistics.sum.protocol import WORDS, BinarySum
-from shuffledp.statistics.survey import Form, Offer, Scale
+from shuffledp.statistics.survey import Form, Offer
 from shuffledp.types import Mode
 
 
@@ -52,9 +52,9 @@ class SumSurvey:
         """See `Survey`."""
         return UNBIASED_IF[self.mode]
 
-    def scale(self, num_users: int) -> Scale:
-        """From nobody to everybody."""
-        return Scale(ends=(0.0, float(num_users)))
+    def axis_ends(self, num_users: int) -> tuple[float, ...]:
+        """Returns the ends of the range of possible numbers."""
+        return 0.0, float(num_users)
 
     def identity(self, offer: Offer) -> Identity:
         """The protocol's."""
