@@ -223,8 +223,7 @@ def test_profiles_and_promises_say_what_certificates_do(protocol: Any) -> None:
 @pytest.mark.parametrize(
     "protocol",
     [
-        pytest.param(sdp.KRandomizedResponse(4), marks=pytest.mark.slow),
-        pytest.param(sdp.Strings(8, 1, 2), marks=pytest.mark.slow),
+        sdp.KRandomizedResponse(4),
         sdp.BinarySum(),
     ],
     ids=repr,
@@ -241,7 +240,7 @@ def test_calibration_takes_any_protocol(protocol: Any) -> None:
     one = largest_budget(promise, PEOPLE, 2.0, targets[2])
     factor, scaled = largest_scale(promise, PEOPLE, targets)
     crowd = smallest_crowd(promise, PEOPLE, targets)
-    rounds, _ = most_rounds(promise, PEOPLE, [3.0 * epsilon for epsilon in worth])
+    rounds, _ = most_rounds(promise, PEOPLE, [10.0 * epsilon for epsilon in worth])
     alone = largest_budgets(promise, {0.3: 400})
 
     assert 2.0 <= one.people.epsilons[2] < 2.0 * 1.01
@@ -251,9 +250,21 @@ def test_calibration_takes_any_protocol(protocol: Any) -> None:
     )
     assert 390 <= crowd.people.num_users <= 400
     # Rounds cost at least their square root and at most their number.
-    assert 3 <= rounds <= 14
+    assert 10 <= rounds <= 150
     assert alone.guarantee.worst.epsilon_central <= 0.3 * (1.0 + 1.1e-5)
     assert alone.people.epsilons[0] > 0.3
+
+
+@pytest.mark.slow
+def test_a_budget_of_several_messages_is_calibrated() -> None:
+    # Bits are composed anew at every step: other searches take minutes.
+    protocol = sdp.Strings(3, 1, 1)
+    promise = Promise(protocol, 1e-4)
+    certified = sdp.account(protocol, PEOPLE, delta=1e-4).levels[2].epsilon_central
+
+    one = largest_budget(promise, PEOPLE, 2.0, 1.001 * certified)
+
+    assert 2.0 <= one.people.epsilons[2] < 2.0 * 1.01
 
 
 @pytest.mark.slow
