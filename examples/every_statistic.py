@@ -7,6 +7,8 @@ of 0.5, 1 and 2. Printed are the certified central epsilon of every level at del
 and whether the certificate was confirmed when it was recomputed from what it says ran.
 """
 
+from typing import Any
+
 import shuffledp as sdp
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.federated.clip_laplace_vectors import ClipLaplaceVectors
@@ -18,7 +20,7 @@ DELTA = 1e-6
 # Sets of up to 2 of 16 items, as devices would be told to send them.
 ITEMS = sdp.ItemsFramework(16, 2, (0.5, 1.0, 2.0), DELTA)
 
-PROTOCOLS = {
+PROTOCOLS: dict[str, Any] = {
     "frequency": sdp.Frequency(17),
     "frequency, stratified": sdp.Frequency(17, "stratified"),
     "mean": sdp.Mean(0, 16),

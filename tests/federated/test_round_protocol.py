@@ -68,12 +68,12 @@ def some_updates(people: int, coordinates: int) -> np.ndarray:
 def test_a_certificate_is_that_of_the_device_that_runs(name: str) -> None:
     protocol = round_of(name)
 
+    device: Any = protocol.device
+
     guarantee = sdp.account(protocol, FEW, delta=DELTA, rounds=2)
 
-    everything = sdp.account(
-        protocol.device, FEW, delta=DELTA, coordinates=40, rounds=2
-    )
-    one = sdp.account(protocol.device, FEW, delta=DELTA / 80)
+    everything = sdp.account(device, FEW, delta=DELTA, coordinates=40, rounds=2)
+    one = sdp.account(device, FEW, delta=DELTA / 80)
     assert guarantee.certified
     assert guarantee.protocol == protocol.identity
     assert guarantee.levels == everything.levels
@@ -157,9 +157,11 @@ def test_what_it_assumes_is_said() -> None:
 def test_deltas_at_an_epsilon_are_those_of_the_device() -> None:
     protocol = round_of("one-bit-apes", coordinates=10)
 
+    device: Any = protocol.device
+
     guarantee = sdp.account(protocol, FEW, epsilon=0.5, rounds=2)
 
-    expected = sdp.account(protocol.device, FEW, epsilon=0.5, coordinates=10, rounds=2)
+    expected = sdp.account(device, FEW, epsilon=0.5, coordinates=10, rounds=2)
     assert guarantee.levels == expected.levels
     for level, local in zip(guarantee.levels, guarantee.also[1].levels, strict=True):
         assert level.delta_central <= local.delta_central * (1.0 + 1e-5)

@@ -1,8 +1,8 @@
-"""What each privacy level is worth after the shuffle: the entry point of the accountant."""
+"""Entry point of the accountant: the central guarantee of every privacy level."""
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,17 +13,23 @@ from shuffledp.accounting.accounting_query import (
 )
 from shuffledp.accounting.assumptions import theorems
 from shuffledp.accounting.cautions import FEW_AT_A_LEVEL
-from shuffledp.accounting.certificate_guard import check_defines_own
-from shuffledp.accounting.exposure import SingleMessages, exposures_of, identity_of
+from shuffledp.accounting.certificate_guard import check_certifiable
+from shuffledp.accounting.exposure import (
+    Certifiable,
+    Exposure,
+    exposures_of,
+    identity_of,
+)
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.arrays import as_number
+from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError, PopulationError
 from shuffledp.population import Population
 from shuffledp.version import __version__
 
 # With more distinct levels than this, quantiles are reported.
 _MAX_REPORTED_LEVELS = 32
-# Certificates list up to so many levels.
+# Certificates list at most this many levels.
 _MAX_LISTED_LEVELS = 10_000
 _QUANTILES = {
     "minimum": 0.0,
@@ -35,7 +41,7 @@ _QUANTILES = {
 
 
 def account(
-    protocol: Any,
+    protocol: Certifiable | LocalRandomizer,
     people: Population,
     *,
     delta: float | None = None,
@@ -46,7 +52,7 @@ def account(
     rounds: int = 1,
     coordinates: int = 1,
 ) -> Guarantee:
-    """Certifies what a shuffled collection is worth for the people of every level.
+    """Certifies the central guarantee of a shuffled collection for every level.
 
     >>> import shuffledp as sdp
     >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
@@ -57,16 +63,16 @@ def account(
     Args:
         protocol: The object that runs on the devices: `Frequency`, `Mean`, `BinarySum`,
             `Strings`, `Items`, a round of training, or any randomizer by itself.
-        people: Levels and counts of those who take part.
+        people: Levels and counts of the participants.
         delta: In [1e-300, 1): report the smallest certified epsilon of each level.
         epsilon: Finite and >= 0, instead of `delta`: report the smallest certified delta.
-        levels: Report these levels only; each must be somebody's.
+        levels: Report these levels only; each must occur in the population.
         quantiles: Report minimum, quartiles and maximum of the budgets instead of every
-            level. By default so if there are more than 32 levels.
-        absent: How many of the other people may be absent or collude. Who they are is
-            not known: those are left out who would have given most cover.
-        rounds: How often the same people take part, with independent randomness.
-        coordinates: How many reports each of them sends per round, each shuffled apart.
+            level. By default True if there are more than 32 levels.
+        absent: Number of other users who may be absent or collude. Their identity is
+            unknown: those who would have given most cover are left out.
+        rounds: Number of collections with the same users and independent randomness.
+        coordinates: Reports per user and round, each shuffled apart.
 
     Returns:
         A `Guarantee` with, per level, the certified upper bound and the lower bound that
@@ -74,77 +80,79 @@ def account(
 
     Raises:
         InvalidInputError: Unless exactly one of delta and epsilon is given, in range, and
-            the protocol hands over what a certificate can rest on.
-        UnknownLevelError: If one of `levels` is nobody's.
-        PopulationError: If there is only one person, who has nobody to hide among.
+            the protocol provides covers that a certificate can rest on.
+        UnknownLevelError: If one of `levels` does not occur in the population.
+        PopulationError: If there is only one user, who has no others to hide among.
         CertificationError: If no bound can be proven in double precision.
     """
-    for exposure in exposures_of(protocol, _checked(people)):
-        if isinstance(exposure, SingleMessages):
-            check_defines_own(exposure.randomizer, "covers")
-    if hasattr(protocol, "exposures"):
-        check_defines_own(protocol, "exposures")
-    return certify(
-        protocol,
-        people,
-        delta=delta,
-        epsilon=epsilon,
-        levels=levels,
-        quantiles=quantiles,
-        absent=absent,
-        rounds=rounds,
-        coordinates=coordinates,
+    exposures = exposures_of(protocol, _checked(people))
+    check_certifiable(protocol, exposures)
+    query = AccountingQuery(
+        {}, people.counts, delta, epsilon, absent, rounds, coordinates
     )
+    query = _validated(query, people, levels, quantiles)
+    return _guarantee(protocol, people, exposures, query)
 
 
 def certify(
-    protocol: Any,
+    protocol: Certifiable | LocalRandomizer, people: Population, *, epsilon: float
+) -> Guarantee:
+    """Certifies deltas without checking that a protocol draws what its covers state.
+
+    Conformance tests compare the two, and so have to bound classes that `account` refuses.
+    """
+    query = AccountingQuery({}, _checked(people).counts, None, epsilon)
+    query = _validated(query, people)
+    return _guarantee(protocol, people, exposures_of(protocol, people), query)
+
+
+def _validated(
+    query: AccountingQuery,
     people: Population,
-    *,
-    delta: float | None = None,
-    epsilon: float | None = None,
     levels: Sequence[float] | None = None,
     quantiles: bool | None = None,
-    absent: int = 0,
-    rounds: int = 1,
-    coordinates: int = 1,
-) -> Guarantee:
-    """Certifies what a protocol states, without asking whether it draws what it states.
-
-    For those who compare the two; everybody else asks `account`, which see.
-    """
-    delta = None if delta is None else as_number(delta, "delta")
-    epsilon = None if epsilon is None else as_number(epsilon, "epsilon")
+) -> AccountingQuery:
+    """Returns the query with checked numbers and the positions of the levels to report."""
+    delta = None if query.delta is None else as_number(query.delta, "delta")
+    epsilon = None if query.epsilon is None else as_number(query.epsilon, "epsilon")
     check_either(delta, epsilon)
-    check_people(people, absent)
-    check_whole(rounds, "rounds", least=1)
-    check_whole(coordinates, "coordinates", least=1)
-    exposures = exposures_of(protocol, people)
-    asked = AccountingQuery(
+    check_people(people, query.absent)
+    check_whole(query.rounds, "rounds", least=1)
+    check_whole(query.coordinates, "coordinates", least=1)
+    return replace(
+        query,
         named=reported(people, levels, quantiles),
-        counts=people.counts,
         delta=delta,
         epsilon=epsilon,
-        absent=int(absent),
-        rounds=int(rounds),
-        coordinates=int(coordinates),
+        # NumPy integers are accepted, and would not be written as JSON.
+        absent=int(query.absent),
+        rounds=int(query.rounds),
+        coordinates=int(query.coordinates),
     )
-    stated, *also = (exposure.certify(asked) for exposure in exposures)
+
+
+def _guarantee(
+    protocol: Certifiable | LocalRandomizer,
+    people: Population,
+    exposures: Sequence[Exposure],
+    query: AccountingQuery,
+) -> Guarantee:
     main = exposures[0]
+    statement, *also = (exposure.certify(query) for exposure in exposures)
     return Guarantee(
         protocol=identity_of(protocol),
-        about=stated.about,
+        about=statement.about,
         num_users=people.num_users,
-        absent=asked.absent,
-        rounds=asked.rounds,
-        coordinates=asked.coordinates,
-        delta=delta,
-        epsilon=epsilon,
-        levels=stated.levels,
+        absent=query.absent,
+        rounds=query.rounds,
+        coordinates=query.coordinates,
+        delta=query.delta,
+        epsilon=query.epsilon,
+        levels=statement.levels,
         also=tuple(also),
-        theorem=theorems(stated.levels),
-        assumptions=main.assumptions(asked),
-        numerics=main.numerics(asked),
+        theorem=theorems(statement.levels),
+        assumptions=main.assumptions(query),
+        numerics=main.numerics(query),
         people=_listed(people),
         people_digest=digest(people),
         version=__version__,
@@ -166,7 +174,7 @@ def _checked(people: Population) -> Population:
 
 
 def check_people(people: Population, absent: int) -> None:
-    """Raises PopulationError unless everybody has others to hide among."""
+    """Raises PopulationError unless every user has others to hide among."""
     _checked(people)
     if people.num_users < 2:
         raise PopulationError(
@@ -190,7 +198,7 @@ def reported(
     levels: Sequence[float] | None = None,
     quantiles: bool | None = None,
 ) -> dict[str | int, int]:
-    """Returns the levels to report, by quantile name or by position.
+    """Returns the positions of the levels to report, by quantile name or position.
 
     Arguments and errors are those of `account`.
     """
@@ -207,7 +215,7 @@ def reported(
         return {index: index for index in range(people.num_levels)}
     ranks = np.cumsum(people.counts)
     last = people.num_users - 1
-    # The person of rank floor(q (n - 1)), counted from 0: always somebody's own budget.
+    # The user of rank floor(q (n - 1)), counted from 0: always an actual user's level.
     return {
         name: int(np.searchsorted(ranks, int(share * last), side="right"))
         for name, share in _QUANTILES.items()

@@ -1,4 +1,4 @@
-"""What an accountant is asked, whatever ran."""
+"""Query to the accountant, and checks of its parameters."""
 
 import math
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ MIN_DELTA = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class AccountingQuery:
-    """A question about people who take part.
+    """Levels, one privacy parameter and the number of collections to certify.
 
     Attributes:
-        named: Positions of the levels that are asked about, by the name of the quantile
-            that each stands for, or by themselves.
-        counts: People of every level, in the order of the positions, shape (levels,).
-        delta: Smallest epsilons at this delta are wanted, or None.
-        epsilon: Smallest deltas at this epsilon are wanted, or None.
-        absent: How many of the others may be absent or collude.
-        rounds: How often the same people take part.
-        coordinates: How many messages each of them sends per round, each shuffled apart.
+        named: Positions of the levels to report, keyed by the name of the quantile that
+            each stands for, or by the position itself.
+        counts: Users of every level, in the order of the positions, shape (levels,).
+        delta: Report the smallest epsilons at this delta; None if epsilon is given.
+        epsilon: Report the smallest deltas at this epsilon; None if delta is given.
+        absent: Number of other users who may be absent or collude.
+        rounds: Number of collections in which the same users take part.
+        coordinates: Messages per user and round, each shuffled apart.
     """
 
     named: dict[str | int, int]
@@ -37,12 +37,12 @@ class AccountingQuery:
 
     @property
     def positions(self) -> list[int]:
-        """Positions of the levels that are asked about, ascending, each once."""
+        """Positions of the levels to report, ascending, each once."""
         return sorted(set(self.named.values()))
 
 
 def check_either(delta: float | None, epsilon: float | None) -> None:
-    """Raises InvalidInputError unless one of the two is given, and in range."""
+    """Raises InvalidInputError unless exactly one is given, and in range."""
     if (delta is None) == (epsilon is None):
         raise InvalidInputError("Expected either delta or epsilon, and not both.")
     if delta is not None and not MIN_DELTA <= delta < 1.0:
@@ -55,7 +55,7 @@ def check_either(delta: float | None, epsilon: float | None) -> None:
 
 
 def check_whole(number: int, what: str, *, least: int) -> None:
-    """Raises InvalidInputError unless this is a whole number in a sensible range."""
+    """Raises InvalidInputError unless `number` is an integer in [least, MAX_USERS]."""
     whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
     if whole and number > MAX_USERS:
         raise InvalidInputError(f"Expected at most {MAX_USERS:g} {what}.")

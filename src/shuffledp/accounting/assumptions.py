@@ -1,4 +1,7 @@
-"""What a guarantee rests on and assumes, and how its numbers are kept safe, in words."""
+"""Theorems, assumptions and numerical safeguards of a guarantee, as sentences.
+
+The sentences are part of certificates: verification compares them letter by letter.
+"""
 
 from collections.abc import Iterable
 
@@ -39,7 +42,7 @@ _ADAPTIVE = (
 )
 
 
-def assumed(
+def assumptions_of(
     randomizer: LocalRandomizer,
     mode: Mode,
     absent: int,
@@ -48,7 +51,7 @@ def assumed(
     *,
     adaptive: bool = False,
 ) -> tuple[str, ...]:
-    """Returns what must hold for the guarantee to hold."""
+    """Returns the conditions under which the guarantee holds."""
     but = f" but {absent:,} of the others" if absent else ""
     honest = (
         f"Everybody{but} who is counted is honest and really sends a message; people who "
@@ -80,12 +83,12 @@ def assumed(
 
 
 def theorems(levels: Iterable[LevelGuarantee]) -> str:
-    """Returns what the certified numbers of these levels rest on, with its source."""
+    """Returns the theorems behind the certified numbers of these levels, with sources."""
     return "; ".join(dict.fromkeys(_THEOREMS[level.rests_on] for level in levels))
 
 
 def numerical_safeguards(times: int, *, adaptive: bool = False) -> tuple[str, ...]:
-    """Returns how errors of the arithmetic are kept on the safe side."""
+    """Returns how arithmetic errors are kept on the safe side."""
     words = [
         "Certified numbers have six digits, rounded outward, at which the bound was "
         "evaluated and held.",

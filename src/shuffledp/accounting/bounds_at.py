@@ -1,4 +1,4 @@
-"""Both bounds for victims of several levels of one crowd, at a delta or an epsilon."""
+"""Certified and attacked bounds for target users of one crowd, at a delta or epsilon."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,22 +25,22 @@ from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import CertificationError
 from shuffledp.population import Population
 
-# Where no attack tells how small delta is.
+# Order of magnitude of delta where no attack gives one.
 _USUAL_DELTA = 1e-12
 _SMALLEST = 1e-290
-# Where certificate and attack are so far apart, other covers are tried.
+# If certificate and attack differ by more than this factor, other covers are tried.
 _WEAK = 100.0
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A point the victim's profile exceeds, and one that it keeps.
+class ProfileBounds:
+    """Points below and above the privacy profile of a target user.
 
     Attributes:
         lower: (epsilon, delta) that an attack violates.
         upper: (epsilon, delta) that is certified.
-        rests_on: What the certificate rests on.
-        slack: Part of the certified delta that is numerical caution, in one collection.
+        rests_on: Theorem that gives the certificate.
+        slack: Share of the certified delta that is numerical margin, in one collection.
     """
 
     lower: tuple[float, float]
@@ -51,14 +51,17 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class TargetUsers:
-    """Who is asked about: people of some levels of one crowd.
+    """Users of some levels of one crowd, whose privacy is bounded.
+
+    A target user is one whose value the two compared worlds differ in; all other users
+    of the crowd hide them.
 
     Attributes:
-        randomizer: What the devices run.
-        crowd: The people among whom victims hide, themselves included.
-        positions: Those of their levels in the crowd, distinct.
-        absent: How many of the others may be absent or collude.
-        times: In how many collections, rounds or coordinates, the same people take part.
+        randomizer: Randomizer that the devices run.
+        crowd: Users among whom the targets hide, themselves included.
+        positions: Positions of the targets' levels in the crowd, distinct.
+        absent: Number of other users who may be absent or collude.
+        times: Number of collections, rounds times coordinates, with the same users.
     """
 
     randomizer: LocalRandomizer
@@ -69,11 +72,11 @@ class TargetUsers:
 
     @property
     def shuffles(self) -> int:
-        """In how many shuffles a changed value of hers shows at most."""
+        """Largest number of shuffles that one changed value affects."""
         return self.times * self.randomizer.changes
 
-    def epsilons_at(self, delta: float) -> list[Answer]:
-        """Returns the answer at this delta for each victim."""
+    def epsilons_at(self, delta: float) -> list[ProfileBounds]:
+        """Returns bounds on epsilon at `delta` for each target user."""
         uppers = self._uppers(delta)
         return [
             self._epsilon(upper, lower, delta)
@@ -81,56 +84,56 @@ class TargetUsers:
         ]
 
     def closed_form_epsilons_at(self, delta: float) -> list[float]:
-        """Returns an epsilon for each victim that is certified, if not the smallest."""
+        """Returns a certified epsilon for each target user, not the smallest one."""
         uppers = self._uppers(delta, quick=True)
         return [self._certified(upper, delta)[1] for upper in uppers]
 
-    def deltas_at(self, epsilon: float) -> list[Answer]:
-        """Returns the answer at this epsilon for each victim."""
-        answers = []
-        for victim, lower in zip(self.positions, self._lowers(), strict=True):
+    def deltas_at(self, epsilon: float) -> list[ProfileBounds]:
+        """Returns bounds on delta at `epsilon` for each target user."""
+        bounds = []
+        for position, lower in zip(self.positions, self._lowers(), strict=True):
             attacked = lower(epsilon)
-            # The attack tells how small delta is, and so how little may be dropped.
+            # The attack gives the order of magnitude of delta, and so what may be dropped.
             about = attacked if attacked > 0.0 else _USUAL_DELTA
-            one = replace(self, positions=[victim])
-            certified, upper = one._delta(epsilon, about)
+            target = replace(self, positions=[position])
+            certified, upper = target._delta(epsilon, about)
             if attacked == 0.0 and certified < about:
-                # Less than was thought: drop less, and look again.
+                # Delta is below the assumed magnitude: drop less, and bound again.
                 certified, upper = min(
                     (certified, upper),
-                    one._delta(epsilon, _SMALLEST),
+                    target._delta(epsilon, _SMALLEST),
                     key=lambda pair: pair[0],
                 )
-            # The attack is weak, or covering so much costs more than it brings: cover less,
-            # and more again as long as that pays.
+            # The attack is weak, or so fine a cover costs more than it gains: start from a
+            # coarse one, and refine as long as each refinement halves the bound.
             other = 1e-6
             while certified > _WEAK * about:
-                found = one._delta(epsilon, other)
-                pays = found[0] < 0.5 * certified
+                candidate = target._delta(epsilon, other)
+                pays = candidate[0] < 0.5 * certified
                 certified, upper = min(
-                    (certified, upper), found, key=lambda pair: pair[0]
+                    (certified, upper), candidate, key=lambda pair: pair[0]
                 )
                 if not pays:
                     break
                 other = 0.1 * certified
             below = round_down(attacked)
             _check(below, certified)
-            answers.append(
-                Answer(
+            bounds.append(
+                ProfileBounds(
                     (epsilon, below), (epsilon, certified), *self._about(upper, epsilon)
                 )
             )
-        return answers
+        return bounds
 
     def profiles(self, delta: float) -> list[tuple[Profile, Profile]]:
-        """Returns certified and attacked profile of each victim, right down to delta."""
+        """Returns certified and attacked profiles, valid down to delta."""
         uppers = [
             composed_profile(upper, self.times, delta) for upper in self._uppers(delta)
         ]
         return list(zip(uppers, self._lowers(), strict=True))
 
     def _delta(self, epsilon: float, about: float) -> tuple[float, UpperProfile]:
-        """Returns the only victim's certified delta, if it is about so large."""
+        """Returns the certified delta of the only target, if it is near `about`."""
         (upper,) = self._uppers(min(max(about, _SMALLEST), 1e-6))
         profile: Profile = upper.falling_delta
         if self.shuffles > 1:
@@ -156,7 +159,9 @@ class TargetUsers:
             rounds=self.times,
         )
 
-    def _epsilon(self, upper: UpperProfile, lower: Profile, delta: float) -> Answer:
+    def _epsilon(
+        self, upper: UpperProfile, lower: Profile, delta: float
+    ) -> ProfileBounds:
         ceiling, certified = self._certified(upper, delta)
         below = largest_attacked_epsilon(
             lower, delta, ceiling=ceiling, guess=0.9 * certified
@@ -165,10 +170,10 @@ class TargetUsers:
         rests_on, slack = self._about(upper, certified)
         if self.shuffles > 1 and certified >= ceiling:
             rests_on = "device"
-        return Answer((below, delta), (certified, delta), rests_on, slack)
+        return ProfileBounds((below, delta), (certified, delta), rests_on, slack)
 
     def _certified(self, upper: UpperProfile, delta: float) -> tuple[float, float]:
-        """Returns an epsilon that needs no search, and what is certified at delta."""
+        """Returns a ceiling that needs no search, and the certified epsilon at delta."""
         profile = composed_profile(upper, self.times, delta)
         if self.shuffles == 1:
             ceiling = upper.ceiling(delta)
@@ -182,10 +187,10 @@ class TargetUsers:
         )
 
     def _about(self, upper: UpperProfile, epsilon: float) -> tuple[RestsOn, float]:
-        """Returns what a bound rests on, and which part of it is caution."""
+        """Returns the theorem behind a bound, and the share of it that is margin."""
         if self.shuffles == 1:
             return upper.rests_on(epsilon), upper.slack(epsilon)
-        # Of one of the collections, where most of its loss is.
+        # Of a single collection, at an epsilon where most of its privacy loss lies.
         return upper.rests_on(min(epsilon, upper.spread)), 0.0
 
 

@@ -1,22 +1,24 @@
-"""Does an object state what it draws itself, or what somebody else draws?
+"""Refuses certificates for classes whose `covers` describe another `randomize`.
 
-A cover speaks of the class that it was written for. Whoever subclasses a finished mechanism
-and replaces what devices run, but keeps what is stated of it, would get a certificate of
-something that never runs; so would a wrapper that passes attributes on, or a class that
-looks them up in a way of its own. All are refused.
-What is not looked at is the code itself: a cover that is written wrongly is found by
-`shuffledp.testing.check_randomizer`, and by nothing here.
+A cover describes the class that it was written for. A subclass that overrides `randomize`
+but inherits `covers` would get a certificate of a mechanism that never runs; so would a
+wrapper that forwards attributes, or a class with attribute lookup of its own. All three
+are refused. The code itself is not inspected: only
+`shuffledp.testing.check_randomizer` detects a cover that is written wrongly.
 """
 
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
+from shuffledp.accounting.exposure import Certifiable, Exposure, SingleMessages
+from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 
 _DRAWS = "randomize"
-# With these an object answers for attributes that its class does not show.
+# Methods through which an object can answer for attributes that its class lacks.
 _LOOK_UP = ("__getattribute__", "__getattr__")
-# What Python itself puts into a class that says nothing, and what only shows an object.
+# Names that Python puts into an empty class, and methods that only display an object.
 _PLAIN = {
     "__abstractmethods__",
     "__annotate__",
@@ -39,15 +41,26 @@ _PLAIN = {
 }
 
 
-def check_defines_own(thing: Any, states: str) -> None:
-    """Raises InvalidInputError unless a class that draws also states what is certified.
+def check_certifiable(
+    protocol: Certifiable | LocalRandomizer, exposures: Iterable[Exposure]
+) -> None:
+    """Raises InvalidInputError unless a protocol and its randomizers pass the guard."""
+    for exposure in exposures:
+        if isinstance(exposure, SingleMessages):
+            check_defines_own(exposure.randomizer, "covers")
+    if hasattr(protocol, "exposures"):
+        check_defines_own(protocol, "exposures")
+
+
+def check_defines_own(mechanism: object, states: str) -> None:
+    """Raises InvalidInputError unless the class that draws also states what is certified.
 
     Args:
-        thing: A randomizer or a protocol.
+        mechanism: A randomizer or a protocol.
         states: "covers" of a randomizer, "exposures" of a protocol.
     """
-    kind = type(thing)
-    own = getattr(thing, "__dict__", {})
+    kind = type(mechanism)
+    own = getattr(mechanism, "__dict__", {})
     if _DRAWS in own or states in own or not hasattr(kind, states):
         raise InvalidInputError(
             f"Expected {kind.__name__} to define {_DRAWS} and {states} as a class: what is "
@@ -59,21 +72,21 @@ def check_defines_own(thing: Any, states: str) -> None:
             f"Expected {kind.__name__} to look up attributes as Python does: what "
             f"{' or '.join(_LOOK_UP)} answers is not certified."
         )
-    stated = next(place for place, each in enumerate(order) if states in vars(each))
-    for place, each in enumerate(order[1:], start=1):
+    stated = next(index for index, each in enumerate(order) if states in vars(each))
+    for index, each in enumerate(order[1:], start=1):
         if not _finished(each, states):
             continue
-        # A subclass of what was finished: it may keep all of it, or state its own.
-        if place <= stated and any(_changes(newer) for newer in order[:place]):
+        # A subclass of a finished class may change nothing, or must state its own.
+        if index <= stated and any(_changes(newer) for newer in order[:index]):
             raise InvalidInputError(
                 f"Expected {kind.__name__} to define its own {states}: those of "
                 f"{each.__name__} speak of what {each.__name__} draws."
             )
         return
-    # Above an unfinished base: whoever replaces its way of drawing states anew, too. The
-    # library's own bases are written for each other.
-    for place, each in enumerate(order[:stated]):
-        name = None if _ours(each) else _replaced(each, order[place + 1 :])
+    # All bases are unfinished: a class that replaces how they draw must state its own.
+    # The library's own bases are exempt, as they are written for each other.
+    for index, each in enumerate(order[:stated]):
+        name = None if _ours(each) else _replaced(each, order[index + 1 :])
         if name is not None:
             raise InvalidInputError(
                 f"Expected {kind.__name__} to define its own {states}: those it inherits "
@@ -82,7 +95,7 @@ def check_defines_own(thing: Any, states: str) -> None:
 
 
 def _replaced(kind: type, bases: tuple[type, ...]) -> str | None:
-    """Returns a method of a class that replaces one of a base that draws, if any."""
+    """Returns the name of a method that overrides a drawing method of a base, or None."""
     for name in vars(kind):
         for base in bases:
             if name in vars(base) and _draws(name, vars(base)[name]):
@@ -91,14 +104,14 @@ def _replaced(kind: type, bases: tuple[type, ...]) -> str | None:
 
 
 def _draws(name: str, method: Any) -> bool:
-    """Whether a method is finished, and takes randomness."""
+    """Returns whether a method is concrete and takes randomness."""
     if not inspect.isfunction(method) or hasattr(method, "__isabstractmethod__"):
         return False
     return name == _DRAWS or "rng" in inspect.signature(method).parameters
 
 
 def _finished(kind: type, states: str) -> bool:
-    """Whether objects of this very class draw, and state what is certified."""
+    """Returns whether a class is concrete, draws and states what is certified."""
     known = hasattr(kind, _DRAWS) and hasattr(kind, states)
     interface = getattr(kind, "_is_protocol", False)
     return known and not interface and not inspect.isabstract(kind)
@@ -109,7 +122,7 @@ def _ours(kind: type) -> bool:
 
 
 def _changes(kind: type) -> bool:
-    """Whether a class defines anything but what Python puts into every class."""
+    """Returns whether a class defines more than Python puts into every class."""
     usual = type(kind) in {type(base) for base in kind.__bases__}
     return not usual or any(
         name not in _PLAIN and not name.startswith("_abc_") for name in vars(kind)

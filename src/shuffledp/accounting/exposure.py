@@ -1,15 +1,15 @@
-"""What of a collection is seen, and among whom each person hides in it.
+"""Exposures: views of a collection that the accountant certifies one by one.
 
-A protocol hands its exposures to the accountant: they hold the randomizer that devices run,
-so that nothing else can be certified. Every exposure answers for itself.
+A protocol passes its exposures to the accountant. Each holds the randomizer that the
+devices run, so that nothing else can be certified, and computes its own statement.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from shuffledp.accounting.accounting_query import AccountingQuery
-from shuffledp.accounting.assumptions import assumed, numerical_safeguards
-from shuffledp.accounting.bounds_at import Answer, TargetUsers
+from shuffledp.accounting.assumptions import assumptions_of, numerical_safeguards
+from shuffledp.accounting.bounds_at import ProfileBounds, TargetUsers
 from shuffledp.accounting.rounds.composed_profile import total_budget
 from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.cover import LocalRandomizer
@@ -20,36 +20,36 @@ from shuffledp.types import Mode
 
 MAX_TIMES = 10**8
 
-# Budgets up to here need no bound but themselves.
+# Budgets up to this are their own bound: the messages are noise only.
 _SILENT = 1e-250
 
 
 class Exposure(Protocol):
-    """Something that is seen of everybody's reports."""
+    """One view of the reports of all users."""
 
-    def assumptions(self, asked: AccountingQuery) -> tuple[str, ...]:
-        """In plain words, what must hold for a statement to hold."""
+    def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
+        """Returns the assumptions of a statement, as sentences."""
         ...
 
-    def numerics(self, asked: AccountingQuery) -> tuple[str, ...]:
-        """In plain words, how numbers are kept on the safe side."""
+    def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
+        """Returns how numerical errors are kept on the safe side, as sentences."""
         ...
 
-    def certify(self, asked: AccountingQuery) -> Statement:
-        """Answers the question."""
+    def certify(self, query: AccountingQuery) -> Statement:
+        """Returns the certified statement that answers the query."""
         ...
 
 
 class Certifiable(Protocol):
-    """A protocol, as the accountant sees it."""
+    """Interface of a protocol to the accountant."""
 
     @property
     def identity(self) -> Identity:
-        """What it is."""
+        """Statistic, mechanism, parameters and mode of the protocol."""
         ...
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
-        """What is seen of these people's reports; the first one is what `levels` state."""
+        """Returns the exposures of these users; `Guarantee.levels` states the first."""
         ...
 
 
@@ -58,14 +58,14 @@ class SingleMessages:
     """One report per person, of one message or of several that are shuffled apart.
 
     Attributes:
-        about: What statements are about, in plain words.
-        randomizer: What the devices run.
-        mode: Do levels travel apart from messages ("agnostic"), or with them?
-        crowd: The people who are mixed with each other; positions of its levels are those
-            of the whole population.
-        coordinates: How many reports, each shuffled apart, one collection takes of each.
+        about: Subject of the statements, in plain words.
+        randomizer: Randomizer that the devices run.
+        mode: "agnostic" if levels travel apart from messages, "stratified" if with them.
+        crowd: Users whose messages are shuffled together; positions of its levels are
+            those of the whole population.
+        coordinates: Reports per user and collection, each shuffled apart.
         adaptive: Whether values may depend on shuffled messages of earlier rounds. The
-            bound of one round holds whatever its values are, so that numbers are the same.
+            bound of one round holds for all values, so the numbers do not change.
     """
 
     about: str
@@ -75,30 +75,30 @@ class SingleMessages:
     coordinates: int = 1
     adaptive: bool = False
 
-    def assumptions(self, asked: AccountingQuery) -> tuple[str, ...]:
-        """See `Exposure`."""
-        times = asked.coordinates * self.coordinates
-        return assumed(
+    def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
+        """Returns the assumptions about users, shuffler and randomizer, as sentences."""
+        times = query.coordinates * self.coordinates
+        return assumptions_of(
             self.randomizer,
             self.mode,
-            asked.absent,
-            asked.rounds,
+            query.absent,
+            query.rounds,
             times,
             adaptive=self.adaptive,
         )
 
-    def numerics(self, asked: AccountingQuery) -> tuple[str, ...]:
-        """See `Exposure`."""
-        times = self.times(asked) * self.randomizer.changes
+    def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
+        """Returns how errors of one round, and of composition, are covered."""
+        times = self.times(query) * self.randomizer.changes
         return numerical_safeguards(times, adaptive=self.adaptive)
 
-    def times(self, asked: AccountingQuery) -> int:
-        """Returns in how many collections, rounds or coordinates, people take part.
+    def times(self, query: AccountingQuery) -> int:
+        """Returns the number of collections: rounds times coordinates.
 
         Raises:
-            InvalidInputError: If it is more than can be composed.
+            InvalidInputError: If there are more shuffles than can be composed.
         """
-        times = asked.rounds * asked.coordinates * self.coordinates
+        times = query.rounds * query.coordinates * self.coordinates
         shuffles = times * self.randomizer.changes
         if shuffles > MAX_TIMES:
             raise InvalidInputError(
@@ -107,109 +107,112 @@ class SingleMessages:
         return times
 
     def crowd_of(self, position: int) -> tuple[Population, int]:
-        """Returns among whom people of a level hide, and that level's position there."""
+        """Returns the crowd that hides users of a level, and the level's position in it."""
         if self.mode == "agnostic":
             return self.crowd, position
-        one = slice(position, position + 1)
-        return Population(self.crowd.epsilons[one], self.crowd.counts[one]), 0
+        level = slice(position, position + 1)
+        return Population(self.crowd.epsilons[level], self.crowd.counts[level]), 0
 
-    def victims(self, position: int, *, absent: int, times: int) -> TargetUsers:
-        """Returns the people of one level, as victims."""
-        crowd, victim = self.crowd_of(position)
+    def targets(self, position: int, *, absent: int, times: int) -> TargetUsers:
+        """Returns the users of one level as target users."""
+        crowd, target = self.crowd_of(position)
         absent = min(absent, crowd.num_users - 1)
-        return TargetUsers(self.randomizer, crowd, [victim], absent, times)
+        return TargetUsers(self.randomizer, crowd, [target], absent, times)
 
-    def certify(self, asked: AccountingQuery) -> Statement:
-        """Answers the question.
+    def certify(self, query: AccountingQuery) -> Statement:
+        """Returns the certified statement that answers the query.
 
         Raises:
-            PopulationError: If more people may be absent than there are others.
+            PopulationError: If more users may be absent than there are others.
             CertificationError: If no bound can be proven in double precision.
         """
-        if asked.absent > self.crowd.num_users - 1:
+        if query.absent > self.crowd.num_users - 1:
             raise PopulationError(
                 f"Expected at most {self.crowd.num_users - 1} absent people, got "
-                f"{asked.absent}."
+                f"{query.absent}."
             )
-        found: dict[int, Answer] = {}
+        bounds: dict[int, ProfileBounds] = {}
         crowds: dict[int, Population] = {}
-        for crowd, places in self.crowds(asked.positions):
-            victims = TargetUsers(
+        for crowd, local_positions in self.crowds(query.positions):
+            targets = TargetUsers(
                 self.randomizer,
                 crowd,
-                list(places.values()),
-                min(asked.absent, crowd.num_users - 1),
-                self.times(asked),
+                list(local_positions.values()),
+                min(query.absent, crowd.num_users - 1),
+                self.times(query),
             )
-            answers = _answers(victims, asked.delta, asked.epsilon)
-            found |= dict(zip(places, answers, strict=True))
-            crowds |= dict.fromkeys(places, crowd)
+            computed = _bounds_of(targets, query.delta, query.epsilon)
+            bounds |= dict(zip(local_positions, computed, strict=True))
+            crowds |= dict.fromkeys(local_positions, crowd)
         levels = [
             LevelGuarantee(
                 epsilon_local=float(self.crowd.epsilons[index]),
-                count=int(asked.counts[index]),
-                hides_among=max(crowds[index].num_users - asked.absent, 1),
-                epsilon_central=found[index].upper[0],
-                epsilon_central_lower=found[index].lower[0],
-                delta_central=found[index].upper[1],
-                delta_central_lower=found[index].lower[1],
-                rests_on=found[index].rests_on,
-                slack=found[index].slack,
+                count=int(query.counts[index]),
+                hides_among=max(crowds[index].num_users - query.absent, 1),
+                epsilon_central=bounds[index].upper[0],
+                epsilon_central_lower=bounds[index].lower[0],
+                delta_central=bounds[index].upper[1],
+                delta_central_lower=bounds[index].lower[1],
+                rests_on=bounds[index].rests_on,
+                slack=bounds[index].slack,
                 quantile=name if isinstance(name, str) else None,
             )
-            for name, index in asked.named.items()
+            for name, index in query.named.items()
         ]
-        return Statement(self.about, asked.delta, asked.epsilon, tuple(levels))
+        return Statement(self.about, query.delta, query.epsilon, tuple(levels))
 
     def crowds(self, positions: list[int]) -> list[tuple[Population, dict[int, int]]]:
-        """Returns each crowd with the positions in it that are asked about."""
+        """Returns each crowd with {position in the population: position in the crowd}."""
         if self.mode == "agnostic":
             return [(self.crowd, {position: position for position in positions})]
-        found = [(position, *self.crowd_of(position)) for position in positions]
-        return [(crowd, {position: place}) for position, crowd, place in found]
+        levels = [(position, *self.crowd_of(position)) for position in positions]
+        return [(crowd, {position: local}) for position, crowd, local in levels]
 
 
-def exposures_of(protocol: Any, people: Population) -> tuple[Exposure, ...]:
-    """Returns what is seen of these people's reports.
+def exposures_of(
+    protocol: Certifiable | LocalRandomizer, people: Population
+) -> tuple[Exposure, ...]:
+    """Returns the exposures of the reports of these users.
 
     Args:
         protocol: A protocol, or a bare randomizer, whose messages travel apart from
             levels.
-        people: Levels and counts of those who take part.
+        people: Levels and counts of the participants.
 
     Raises:
-        InvalidInputError: If it is neither, or has nothing that a certificate could rest
-            on.
+        InvalidInputError: If it is neither, or provides no cover to certify.
     """
     if isinstance(protocol, type):
         raise InvalidInputError(
             f"Expected a protocol or a randomizer, got the class {protocol.__name__}."
         )
     if hasattr(protocol, "exposures") and hasattr(protocol, "identity"):
-        found: tuple[Exposure, ...] = protocol.exposures(people)
-        if found:
-            return found
+        exposures: tuple[Exposure, ...] = protocol.exposures(people)
+        if exposures:
+            return exposures
     elif isinstance(protocol, LocalRandomizer):
-        return (alone(protocol, "agnostic", people),)
+        return (single_message_exposure(protocol, "agnostic", people),)
     raise InvalidInputError(
         "Expected a protocol or a randomizer that hands over its cover, got "
         f"{type(protocol).__name__}: without a cover there is no certificate."
     )
 
 
-def alone(
+def single_message_exposure(
     randomizer: LocalRandomizer, mode: Mode, people: Population
 ) -> SingleMessages:
-    """Returns what is seen of a randomizer's messages, whatever they are used for."""
+    """Returns the exposure of a randomizer's messages, independent of any statistic."""
     about = "one message" if randomizer.changes == 1 else "one report"
     return SingleMessages(about, randomizer, mode, people)
 
 
-def single_messages(protocol: Any, people: Population) -> SingleMessages:
-    """Returns the exposure that levels of a certificate state, if it is of this kind.
+def single_messages(
+    protocol: Certifiable | LocalRandomizer, people: Population
+) -> SingleMessages:
+    """Returns the first exposure, if it is of single messages.
 
     Raises:
-        InvalidInputError: If it is not: profiles and inverse problems need one.
+        InvalidInputError: If it is of another kind: profiles and inverse problems need one.
     """
     exposure = exposures_of(protocol, people)[0]
     if not isinstance(exposure, SingleMessages):
@@ -220,45 +223,45 @@ def single_messages(protocol: Any, people: Population) -> SingleMessages:
     return exposure
 
 
-def identity_of(protocol: Any) -> Identity:
-    """Returns what a protocol, or a bare randomizer, is."""
+def identity_of(protocol: Certifiable | LocalRandomizer) -> Identity:
+    """Returns the identity of a protocol, or of a bare randomizer."""
     if hasattr(protocol, "identity"):
-        found: Identity = protocol.identity
-        return found
+        identity: Identity = protocol.identity
+        return identity
     return message_identity(protocol, "agnostic")
 
 
 def message_identity(randomizer: LocalRandomizer, mode: Mode) -> Identity:
-    """Returns the identity of single messages, of which nothing is estimated."""
+    """Returns the identity of single messages that no statistic is estimated from."""
     return Identity.of("message", randomizer.mechanism, described(randomizer), mode)
 
 
-def _answers(
-    victims: TargetUsers, delta: float | None, epsilon: float | None
-) -> list[Answer]:
-    """Returns the answer for each victim; those who send only noise need no bound."""
-    levels, pure = victims.crowd.epsilons, victims.randomizer.delta_local == 0.0
-    found: dict[int, Answer] = {}
-    for position in victims.positions:
+def _bounds_of(
+    targets: TargetUsers, delta: float | None, epsilon: float | None
+) -> list[ProfileBounds]:
+    """Returns the bounds for each target user; pure noise needs no computation."""
+    levels, pure = targets.crowd.epsilons, targets.randomizer.delta_local == 0.0
+    bounds: dict[int, ProfileBounds] = {}
+    for position in targets.positions:
         if not pure:
             continue
-        budget = total_budget(victims.times, float(levels[position]))
-        # Nobody's total variation exceeds half her budget, so that such a small one is
-        # certified at epsilon = 0.
+        budget = total_budget(targets.times, float(levels[position]))
+        # The total variation is at most half the budget: one this small is certified at
+        # epsilon = 0.
         if budget <= _SILENT and delta is not None and budget <= delta:
-            found[position] = Answer((0.0, delta), (0.0, delta))
+            bounds[position] = ProfileBounds((0.0, delta), (0.0, delta))
         elif epsilon is not None and budget <= epsilon:
-            # At her own budget and above a person's delta is 0 even without others.
-            found[position] = Answer((epsilon, 0.0), (epsilon, 0.0))
+            # From the local budget on, delta is 0 even without others.
+            bounds[position] = ProfileBounds((epsilon, 0.0), (epsilon, 0.0))
         elif epsilon is not None and budget <= _SILENT:
-            found[position] = Answer((epsilon, 0.0), (epsilon, budget))
-    rest = [position for position in victims.positions if position not in found]
-    if rest:
-        others = replace(victims, positions=rest)
-        answers = (
+            bounds[position] = ProfileBounds((epsilon, 0.0), (epsilon, budget))
+    remaining = [position for position in targets.positions if position not in bounds]
+    if remaining:
+        others = replace(targets, positions=remaining)
+        computed = (
             others.epsilons_at(delta)
             if delta is not None
             else others.deltas_at(epsilon or 0.0)
         )
-        found |= dict(zip(rest, answers, strict=True))
-    return [found[position] for position in victims.positions]
+        bounds |= dict(zip(remaining, computed, strict=True))
+    return [bounds[position] for position in targets.positions]

@@ -1,56 +1,56 @@
-"""A bound that is not known everywhere, from smaller epsilons at which it is.
+"""Monotone upper bound on delta, from evaluations at smaller epsilons.
 
-delta(epsilon) falls: what is certified at an epsilon is certified at every larger one.
-Numerical caution may make an evaluated bound rise, or keep it from being known at all.
-Then smaller epsilons are tried: rungs of a ladder that is the same for everybody, coarse
-ones downward, and between the first that is known and the next finer ones. So delta falls
-but for what it loses within one fine step, 1% of epsilon, before it stops being known.
+delta(epsilon) is non-increasing: a bound at one epsilon holds at every larger one. Error
+margins may make an evaluated bound rise, or leave it infinite. Then it is evaluated at
+smaller epsilons of one fixed logarithmic grid: at coarse points downward, and at finer ones
+between the first finite value and the next coarse point above. The result is monotone up to
+one fine step, 1% of epsilon, below the point where the bound becomes infinite.
 """
 
 import math
 from collections.abc import Callable
 
-# Fine steps in which epsilon doubles, in a coarse one, and coarse ones tried at most.
+# Fine steps per doubling of epsilon, fine steps per coarse step, and most coarse steps.
 _DOUBLING = 64
 _COARSE = 16
 _MOST = 40
-# After so many rungs that are worse nothing better is to be expected.
+# After this many coarse points without improvement the search stops.
 _WORSE = 2
 
 
 class MonotoneDelta:
-    """What a bound says at the rungs; each is computed when it is first needed.
+    """Bound on a fixed grid of epsilons, evaluated lazily and cached.
 
     Args:
-        bound: A proven bound at any epsilon > 0; infinite where nothing is known.
+        bound: A proven upper bound at any epsilon > 0; infinite where none is known.
     """
 
     def __init__(self, bound: Callable[[float], float]) -> None:
         self._bound = bound
         self._known: dict[int, float] = {}
 
-    def least(self, epsilon: float, found: float) -> float:
-        """Returns the smallest bound at rungs up to `epsilon` > 0, or `found`."""
+    def least(self, epsilon: float, bound: float) -> float:
+        """Returns the smallest bound at grid points up to `epsilon` > 0, or `bound`."""
         top = math.floor(_DOUBLING * math.log2(epsilon))
-        while _place(top) > epsilon:
+        while _grid_point(top) > epsilon:
             top -= 1
         worse, unknown = 0, top + 1
         start = top - top % _COARSE
-        for rung in range(start, start - _COARSE * _MOST, -_COARSE):
-            if _place(rung) == 0.0:
+        for index in range(start, start - _COARSE * _MOST, -_COARSE):
+            if _grid_point(index) == 0.0:
                 break
-            value = self._at(rung)
-            if value < found:
-                found = min(value, self._between(rung, unknown))
+            value = self._at(index)
+            if value < bound:
+                bound = min(value, self._between(index, unknown))
             elif math.isfinite(value):
                 worse += 1
                 if worse == _WORSE:
                     break
-            unknown = rung
-        return found
+            unknown = index
+        return bound
 
     def _between(self, known: int, unknown: int) -> float:
-        """Returns the best of fine rungs up to where nothing is known any more."""
+        """Returns the least bound at fine grid points below the first unknown one."""
         best = self._at(known)
         while unknown - known > 1:
             middle = (known + unknown) // 2
@@ -60,11 +60,11 @@ class MonotoneDelta:
                 unknown = middle
         return best
 
-    def _at(self, rung: int) -> float:
-        if rung not in self._known:
-            self._known[rung] = self._bound(_place(rung))
-        return self._known[rung]
+    def _at(self, index: int) -> float:
+        if index not in self._known:
+            self._known[index] = self._bound(_grid_point(index))
+        return self._known[index]
 
 
-def _place(rung: int) -> float:
-    return float(2.0 ** (rung / _DOUBLING))
+def _grid_point(index: int) -> float:
+    return float(2.0 ** (index / _DOUBLING))

@@ -1,12 +1,12 @@
-"""The whole privacy profile of one level: delta at many epsilons, above and below."""
+"""Privacy profile of one level: certified and attacked delta at many epsilons."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from shuffledp.accounting.account import account
-from shuffledp.accounting.exposure import single_messages
+from shuffledp.accounting.exposure import Certifiable, single_messages
+from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
 from shuffledp.population import Population
 from shuffledp.types import Floats
@@ -16,7 +16,7 @@ _SHOWN_DELTA = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class PrivacyProfile:
-    """Certificate and attack at many epsilons.
+    """Certified and attacked delta of one level at many epsilons.
 
     >>> import shuffledp as sdp
     >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
@@ -25,10 +25,10 @@ class PrivacyProfile:
     True
 
     Attributes:
-        epsilon_local: The budget of the people it is about.
+        epsilon_local: The local budget of the level.
         epsilons: Ascending, shape (points,).
         certified: Smallest certified delta at each, shape (points,).
-        attacked: A delta that an attack shows at each, shape (points,).
+        attacked: Delta that an attack proves at each, shape (points,).
     """
 
     epsilon_local: float
@@ -38,7 +38,7 @@ class PrivacyProfile:
 
 
 def privacy_profile(
-    protocol: Any,
+    protocol: Certifiable | LocalRandomizer,
     people: Population,
     level: float,
     *,
@@ -59,16 +59,16 @@ def privacy_profile(
 
     Args:
         protocol: What the devices run and the shuffler does.
-        people: Levels and counts of those who take part.
-        level: The local budget whose people are asked about.
-        num_points: How many epsilons, at least 2.
-        absent: How many of the other people may be absent or collude.
-        rounds: How often the same people take part.
-        coordinates: How many messages each of them sends per round.
+        people: Levels and counts of the participants.
+        level: Local budget of the level.
+        num_points: Number of epsilons, at least 2.
+        absent: Number of other users who may be absent or collude.
+        rounds: Number of collections with the same users.
+        coordinates: Messages per user and round.
 
     Raises:
         InvalidInputError: If there are too few points.
-        UnknownLevelError: If the level is nobody's.
+        UnknownLevelError: If the level does not occur in the population.
     """
     if num_points < 2:
         raise InvalidInputError(f"Expected at least 2 points, got {num_points}.")
@@ -84,16 +84,16 @@ def privacy_profile(
     (index,) = people.level_indices([level]).tolist()
     exposure = single_messages(protocol, people)
     times = rounds * coordinates * exposure.coordinates
-    victims = exposure.victims(index, absent=absent, times=times)
+    targets = exposure.targets(index, absent=absent, times=times)
     epsilons = np.linspace(0.0, end.epsilon_central, num_points)
     if level == 0.0:
         return PrivacyProfile(0.0, epsilons, 0.0 * epsilons, 0.0 * epsilons)
-    ((certified, attacked),) = victims.profiles(_SHOWN_DELTA)
+    ((certified, attacked),) = targets.profiles(_SHOWN_DELTA)
     proven = np.array([min(certified(float(epsilon)), 1.0) for epsilon in epsilons])
     return PrivacyProfile(
         float(level),
         epsilons,
-        # What is certified at an epsilon is certified at every larger one.
+        # The profile is non-increasing: a bound at one epsilon holds at larger ones.
         np.minimum.accumulate(proven),
         np.array([attacked(float(epsilon)) for epsilon in epsilons]),
     )

@@ -1,6 +1,6 @@
 """Trains in rounds of shuffled updates, and says what that costs whom."""
 
-from typing import Any
+from typing import Any, cast
 
 from shuffledp.accounting.account import account
 from shuffledp.cli.training_output import accuracy_table, deliver, training_bar
@@ -122,7 +122,7 @@ def _spent_words(
     level = float(people.epsilons[-1])
     # The first statement of the round's certificate, and none of the others.
     guarantee = account(
-        protocol.device,
+        cast(Any, protocol.device),
         people,
         delta=delta,
         levels=[level],

@@ -6,7 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.accounting.exposure import Exposure, alone, message_identity
+from shuffledp.accounting.exposure import (
+    Exposure,
+    message_identity,
+    single_message_exposure,
+)
 from shuffledp.arrays import level_array
 from shuffledp.cover import LocalRandomizer
 from shuffledp.errors import InvalidInputError
@@ -68,7 +72,7 @@ class SingleMessage:
 
     def exposures(self, people: Population) -> tuple[Exposure, ...]:
         """What the accountant certifies: one message."""
-        return (alone(self.randomizer, self.mode, people),)
+        return (single_message_exposure(self.randomizer, self.mode, people),)
 
     def randomize(self, values: ArrayLike, levels: ArrayLike, *, rng: Rng) -> Reports:
         """Runs on the devices: one randomized message per person.

@@ -48,10 +48,10 @@ class ItemsAmongPoisson:
     people: Population
     rates: tuple[float, ...]
 
-    def assumptions(self, asked: AccountingQuery) -> tuple[str, ...]:
+    def assumptions(self, query: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
-        but = f" but {asked.absent:,} of the others" if asked.absent else ""
-        times = asked.rounds * asked.coordinates
+        but = f" but {query.absent:,} of the others" if query.absent else ""
+        times = query.rounds * query.coordinates
         once = "once" if times == 1 else f"{times:,} times, with independent randomness"
         return (
             f"Everybody{but} who is counted is honest and really draws her Poisson blanket "
@@ -67,9 +67,9 @@ class ItemsAmongPoisson:
             "people chose each, are public.",
         )
 
-    def numerics(self, asked: AccountingQuery) -> tuple[str, ...]:
+    def numerics(self, query: AccountingQuery) -> tuple[str, ...]:
         """See `Exposure`."""
-        cut, off = self._cut(asked), 2.0 * self._drift(asked)
+        cut, off = self._cut(query), 2.0 * self._drift(query)
         return (
             "Certified numbers have six digits, rounded outward, at which the bound was "
             "evaluated and held.",
@@ -82,7 +82,7 @@ class ItemsAmongPoisson:
             "between nodes), by an integral whose errors are added.",
         )
 
-    def certify(self, asked: AccountingQuery) -> Statement:
+    def certify(self, query: AccountingQuery) -> Statement:
         """Answers the question.
 
         Raises:
@@ -90,10 +90,10 @@ class ItemsAmongPoisson:
                 be replaced in all collections together.
             CertificationError: If no finite epsilon holds, or none can be proven.
         """
-        replaced = self._times(asked) * self.set_size
-        if asked.delta is not None and asked.delta < LEAST_DELTA:
+        replaced = self._times(query) * self.set_size
+        if query.delta is not None and query.delta < LEAST_DELTA:
             raise InvalidInputError(
-                f"Expected {LEAST_DELTA:g} <= delta < 1, got {asked.delta:g}."
+                f"Expected {LEAST_DELTA:g} <= delta < 1, got {query.delta:g}."
             )
         if replaced > max(_MOST_REPLACED, self.set_size):
             raise InvalidInputError(
@@ -102,24 +102,24 @@ class ItemsAmongPoisson:
             )
         bounds: dict[float, ItemsBounds] = {}
         levels = []
-        for name, place in asked.named.items():
+        for name, place in query.named.items():
             chance = self.rates[place]
             if chance not in bounds:
-                bounds[chance] = self._bounds(chance, asked)
-            entry = self._level(bounds[chance], place, name, asked)
+                bounds[chance] = self._bounds(chance, query)
+            entry = self._level(bounds[chance], place, name, query)
             levels.append(entry)
-        return Statement("one report", asked.delta, asked.epsilon, tuple(levels))
+        return Statement("one report", query.delta, query.epsilon, tuple(levels))
 
     def _level(
-        self, bounds: ItemsBounds, place: int, name: str | int, asked: AccountingQuery
+        self, bounds: ItemsBounds, place: int, name: str | int, query: AccountingQuery
     ) -> LevelGuarantee:
         target = float(self.people.epsilons[place])
-        if asked.delta is not None:
-            upper = bounds.certified_epsilon(asked.delta, guess=target)
-            lower = bounds.attacked_epsilon(asked.delta, guess=0.99 * upper)
-            ends = {"epsilon": (upper, lower), "delta": (asked.delta,) * 2}
+        if query.delta is not None:
+            upper = bounds.certified_epsilon(query.delta, guess=target)
+            lower = bounds.attacked_epsilon(query.delta, guess=0.99 * upper)
+            ends = {"epsilon": (upper, lower), "delta": (query.delta,) * 2}
         else:
-            epsilon = asked.epsilon or 0.0
+            epsilon = query.epsilon or 0.0
             upper = min(round_up(bounds.upper(epsilon)), 1.0)
             lower = round_down(bounds.lower(epsilon))
             ends = {"epsilon": (epsilon,) * 2, "delta": (upper, lower)}
@@ -131,8 +131,8 @@ class ItemsAmongPoisson:
         return LevelGuarantee(
             epsilon_local=None,
             target=target,
-            count=int(asked.counts[place]),
-            hides_among=self._honest(asked),
+            count=int(query.counts[place]),
+            hides_among=self._honest(query),
             epsilon_central=ends["epsilon"][0],
             epsilon_central_lower=ends["epsilon"][1],
             delta_central=ends["delta"][0],
@@ -141,36 +141,36 @@ class ItemsAmongPoisson:
             quantile=name if isinstance(name, str) else None,
         )
 
-    def _bounds(self, chance: float, asked: AccountingQuery) -> ItemsBounds:
+    def _bounds(self, chance: float, query: AccountingQuery) -> ItemsBounds:
         """Returns both ends for people who send each item with this chance."""
-        times = self._times(asked)
-        mean = blanket_mean(self.blanket, self.num_items, self._honest(asked))
-        delta = asked.delta
+        times = self._times(query)
+        mean = blanket_mean(self.blanket, self.num_items, self._honest(query))
+        delta = query.delta
         if delta is None:
             # Only how much may be dropped depends on it.
-            near = max(asked.epsilon or 0.0, 1e-3)
+            near = max(query.epsilon or 0.0, 1e-3)
             about = estimated_delta(mean, chance, times * self.set_size, near)
             delta = min(max(about, LEAST_DELTA), 0.5)
         ideal = ItemsProfile(mean, chance, self.set_size, self.num_items, delta, times)
-        return ItemsBounds(ideal, self._cut(asked), self._drift(asked))
+        return ItemsBounds(ideal, self._cut(query), self._drift(query))
 
-    def _honest(self, asked: AccountingQuery) -> int:
+    def _honest(self, query: AccountingQuery) -> int:
         """Returns how many people surely send blanket messages, the victim included."""
-        return self.people.num_users - asked.absent
+        return self.people.num_users - query.absent
 
-    def _times(self, asked: AccountingQuery) -> int:
-        return asked.rounds * asked.coordinates
+    def _times(self, query: AccountingQuery) -> int:
+        return query.rounds * query.coordinates
 
-    def _cut(self, asked: AccountingQuery) -> float:
+    def _cut(self, query: AccountingQuery) -> float:
         """Returns a bound of the chance that anybody is cut in any collection."""
         cap = self.report_size - self.set_size
-        once = cut_chance(self.blanket, cap, self._honest(asked))
-        return min(self._times(asked) * once, 1.0)
+        once = cut_chance(self.blanket, cap, self._honest(query))
+        return min(self._times(query) * once, 1.0)
 
-    def _drift(self, asked: AccountingQuery) -> float:
+    def _drift(self, query: AccountingQuery) -> float:
         """Returns what the coins of all honest people in all collections may be off."""
         cap = self.report_size - self.set_size
-        return drift(self.blanket, cap, self._times(asked) * self._honest(asked))
+        return drift(self.blanket, cap, self._times(query) * self._honest(query))
 
 
 def blanket_mean(blanket: float, num_items: int, honest: int) -> float:
