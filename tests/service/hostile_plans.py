@@ -17,7 +17,7 @@ from oracles.service_parties import Parties, allowed_plan, parties, publish
 from shuffledp.identity import Identity
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
 from shuffledp.service.device.device_state import DeviceState
-from shuffledp.service.device.simulated_devices import Now
+from shuffledp.service.device.simulated_devices import TaskSnapshot
 from shuffledp.service.wire.plan import Acknowledgement, PublishedPlan
 from shuffledp.service.wire.refusal import Refusal
 from shuffledp.service.wire.signing import new_signing_key, signed
@@ -146,7 +146,7 @@ def closed() -> ShufflerState:
 def device_follows(plan: Document) -> str | None:
     """Why a device does not; None if it does."""
     try:
-        Now.read(served(plan), made().task.digest)
+        TaskSnapshot.read(served(plan), made().task.digest)
     except Refusal as refusal:
         return refusal.reason.value
     return None
@@ -180,7 +180,9 @@ def second_plan(path: Path) -> tuple[str | None, str | None]:
     task, key = made().task, made().analyst.signing_key
     rates = tuple(0.5 * rate for rate in _terms()["rates"])
     plans = [publish(task, key), publish(task, key, changed(rates=rates))]
-    steps = [Now.read(served(plan.to_dict()), task.digest).step for plan in plans]
+    steps = [
+        TaskSnapshot.read(served(plan.to_dict()), task.digest).step for plan in plans
+    ]
     token, answer = bytes(32), bytes(32)
     with DeviceState(path) as device:
         device.remember(steps[0], [token], [answer])

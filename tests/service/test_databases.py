@@ -32,7 +32,7 @@ from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.shuffler.keyed_digests import KeyedDigests
 from shuffledp.service.shuffler.postgres_store import PostgresStore
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
-from shuffledp.service.storage.database import Layout, OwnFile
+from shuffledp.service.storage.database import ExclusiveDatabase, Layout
 from shuffledp.service.wire.tokens import TokenDigests
 
 pytest_plugins = ["store_fixtures"]
@@ -40,9 +40,9 @@ pytest_plugins = ["store_fixtures"]
 _OPENS = """
 import sys
 from pathlib import Path
-from shuffledp.service.storage.database import Layout, OwnFile
+from shuffledp.service.storage.database import Layout, ExclusiveDatabase
 
-OwnFile(Path(sys.argv[1]), Layout(sys.argv[2], 2, ()))
+ExclusiveDatabase(Path(sys.argv[1]), Layout(sys.argv[2], 2, ()))
 """
 
 SESSIONS = "shuffledp.service.shuffler.postgres_sessions"
@@ -208,7 +208,7 @@ def test_a_removed_lock_file_lets_no_second_process_start(
     party: str, tmp_path: Path
 ) -> None:
     path, layout = tmp_path / "one.db", Layout(party, 2, ())
-    first = OwnFile(path, layout)
+    first = ExclusiveDatabase(path, layout)
     (tmp_path / "one.db.lock").unlink()
 
     found = subprocess.run(
@@ -218,7 +218,7 @@ def test_a_removed_lock_file_lets_no_second_process_start(
         check=False,
     )
     first.close()
-    OwnFile(path, layout).close()
+    ExclusiveDatabase(path, layout).close()
 
     assert f"another {party} has it" in found.stderr
 

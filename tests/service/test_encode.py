@@ -7,7 +7,7 @@ from oracles.service_parties import LEVELS, answers, parties, plan_for
 from shuffledp.errors import InvalidInputError, UnknownLevelError
 from shuffledp.identity import Identity
 from shuffledp.randomness import SystemRandom
-from shuffledp.service.device.encode import choice_places, seal_reports
+from shuffledp.service.device.encode import choice_indices, seal_reports
 from shuffledp.service.wire.reports import report_size, write_reports
 from shuffledp.service.wire.sealing import Opener, Suite
 from shuffledp.service.wire.step import UNLINKED, Step
@@ -115,7 +115,7 @@ def test_levels_that_are_not_offered_are_refused(level: float) -> None:
 
 
 def test_levels_have_the_place_they_have_in_the_task() -> None:
-    places = choice_places(parties().task, np.array([2.0, 0.5, 1.0, 2.0]))
+    places = choice_indices(parties().task, np.array([2.0, 0.5, 1.0, 2.0]))
 
     assert places.tolist() == [2, 0, 1, 2]
 

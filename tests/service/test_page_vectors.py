@@ -22,7 +22,7 @@ from shuffledp.service import participant
 
 pytest.importorskip("cryptography", reason="Needs the extra service.")
 
-from shuffledp.service.device.permanent_randomness import coin_contexts
+from shuffledp.service.device.permanent_randomness import stream_contexts
 from shuffledp.service.wire.canonical import canonical, read_object, sha256
 from shuffledp.service.wire.plan import read_plan
 from shuffledp.service.wire.receipt import Receipt
@@ -158,7 +158,7 @@ def test_coins_are_those_of_the_page(entry: dict[str, Any]) -> None:
     link, answer = bytes.fromhex(entry["link_secret"]), np.array([entry["answer"]])
 
     places = np.array([entry["level"]])
-    (context,) = coin_contexts(step, [link], places, answer)
+    (context,) = stream_contexts(step, [link], places, answer)
 
     assert context.hex() == entry["context"]
     people = np.frombuffer(context, np.uint8).reshape(1, 32)

@@ -24,7 +24,7 @@ from whole_batches import split
 
 from shuffledp.errors import DataError
 from shuffledp.service.device.receipt_check import former_task, missing_messages
-from shuffledp.service.device.simulated_devices import Now
+from shuffledp.service.device.simulated_devices import TaskSnapshot
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.shuffler.store import storage_refusal
 from shuffledp.service.wire.batch import read_manifest
@@ -631,6 +631,6 @@ def test_a_device_that_agreed_to_the_former_task_is_told_why_it_is_refused() -> 
         "enrolment": {},
     }
 
-    assert Now.read(document, task.digest).is_open
+    assert TaskSnapshot.read(document, task.digest).is_open
     with pytest.raises(Refusal, match="replaces its keys"):
-        Now.read(document, TASK.digest)
+        TaskSnapshot.read(document, TASK.digest)

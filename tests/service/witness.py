@@ -17,7 +17,7 @@ from oracles.service_parties import Parties
 from shuffledp.population import Population
 from shuffledp.reports import Reports
 from shuffledp.service.collection.planning import best_plan
-from shuffledp.service.device.simulated_devices import Now
+from shuffledp.service.device.simulated_devices import TaskSnapshot
 from shuffledp.service.wire.inclusion import HASH_SIZE, check_list, check_result
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason
@@ -86,7 +86,7 @@ class Witness(httpx.AsyncBaseTransport):
             if request.method == "POST":
                 self._confirm(body, answer.json())
             else:
-                step = Now.read(answer.json(), self._who.task.digest).step
+                step = TaskSnapshot.read(answer.json(), self._who.task.digest).step
                 self.steps[step.epoch, step.stage] = step
         return answer
 

@@ -131,7 +131,7 @@ def send_command(file: Path, **given: Any) -> None:
         --shuffler https://shuffler.example --task pages/task.json --tokens tokens.txt
     """
     from shuffledp.service.device.device_state import DeviceState
-    from shuffledp.service.device.encode import choice_places
+    from shuffledp.service.device.encode import choice_indices
     from shuffledp.service.device.permanent_randomness import PermanentRandomness
     from shuffledp.service.device.simulated_devices import send  # Needs the extra.
     from shuffledp.service.device.uploads import SimulatedPeople
@@ -141,7 +141,7 @@ def send_command(file: Path, **given: Any) -> None:
     task = load_task(given["path"])
     values, levels = _people(file, task, given)
     try:
-        choice_places(task, levels)
+        choice_indices(task, levels)
     except UnknownLevelError as error:
         offered = ", ".join(f"{level:g}" for level in task.choices)
         raise UnknownLevelError(f"{error} It offers {offered}.") from error

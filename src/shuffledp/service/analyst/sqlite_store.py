@@ -25,7 +25,12 @@ from shuffledp.service.analyst.store import (
 )
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.monitoring.metrics import STORAGE_ERRORS
-from shuffledp.service.storage.database import Layout, OwnFile, the_kept, write_probe
+from shuffledp.service.storage.database import (
+    ExclusiveDatabase,
+    Layout,
+    stored_task,
+    write_probe,
+)
 from shuffledp.service.wire.batch import BatchHeader
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
@@ -58,7 +63,7 @@ class SqliteAnalystStore:
         self._folder = BatchFolder(path.with_name(f"{path.name}.batches"))
         self._lock = threading.Lock()
         self.version = 0
-        self._file: OwnFile | None = None
+        self._file: ExclusiveDatabase | None = None
 
     def open(self, tasks: Iterable[Task], formers: Iterable[Task] = ()) -> list[Task]:
         """Opens the database, and begins tasks that are new.
@@ -72,7 +77,7 @@ class SqliteAnalystStore:
             self._folder.make()
         except OSError as error:
             raise DataError(f"Could not open the database {self.path}.") from error
-        self._file = OwnFile(self.path, _LAYOUT)
+        self._file = ExclusiveDatabase(self.path, _LAYOUT)
         try:
             begun = [t for t in tasks if self._begins(t, before.get(t.succeeds or b""))]
             self._delete_unnamed(tasks)
@@ -217,7 +222,7 @@ class SqliteAnalystStore:
         return [Former(read_task(value), after) for value, after in rows]
 
     @property
-    def _open_file(self) -> OwnFile:
+    def _open_file(self) -> ExclusiveDatabase:
         if self._file is None:
             raise DataError("Expected the database to be open.")
         return self._file
@@ -242,7 +247,7 @@ class SqliteAnalystStore:
                 )
             self._write_state(AnalystState.begin(task))
             return False
-        kept = the_kept(row[0], (task,) if former is None else (task, former))
+        kept = stored_task(row[0], (task,) if former is None else (task, former))
         if kept is task:
             return False
         before = self._state(kept)

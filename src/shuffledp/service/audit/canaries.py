@@ -17,7 +17,11 @@ from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.randomness import Rng
 from shuffledp.service.device.encode import seal_reports
-from shuffledp.service.device.simulated_devices import Delivery, look, nothing
+from shuffledp.service.device.simulated_devices import (
+    Delivery,
+    fetch_snapshot,
+    ignore_progress,
+)
 from shuffledp.service.device.uploads import Sender
 from shuffledp.service.http.http_client import service_url
 from shuffledp.service.wire.canonical import sha256
@@ -60,10 +64,10 @@ async def open_step(client: httpx.AsyncClient, shuffler: str, *, task: Task) -> 
     """
     check_audited(task)
     url = f"{service_url(shuffler)}/tasks/{task.identity}"
-    now = await look(client, url, task.digest)
-    if not now.is_open:
+    snapshot = await fetch_snapshot(client, url, task.digest)
+    if not snapshot.is_open:
         raise Refusal(Reason.NOT_OPEN, "Expected a step that takes reports.")
-    return now.step
+    return snapshot.step
 
 
 def check_audited(task: Task) -> None:
@@ -112,7 +116,7 @@ async def send_canaries(
     keep: Callable[[bytes], object],
     rng: Rng,
     seconds: float = 0.0,
-    progress: Callable[[int, int], None] = nothing,
+    progress: Callable[[int, int], None] = ignore_progress,
 ) -> Delivery:
     """Sends uploads one after the other, at random times.
 

@@ -39,7 +39,7 @@ from shuffledp.service.demo.stage import (
     services,
     wait_for,
 )
-from shuffledp.service.device.simulated_devices import Delivery, nothing, send
+from shuffledp.service.device.simulated_devices import Delivery, ignore_progress, send
 from shuffledp.service.device.uploads import SimulatedPeople
 from shuffledp.service.http.http_client import TIMEOUT
 from shuffledp.service.operator.shuffler_commands import operate_with
@@ -98,7 +98,7 @@ def audited_demo(
     *,
     num_users: int,
     saboteur: bool,
-    progress: Callable[[int, int], None] = nothing,
+    progress: Callable[[int, int], None] = ignore_progress,
     say: Callable[[str], None] = lambda _what: None,
 ) -> Iterator[AuditedDemo]:
     """Runs `EPOCHS` epochs with `CANARIES` canaries in each; services stay up.

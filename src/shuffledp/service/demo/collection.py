@@ -19,7 +19,7 @@ from shuffledp.service.demo.stage import (
     services,
     wait_for,
 )
-from shuffledp.service.device.simulated_devices import Delivery, nothing, send
+from shuffledp.service.device.simulated_devices import Delivery, ignore_progress, send
 from shuffledp.service.device.uploads import SimulatedPeople
 from shuffledp.service.operator.shuffler_commands import operate_with
 from shuffledp.service.storage.key_files import SHUFFLER_FILE, ShufflerSecrets
@@ -63,7 +63,7 @@ def demo(
     folder: Path,
     *,
     num_users: int,
-    progress: Callable[[int, int], None] = nothing,
+    progress: Callable[[int, int], None] = ignore_progress,
     say: Callable[[str], None] = lambda _what: None,
 ) -> Iterator[Demo]:
     """Runs a collection, and keeps its services until the context ends.

@@ -1,12 +1,12 @@
-"""What a device keeps for good: a secret of its own, and what it took part in.
+"""Permanent state of a device: its own secret, and the steps it took part in.
 
     secret    value                              drawn once from the operating system
     steps     task id, epoch, step               which task and plan reports followed
     reports   participant, step                  which answer was sent, as a keyed digest
 
-What is sent is remembered before it is sent: an answer that may have been recorded is never
-forgotten, whatever the server says. A second device draws its own secret, and remembers
-nothing of the first: whoever answers on both sends two messages.
+Reports are recorded before they are sent: an answer that the server may have recorded is
+never forgotten, even if the server answers with an error. A second device draws its own
+secret and has no record of the first: a participant who answers on both sends two messages.
 """
 
 import hmac
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.service.storage.database import Layout, OwnFile
+from shuffledp.service.storage.database import ExclusiveDatabase, Layout
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step
 
@@ -38,15 +38,15 @@ _LAYOUT = Layout(
 
 
 class DeviceState:
-    """A device's secret and memory, in a file that its owner alone can read."""
+    """Secret and records of a device, in a file that only its owner can read."""
 
     def __init__(self, path: Path) -> None:
-        """Opens the file, or makes a new one with a new secret.
+        """Opens the file, or creates one with a new secret.
 
         Raises:
-            DataError: If it cannot be opened, is no such file, or is in use.
+            DataError: If it cannot be opened, is no state of a device, or is in use.
         """
-        self._file = OwnFile(path, _LAYOUT)
+        self._file = ExclusiveDatabase(path, _LAYOUT)
         self._database = self._file.connection
         try:
             with self._transaction():
@@ -76,23 +76,25 @@ class DeviceState:
         *,
         allow_changes: bool = False,
     ) -> None:
-        """Writes down what is about to be sent.
+        """Records the reports that are about to be sent.
 
         Args:
-            step: That it is for.
-            tokens: Of the participants.
-            contexts: Of their answers, from `coin_contexts`.
-            allow_changes: Whether answers may be others than those that were sent before.
+            step: Step of the reports.
+            tokens: One token per participant.
+            contexts: One context per answer, from `stream_contexts`.
+            allow_changes: Whether answers may differ from those that were sent before.
 
         Raises:
-            Refusal: If the epoch is one more than the task has, or its task or plan is
-                not the one that was followed before.
-            InvalidInputError: If answers were changed, and may not be.
-            DataError: If nothing can be written.
+            Refusal: If the device took part in all epochs of the task already, or the task
+                or plan differs from the one that it followed before.
+            InvalidInputError: If answers were changed without `allow_changes`.
+            DataError: If the file cannot be written.
         """
         stage = int(step.stage)
-        place = step.task.task_id + step.epoch.to_bytes(4, "big")
-        people = [self._digest(b"participant", place + token) for token in tokens]
+        context_of_epoch = step.task.task_id + step.epoch.to_bytes(4, "big")
+        people = [
+            self._digest(b"participant", context_of_epoch + token) for token in tokens
+        ]
         answers = [self._digest(b"answer", context) for context in contexts]
         with self._transaction():
             self._check_step(step)
@@ -160,7 +162,7 @@ class DeviceState:
         return None if row is None else row[0]
 
     def _digest(self, purpose: bytes, content: bytes) -> bytes:
-        # Without the secret nobody can try tokens or answers.
+        # Keyed, so that a reader of the file cannot test guesses of tokens or answers.
         message = b"shuffledp device " + purpose + b"\0" + content
         return hmac.digest(self.secret, message, "sha256")[:16]
 

@@ -1,7 +1,8 @@
-"""What a device does: randomize an answer at the person's choice, and seal it.
+"""Encoder of a device: seals the randomized messages of an answer.
 
-The randomizer is the protocol's own; here its messages only get sealed. Choices never go
-into a sealed message, other than the messages of the step that collects them.
+The protocol's own randomizer draws the messages at the participant's choice; this module
+only seals them. A sealed message never contains a choice, except in the step that collects
+choices.
 """
 
 from collections.abc import Sequence
@@ -26,25 +27,26 @@ def seal_reports(
     *,
     dummy: bool = False,
 ) -> list[Report]:
-    """Returns one report per person, ready to be uploaded.
+    """Returns one sealed report per participant, ready to be uploaded.
 
     Args:
-        step: What is answered.
+        step: Step of the reports.
         messages: From `step.run.randomize`.
-        choices: People's choices, shape (n,).
-        tokens: One for each person.
-        dummy: Whether the analyst should drop the messages: the reports look the same.
+        choices: Choices of the participants, shape (n,).
+        tokens: One token per participant.
+        dummy: Whether to mark the messages as dummies, inside the seal: only the analyst
+            can recognize and drop them.
 
     Raises:
         InvalidInputError: If shapes differ.
-        UnknownLevelError: If a choice is none of the task's.
+        UnknownLevelError: If the task does not offer a choice.
     """
     if messages.shape != (len(tokens), step.messages_per_report):
         raise InvalidInputError(
             "Expected one token and one row of messages per person."
         )
-    places = choice_places(step.task, choices)
-    if places.size != len(tokens):
+    indices = choice_indices(step.task, choices)
+    if indices.size != len(tokens):
         raise InvalidInputError("Expected one choice per person.")
     task = step.task
     sealers = [
@@ -52,24 +54,24 @@ def seal_reports(
         for group in range(step.groups)
     ]
     reports = []
-    for token, place, row in zip(tokens, places.tolist(), messages, strict=True):
-        sealer = sealers[place if step.linked else 0]
+    for token, index, row in zip(tokens, indices.tolist(), messages, strict=True):
+        sealer = sealers[index if step.linked else 0]
         sealed = sealer.seal(write_messages(row, dummy=dummy))
-        named = place if task.names_choices else UNLINKED
-        reports.append(Report(token, named, tuple(sealed)))
+        named_choice = index if task.names_choices else UNLINKED
+        reports.append(Report(token, named_choice, tuple(sealed)))
     return reports
 
 
-def choice_places(task: Task, choices: Floats) -> NDArray[np.int64]:
-    """Returns the position of each choice in the task, shape as `choices`.
+def choice_indices(task: Task, choices: Floats) -> NDArray[np.int64]:
+    """Returns the index of each choice in the task's choices, shape as `choices`.
 
     Raises:
-        UnknownLevelError: If it has none.
+        UnknownLevelError: If the task does not offer a choice.
     """
     known = np.array(task.choices)
-    places = np.minimum(np.searchsorted(known, choices), known.size - 1)
-    if not np.array_equal(known[places], choices):
+    indices = np.minimum(np.searchsorted(known, choices), known.size - 1)
+    if not np.array_equal(known[indices], choices):
         raise UnknownLevelError(
             f"Expected every {task.choice_word} to be one that the task offers."
         )
-    return places.astype(np.int64)
+    return indices.astype(np.int64)

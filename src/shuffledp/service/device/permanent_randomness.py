@@ -1,15 +1,15 @@
-"""Randomness of real participants: always the same for the same answer.
+"""Permanent randomness of real participants: the same answer gives the same messages.
 
-A device that draws anew when it is asked again gives away a second message, which is worth
-a second local level; and a server that keeps a message and answers with an error can ask as
-often as it likes. So a report is randomized with a pseudorandom function of what it says,
+A device that redraws when it is asked again reveals a second message, which costs a second
+local epsilon; and a server that stores a message but answers with an error can ask as often
+as it likes. So a report is randomized with a pseudorandom function of its content,
 
     stream = AES-256-CTR, seeded by (secret of the device, context)          KeyedRandom
     context = HMAC-SHA256(secret of the link, task, epoch, step, plan, level, answer)
 
-and whoever asks again gets the same message. The secret of the link alone would not do: the
-enroller knows it. Neither would that of the device alone: a household shares devices. The
-participants' page does the same in JavaScript (`page/coins.js`).
+and a repeated request gets the same message. The secret of the link alone would not
+suffice: the enroller knows it. Neither would that of the device alone: a household shares
+devices. The participants' page does the same in JavaScript (`page/coins.js`).
 """
 
 import hmac
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInputError
 from shuffledp.randomness import KeyedRandom
 from shuffledp.service.device.device_state import DeviceState
-from shuffledp.service.device.encode import choice_places
+from shuffledp.service.device.encode import choice_indices
 from shuffledp.service.wire.invitation import Invitation
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.step import Step
@@ -35,13 +35,13 @@ _DOMAIN = b"shuffledp coins 1"
 
 @dataclass(frozen=True, eq=False)
 class PermanentRandomness:
-    """What participants' reports are randomized with.
+    """Source of the permanent randomness of participants who share a device.
 
     Attributes:
-        state: Of the device that they share.
-        invitations: One for each participant.
-        allow_changes: Whether they accept that another answer than before costs them one
-            more whole local level.
+        state: State of the device.
+        invitations: One invitation per participant.
+        allow_changes: Whether participants accept that a changed answer costs them one
+            more whole local epsilon.
     """
 
     state: DeviceState = field(repr=False)
@@ -49,17 +49,17 @@ class PermanentRandomness:
     allow_changes: bool = False
 
     def streams(self, step: Step, values: NDArray[Any], choices: Floats) -> KeyedRandom:
-        """Returns a stream for each participant, once the device remembers its answer.
+        """Records the answers on the device, and returns one stream per participant.
 
         Args:
-            step: What is answered.
-            values: What they hold, n of it.
-            choices: What they choose of what the task offers, shape (n,).
+            step: Step of the answers.
+            values: Values of the n participants.
+            choices: Choices of the participants, shape (n,).
 
         Raises:
-            Refusal: If the step is of another epoch or task than the invitations are, or
-                contradicts what the device took part in before.
-            InvalidInputError: If somebody's answer is not the one that was sent before.
+            Refusal: If the invitations are for another epoch or task, or the step
+                contradicts one that the device took part in before.
+            InvalidInputError: If an answer differs from the one that was sent before.
             DataError: If the device's state cannot be written.
         """
         if len(values) != len(self.invitations):
@@ -72,10 +72,10 @@ class PermanentRandomness:
                 f"Expected links of epoch {step.epoch}, which is open: each link is good "
                 "for one epoch.",
             )
-        contexts = coin_contexts(
+        contexts = stream_contexts(
             step,
             [each.secret for each in self.invitations],
-            choice_places(step.task, choices),
+            choice_indices(step.task, choices),
             values,
         )
         self.state.remember(
@@ -88,19 +88,21 @@ class PermanentRandomness:
         return KeyedRandom(self.state.secret, rows)
 
 
-def coin_contexts(
+def stream_contexts(
     step: Step,
     secrets: Sequence[bytes],
-    places: NDArray[np.int64],
+    indices: NDArray[np.int64],
     values: NDArray[Any],
 ) -> list[bytes]:
-    """Returns what each participant's stream depends on, besides the device: 32 bytes.
+    """Returns the context of each participant's stream, 32 bytes per participant.
+
+    The stream depends on the context and on the secret of the device.
 
     Args:
-        step: What is answered.
-        secrets: Of the links.
-        places: Positions of the chosen levels, shape (n,).
-        values: What participants hold, n of it; items of a set in ascending order.
+        step: Step of the answers.
+        secrets: Secrets of the participants' links.
+        indices: Indices of the chosen levels, shape (n,).
+        values: Values of the n participants; items of a set in ascending order.
     """
     begin = b"".join(
         (
@@ -111,11 +113,11 @@ def coin_contexts(
             step.plan_digest,
         )
     )
-    # As numbers of 8 bytes, so that JavaScript writes the same; 0 has one sign.
+    # 8-byte floats, as JavaScript writes them; adding 0.0 turns -0.0 into 0.0.
     rows = (np.asarray(values).reshape(len(values), -1) + 0.0).astype(">f8")
     if step.stage is EpochStage.CHOICE:
-        rows = rows[:, :0]  # Levels alone are reported.
+        rows = rows[:, :0]  # This step reports only levels.
     return [
-        hmac.digest(secret, begin + place.to_bytes(2, "big") + row.tobytes(), "sha256")
-        for secret, place, row in zip(secrets, places.tolist(), rows, strict=True)
+        hmac.digest(secret, begin + index.to_bytes(2, "big") + row.tobytes(), "sha256")
+        for secret, index, row in zip(secrets, indices.tolist(), rows, strict=True)
     ]

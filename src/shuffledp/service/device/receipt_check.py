@@ -1,4 +1,4 @@
-"""Is what receipts are for among what a result was computed from?"""
+"""Check that the messages of receipts are among those that a result was computed from."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,21 +37,21 @@ async def former_task(
     transport: httpx.AsyncBaseTransport | None = None,
     ca: Path | None = None,
 ) -> Task:
-    """Returns the task of this digest: the one that is given, or one before it.
+    """Returns the task with a digest: `task` itself, or one of its predecessors.
 
-    Every task names the digest of the one before, so that it does not matter who sends
-    their texts.
+    Every task names the digest of its predecessor, so the sender of their texts need not be
+    trusted.
 
     Args:
-        digest: Of the task that is looked for, 32 bytes.
-        task: From whoever asks the question.
-        analyst: Address of her service.
-        transport: How to reach it; the network if None.
+        digest: SHA-256 of the wanted task, 32 bytes.
+        task: Obtained from the party that asks the question.
+        analyst: URL of the analyst's service.
+        transport: Transport for tests; None for the network.
         ca: As in `trusted_certificates`.
 
     Raises:
-        Refusal: If there is none, or she sends another one.
-        UnreachableError: If she does not answer.
+        Refusal: If there is no such task, or the analyst sends another one.
+        UnreachableError: If the analyst does not answer.
     """
     url = f"{service_url(analyst)}/tasks/{task.identity}/former"
     async with service_client(TIMEOUT, ca=ca, transport=transport) as client:
@@ -69,29 +69,31 @@ async def former_task(
 
 
 async def missing_messages(
-    kept: Sequence[KeptReceipt],
+    receipts: Sequence[KeptReceipt],
     task: Task,
     analyst: str,
     *,
     transport: httpx.AsyncBaseTransport | None = None,
     ca: Path | None = None,
 ) -> int:
-    """Returns how many messages of receipts the published batch lacks.
+    """Returns the number of messages in receipts that the published batch lacks.
 
-    The whole list is downloaded: nobody is asked about one message.
+    Downloads the whole list, so that the analyst does not learn which messages are checked.
 
     Args:
-        kept: Receipts for answers of one epoch: no list of choices is published.
-        task: Whose shuffler signed it.
-        analyst: Address of her service.
-        transport: How to reach it; the network if None.
+        receipts: Receipts for answers of one epoch: no list of choices is published.
+        task: Task whose shuffler signed them.
+        analyst: URL of the analyst's service.
+        transport: Transport for tests; None for the network.
         ca: As in `trusted_certificates`.
 
     Raises:
-        Refusal: If nothing is published, or the analyst did not sign what is.
-        UnreachableError: If she does not answer.
+        Refusal: If no result is published, or the analyst did not sign it.
+        UnreachableError: If the analyst does not answer.
     """
-    ((epoch, stage),) = {(each.receipt.epoch, each.receipt.stage) for each in kept}
+    ((epoch, stage),) = {
+        (receipt.receipt.epoch, receipt.receipt.stage) for receipt in receipts
+    }
     assert stage == EpochStage.ANSWER
     url = f"{service_url(analyst)}/tasks/{task.identity}/epochs/{epoch}"
     async with service_client(TIMEOUT, ca=ca, transport=transport) as client:
@@ -105,5 +107,5 @@ async def missing_messages(
                 f"Expected a list of messages at {url}/messages."
             ) from error
     check_list(response.content, digest)
-    messages = (message for each in kept for message in each.messages)
+    messages = (message for receipt in receipts for message in receipt.messages)
     return sum(not includes(response.content, message) for message in messages)

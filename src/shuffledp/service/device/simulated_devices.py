@@ -1,4 +1,4 @@
-"""Simulated devices: answers for many people, step by step."""
+"""Simulated devices: send answers for many participants, step by step."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Any
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.randomness import Rng
-from shuffledp.service.device.encode import choice_places
+from shuffledp.service.device.encode import choice_indices
 from shuffledp.service.device.permanent_randomness import PermanentRandomness
 from shuffledp.service.device.uploads import Sender, SimulatedPeople
 from shuffledp.service.http.http_client import (
@@ -34,21 +34,21 @@ import httpx  # noqa: E402
 _POLL = 0.25
 
 
-def nothing(_done: int, _total: int) -> None:
-    """Is told how many reports were delivered, of how many, and does nothing."""
+def ignore_progress(_done: int, _total: int) -> None:
+    """Progress callback that does nothing."""
 
 
-def forget(_receipt: bytes) -> None:
-    """Is given a receipt to keep, and does not."""
+def ignore_receipt(_receipt: bytes) -> None:
+    """Receipt callback that keeps nothing."""
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """What became of the reports.
+    """Outcome of sending reports.
 
     Attributes:
-        accepted: How many the shuffler keeps, in the last step.
-        refused: How many it does not keep, for each reason, in all steps.
+        accepted: Number of reports that the shuffler accepted in the last step.
+        refused: Number of refused reports by reason, over all steps.
     """
 
     accepted: int
@@ -56,24 +56,25 @@ class Delivery:
 
 
 @dataclass(frozen=True)
-class Now:
-    """Where a task stands at the shuffler.
+class TaskSnapshot:
+    """Public state of a task at the shuffler.
 
     Attributes:
-        step: What reports are for.
-        is_open: Whether reports come in.
+        step: Current step.
+        is_open: Whether the step takes reports.
     """
 
     step: Step
     is_open: bool
 
     @classmethod
-    def read(cls, document: dict[str, Any], expected: bytes | None) -> "Now":
-        """Reads what the shuffler says of a task.
+    def read(cls, document: dict[str, Any], expected: bytes | None) -> "TaskSnapshot":
+        """Reads the shuffler's answer about a task.
 
         Args:
-            document: What it answered.
-            expected: SHA-256 of the task that people agreed to; None to take its word.
+            document: Answer of the shuffler.
+            expected: SHA-256 of the task that participants agreed to; None to trust the
+                shuffler.
 
         Raises:
             Refusal: If it is another task, or no task at all; or its plan is not signed,
@@ -88,7 +89,7 @@ class Now:
             raise Refusal(Reason.MALFORMED, "Expected an epoch from 1.")
         task = read_task(canonical(value))
         if expected is not None and task.digest != expected:
-            # Its key might be the shuffler's own.
+            # The key of another task might be the shuffler's own.
             why = "Expected the task that was agreed to."
             if task.succeeds == expected:
                 why = (
@@ -96,7 +97,7 @@ class Now:
                     "keys: get task.json from whoever asks, and a new token."
                 )
             raise Refusal(Reason.UNKNOWN_TASK, why)
-        # Before it is settled who may answer, nobody's report is taken.
+        # Without an enrolment no participant is eligible yet.
         enrolled = document.get("enrolment") is not None
         is_open = document.get("phase") == "open" and enrolled
         if stage not in task.stages:
@@ -118,34 +119,35 @@ async def send(
     reports_per_upload: int = 2000,
     patience: float = 600.0,
     dummy: bool = False,
-    progress: Callable[[int, int], None] = nothing,
-    keep: Callable[[bytes], object] = forget,
+    progress: Callable[[int, int], None] = ignore_progress,
+    keep: Callable[[bytes], object] = ignore_receipt,
     client: httpx.AsyncClient | None = None,
     ca: Path | None = None,
 ) -> Delivery:
-    """Answers for people; where they choose targets, first reports their choices.
+    """Sends answers; if participants choose targets, first reports their choices.
 
     Args:
-        people: Who they are.
-        shuffler: Its URL.
-        identity: Of the task.
-        rng: `PermanentRandomness` for people's data: whoever is asked again sends the
-            same. In simulations a seeded generator, or `SystemRandom()`.
-        expected: SHA-256 of the task that people agreed to; None to take the shuffler's
-            word for it, and for the key that answers are sealed for.
-        reports_per_upload: 1 as a real device does it.
+        people: Participants.
+        shuffler: URL of the shuffler.
+        identity: Identity of the task.
+        rng: `PermanentRandomness` for participants' data: it repeats the same message if
+            the question is repeated. In simulations a seeded generator, or
+            `SystemRandom()`.
+        expected: SHA-256 of the task that participants agreed to; None to trust the
+            shuffler with it, and with the key that answers are sealed for.
+        reports_per_upload: Number of reports per request; real devices send 1.
         patience: Seconds to wait for the plan that follows choices.
-        dummy: Whether everybody sends what the analyst drops, and nobody else can tell.
-        progress: Is told how many reports are done, of how many.
-        keep: Is given a line for each receipt, as `keep_receipt` writes it.
-        client: For tests.
+        dummy: Whether to send dummies, which only the analyst can recognize and drops.
+        progress: Called with the number of reports sent, and their total number.
+        keep: Called with one line per receipt, as `keep_receipt` writes it.
+        client: HTTP client for tests.
         ca: As in `trusted_certificates`.
 
     Raises:
-        Refusal: If the shuffler refuses, its answers are not the task's shuffler's, or
-            it asks for more than people were invited to.
-        InvalidInputError: If somebody's answer is not the one that was sent before.
-        UnreachableError: If it does not answer, or the plan does not come.
+        Refusal: If the shuffler refuses, its answers are not signed by the task's
+            shuffler, or it asks for more than participants were invited to.
+        InvalidInputError: If an answer differs from the one that was sent before.
+        UnreachableError: If it does not answer, or publishes no plan in time.
         UnknownLevelError: If a choice is none of the task's.
     """
     if reports_per_upload < 1:
@@ -154,51 +156,53 @@ async def send(
     async with AsyncExitStack() as stack:
         if client is None:
             client = await stack.enter_async_context(service_client(TIMEOUT, ca=ca))
-        now = await look(client, url, expected)
-        # Somebody's wrong choice should not stop half of the others.
-        choice_places(now.step.task, people.choices)
-        stages = now.step.task.stages
-        left = stages[stages.index(now.step.stage) :]
-        total = len(left) * len(people.tokens)
+        snapshot = await fetch_snapshot(client, url, expected)
+        # Checked before anything is sent: a wrong choice should not stop half of them.
+        choice_indices(snapshot.step.task, people.choices)
+        stages = snapshot.step.task.stages
+        remaining = stages[stages.index(snapshot.step.stage) :]
+        total = len(remaining) * len(people.tokens)
         sender = Sender(
             client, url, reports_per_upload, rng, dummy, progress, keep, total
         )
-        for stage in left:
-            if now.step.stage is not stage:
-                now = await _next(client, url, now.step, patience)
-            if not now.is_open:
+        for stage in remaining:
+            if snapshot.step.stage is not stage:
+                snapshot = await _next(client, url, snapshot.step, patience)
+            if not snapshot.is_open:
                 raise Refusal(Reason.NOT_OPEN, "Expected a step that takes reports.")
-            await sender.answer(people, now.step)
+            await sender.answer(people, snapshot.step)
         return Delivery(sender.accepted, dict(sender.refused))
 
 
 async def _next(
     client: httpx.AsyncClient, url: str, before: Step, patience: float
-) -> Now:
-    """Waits until the step is over, and returns the next one of its epoch."""
-    waited = 0.0
+) -> TaskSnapshot:
+    """Waits until the step is over, and returns the state in the next one of its epoch."""
+    seconds = 0.0
     while True:
-        now = await look(client, url, before.task.digest)
-        if now.step.epoch != before.epoch:
+        snapshot = await fetch_snapshot(client, url, before.task.digest)
+        if snapshot.step.epoch != before.epoch:
             raise Refusal(Reason.WRONG_EPOCH, "Expected the epoch to go on.")
-        if now.step.stage is not before.stage:
-            return now
-        if waited >= patience:
+        if snapshot.step.stage is not before.stage:
+            return snapshot
+        if seconds >= patience:
             raise UnreachableError("Expected a plan for the answers, got none yet.")
         await asyncio.sleep(_POLL)
-        waited += _POLL
+        seconds += _POLL
 
 
-async def look(client: httpx.AsyncClient, url: str, expected: bytes | None) -> Now:
-    """Returns where a task stands.
+async def fetch_snapshot(
+    client: httpx.AsyncClient, url: str, expected: bytes | None
+) -> TaskSnapshot:
+    """Fetches the state of a task at the shuffler.
 
     Args:
-        client: To ask with.
-        url: Of the task at the shuffler.
-        expected: As in `Now.read`.
+        client: HTTP client.
+        url: URL of the task at the shuffler.
+        expected: As in `TaskSnapshot.read`.
 
     Raises:
         Refusal: If it is another task, or no task at all.
-        UnreachableError: If nobody answers.
+        UnreachableError: If the shuffler does not answer.
     """
-    return Now.read((await ask(client, "GET", url)).document, expected)
+    return TaskSnapshot.read((await ask(client, "GET", url)).document, expected)

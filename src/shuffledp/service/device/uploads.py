@@ -1,7 +1,7 @@
-"""Uploads of simulated people: randomized, sealed, sent, and their receipts checked.
+"""Uploads of simulated devices: randomizes, seals and sends reports, checks receipts.
 
-Each person's answer is randomized with coins of its own and sealed alone, as on a device;
-only the upload is shared. A real device does the same with one report per upload.
+Each answer is randomized with its own random stream and sealed separately, as on a device;
+only the request is shared. A real device does the same with one report per request.
 """
 
 import asyncio
@@ -38,22 +38,22 @@ require("httpx", extra="service", what="A simulated device")
 
 import httpx  # noqa: E402
 
-# More messages than this are sealed by several processes: starting them takes a while.
+# Above this number of messages, several processes seal them: starting these takes time.
 _MANY_MESSAGES = 50_000
 _AT_A_TIME = 4
 _HEADERS = {"Content-Type": MEDIA_TYPE}
-# Of one report: somebody used the token, or this very message is there already.
+# Refusals of a single report: its token was used, or the shuffler has this very message.
 _KNOWN = (Reason.TOKEN_SPENT, Reason.MESSAGE_REPEATED)
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedPeople:
-    """People whose devices are simulated.
+    """Participants whose devices are simulated.
 
     Attributes:
-        values: What they hold, as the task's protocol takes it: n of it.
-        choices: What they choose of what the task offers, shape (n,).
-        tokens: One for each person.
+        values: Values of the n participants, as the task's protocol takes them.
+        choices: Choices of the participants, shape (n,).
+        tokens: One token per participant.
     """
 
     values: NDArray[Any]
@@ -67,7 +67,7 @@ class SimulatedPeople:
 
 
 class Sender:
-    """Uploads the reports of some people."""
+    """Uploads reports of participants, and counts accepted and refused ones."""
 
     def __init__(
         self,
@@ -88,18 +88,18 @@ class Sender:
         self.refused: Counter[Reason] = Counter()
 
     async def answer(self, people: SimulatedPeople, step: Step) -> None:
-        """Uploads one report for each person, in a step that is open.
+        """Uploads one report per participant in an open step.
 
         Raises:
-            Refusal: If the shuffler refuses, or its answers are not the task's shuffler's;
-                or as `PermanentRandomness.streams`.
-            InvalidInputError: As it.
+            Refusal: If the shuffler refuses, or another shuffler answers; or as
+                `PermanentRandomness.streams`.
+            InvalidInputError: As `PermanentRandomness.streams`.
             UnreachableError: If it does not answer.
         """
         self.accepted = 0
         count = len(people.tokens)
         size = min(self._largest, max_reports(step))
-        places = asyncio.Semaphore(_AT_A_TIME)
+        slots = asyncio.Semaphore(_AT_A_TIME)
         rng = self._rng
         if isinstance(rng, PermanentRandomness):
             rng = rng.streams(step, people.values, people.choices)
@@ -108,16 +108,16 @@ class Sender:
         try:
             async with asyncio.TaskGroup() as group:
                 for start in range(0, count, size):
-                    # Before randomizing, so that only a few uploads are in memory.
-                    await places.acquire()
+                    # Acquired before randomizing, so that few uploads are in memory.
+                    await slots.acquire()
                     part = slice(start, start + size)
                     body = self._sealed(pool, people, step, part, rng)
                     upload = self._upload(body, step, len(people.tokens[part]))
                     group.create_task(upload).add_done_callback(
-                        lambda _: places.release()
+                        lambda _: slots.release()
                     )
         except BaseExceptionGroup as errors:
-            # One reason is enough: it stopped the others.
+            # The first error cancelled the others.
             raise errors.exceptions[0] from None
         finally:
             if pool is not None:
@@ -131,10 +131,10 @@ class Sender:
         part: slice,
         rng: Rng,
     ) -> "asyncio.Future[bytes]":
-        """Returns an upload, which some process or thread is making."""
+        """Randomizes reports, and returns an upload that is being sealed in the pool."""
         choices, tokens = people.choices[part], people.tokens[part]
-        own = stream_of(rng, part)
-        messages = step.run.randomize(people.values[part], choices, rng=own)
+        stream = stream_of(rng, part)
+        messages = step.run.randomize(people.values[part], choices, rng=stream)
         loop = asyncio.get_running_loop()
         return loop.run_in_executor(
             pool, _upload_of, step, messages, choices, tokens, self._dummy
@@ -146,12 +146,12 @@ class Sender:
         await self.deliver(await sealed, step, count)
 
     async def deliver(self, body: bytes, step: Step, count: int) -> None:
-        """Uploads reports that were sealed, in a step that is open.
+        """Uploads sealed reports in an open step.
 
         Args:
-            body: The upload.
-            step: That it is for.
-            count: How many reports there are.
+            body: Body of the request.
+            step: Step of the reports.
+            count: Number of reports.
 
         Raises:
             Refusal: As `answer`.
@@ -162,7 +162,7 @@ class Sender:
                 self._client, "POST", self._url, content=body, headers=_HEADERS
             )
         except Refused as refusal:
-            # Of one report alone. Sent before without being heard, it was accepted then.
+            # A refusal of a single report: an earlier attempt may have been accepted.
             if refusal.reason not in _KNOWN or count > 1:
                 raise
             self._count(count, {refusal.reason: 1}, refusal.attempts)
@@ -177,7 +177,7 @@ class Sender:
         whole = receipt.accepted + len(receipt.refused) == count
         if stated != sent or receipt.plan != plan or not whole:
             raise Refusal(Reason.SIGNATURE_FORGED, "Expected a receipt of this upload.")
-        # Sent before without being heard, all of it may be refused: nothing is confirmed.
+        # After a lost answer all reports may be refused: then the receipt confirms none.
         if receipt.accepted:
             self._keep(keep_receipt(step.task, hashes, reply.document))
         reasons = Counter(reason for _, reason in receipt.refused)
@@ -194,7 +194,7 @@ class Sender:
 
 
 def _processes() -> ProcessPoolExecutor:
-    # Copies of a process with threads may stand still: fresh ones are started instead.
+    # Forked copies of a process with threads may deadlock: fresh ones are spawned.
     context = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(os.cpu_count(), mp_context=context)
 

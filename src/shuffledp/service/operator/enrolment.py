@@ -1,4 +1,4 @@
-"""The enroller's work: invitations for people, and the roster for the shuffler."""
+"""Enrolment: invitations for participants, and the roster for the shuffler."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +15,8 @@ from shuffledp.service.wire.roster import write_roster
 from shuffledp.service.wire.task import Task
 
 
-def people_needed(task: Task) -> int:
-    """Returns the smallest crowd of which anything may be released."""
+def min_participants(task: Task) -> int:
+    """Returns the smallest number of participants whose result may be released."""
     return sum(task.minimum) if task.names_choices else task.minimum[0]
 
 
@@ -28,30 +28,30 @@ def write_enrolment(
     output: Path,
     line: Callable[[Invitation], str] = Invitation.to_text,
 ) -> Path:
-    """Writes invitations, which their owner alone can read, and the roster of their tokens.
+    """Writes invitations, readable by their owner only, and the roster of their tokens.
 
     Args:
-        folder: With the enroller's keys.
-        task: The task.
-        epoch: From 1.
-        count: How many.
-        output: A new file, a line for each.
-        line: Makes a line of an invitation.
+        folder: Folder with the enroller's keys.
+        task: Task of the invitations.
+        epoch: Number of the epoch, from 1.
+        count: Number of invitations.
+        output: New file with one line per invitation.
+        line: Formats an invitation as a line.
 
     Returns:
         The roster's file.
 
     Raises:
-        InvalidInputError: If they are fewer than the task needs, of an epoch that it will
-            never come to, or the keys are another task's.
+        InvalidInputError: If `count` is less than the task needs, `epoch` is beyond its
+            last one, or the keys belong to another task.
         DataError: If a file is missing or damaged, exists already, or cannot be written.
     """
     secrets = EnrollerSecrets.load(folder / ENROLLER_FILE)
     if secrets.verify_key != task.enroller_signing_key:
         raise InvalidInputError("Expected the secret keys that belong to the task.")
-    if count < people_needed(task):
+    if count < min_participants(task):
         raise InvalidInputError(
-            f"Expected at least {people_needed(task):,} tokens, or nothing could be "
+            f"Expected at least {min_participants(task):,} tokens, or nothing could be "
             f"released: got {count:,}."
         )
     if epoch > task.last_epoch:
@@ -68,7 +68,7 @@ def write_enrolment(
         lines = "".join(f"{line(each)}\n" for each in invitations)
         write_new(output, lines, mode=0o600)
     except BaseException:
-        # Tokens that nobody has could never be used.
+        # Without the invitations, the tokens of the roster could never be used.
         roster.unlink()
         raise
     return roster

@@ -1,4 +1,4 @@
-"""A task with other keys: what an analyst makes of it, for everybody to sign."""
+"""Key rotation: a successor of a task with other keys, for all parties to sign."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,20 +24,20 @@ from shuffledp.service.wire.task import Task
 
 
 def rotate_task(former_folder: Path, folder: Path) -> tuple[Task, tuple[Role, ...]]:
-    """Writes a task with other keys, the former one, and the analyst's signature.
+    """Writes a task with other keys, its predecessor, and the analyst's signature.
 
     Args:
-        former_folder: The analyst's, of the task that all have signed.
-        folder: With the public parts of those whose keys are new, and the analyst's own
-            keys if hers are; otherwise she keeps hers, and gets a copy of them here.
+        former_folder: The analyst's folder of the task that all parties have signed.
+        folder: New folder with the public parts of parties with new keys, and the
+            analyst's secret keys if these are new; otherwise the former ones are copied.
 
     Returns:
-        The task, and whose keys are new in it.
+        The task, and the parties whose keys are new in it.
 
     Raises:
-        InvalidInputError: If nobody's key is new, or one was somebody's before.
-        DataError: If a file is missing or damaged, there is a task already, or nothing
-            can be written.
+        InvalidInputError: If no key is new, or a key belonged to any party before.
+        DataError: If a file is missing or damaged, the folder has a task already, or
+            cannot be written.
     """
     for name in (TASK_FILE, FORMER_FILE):
         if (folder / name).exists():

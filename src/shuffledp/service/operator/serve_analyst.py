@@ -1,4 +1,4 @@
-"""The analyst's service, put together from folders and addresses."""
+"""The analyst's service, assembled from folders and URLs."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -39,30 +39,30 @@ def analyst_app(
     audits: Sequence[EvidenceFile] = (),
     ca: Path | None = None,
 ) -> Starlette:
-    """Returns the service, not started yet.
+    """Builds the service without starting it.
 
     Args:
-        folders: Of tasks, each with task.json, three signatures and analyst.json.
+        folders: Folders of tasks, each with task.json, three signatures and analyst.json.
         database: As in `store_at`.
-        shuffler: Its URL; None if the dashboard should not ask it.
-        open_shards: How the messages of a batch are opened and counted.
-        keep_batches: Where published batches are kept, sealed; None to delete them.
+        shuffler: URL of the shuffler; None if the dashboard should not query it.
+        open_shards: Opens and counts the messages of a batch.
+        keep_batches: Folder that retains published batches, sealed; None to delete them.
         audits: Evidence to show, each about one of the tasks.
         ca: As in `trusted_certificates`.
 
     Raises:
-        DataError: If a file is missing or damaged, there are the other service's keys, or
-            batches cannot be kept.
-        InvalidInputError: If keys belong to another task, or an address is none.
+        DataError: If a file is missing or damaged, a folder has the other service's keys,
+            or batches cannot be retained.
+        InvalidInputError: If keys belong to another task, or a URL is invalid.
     """
     url = None if shuffler is None else service_url(shuffler)
     tasks = hosted_tasks(folders, partial(_load, kept=keep_batches))
     tasks = with_evidence(tasks, audits)
     if keep_batches is not None:
-        # What cannot be kept later would keep a result from being published.
+        # A batch that cannot be retained later would prevent its result's publication.
         make_folder(keep_batches)
     store = store_at(database, sqlite=SqliteAnalystStore)
-    # A file that cannot be read shows now, rather than when somebody looks.
+    # Read now, so that an unreadable file is reported at the start.
     trusted_certificates(ca)
     return create_analyst(
         tasks, store, shuffler_url=url, open_shards=open_shards, ca=ca

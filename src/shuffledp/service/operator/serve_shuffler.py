@@ -1,4 +1,4 @@
-"""The shuffler's service, put together from folders and addresses."""
+"""The shuffler's service, assembled from folders and URLs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,18 +37,20 @@ def shuffler_app(
     close_at: int | None,
     ca: Path | None = None,
 ) -> Starlette:
-    """Returns the service, not started yet.
+    """Builds the service without starting it.
 
     Args:
-        folders: Of tasks, each with task.json, three signatures and shuffler.json.
+        folders: Folders of tasks, each with task.json, three signatures and shuffler.json.
         database: As in `store_at`.
-        analyst: Her URL.
-        close_at: How many people close a step by themselves; None for the operator alone.
+        analyst: URL of the analyst.
+        close_at: Number of reports that closes a step automatically; None to leave that to
+            the operator.
         ca: As in `trusted_certificates`.
 
     Raises:
-        DataError: If a file is missing or damaged, or there are the other service's keys.
-        InvalidInputError: If keys belong to another task, or an address is none.
+        DataError: If a file is missing or damaged, or a folder has the other service's
+            keys.
+        InvalidInputError: If keys belong to another task, or a URL is invalid.
     """
     client = AnalystClient(service_url(analyst), ca=ca)
     tasks = hosted_tasks(folders, _load)
@@ -57,7 +59,7 @@ def shuffler_app(
 
 
 def check_shared(database: str) -> None:
-    """Raises InvalidInputError unless several processes can use a database.
+    """Raises InvalidInputError unless several processes can share a database.
 
     Args:
         database: As in `store_at`.

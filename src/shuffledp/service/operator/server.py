@@ -1,4 +1,4 @@
-"""Runs a service until it is stopped, and says nothing about who asked it what."""
+"""Server of a service: runs until it is stopped, and logs no requests."""
 
 import os
 import socket
@@ -37,7 +37,7 @@ HostT = TypeVar("HostT")
 Store = TypeVar("Store")
 
 _BACKLOG = 2048
-# Nothing that has a receipt waits for it: what is not answered by then never will be.
+# Reports with a receipt are stored already: only unanswered requests are lost then.
 _LAST_SECONDS = 5
 
 
@@ -49,14 +49,14 @@ def run(
     started: Callable[[str], None] = lambda _url: None,
     metrics_port: int | None = None,
 ) -> None:
-    """Serves until a signal comes; what is being answered is answered before it ends.
+    """Serves until a signal arrives; requests under way are answered before it ends.
 
     Args:
-        app: The service.
-        host: Where it listens.
-        port: 0 for any that is free.
-        started: Is told the URL, once it is ready.
-        metrics_port: Where monitoring of this machine asks; None for nowhere.
+        app: Application of the service.
+        host: Host or address to listen on.
+        port: Port to listen on; 0 for any free one.
+        started: Called with the URL once the service is ready.
+        metrics_port: Local port of the metrics; None to serve none.
 
     Raises:
         DataError: If it cannot listen there, or its database cannot be opened.
@@ -84,38 +84,38 @@ def serve_on(
     alive: Callable[[], None],
     metrics_port: int | None,
 ) -> None:
-    """Serves on a socket that is open already, and that others may serve on, too.
+    """Serves on an open socket, which other processes may share.
 
     Args:
-        app: The service.
-        listening: Where it listens.
-        started: Is told once it is ready.
-        alive: Is called once a second, from the start to the end.
-        metrics_port: Where monitoring of this machine asks; None for nowhere.
+        app: Application of the service.
+        listening: Socket that listens.
+        started: Called once the service is ready.
+        alive: Called once a second, from the start to the end.
+        metrics_port: Local port of the metrics; None to serve none.
 
     Raises:
         DataError: If its database cannot be opened, or the port is taken.
     """
-    # What a service writes is for its own user's eyes.
+    # Only the service's own user may read the files that it writes.
     os.umask(0o077)
     config = uvicorn.Config(
         PacedAnswers(app, app.state.answer_plain),
-        # Where people are, and what they ask for, is nobody's business.
+        # Addresses and requests of participants are not recorded.
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        # Anybody could fill a disk with its warnings.
+        # Any client could fill a disk with uvicorn's warnings.
         log_level="critical",
-        # Its own would close the handlers of everything else in the process.
+        # uvicorn's configuration would close all other log handlers of the process.
         log_config=None,
-        # By themselves these would depend on what else is installed.
+        # The defaults of these depend on the installed packages.
         http=GuardedConnection,
         ws="none",
         loop="asyncio",
         h11_max_incomplete_event_size=MAX_HEADER,
         backlog=ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=_LAST_SECONDS,
-        # Its own way would turn what goes wrong into a stack trace.
+        # uvicorn would turn an error in the lifespan into a stack trace.
         lifespan="off",
     )
     server = _Server(config, app, listening, started, alive, metrics_port)
@@ -124,7 +124,7 @@ def serve_on(
 
 
 class _Server(uvicorn.Server):
-    """Opens what the service needs before it begins, and closes it at the end."""
+    """Server of uvicorn that opens the service's resources first, and closes them last."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class _Server(uvicorn.Server):
         self._opened = AsyncExitStack()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn, after the service's own start."""
+        """Starts the service, then uvicorn."""
         await self._opened.enter_async_context(beating(self._alive))
         try:
             await self._open()
@@ -151,13 +151,13 @@ class _Server(uvicorn.Server):
             await self._opened.aclose()
             raise
         await super().startup(sockets=sockets)
-        # It was told how many to accept at once, and took that for how many may wait.
+        # uvicorn passes the number of connections per turn as the backlog: set it again.
         self._listening.listen(_BACKLOG)
         log_event(Event.STARTED)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn, before the service's own end."""
+        """Shuts uvicorn down, then the service."""
         self._app.state.readiness.reason = STOPPING
         await super().shutdown(sockets=sockets)
         for connection in list(self.server_state.connections):
@@ -171,7 +171,7 @@ class _Server(uvicorn.Server):
                 self._app.router.lifespan_context(self._app)
             )
         except (OSError, sqlite3.Error) as error:
-            # Its text may quote what is in the database.
+            # The text of the error may quote the content of the database.
             raise DataError(
                 f"Could not open the database: {type(error).__name__}."
             ) from error
@@ -181,10 +181,10 @@ class _Server(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Returns a socket that listens.
+    """Returns a listening socket.
 
     Raises:
-        DataError: If it cannot.
+        DataError: If the address cannot be used.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -195,26 +195,26 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def url_of(host: str, listening: socket.socket) -> str:
-    """Returns where a service is that listens."""
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{listening.getsockname()[1]}"
+    """Returns the URL of a service that listens on a socket."""
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{listening.getsockname()[1]}"
 
 
 def hosted_tasks(
     folders: Sequence[Path], load: Callable[[Path], tuple[Task, HostT]]
 ) -> dict[str, HostT]:
-    """Returns what is served, by the tasks' identities.
+    """Returns the hosted tasks by their identities.
 
     Raises:
-        InvalidInputError: If a task is named twice.
+        InvalidInputError: If a task occurs twice.
     """
-    found = dict[str, HostT]()
+    tasks = dict[str, HostT]()
     for folder in folders:
         task, hosted = load(folder)
-        if task.identity in found:
+        if task.identity in tasks:
             raise InvalidInputError(f"Expected each task once: {folder}.")
-        found[task.identity] = hosted
-    return found
+        tasks[task.identity] = hosted
+    return tasks
 
 
 def store_at(
@@ -223,26 +223,26 @@ def store_at(
     sqlite: Callable[[Path], Store],
     postgres: Callable[[str], Store] | None = None,
 ) -> Store:
-    """Returns a store, not opened yet.
+    """Returns a store without opening it.
 
     Args:
         database: "sqlite:///relative", "sqlite:////absolute", or "postgresql://...".
-        sqlite: Makes a store in a file.
-        postgres: Makes a store on a server; None if there is none of this kind.
+        sqlite: Builds a store in a file.
+        postgres: Builds a store on a server; None if PostgreSQL is not supported.
 
     Raises:
-        InvalidInputError: If the text is no such address; it is not repeated, as it may
-            hold a password.
+        InvalidInputError: If `database` is no such URL; the error does not repeat it, as
+            it may contain a password.
     """
     if not database.isprintable():
         raise InvalidInputError("Expected --database without control characters.")
-    scheme, _, rest = database.partition(":///")
-    if scheme == "sqlite" and rest == ":memory:":
+    scheme, _, path = database.partition(":///")
+    if scheme == "sqlite" and path == ":memory:":
         raise InvalidInputError(
             "Expected --database sqlite:///FILE: what is in memory is lost at the end."
         )
-    if scheme == "sqlite" and rest:
-        return sqlite(Path(rest))
+    if scheme == "sqlite" and path:
+        return sqlite(Path(path))
     try:
         parts = urlsplit(database)
         server = parts.scheme in ("postgresql", "postgres")

@@ -1,4 +1,4 @@
-"""What the shuffler's operator asks it to do."""
+"""Commands of the shuffler's operator."""
 
 import asyncio
 import time
@@ -30,85 +30,89 @@ _PAUSE = 0.5
 async def operate(
     folder: Path,
     shuffler: str,
-    what: Action,
+    action: Action,
     *,
     at: int | None = None,
     ca: Path | None = None,
 ) -> dict[str, Any]:
-    """Asks for exact numbers, closes or skips what is open, drops a batch, or goes on.
+    """Sends a command to the shuffler, and returns the task's status afterwards.
 
-    After closing it waits for the analyst's answer, `HAND_OVER_SECONDS` at most.
+    A command requests exact numbers, closes or skips the open step, drops a batch, or
+    begins the next epoch. After closing, waits for the analyst's answer for at most
+    `HAND_OVER_SECONDS`.
 
     Args:
-        folder: Of the task, with the shuffler's keys.
-        shuffler: Its URL.
-        what: To be done.
-        at: When a deadline passes, in seconds since 1970 UTC.
+        folder: Folder of the task with the shuffler's keys.
+        shuffler: URL of the shuffler.
+        action: Action of the command.
+        at: Time of a deadline, in seconds since 1970 UTC.
         ca: As in `trusted_certificates`.
 
     Returns:
-        What the shuffler says of the task afterwards.
+        The shuffler's answer about the task.
 
     Raises:
-        Refusal: If it refuses.
+        Refusal: If the shuffler refuses.
         UnreachableError: If it does not answer.
         DataError: If a file is missing or damaged.
-        InvalidInputError: If keys belong to another task.
+        InvalidInputError: If the keys belong to another task.
     """
     task = load_agreed(folder)
     secrets = ShufflerSecrets.load(folder / SHUFFLER_FILE)
     if secrets.verify_key != task.shuffler_signing_key:
         raise InvalidInputError("Expected the secret keys that belong to the task.")
-    now = await operate_with(task, secrets, shuffler, what, at=at, ca=ca)
-    if what is not Action.CLOSE:
-        return now
+    status = await operate_with(task, secrets, shuffler, action, at=at, ca=ca)
+    if action is not Action.CLOSE:
+        return status
     url, end = f"{service_url(shuffler)}/tasks/{task.identity}", HAND_OVER_SECONDS
     end += time.monotonic()
     async with service_client(TIMEOUT, ca=ca) as client:
         while (
-            now.get("phase") == "closed"
-            and refused_for(now) is None
+            status.get("phase") == "closed"
+            and refused_for(status) is None
             and time.monotonic() < end
         ):
             await asyncio.sleep(_POLL)
-            now = (await ask(client, "GET", url)).document
-    return now
+            status = (await ask(client, "GET", url)).document
+    return status
 
 
-def refused_for(now: dict[str, Any]) -> str | None:
-    """Returns why the analyst refused a closed batch; None if she did not.
+def refused_for(status: dict[str, Any]) -> str | None:
+    """Returns why the analyst refused a closed batch; None if the batch was not refused.
 
     Args:
-        now: What the shuffler says of the task.
+        status: The shuffler's answer about the task.
     """
-    hand_over = now.get("hand_over")
-    said = hand_over.get("refused") if isinstance(hand_over, dict) else None
-    # It goes to a terminal.
-    return str(said) if said in list(Reason) else None
+    hand_over = status.get("hand_over")
+    reason = hand_over.get("refused") if isinstance(hand_over, dict) else None
+    # Only known reasons: the text goes to a terminal.
+    return str(reason) if reason in list(Reason) else None
 
 
 async def operate_with(
     task: Task,
     secrets: ShufflerSecrets,
     shuffler: str,
-    what: Action,
+    action: Action,
     *,
     at: int | None = None,
     ca: Path | None = None,
 ) -> dict[str, Any]:
-    """As `operate`, with what its files hold."""
+    """Does the same as `operate`, with a task and keys that were read before."""
     url = f"{service_url(shuffler)}/tasks/{task.identity}"
-    begun: dict[str, Any] | None = None
+    first_status: dict[str, Any] | None = None
     async with service_client(TIMEOUT, ca=ca) as client:
-        for left in reversed(range(ATTEMPTS)):
-            now = (await ask(client, "GET", url)).document
-            begun = begun or now
-            if _place(now) != _place(begun):
-                # Heard before without being answered, it was done then.
-                return now
-            # Nothing is heard twice, so every attempt is signed anew; and it must not
-            # close what follows.
-            signed = _command(now, task, what, at).signed(task, secrets.signing_key)
+        for attempts_left in reversed(range(ATTEMPTS)):
+            status = (await ask(client, "GET", url)).document
+            first_status = first_status or status
+            if _position(status) != _position(first_status):
+                # An earlier attempt was carried out although its answer was lost.
+                return status
+            # The shuffler accepts a challenge once, so every attempt has its own signature
+            # over the current step: a late command cannot close the next one.
+            signed = _command(status, task, action, at).signed(
+                task, secrets.signing_key
+            )
             try:
                 reply = await ask(
                     client,
@@ -118,39 +122,41 @@ async def operate_with(
                     attempts=1,
                 )
             except UnreachableError:
-                if not left:
+                if not attempts_left:
                     raise
                 await asyncio.sleep(_PAUSE)
                 continue
             except Refused as refusal:
-                if not left or refusal.reason is not Reason.STORAGE:
+                if not attempts_left or refusal.reason is not Reason.STORAGE:
                     raise
                 await asyncio.sleep(_PAUSE)
                 continue
-            if what is Action.STATUS:
+            if action is Action.STATUS:
                 return reply.document
             break
         return (await ask(client, "GET", url)).document
 
 
-def _command(now: dict[str, Any], task: Task, what: Action, at: int | None) -> Command:
-    """Returns a command for where the task stands.
+def _command(
+    status: dict[str, Any], task: Task, action: Action, at: int | None
+) -> Command:
+    """Returns a command for the current step of the task.
 
     Raises:
-        Refusal: If that is not said, or it is another task.
+        Refusal: If the status names no step, or belongs to another task.
     """
-    epoch, stage = now.get("epoch"), now.get("stage")
+    epoch, stage = status.get("epoch"), status.get("stage")
     if type(epoch) is not int or not isinstance(stage, str):
         raise Refusal(Reason.MALFORMED, "Expected where the task stands.")
-    if (digest := now.get("digest", task.fingerprint)) != task.fingerprint:
+    if (digest := status.get("digest", task.fingerprint)) != task.fingerprint:
         raise Refusal(
             Reason.UNKNOWN_TASK,
             f"Expected the shuffler to serve the task of {task.fingerprint}, got "
             f"{str(digest)[:64]!r}: were keys replaced?",
         )
-    challenge = from_text(now.get("challenge"), CHALLENGE_SIZE, "a challenge")
-    return Command(what, epoch, stage, challenge, at)
+    challenge = from_text(status.get("challenge"), CHALLENGE_SIZE, "a challenge")
+    return Command(action, epoch, stage, challenge, at)
 
 
-def _place(now: dict[str, Any]) -> tuple[object, ...]:
-    return tuple(now.get(name) for name in ("epoch", "stage", "phase", "deadline"))
+def _position(status: dict[str, Any]) -> tuple[object, ...]:
+    return tuple(status.get(name) for name in ("epoch", "stage", "phase", "deadline"))

@@ -1,10 +1,11 @@
-"""A new task: the parties' public keys, and promises that its smallest crowd keeps.
+"""Setup of a task: public keys of the parties, and promises that the minimum keeps.
 
-Larger crowds hide better, so that what the smallest one that may be released keeps, all
-keep. Reports that turn out to be spoiled once a batch is open hide nobody, and what was
-opened is paid for: promises leave room for some of them, or a single dummy would withhold
-an epoch. Where people choose targets, a rule for plans implies all of them for any crowd
-that a plan relies on: targets themselves are promised.
+Larger populations hide a participant better, so a promise that the smallest population with
+a released result keeps is kept by all. Reports that are found invalid once a batch is
+opened hide no other participant, and opening is paid for: promises leave room for some of
+them, or a single dummy would withhold an epoch. If participants choose targets, a rule for
+plans implies all targets for any population that a plan relies on: the targets are the
+promises.
 """
 
 import os
@@ -28,7 +29,7 @@ from shuffledp.service.wire.step import Step
 from shuffledp.service.wire.task import ID_SIZE, MAX_PEOPLE, Task
 from shuffledp.statistics.survey import EpochStage, Offer
 
-# Promises while none are known: they only have to be above what is certified.
+# Placeholder for promises that are not known yet: it only has to exceed any certificate.
 _ANY = 1e300
 _DIGITS, _ALLOWANCE_DIGITS = 3, 12
 
@@ -48,27 +49,27 @@ def create_task(
     shuffler_key: bytes,
     enroller_key: bytes,
 ) -> Task:
-    """Writes a new task into the analyst's folder, with her signature.
+    """Writes a new task into the analyst's folder, with the analyst's signature.
 
     Args:
-        folder: With her keys.
-        name: As in `Task`, like everything that is not explained here.
-        notice: Who asks, and what people consent to.
-        question: What is asked.
-        choices: Privacy levels or targets on offer.
-        minimum: One number for each.
-        promise: One central epsilon for each; None for what the minimum keeps, or for
-            the targets.
-        delta: Of every epoch.
-        absent: People who hide nobody; None for `slack`.
-        epochs: How many the allowance is for.
-        shuffler_key: From its public part, 32 bytes.
-        enroller_key: From its public part, 32 bytes.
+        folder: Folder with the analyst's keys.
+        name: As in `Task`, like every argument without an explanation here.
+        notice: Organization that asks, and terms of the participants' consent.
+        question: Question of the task.
+        choices: Local epsilons or central targets on offer.
+        minimum: Minimum number of participants for each choice.
+        promise: Central epsilon promised to each choice; None for the values that the
+            minimum keeps, or for the targets.
+        delta: Central delta of every epoch.
+        absent: Number of participants who hide no other; None for `slack`.
+        epochs: Number of epochs that the allowance pays for.
+        shuffler_key: From the shuffler's public part, 32 bytes.
+        enroller_key: From the enroller's public part, 32 bytes.
 
     Raises:
-        InvalidInputError: If a value is out of range, or the minimum cannot keep what is
-            promised when `slack` reports are spoiled.
-        CertificationError: If nothing can be proven of so few people.
+        InvalidInputError: If a value is out of range, or the minimum does not keep the
+            promises when `slack` reports are invalid.
+        CertificationError: If no guarantee can be proven at the minimum.
         DataError: If the folder has no keys or a task already, or cannot be written.
     """
     if epochs < 1:
@@ -83,7 +84,7 @@ def create_task(
     analyst = AnalystSecrets.load(folder / ANALYST_FILE)
     analyst_key, analyst_signing_key = analyst.public_keys()
 
-    def task_of(promise: tuple[float, ...]) -> Task:
+    def build_task(promise: tuple[float, ...]) -> Task:
         return Task(
             task_id=task_id,
             name=name,
@@ -92,7 +93,7 @@ def create_task(
             choices=choices,
             minimum=minimum,
             promise=promise,
-            allowance=tuple(_sum_of(epsilon, epochs) for epsilon in promise),
+            allowance=tuple(_allowance_for(epsilon, epochs) for epsilon in promise),
             delta=delta,
             absent=people_absent,
             suite=analyst.suite,
@@ -108,10 +109,10 @@ def create_task(
         offer = Offer(tuple(map(float, choices)), delta, people_absent)
         rule = question.survey.choosing(offer).make_rule()
     if promise is None:
-        draft = task_of((_ANY / epochs,) * len(choices))
-        task = task_of(_kept(draft))
+        draft = build_task((_ANY / epochs,) * len(choices))
+        task = build_task(_promises_at_minimum(draft))
     else:
-        task = task_of(promise)
+        task = build_task(promise)
         if failures := _at_minimum(task).failures:
             raise InvalidInputError(
                 "Expected promises that the smallest number of people keeps, "
@@ -124,8 +125,8 @@ def create_task(
     return task
 
 
-def _kept(task: Task) -> tuple[float, ...]:
-    """Returns what the smallest crowd keeps, rounded up."""
+def _promises_at_minimum(task: Task) -> tuple[float, ...]:
+    """Returns the central epsilons certified for the minimum population, rounded up."""
     verdict = _at_minimum(task)
     if verdict.spent is None:
         raise InvalidInputError(f"{verdict.failures[-1]}")
@@ -135,32 +136,34 @@ def _kept(task: Task) -> tuple[float, ...]:
 
 
 def _at_minimum(task: Task) -> BatchVerdict:
-    nothing, spoiled = (0.0,) * len(task.choices), slack(task.minimum)
+    none_spent, spoiled = (0.0,) * len(task.choices), slack(task.minimum)
     if not task.question.survey.central:
         return assess_batch(
-            Step(task, 1), task.minimum, spoiled=spoiled, spent_before=nothing
+            Step(task, 1), task.minimum, spoiled=spoiled, spent_before=none_spent
         )
-    # As many people of each target as there can be.
-    number, smallest = len(task.choices), task.minimum[0]
-    each, more = divmod(smallest, number)
+    # The population is divided among the targets as evenly as possible.
+    num_choices, smallest = len(task.choices), task.minimum[0]
+    share, remainder = divmod(smallest, num_choices)
     choosing = Step(task, 1, EpochStage.CHOICE).choosing
-    chosen = choosing.exact([each + (place < more) for place in range(number)])
+    chosen = choosing.exact(
+        [share + (index < remainder) for index in range(num_choices)]
+    )
     step = Step(task, 1, EpochStage.ANSWER, best_plan(task, chosen))
     return assess_batch(
-        step, (smallest,), chosen=chosen, spoiled=spoiled, spent_before=nothing
+        step, (smallest,), chosen=chosen, spoiled=spoiled, spent_before=none_spent
     )
 
 
-def _sum_of(epsilon: float, epochs: int) -> float:
-    """Returns an allowance for so many epochs, and not for one more."""
-    # What is spent is added up in floating point, one epoch after the other.
-    most = Decimal(epsilon) * epochs * (1 + Decimal(epochs) * Decimal(2) ** -52)
+def _allowance_for(epsilon: float, epochs: int) -> float:
+    """Returns an allowance for `epochs` epochs, and not for one more."""
+    # Epsilons are added in floating point, epoch by epoch: 2^-52 per epoch covers that.
+    total = Decimal(epsilon) * epochs * (1 + Decimal(epochs) * Decimal(2) ** -52)
     context = Context(prec=_ALLOWANCE_DIGITS, rounding=ROUND_CEILING)
-    return float(context.create_decimal(most))
+    return float(context.create_decimal(total))
 
 
 def rounded_up(epsilon: float) -> float:
-    """Returns the next number of three digits.
+    """Rounds up to three significant digits.
 
     >>> rounded_up(0.0253314), rounded_up(1.0)
     (0.0254, 1.0)

@@ -1,4 +1,4 @@
-"""Files by which three parties who draw their own keys come to one task.
+"""Signatures of a task: files by which three parties with own keys agree on it.
 
     shuffler.public.json, enroller.public.json    to the analyst, who makes the task
     task.json, task.analyst.sig                   back to both, who read and sign it
@@ -60,33 +60,33 @@ def public_part_file(role: Role) -> str:
 
 
 def draw_keys(folder: Path, role: Role, suite: Suite) -> tuple[Path, Path]:
-    """Draws a party's keys, on its own machine.
+    """Draws a party's keys on its own machine.
 
     Args:
-        folder: Made if it is missing.
-        role: Whose.
-        suite: How messages are sealed; the analyst's alone.
+        folder: Folder of the files; created if it is missing.
+        role: Party that draws its keys.
+        suite: Suite that seals messages; used by the analyst only.
 
     Returns:
         The secret file, and the public part for the analyst.
 
     Raises:
-        DataError: If there are keys already, or nothing can be written.
+        DataError: If the folder has keys already, or cannot be written.
     """
     make_folder(folder)
     secret, public = folder / _FILES[role], folder / public_part_file(role)
     if public.exists():
         raise DataError(f"Expected no file {public} yet: it is kept as it is.")
-    drawn: AnalystSecrets | ShufflerSecrets | EnrollerSecrets
+    secrets: AnalystSecrets | ShufflerSecrets | EnrollerSecrets
     if role is Role.ANALYST:
-        drawn = AnalystSecrets.new(suite)
+        secrets = AnalystSecrets.new(suite)
     elif role is Role.SHUFFLER:
-        drawn = ShufflerSecrets.new()
+        secrets = ShufflerSecrets.new()
     else:
-        drawn = EnrollerSecrets.new()
-    drawn.save(secret)
-    part = public_part(role, drawn.signing_key)
-    write_new(public, json.dumps(part, indent=2) + "\n")
+        secrets = EnrollerSecrets.new()
+    secrets.save(secret)
+    content = public_part(role, secrets.signing_key)
+    write_new(public, json.dumps(content, indent=2) + "\n")
     return secret, public
 
 
@@ -94,7 +94,7 @@ def load_public_part(path: Path, role: Role) -> bytes:
     """Returns the public key in a file that `draw_keys` wrote, 32 bytes.
 
     Raises:
-        DataError: If it is missing, damaged, or another party's.
+        DataError: If the file is missing or damaged, or belongs to another party.
     """
     try:
         return read_public_part(read_object(read_file(path), "a public part"), role)
@@ -105,15 +105,15 @@ def load_public_part(path: Path, role: Role) -> bytes:
 def check_alone(folder: Path, role: Role) -> None:
     """Checks that a service's folder has no secrets of the other service.
 
-    Whoever has both opens messages and knows who sent them. An enroller's may be there:
-    either of the two may be the enroller.
+    A party with both could open messages and link them to their senders. The enroller's
+    secrets may be there: either of the two may be the enroller.
 
     Args:
-        folder: Of a task.
-        role: Whose service it is: the analyst or the shuffler.
+        folder: Folder of a task.
+        role: Party of the service: the analyst or the shuffler.
 
     Raises:
-        DataError: If it has.
+        DataError: If the folder has the other service's secrets.
     """
     other = Role.SHUFFLER if role is Role.ANALYST else Role.ANALYST
     if (folder / _FILES[other]).exists():
@@ -127,10 +127,10 @@ def sign(folder: Path, role: Role) -> Path:
     """Writes a party's signature under the task in a folder.
 
     Raises:
-        DataError: If a file is missing or damaged, it is signed already, or it succeeds
-            another task and differs from it in more than keys.
+        DataError: If a file is missing or damaged, the task is signed already, or it
+            succeeds another task and differs from it in more than keys.
         InvalidInputError: If the task names other keys.
-        Refusal: If its rule for plans cannot be proven.
+        Refusal: If the task's rule for plans cannot be proven.
     """
     task, key = load_task(folder), _signing_key(folder, role)
     load_former(folder, task)
@@ -153,7 +153,7 @@ def unsigned(folder: Path, task: Task) -> list[Role]:
     """Returns the parties whose signature is missing.
 
     Raises:
-        DataError: If there is one that is not theirs.
+        DataError: If a signature is invalid.
     """
     missing = []
     for role in Role:
@@ -169,10 +169,10 @@ def unsigned(folder: Path, task: Task) -> list[Role]:
 
 
 def load_former(folder: Path, task: Task) -> Task | None:
-    """Reads the task whose place the one in a folder takes; None if it takes none.
+    """Reads the predecessor of a folder's task; returns None if it has none.
 
     Raises:
-        DataError: If its file is missing, damaged or another one's, or the two differ in
+        DataError: If its file is missing, damaged or unexpected, or the two tasks differ in
             more than keys.
     """
     path = folder / FORMER_FILE
@@ -189,11 +189,11 @@ def load_former(folder: Path, task: Task) -> Task | None:
 
 
 def load_agreed(folder: Path) -> Task:
-    """Reads the task in a folder, which all three parties have signed.
+    """Reads the task in a folder, and checks that all three parties have signed it.
 
     Raises:
-        DataError: If a file is missing or damaged, somebody has not signed, or it
-            succeeds another task and differs from it in more than keys.
+        DataError: If a file is missing or damaged, a signature is missing, or the task
+            succeeds another one and differs from it in more than keys.
     """
     task = load_task(folder)
     load_former(folder, task)

@@ -1,9 +1,9 @@
-"""Several processes of one service behind one port, and their parent.
+"""Worker processes of one service behind one port, and their parent.
 
-The parent listens, and every worker serves on its socket: whoever is idle takes the next
-connection. One that dies is started again; one that gives no sign of life for ten seconds
-is killed, which gives its locks in the database back, and started again. The parent itself
-serves nobody.
+The parent listens, and every worker serves on its socket: an idle one accepts the next
+connection. A worker that dies is restarted; one without a heartbeat for ten seconds is
+killed, which releases its locks in the database, and restarted. The parent itself answers
+no requests.
 """
 
 import logging
@@ -32,15 +32,16 @@ from starlette.applications import Starlette  # noqa: E402
 
 _LAST_SECONDS = 10.0
 _POLL_SECONDS = 0.2
-# One that cannot start is not started as fast as the machine can.
+# Least time between two starts: a worker that cannot start is not restarted in a busy loop.
 _PAUSE_SECONDS = 1.0
-# Without a sign of life: of one that gave some, and of one that is being started.
+# Longest time without a heartbeat: of a running worker, and of one that is starting.
 _SILENT_SECONDS, _START_SECONDS = 10.0, 120.0
-# A parent that stood still itself, as machines do that sleep, has not heard anybody.
-_LONGEST_LOOK = 1.0
+# A parent that was suspended itself, as on a sleeping machine, missed all heartbeats: a
+# longer interval between two checks does not count as silence of the workers.
+_LONGEST_INTERVAL = 1.0
 
-# More than a pipe holds.
-_ALL = 1 << 20
+# More than the capacity of a pipe.
+_PIPE_BYTES = 1 << 20
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _CONTEXT = multiprocessing.get_context("spawn")
@@ -57,20 +58,20 @@ def run_workers(
     metrics_port: int | None,
     log_format: LogFormat,
 ) -> None:
-    """Serves until a signal comes, as `run` does, in several processes.
+    """Serves until a signal arrives, as `run` does, in several processes.
 
     Args:
-        build: Makes the service, in each of them.
-        number: Of processes.
-        host: Where they listen.
-        port: 0 for any that is free.
-        started: Is told the URL, once all are ready.
-        metrics_port: Where monitoring of this machine asks the first of them; the others
-            are asked on the ports that follow. None for nowhere.
-        log_format: Of every worker.
+        build: Builds the service in each process.
+        number: Number of processes.
+        host: Host or address to listen on.
+        port: Port to listen on; 0 for any free one.
+        started: Called with the URL once all workers are ready.
+        metrics_port: Local port of the first worker's metrics; the others use the ports
+            that follow. None to serve none.
+        log_format: Log format of every worker.
 
     Raises:
-        DataError: If nobody can listen there, or a worker cannot start.
+        DataError: If the address cannot be used, or a worker cannot start.
     """
     with listen(host, port) as listening:
         ports = [
@@ -91,7 +92,7 @@ def run_workers(
 
 @dataclass(frozen=True)
 class _Setup:
-    """What a worker is started with."""
+    """Arguments of a worker's process."""
 
     build: Callable[[], Starlette]
     listening: socket.socket
@@ -100,51 +101,51 @@ class _Setup:
 
 
 class _Worker:
-    """A process that serves; started again under the same setup."""
+    """Worker process that can be restarted with the same setup."""
 
     def __init__(self, setup: _Setup) -> None:
         self._setup = setup
         self.start()
 
     def start(self) -> None:
-        self.pipe, there = _CONTEXT.Pipe()
+        self.pipe, worker_pipe = _CONTEXT.Pipe()
         self._beats, beats = _CONTEXT.Pipe(duplex=False)
         os.set_blocking(self._beats.fileno(), False)
         self._silent, self._patience = 0.0, _START_SECONDS
         self.begun = time.monotonic()
         self.process: SpawnProcess = _CONTEXT.Process(
-            target=_work, args=(self._setup, there, beats)
+            target=_run_worker, args=(self._setup, worker_pipe, beats)
         )
         self.process.start()
-        # What the worker holds is closed when it ends.
-        there.close()
+        # The parent's copies are closed, so that both pipes break when the worker ends.
+        worker_pipe.close()
         beats.close()
 
     @property
     def is_due(self) -> bool:
-        """Whether it ended, and may be started again."""
-        rested = time.monotonic() >= self.begun + _PAUSE_SECONDS
-        return rested and self.process.exitcode is not None
+        """Whether the worker ended, and may be restarted."""
+        is_rested = time.monotonic() >= self.begun + _PAUSE_SECONDS
+        return is_rested and self.process.exitcode is not None
 
-    def heard(self) -> tuple[str | None, ...]:
-        """What it said since it was asked last: why it cannot start; None once it has."""
-        said = list[str | None]()
+    def receive_messages(self) -> tuple[str | None, ...]:
+        """Returns new messages: an error that prevents the start; None once it is ready."""
+        messages = list[str | None]()
         with suppress(EOFError, OSError):
             while self.pipe.poll():
-                said.append(self.pipe.recv())
-        return tuple(said)
+                messages.append(self.pipe.recv())
+        return tuple(messages)
 
-    def kill_if_silent(self, looked: float) -> bool:
-        """Kills it after `_SILENT_SECONDS` without a sign of life; tells whether it did.
+    def kill_if_silent(self, seconds: float) -> bool:
+        """Kills the worker if it has no heartbeat for too long; returns whether it did.
 
         Args:
-            looked: Seconds since the parent asked last.
+            seconds: Time since the last check.
         """
         with suppress(BlockingIOError):
-            if os.read(self._beats.fileno(), _ALL):
+            if os.read(self._beats.fileno(), _PIPE_BYTES):
                 self._silent, self._patience = 0.0, _SILENT_SECONDS
                 return False
-        self._silent += min(looked, _LONGEST_LOOK)
+        self._silent += min(seconds, _LONGEST_INTERVAL)
         if self._silent < self._patience or self.process.exitcode is not None:
             return False
         self.process.kill()
@@ -158,7 +159,7 @@ class _Worker:
 
 
 class _Parent:
-    """Whoever starts them."""
+    """Parent process: starts, watches and ends the workers."""
 
     def __init__(self, setups: list[_Setup]) -> None:
         self._setups = setups
@@ -166,37 +167,37 @@ class _Parent:
         self._stops = False
 
     def stop(self, _number: int, _frame: FrameType | None) -> None:
-        """A handler of signals."""
+        """Handles a signal by stopping."""
         self._stops = True
 
     def begin(self) -> bool:
-        """Starts all of them; tells whether they are ready, or were stopped before."""
+        """Starts all workers; returns False if a signal arrived before they were ready."""
         self._workers += map(_Worker, self._setups)
         starting = list(self._workers)
         while starting and not self._stops:
-            wait([one.pipe for one in starting], _POLL_SECONDS)
+            wait([worker.pipe for worker in starting], _POLL_SECONDS)
             for worker in list(starting):
-                for said in worker.heard():
-                    if said is not None:
-                        raise DataError(said)
+                for message in worker.receive_messages():
+                    if message is not None:
+                        raise DataError(message)
                     starting.remove(worker)
                 if worker in starting and worker.process.exitcode is not None:
                     raise DataError("Expected a worker to start: it ended.")
         return not self._stops
 
     def watch(self) -> None:
-        """Starts again every worker that ends, and kills those that stand still."""
+        """Restarts workers that end, and kills those without a heartbeat."""
         notify_ready()
-        looked = time.monotonic()
+        seconds = time.monotonic()
         while not self._stops:
-            wait([one.process.sentinel for one in self._workers], _POLL_SECONDS)
+            wait([worker.process.sentinel for worker in self._workers], _POLL_SECONDS)
             notify_alive()
-            before, looked = looked, time.monotonic()
+            before, seconds = seconds, time.monotonic()
             for worker in self._workers:
-                if worker.kill_if_silent(looked - before):
+                if worker.kill_if_silent(seconds - before):
                     _log.error("A worker gives no sign of life: it is killed.")
-                for said in filter(None, worker.heard()):
-                    _log.error("%s", said)
+                for message in filter(None, worker.receive_messages()):
+                    _log.error("%s", message)
                 if worker.is_due and not self._stops:
                     _log.warning("A worker ended: it is started again.")
                     worker.close()
@@ -205,26 +206,26 @@ class _Parent:
                     time.sleep(_POLL_SECONDS)
 
     def end(self) -> None:
-        """Lets them answer what is under way, and ends them."""
+        """Ends the workers, after they have answered requests under way."""
         for worker in self._workers:
             worker.process.terminate()
         last = time.monotonic() + _LAST_SECONDS
         for worker in self._workers:
             worker.process.join(max(last - time.monotonic(), 0.0))
             if worker.process.exitcode is None:
-                # It may be closing a step, which is begun again then.
+                # If it was closing a step, the next start of the service does that again.
                 worker.process.kill()
                 worker.process.join()
             worker.close()
 
 
-def _work(setup: _Setup, pipe: Connection, beats: Connection) -> None:
-    # Whoever presses Ctrl-C means the parent, which lets this one end in its own time.
+def _run_worker(setup: _Setup, pipe: Connection, beats: Connection) -> None:
+    # Own process group: Ctrl-C reaches only the parent, which ends this worker in time.
     os.setpgid(0, 0)
     os.set_blocking(beats.fileno(), False)
 
     def beat() -> None:
-        # The pipe is full if the parent stands still, and broken once it is gone.
+        # The pipe is full if the parent is suspended, and broken once it is gone.
         with suppress(OSError):
             os.write(beats.fileno(), b".")
 

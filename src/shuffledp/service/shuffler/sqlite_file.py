@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from shuffledp.errors import DataError
 from shuffledp.service.shuffler.store import LAYOUT, storage_refusal
-from shuffledp.service.storage.database import OwnFile, write_probe
+from shuffledp.service.storage.database import ExclusiveDatabase, write_probe
 
 Result = TypeVar("Result")
 
@@ -33,7 +33,7 @@ class SqliteFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._thread: ThreadPoolExecutor | None = None
-        self._file: OwnFile | None = None
+        self._file: ExclusiveDatabase | None = None
 
     async def open(self) -> None:
         """Opens the file, or makes a new one, and empties its log.
@@ -95,13 +95,13 @@ class SqliteFile:
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @property
-    def _open_file(self) -> OwnFile:
+    def _open_file(self) -> ExclusiveDatabase:
         if self._file is None:
             raise DataError("Expected an open store.")
         return self._file
 
     def _open(self) -> None:
-        self._file = OwnFile(
+        self._file = ExclusiveDatabase(
             self._path,
             LAYOUT,
             f"cache_size = {_CACHE}",

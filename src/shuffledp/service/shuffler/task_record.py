@@ -8,7 +8,7 @@ from typing import Any
 
 from shuffledp.errors import DataError
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.storage.database import the_kept
+from shuffledp.service.storage.database import stored_task
 from shuffledp.service.wire.canonical import (
     canonical,
     from_text,
@@ -156,7 +156,7 @@ def decode_state(text: str, *tasks: Task) -> ShufflerState:
     try:
         value: dict[str, Any] = read_object(text, "a state")
         kept = from_text(value["task"], DIGEST_SIZE, "a digest")
-        task = the_kept(kept, tasks)
+        task = stored_task(kept, tasks)
         plan, batch_id = value["plan"], value["batch_id"]
         enrolment = value["enrolment"]
         return ShufflerState(

@@ -1,8 +1,8 @@
-"""Databases that belong to one service at a time, and say what they are.
+"""Databases that one service uses at a time, marked with their owner and layout version.
 
-A service keeps in memory what its database says, so that a second one on the same database
-would go on from what is no longer true. And whoever lays tables out in another way cannot
-read these: a database names its owner and the version of its tables; others are refused.
+A service caches its database in memory, so a second one on the same database would work
+with stale data. A program with another layout cannot read the tables: a database names its
+owner and the version of its layout, and all others are refused.
 """
 
 import errno
@@ -20,21 +20,21 @@ from shuffledp.service.wire.task import Task
 
 
 class DatabaseTakenError(DataError):
-    """Another service has the database."""
+    """Another service uses the database."""
 
 
 LEAST_FREE = 2**20
-"""Bytes that a disk must have free for a service to be ready: some reports more."""
+"""Free disk space that readiness requires, in bytes: room for some more reports."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What a database is for, and which version of its tables this program reads.
+    """Owner of a database, and the version of its tables that this program reads.
 
     Attributes:
-        owner: "shuffler" or "analyst".
+        owner: "shuffler", "analyst" or "device".
         version: From 2; databases of 0.1.0 name none.
-        tables: Which are there from the beginning, as they are created.
+        tables: Initial tables, as in CREATE TABLE.
     """
 
     owner: str
@@ -43,51 +43,53 @@ class Layout:
 
     @property
     def first(self) -> tuple[str, ...]:
-        """What makes an empty database one of this layout, in SQL of all kinds."""
+        """Statements that initialize an empty database, in SQL of all dialects."""
         return (
             "CREATE TABLE meta (owner TEXT NOT NULL, version INTEGER NOT NULL)",
             f"INSERT INTO meta VALUES ('{self.owner}', {self.version})",
             *(f"CREATE TABLE {table}" for table in self.tables),
         )
 
-    def check(self, found: tuple[str, int] | None) -> None:
-        """Raises DataError unless a database is of this layout.
+    def check(self, stated: tuple[str, int] | None) -> None:
+        """Raises DataError unless a database has this layout.
 
         Args:
-            found: Owner and version that it names; None if it has tables and names none.
+            stated: Owner and version that it names; None if it has tables and names none.
         """
-        if found == (self.owner, self.version):
+        if stated == (self.owner, self.version):
             return
-        got = (
-            "one of 0.1.0" if found is None else "the {}'s of version {}".format(*found)
+        description = (
+            "one of 0.1.0"
+            if stated is None
+            else "the {}'s of version {}".format(*stated)
         )
         raise DataError(
-            f"Expected the {self.owner}'s database of version {self.version}, got {got}: "
-            "finish its tasks with the release that made it, and begin with a new database."
+            f"Expected the {self.owner}'s database of version {self.version}, got "
+            f"{description}: finish its tasks with the release that made it, and begin "
+            "with a new database."
         )
 
     @property
     def taken(self) -> "DatabaseTakenError":
-        """What is raised if another service has the database."""
+        """Error to raise if another service uses the database."""
         return DatabaseTakenError(
             f"Expected a database that no other service uses: another {self.owner} has it."
         )
 
 
-class OwnFile:
-    """An SQLite database that is this process's until it is closed, or the process ends."""
+class ExclusiveDatabase:
+    """SQLite database locked by this process until it is closed, or the process ends."""
 
     def __init__(self, path: Path, layout: Layout, *settings: str) -> None:
-        """Opens it, or makes a new one that this user alone can read.
+        """Opens the database, or creates one that only this user can read.
 
         Args:
-            path: Of the database; beside it there will be a file of this name and
-                ".lock".
-            layout: What it must be.
-            settings: Pragmas besides those of every database.
+            path: File of the database; a lock file with the suffix ".lock" is beside it.
+            layout: Layout that the database must have.
+            settings: Pragmas in addition to those of every database.
 
         Raises:
-            DataError: If it cannot be opened, is no such database, or is in use.
+            DataError: If it cannot be opened, has another layout, or is in use.
         """
         self.path = path
         try:
@@ -96,13 +98,13 @@ class OwnFile:
             raise DataError(f"Could not open the database {path}.") from error
         try:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            # Transactions are begun by hand: the module's own rules would commit early.
+            # Transactions are begun explicitly: sqlite3's own rules would commit early.
             self.connection = sqlite3.connect(
                 path, isolation_level=None, check_same_thread=False
             )
             try:
                 self._check(layout)
-                # What is deleted is overwritten, and what was written is on the disk.
+                # Deleted data is overwritten, and committed data is synced to the disk.
                 for setting in (
                     "journal_mode = WAL",
                     "synchronous = FULL",
@@ -122,20 +124,20 @@ class OwnFile:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Gives the database in a transaction, which is undone if anything is raised."""
+        """Yields the connection in a transaction, rolled back on any exception."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield self.connection
             self.connection.execute("COMMIT")
         except BaseException:
             # A full disk may have ended the transaction already; one that stayed open
-            # would show as kept what is not on the disk.
+            # would let reads see data that is not on the disk.
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
             raise
 
     def close(self) -> None:
-        """Gives it back."""
+        """Closes the database, and releases its locks."""
         self.connection.close()
         self._locks.close()
 
@@ -152,33 +154,34 @@ class OwnFile:
 
 
 def write_probe(database: sqlite3.Connection, path: Path) -> None:
-    """Writes a page within the caller's transaction, which changes no row.
+    """Writes a page in the caller's transaction without changing a row.
 
     Args:
-        database: In a transaction.
-        path: Of the database.
+        database: Connection in a transaction.
+        path: File of the database.
 
     Raises:
-        OSError: If the disk is all but full.
+        OSError: If less than `LEAST_FREE` bytes are free on the disk.
         sqlite3.Error: If nothing can be written.
     """
     disk = os.statvfs(path.parent)
     if disk.f_bavail * disk.f_frsize < LEAST_FREE:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    # A row that stays as it is would not be written. Nothing else uses this number.
+    # SQLite does not write a row that stays the same. Nothing else uses this pragma.
     [(number,)] = database.execute("PRAGMA user_version").fetchall()
     database.execute(f"PRAGMA user_version = {1 - number % 2}")
 
 
-def the_kept(digest: bytes, tasks: tuple[Task, ...]) -> Task:
-    """Returns the task that a database keeps.
+def stored_task(digest: bytes, tasks: tuple[Task, ...]) -> Task:
+    """Returns the task that a database stores.
 
     Args:
-        digest: That it names.
-        tasks: The one that is hosted, and the one before, if there is one.
+        digest: Digest that the database names.
+        tasks: The hosted task, and its predecessor if it has one.
 
     Raises:
-        DataError: If it is neither: another task, or an earlier or later one of its line.
+        DataError: If it is neither of them: an unrelated task, or an earlier or later one
+            in the succession.
     """
     for task in tasks:
         if task.digest == digest:
@@ -192,10 +195,10 @@ def the_kept(digest: bytes, tasks: tuple[Task, ...]) -> Task:
 
 def _locked(path: Path, layout: Layout) -> ExitStack:
     """Locks a database until the result is closed, or the process ends in any way."""
-    # Within a process, whoever closes a file takes SQLite's own locks of it away: so the
-    # first lock is that of another file. Somebody may remove that one, though, and the
-    # next process would find a new one: so the second is that of the database itself.
-    # Elsewhere than on Linux it would keep SQLite out as well.
+    # Closing any descriptor of a file drops all POSIX locks of the process on it, SQLite's
+    # included: so the first lock is on another file. That file may be removed, though, and
+    # the next process would create a new one: so the second lock is on the database itself.
+    # On systems other than Linux that lock would exclude SQLite as well.
     paths = [path.with_name(f"{path.name}.lock")]
     if sys.platform == "linux":
         paths.append(path)

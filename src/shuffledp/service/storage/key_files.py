@@ -1,12 +1,12 @@
-"""Files of a party's folder: what everybody may read, and its own secret keys.
+"""Files of a party's folder: the public task, and the party's own secret keys.
 
-    task.json       everybody's: what was agreed
+    task.json       public: the agreed task
     analyst.json    the analyst's: opens messages, signs plans, acknowledgements, results
     shuffler.json   the shuffler's: signs receipts, batches and its operator's commands
     enroller.json   the enroller's: signs how many tokens there are, and which
 
-Every party draws its own keys, on its own machine: none of the three files ever leaves it.
-Secret files can be read by their owner alone.
+Every party draws its keys on its own machine, and none of the three secret files ever
+leaves it. Only their owner can read them.
 """
 
 import codecs
@@ -35,16 +35,16 @@ _log = logging.getLogger("shuffledp.service")
 
 @dataclass(frozen=True)
 class _Secrets:
-    """Keys, never shown."""
+    """Secret keys of a party; `repr` hides them."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(...)"
 
     def save(self, path: Path) -> None:
-        """Writes a file that its owner alone can read.
+        """Writes a file that only its owner can read.
 
         Raises:
-            DataError: If there is one already: keys are never overwritten.
+            DataError: If the file exists: keys are never overwritten.
         """
         text = {
             field.name: to_text(getattr(self, field.name)) for field in fields(self)
@@ -65,7 +65,7 @@ class _Secrets:
 
 @dataclass(frozen=True, repr=False)
 class SigningSecrets(_Secrets):
-    """What a party alone knows whose whole work is to sign.
+    """Secret key of a party that only signs.
 
     Attributes:
         signing_key: 32 bytes.
@@ -95,17 +95,17 @@ class SigningSecrets(_Secrets):
 
 @dataclass(frozen=True, repr=False)
 class ShufflerSecrets(SigningSecrets):
-    """The shuffler's: signs receipts, batches, and its operator's commands."""
+    """Secret key of the shuffler: signs receipts, batches and its operator's commands."""
 
 
 @dataclass(frozen=True, repr=False)
 class EnrollerSecrets(SigningSecrets):
-    """The enroller's: signs rosters."""
+    """Secret key of the enroller: signs rosters."""
 
 
 @dataclass(frozen=True, repr=False)
 class AnalystSecrets(_Secrets):
-    """What the analyst alone knows.
+    """Secret keys of the analyst.
 
     Attributes:
         private_key: Opens messages, of its suite's size.
@@ -132,7 +132,7 @@ class AnalystSecrets(_Secrets):
 
     @property
     def suite(self) -> Suite:
-        """How messages are sealed for this key."""
+        """Suite with which messages are sealed for the private key."""
         (suite,) = [s for s in Suite if s.private_size == len(self.private_key)]
         return suite
 
@@ -145,22 +145,22 @@ class AnalystSecrets(_Secrets):
 
 
 def load_task(path: Path) -> Task:
-    """Reads the public file of a task: itself, or in the task's folder.
+    """Reads the public file of a task, given its path or its folder.
 
     Raises:
-        DataError: If it is missing or damaged, was changed in ways that its digest does
-            not show, or has texts that terminals would not show.
+        DataError: If it is missing or damaged, has other bytes than those of its digest,
+            or contains texts with unprintable characters.
     """
     file = path / TASK_FILE if path.is_dir() else path
     content = read_file(file)
-    # An editor's byte order mark is not read, either.
-    bare = content.removeprefix(codecs.BOM_UTF8)
+    # A byte order mark is removed before parsing, so that the check below reports it.
+    content_without_bom = content.removeprefix(codecs.BOM_UTF8)
     try:
-        task = read_task(bare)
+        task = read_task(content_without_bom)
         task.check_shown()
     except (Refusal, InvalidInputError) as error:
         raise DataError(f"Expected a task in {file}: {error}") from error
-    # The same values in other bytes: people who run sha256sum would see another task.
+    # Other bytes of the same values would have another sha256sum than the task's digest.
     if task.to_json() != content:
         raise DataError(
             f"Expected {file} byte by byte as it was made, without so much as a line end "
@@ -171,10 +171,10 @@ def load_task(path: Path) -> Task:
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder that its owner alone can read, if there is none.
+    """Creates a folder that only its owner can read, unless it exists.
 
     Raises:
-        DataError: If it cannot be made.
+        DataError: If it cannot be created.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -195,10 +195,10 @@ def read_file(path: Path) -> bytes:
 
 
 def write_new(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
-    """Writes a new file at once, or not at all.
+    """Writes a new file completely, or not at all.
 
     Raises:
-        DataError: If it exists, or cannot be written.
+        DataError: If the file exists, or cannot be written.
     """
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -218,7 +218,7 @@ def write_new(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Waits until the names in a folder are on the disk, where that can be asked for."""
+    """Syncs the names in a folder to the disk, on systems that support it."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -229,6 +229,6 @@ def sync_folder(folder: Path) -> None:
 
 def _key(value: dict[str, Any], name: str, sizes: tuple[int, ...]) -> bytes:
     text = value.get(name)
-    # What is no key is refused for the size that is right most of the time.
+    # An invalid key is reported with the first of the allowed sizes.
     fits = [n for n in sizes if isinstance(text, str) and len(text) == -(-4 * n // 3)]
     return from_text(text, (fits or list(sizes))[0], name)
