@@ -11,9 +11,9 @@ import pytest
 from oracles.means import mean_by
 
 from shuffledp.analyzer.frequency import FrequencyEstimate
+from shuffledp.report.display_text import MAX_ROWS, decimals, rounded
 from shuffledp.report.files import html_report
 from shuffledp.report.matplotlib_picture import estimate_picture, guarantee_picture
-from shuffledp.report.number_text import MAX_ROWS, decimals, rounded
 from shuffledp.report.summary import EstimateRow, Summary
 from shuffledp.report.summary_parts import (
     Circumstances,

@@ -15,8 +15,8 @@ from rich.table import Table
 from shuffledp.cli.console import show, show_json
 from shuffledp.cli.waiting import lines_of_shares
 from shuffledp.extras import require
+from shuffledp.report.display_text import percent
 from shuffledp.report.matplotlib_picture import new_figure, svg
-from shuffledp.report.number_text import percent
 from shuffledp.report.writing import check_folder, write_files
 
 _COLORS = ("#1f5fa8", "#d9730d")

@@ -1,1 +1,1 @@
-"""Which protocol to use: predicted errors and certified guarantees, side by side."""
+"""Comparison of protocols: predicted errors beside certified guarantees."""

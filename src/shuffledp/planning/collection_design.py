@@ -1,4 +1,4 @@
-"""Ways to collect, and what their errors are compared with."""
+"""Designs of a collection, and the errors they are compared with."""
 
 import math
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from shuffledp.types import Mode
 
 @dataclass(frozen=True, eq=False)
 class CollectionDesign:
-    """One way to collect.
+    """A mechanism, its mode and its levels, with predicted error and guarantee.
 
     Attributes:
-        name: Of the mechanism, with what was chosen for it.
+        name: Of the mechanism, with its chosen parameters.
         mode: "agnostic" or "stratified".
         people: Levels, and people at each.
-        guarantee: What each level is worth after the shuffle.
+        guarantee: Of each level, after the shuffle.
         standard_error: Predicted, for the mean or share among the people who take part.
-        bias_limit: How far off the average estimate can be; 0 if it is unbiased.
+        bias_limit: Upper bound of the bias; 0 if the estimate is unbiased.
         bits: Length of a message.
     """
 
@@ -33,29 +33,30 @@ class CollectionDesign:
 
     @property
     def error(self) -> float:
-        """Standard error and bias limit in one number, by which options are compared."""
+        """Standard error and bias limit in one number, by which designs are compared."""
+        # As in a mean squared error: variance plus squared bias.
         return math.hypot(self.standard_error, self.bias_limit)
 
     @property
     def largest_epsilon(self) -> float:
-        """What the people who are protected least get after the shuffle, certified."""
+        """The certified central epsilon of the least protected level."""
         return self.guarantee.worst.epsilon_central
 
 
 def recommended(options: Sequence[CollectionDesign]) -> CollectionDesign:
-    """Returns the option of the smallest error among those that are unbiased."""
-    unbiased = [option for option in options if option.bias_limit == 0.0]
-    return min(unbiased or options, key=lambda option: option.error)
+    """Returns the unbiased design of smallest error, or of all if none is unbiased."""
+    unbiased = [design for design in options if design.bias_limit == 0.0]
+    return min(unbiased or options, key=lambda design: design.error)
 
 
 @dataclass(frozen=True)
 class Yardstick:
-    """An error to compare with.
+    """Predicted error of another trust model, for comparison.
 
     Attributes:
-        name: Whose.
+        name: Of the model.
         standard_error: Predicted.
-        meaning: In a sentence.
+        meaning: The model in a sentence.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A plan for the frequencies of k categories."""
+"""Comparison of protocols for the frequencies of k categories."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -52,14 +52,14 @@ def plan_frequency(
         wish: Levels or targets, people, delta.
         num_categories: k, at least 2.
         share: Of the category whose error is predicted; by default 1 / k.
-        on_step: Called with what is computed next.
+        on_step: Called with the name of each step before it is computed.
 
     Raises:
-        InvalidInputError: If k or the share make no sense.
-        CertificationError: If no protocol keeps the wish.
+        InvalidInputError: If k or the share is out of range.
+        CertificationError: If no protocol meets the wish.
     """
     check_wish(wish)
-    # Refuses what makes no sense before anything takes long.
+    # Checks all parameters before the long computations.
     simplest = Frequency(num_categories)
     share = 1.0 / num_categories if share is None else share
     simplest.predicted_error(Population.from_counts({1.0: 1}), share=share)
@@ -74,6 +74,7 @@ def plan_frequency(
             "subset selection does what it does with a smaller error."
         )
     for mode in _MODES:
+        # k-ary response comes first: its levels size the other randomizers.
         on_step(f"kary-response, {mode}")
         try:
             simple = Frequency(num_categories, mode)
@@ -86,23 +87,25 @@ def plan_frequency(
             on_step(f"{name}, {mode}")
             protocol = Frequency(num_categories, mode, oracle)
             try:
-                # What was found for k-ary response need not be found again.
-                known = fitted if name == "kary-response" else wish.fit(protocol)
+                # The levels of k-ary response were fitted above.
+                fit = fitted if name == "kary-response" else wish.fit(protocol)
             except CertificationError as error:
                 left_out.append(f"{name} ({mode}): {error}")
                 continue
-            option = _option(name, protocol, known, share)
-            if option is None:
+            design = _design(name, protocol, fit, share)
+            if design is None:
                 left_out.append(f"{name} ({mode}): {NO_INFORMATION}")
                 continue
-            options.append(option)
+            options.append(design)
             protocols[name, mode] = protocol
     if not options:
         raise CertificationError(f"No protocol will do. {' '.join(left_out[-1:])}")
     on_step("yardsticks")
+    # Yardsticks are computed at the guarantees of the recommended design.
     best = recommended(options)
     protocol = protocols[best.name, best.mode]
-    # Of two categories she counts one: a changed value moves one number.
+    # A curator publishes one count of two categories, and a changed value moves it by 1.
+    # With more categories, it moves two counts.
     moved = 1.0 if num_categories == 2 else 2.0
 
     def local_error(people: Population) -> float:
@@ -127,11 +130,11 @@ def plan_frequency(
         local_error=local_error,
         fit_strictest=lambda strictest: strictest.fit(protocol)[0],
     )
-    options.sort(key=lambda option: option.error)
+    options.sort(key=lambda design: design.error)
     return ProtocolPlan("frequency", wish, tuple(options), compared, tuple(left_out))
 
 
-def _option(
+def _design(
     name: str,
     protocol: Frequency,
     fitted: tuple[Population, Guarantee],
@@ -139,6 +142,7 @@ def _option(
 ) -> CollectionDesign | None:
     people, guarantee = fitted
     error = predictable(partial(protocol.predicted_error, share=share), people)
+    # Infinite: messages carry no information.
     if math.isinf(error):
         return None
     return CollectionDesign(
@@ -155,10 +159,10 @@ def _option(
 def _oracles(
     k: int, people: Population, mode: Mode, share: float, *, bits: bool
 ) -> Iterator[tuple[str, FrequencyOracle]]:
-    """Yields the randomizers worth a look, with the sizes that suit these levels."""
+    """Yields the candidate randomizers, with the best sizes at these levels."""
     yield "kary-response", KRandomizedResponse(k)
     if k == 2:
-        # With two categories all others are this one, or worse.
+        # With two categories all others are equal to this one, or worse.
         return
 
     def error(oracle: FrequencyOracle) -> float:
@@ -170,6 +174,7 @@ def _oracles(
         best = min((SubsetSelection(k, size) for size in sizes), key=error)
         yield f"subset-selection, {best.subset_size} of {k}", best
     yield "hadamard-response", HadamardResponse(k)
+    # Hash functions of `LocalHashing` need a prime number of buckets.
     primes = sorted({_prime_from(g) for g in _geometric(2, min(k, _MOST_BUCKETS))})
     hashing = min((LocalHashing(k, g) for g in primes), key=error)
     yield f"local-hashing, {hashing.num_buckets} buckets", hashing
@@ -179,7 +184,7 @@ def _oracles(
 
 
 def _geometric(least: int, most: int) -> list[int]:
-    """Returns whole numbers, some 20 in every factor of 10, both ends included."""
+    """Returns about 20 whole numbers per factor of 10, both ends included."""
     if most < least:
         return []
     steps = int(20 * math.log10(most / least)) + 2

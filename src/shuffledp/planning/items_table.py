@@ -1,4 +1,4 @@
-"""A plan for a collection of sets, for people and for machines."""
+"""Tables and records of a plan for a collection of sets."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from shuffledp.format_number import plain
 
 
 def items_plan_table(plan: OptimizedItems) -> RenderableType:
-    """Returns what people of every target send and get, and what is predicted."""
+    """Returns sampling rates and guarantees of every target, and predicted errors."""
     guarantee, sent = plan.guarantee, plan.parameters
     table = Table(
         title=f"Sets of up to {sent.set_size} of {sent.num_items:,} items from "
@@ -52,7 +52,7 @@ def items_plan_table(plan: OptimizedItems) -> RenderableType:
 
 
 def items_plan_to_dict(plan: OptimizedItems) -> dict[str, Any]:
-    """Returns everything as plain values."""
+    """Returns the plan as plain values, for JSON."""
     return {
         "statistic": "items",
         "blanket": plan.parameters.blanket,

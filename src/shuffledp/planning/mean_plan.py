@@ -1,4 +1,4 @@
-"""A plan for the mean of bounded numbers."""
+"""Comparison of protocols for the mean of bounded numbers."""
 
 import math
 from collections.abc import Callable
@@ -49,18 +49,17 @@ def plan_mean(
         wish: Levels or targets, people, delta.
         low: Smallest possible value.
         high: Largest possible value.
-        mean: What the mean may be; by default the middle of the range, where errors are
-            largest.
-        spread: What the standard deviation of the values may be; with the default of 0
-            errors of one-bit messages are the largest possible.
-        on_step: Called with what is computed next.
+        mean: Assumed mean; by default the middle of the range, where errors are largest.
+        spread: Assumed standard deviation of the values; with the default of 0, errors of
+            one-bit messages are the largest possible.
+        on_step: Called with the name of each step before it is computed.
 
     Raises:
-        InvalidInputError: If range, mean or spread make no sense.
-        CertificationError: If no protocol keeps the wish.
+        InvalidInputError: If range, mean or spread is out of range.
+        CertificationError: If no protocol meets the wish.
     """
     check_wish(wish)
-    # Refuses what makes no sense before anything takes long.
+    # Checks all parameters before the long computations.
     Mean(low, high).predicted_error(
         Population.from_counts({1.0: 1}), mean=mean, spread=spread
     )
@@ -75,21 +74,23 @@ def plan_mean(
     for (mechanism, mode), protocol in protocols.items():
         on_step(f"{mechanism}, {mode}")
         try:
-            option = _option(protocol, wish, mean, spread)
+            design = _design(protocol, wish, mean, spread)
         except CertificationError as error:
             left_out.append(f"{mechanism} ({mode}): {error}")
             continue
-        if option is None:
+        if design is None:
             left_out.append(f"{mechanism} ({mode}): {NO_INFORMATION}")
         else:
-            options.append(option)
+            options.append(design)
     if not options:
         raise CertificationError(f"No protocol will do. {left_out[-1]}")
     on_step("yardsticks")
+    # Yardsticks are computed at the guarantees of the recommended design.
     best = recommended(options)
     protocol = protocols[best.name, best.mode]
 
     def local_error(people: Population) -> float:
+        # Clip-Laplace is left out: its bias has no place in a standard error.
         unbiased = (protocols[name, best.mode] for name in ("one-bit", "laplace"))
         return min(
             other.predicted_error(people, mean=mean, spread=spread)
@@ -109,17 +110,18 @@ def plan_mean(
         local_error=local_error,
         fit_strictest=lambda strictest: strictest.fit(protocol)[0],
     )
-    options.sort(key=lambda option: option.error)
+    options.sort(key=lambda design: design.error)
     return ProtocolPlan("mean", wish, tuple(options), compared, tuple(left_out))
 
 
-def _option(
+def _design(
     protocol: Mean, wish: Wish, mean: float | None, spread: float
 ) -> CollectionDesign | None:
     people, guarantee = wish.fit(protocol)
     error = predictable(
         partial(protocol.predicted_error, mean=mean, spread=spread), people
     )
+    # Infinite: messages carry no information.
     if math.isinf(error):
         return None
     return CollectionDesign(

@@ -1,4 +1,4 @@
-"""What a planner is asked, and what it answers."""
+"""Query and result of a planner."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ NO_INFORMATION = "messages of people at level 0 carry no information."
 
 @dataclass(frozen=True)
 class Wish:
-    """What the collection must keep: levels on the device, or targets after the shuffle.
+    """Requirements of a collection: levels on devices, or targets after the shuffle.
 
     >>> wish = Wish(targets={0.05: 3_000, 0.1: 1_000}, delta=1e-6)
     >>> wish.num_users
@@ -39,8 +39,8 @@ class Wish:
         levels: {privacy level: people}, or None.
         targets: {central epsilon: people}, or None; each protocol then gets the largest
             levels that keep them.
-        delta: At which central guarantees are stated, in (0, 1).
-        absent: How many of the other people may be absent or collude.
+        delta: Of central guarantees, in (0, 1).
+        absent: Number of other people who may be absent or collude.
     """
 
     levels: Mapping[float, int] | None = None
@@ -58,35 +58,37 @@ class Wish:
             raise InvalidInputError(
                 "Expected either privacy levels or central targets, and not both."
             )
+        # Raises unless epsilons are valid and there is at least one person at each.
         Population.from_counts(dict(self.asked))
 
     @property
     def asked(self) -> Mapping[float, int]:
-        """Levels or targets, whichever was given, and people at each."""
+        """People at each level or, if targets were given, at each target."""
         given = self.targets if self.levels is None else self.levels
         return given or {}
 
     @property
     def num_users(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return sum(self.asked.values())
 
     @property
     def strictest(self) -> "Wish":
-        """The same, if everybody got what the most careful person asks for."""
-        one = {min(self.asked): self.num_users}
+        """The same wish with the smallest level or target for all people."""
+        uniform = {min(self.asked): self.num_users}
         if self.levels is None:
-            return replace(self, targets=one)
-        return replace(self, levels=one)
+            return replace(self, targets=uniform)
+        return replace(self, levels=uniform)
 
     def fit(self, protocol: Any) -> tuple[Population, Guarantee]:
-        """Returns the levels for a protocol, and what they are worth.
+        """Returns the levels for a protocol, and their guarantee.
 
         Raises:
-            CertificationError: If no levels are found.
+            CertificationError: If no levels meet the targets.
         """
         if self.targets is not None:
             promise = Promise(protocol, self.delta, self.absent)
+            # Each protocol gets its own levels: the largest that meet the targets.
             answer = largest_budgets(promise, self.targets)
             return answer.people, answer.guarantee
         people = Population.from_counts(dict(self.asked))
@@ -98,6 +100,7 @@ class Wish:
 
 def predictable(error_of: Callable[[Population], float], people: Population) -> float:
     """Returns a predicted error, infinite where messages carry no information."""
+    # At level 0, analyzers raise InvalidInputError: "nothing but noise".
     try:
         return error_of(people)
     except InvalidInputError:
@@ -105,19 +108,19 @@ def predictable(error_of: Callable[[Population], float], people: Population) -> 
 
 
 def check_wish(wish: Wish) -> None:
-    """Raises InvalidInputError unless this is a wish."""
+    """Raises InvalidInputError unless `wish` is a Wish."""
     if not isinstance(wish, Wish):
         raise InvalidInputError(f"Expected a Wish, got {type(wish).__name__}.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProtocolPlan:
-    """Options, the best of them first, and yardsticks.
+    """Designs of a collection in order of error, and yardsticks.
 
     Attributes:
         statistic: "mean" or "frequency".
-        wish: What was asked for.
-        options: In ascending order of error, at least one.
+        wish: The requirements.
+        options: Designs in ascending order of error, at least one.
         yardsticks: Errors of other models at the same guarantees.
         left_out: Mechanisms that were not considered or failed, with the reason.
     """
@@ -130,22 +133,22 @@ class ProtocolPlan:
 
     @property
     def recommended(self) -> CollectionDesign:
-        """The smallest error among those that are unbiased."""
+        """The unbiased design of smallest error, if one is unbiased."""
         return recommended(self.options)
 
     @property
     def reason(self) -> str:
-        """Why it is recommended, in a few sentences."""
+        """The reason for the recommendation, in a few sentences."""
         best = self.recommended
         others = [o for o in self.options if o is not best and o.mode == best.mode]
         # Biased options may have a smaller error.
         others = [o for o in others if o.error >= best.error]
         among = " of those without bias" if best.error > self.options[0].error else ""
-        if not among and any(option.bias_limit for option in self.options):
+        if not among and any(design.bias_limit for design in self.options):
             among = ", limits of bias included"
         words = [f"{best.name} ({best.mode}) has the smallest predicted error{among}"]
         if others and best.error > 0.0:
-            second = min(others, key=lambda option: option.error)
+            second = min(others, key=lambda design: design.error)
             factor = second.error / best.error
             words.append(f"; that of the next, {second.name}, is {factor:.3g} times it")
         at = "levels" if self.wish.targets is None else "central guarantees"
@@ -153,6 +156,7 @@ class ProtocolPlan:
         if self.wish.targets is None:
             weakest = best.guarantee.worst.epsilon_central
             safest = min(self.options, key=lambda o: o.guarantee.worst.epsilon_central)
+            # Below 1 % the difference is not worth a sentence.
             if safest.guarantee.worst.epsilon_central < 0.99 * weakest:
                 words.append(
                     f" The strongest central guarantee at these levels is that of "
@@ -167,37 +171,37 @@ class ProtocolPlan:
         return "".join(words)
 
     def to_frame(self) -> "pl.DataFrame":
-        """Returns the options as a Polars data frame, the best of them first."""
-        # The planner itself needs no tables.
+        """Returns the designs as a Polars data frame, the best one first."""
+        # Imported on use: the planner itself needs no tables.
         import polars as pl
 
         return pl.DataFrame(
             {
-                "protocol": [option.name for option in self.options],
-                "mode": [option.mode for option in self.options],
-                "standard_error": [option.standard_error for option in self.options],
-                "bias_limit": [option.bias_limit for option in self.options],
-                "bits_per_person": [option.bits for option in self.options],
+                "protocol": [design.name for design in self.options],
+                "mode": [design.mode for design in self.options],
+                "standard_error": [design.standard_error for design in self.options],
+                "bias_limit": [design.bias_limit for design in self.options],
+                "bits_per_person": [design.bits for design in self.options],
                 "largest_epsilon_central": [
-                    option.largest_epsilon for option in self.options
+                    design.largest_epsilon for design in self.options
                 ],
             }
         )
 
     def plot(self) -> MatplotlibPicture:
-        """Returns the predicted errors of all options, as a picture.
+        """Draws the predicted errors of all designs.
 
         Raises:
             MissingExtraError: If the report extra is not installed.
         """
         return errors_picture(
-            [f"{option.name}, {option.mode}" for option in self.options],
-            [option.error for option in self.options],
+            [f"{design.name}, {design.mode}" for design in self.options],
+            [design.error for design in self.options],
             recommended=self.options.index(self.recommended),
         )
 
     def view(self) -> TextTable:
-        """Returns the options, the recommendation, and what to beware of with it."""
+        """Returns the designs, the recommendation, and its cautions."""
         at = "levels" if self.wish.targets is None else "central targets"
         return TextTable(
             f"Protocols for the {self.statistic} of {self.wish.num_users:,} people, at "
@@ -212,7 +216,7 @@ class ProtocolPlan:
         )
 
     def __str__(self) -> str:
-        """Returns the table of options, for a screen."""
+        """Returns the table of designs, as text."""
         return as_text(self.view())
 
     __repr__ = __str__
@@ -221,7 +225,7 @@ class ProtocolPlan:
         return as_html(self.view())
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns everything as plain values; an infinite error is None."""
+        """Returns the plan as plain values, for JSON; an infinite error is None."""
         return {
             "statistic": self.statistic,
             "delta": self.wish.delta,
@@ -235,14 +239,14 @@ class ProtocolPlan:
             },
             "options": [
                 {
-                    "name": option.name,
-                    "mode": option.mode,
-                    "standard_error": _finite(option.standard_error),
-                    "bias_limit": _finite(option.bias_limit),
-                    "bits_per_person": option.bits,
-                    "guarantee": option.guarantee.to_dict(),
+                    "name": design.name,
+                    "mode": design.mode,
+                    "standard_error": _finite(design.standard_error),
+                    "bias_limit": _finite(design.bias_limit),
+                    "bits_per_person": design.bits,
+                    "guarantee": design.guarantee.to_dict(),
                 }
-                for option in self.options
+                for design in self.options
             ],
             "yardsticks": [
                 {
@@ -257,7 +261,7 @@ class ProtocolPlan:
 
 
 def _people_at(asked: Mapping[float, int] | None) -> dict[str, int] | None:
-    """Returns how many people asked for what, in ascending order, for JSON."""
+    """Returns people per level or target, in ascending order, for JSON."""
     if asked is None:
         return None
     return {f"{float(epsilon)!r}": int(n) for epsilon, n in sorted(asked.items())}

@@ -1,4 +1,4 @@
-"""Plans for people who look at a terminal."""
+"""Tables of plans for a terminal."""
 
 import math
 
@@ -11,15 +11,15 @@ from shuffledp.format_number import plain
 from shuffledp.planning.collection_design import CollectionDesign
 from shuffledp.planning.plan import ProtocolPlan
 
-# More levels than this do not fit beside each other: the ends are shown.
+# Of more levels than this, only the first and the last are shown.
 _MOST_LEVELS = 4
 
 
 def plan_tables(plan: ProtocolPlan) -> RenderableType:
-    """Returns the options, the yardsticks, and the recommendation."""
+    """Returns tables of designs and yardsticks, with the recommendation."""
     return Group(
-        _options(plan),
-        _yardsticks(plan),
+        _design_table(plan),
+        _yardstick_table(plan),
         Text(f"\nRecommended: {plan.reason}", style="bold"),
         *(
             Text(caution, style="yellow")
@@ -29,7 +29,7 @@ def plan_tables(plan: ProtocolPlan) -> RenderableType:
     )
 
 
-def _options(plan: ProtocolPlan) -> Table:
+def _design_table(plan: ProtocolPlan) -> Table:
     asked = (
         "the same levels" if plan.wish.targets is None else "the same central targets"
     )
@@ -41,7 +41,7 @@ def _options(plan: ProtocolPlan) -> Table:
     table.add_column("protocol")
     table.add_column("mode")
     table.add_column("predicted\nerror", justify="right", style="bold")
-    biased = any(option.bias_limit for option in plan.options)
+    biased = any(design.bias_limit for design in plan.options)
     if biased:
         table.add_column("bias\nup to", justify="right")
     table.add_column("bits per\nperson", justify="right")
@@ -52,24 +52,27 @@ def _options(plan: ProtocolPlan) -> Table:
         style="green",
     )
     best = plan.recommended
-    for option in plan.options:
+    for design in plan.options:
         row = [
-            option.name,
-            option.mode,
-            short(option.standard_error),
-            f"{option.bits:.3g}",
-            "\n".join(_few([level.chosen for level in _levels(option)])),
-            "\n".join(_few([level.epsilon_central for level in _levels(option)])),
+            design.name,
+            design.mode,
+            short(design.standard_error),
+            f"{design.bits:.3g}",
+            "\n".join(_abbreviated([level.chosen for level in _levels(design)])),
+            "\n".join(
+                _abbreviated([level.epsilon_central for level in _levels(design)])
+            ),
         ]
+        # The bias column stands only in tables with a biased design.
         if biased:
-            row.insert(3, short(option.bias_limit) if option.bias_limit else "unbiased")
+            row.insert(3, short(design.bias_limit) if design.bias_limit else "unbiased")
         table.add_row(
-            *row, style="on grey15" if option is best else "", end_section=True
+            *row, style="on grey15" if design is best else "", end_section=True
         )
     return table
 
 
-def _yardsticks(plan: ProtocolPlan) -> Table:
+def _yardstick_table(plan: ProtocolPlan) -> Table:
     table = Table(
         title="Yardsticks, at the recommended protocol's guarantees",
         title_justify="left",
@@ -90,18 +93,18 @@ def _yardsticks(plan: ProtocolPlan) -> Table:
     return table
 
 
-def _levels(option: CollectionDesign) -> list[LevelGuarantee]:
-    return list(option.guarantee.levels)
+def _levels(design: CollectionDesign) -> list[LevelGuarantee]:
+    return list(design.guarantee.levels)
 
 
-def _few(numbers: list[float]) -> list[str]:
+def _abbreviated(numbers: list[float]) -> list[str]:
     if len(numbers) <= _MOST_LEVELS:
         return [plain(number) for number in numbers]
     return [plain(numbers[0]), "...", plain(numbers[-1])]
 
 
 def short(number: float) -> str:
-    """Returns an error with three digits: it is a prediction.
+    """Formats an error with three digits: it is a prediction.
 
     >>> short(0.0123456), short(float("inf"))
     ('0.0123', 'infinite')

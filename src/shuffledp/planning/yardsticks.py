@@ -1,11 +1,11 @@
-"""Errors of other models of trust, at the guarantees of a plan.
+"""Errors of other trust models, at the guarantees of a plan.
 
-*Trusted curator.* She sees all values and publishes sum_i w_i x_i / sum_i w_i plus noise,
-w_i the larger the larger a person's central epsilon, so that everybody gets exactly hers:
-w_i = mu_i for normal noise of deviation 1, where mu_i is the largest sensitivity that is
-(epsilon_i, delta)-private (Balle and Wang 2018), w_i = epsilon_i for Laplace noise of scale
-1. Weights that differ cost what a weighted sample costs. She may also give everybody the
-strictest guarantee, and takes the best of the four.
+*Trusted curator.* A curator sees all values and publishes sum_i w_i x_i / sum_i w_i plus
+noise. The weight w_i grows with person i's central epsilon, so that they get exactly that
+epsilon: w_i = mu_i for normal noise of deviation 1, where mu_i is the largest sensitivity
+that is (epsilon_i, delta)-private (Balle and Wang 2018), w_i = epsilon_i for Laplace noise
+of scale 1. Weights that differ add the sampling error of a weighted sample. The curator may
+also give all people the strictest guarantee. The smallest error of the four counts.
 """
 
 from collections.abc import Callable
@@ -19,6 +19,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers.gaussian import sensitivity_per_deviation
 from shuffledp.types import Floats
 
+# Smaller central epsilons are rounded up to this one, so that weights are positive.
 _SMALLEST = 1e-12
 
 
@@ -34,16 +35,17 @@ def yardsticks(
     """Returns the errors of other models.
 
     Args:
-        best: The option whose central guarantees the others must give, too.
-        wish: What was asked for.
+        best: The design whose central guarantees the other models must meet.
+        wish: The requirements.
         curator: The error of a trusted curator.
-        error_of: Predicted error of the best protocol at these levels.
-        local_error: That of whatever is best at these levels.
-        fit_strictest: Levels that keep a wish.
+        error_of: Predicted error of the best design's protocol at given levels.
+        local_error: Smallest predicted error of any protocol at given levels.
+        fit_strictest: Returns levels that meet a wish.
     """
     locally: dict[float, int] = {}
     for level in best.guarantee.levels:
         epsilon = max(level.epsilon_central, _SMALLEST)
+        # Different levels may have the same central epsilon: their people are added.
         locally[epsilon] = locally.get(epsilon, 0) + level.count
     return (
         Yardstick(
@@ -58,7 +60,7 @@ def yardsticks(
         ),
         Yardstick(
             "everybody at the strictest choice",
-            # What keeps a target is certified for the best protocol only.
+            # Levels for a target are certified for the best design's protocol only.
             predictable(
                 error_of if wish.levels is None else local_error,
                 fit_strictest(wish.strictest),
@@ -75,27 +77,28 @@ def curator_error(
 
     Args:
         guarantee: Central epsilons and people, at a delta.
-        reach_l1: By how much one value can move the sum of all published numbers'
-            absolute values.
-        reach_l2: The same in the Euclidean norm.
+        reach_l1: Sensitivity of all published numbers in the L1 norm.
+        reach_l2: Their sensitivity in the Euclidean norm.
         spread: Standard deviation of the values behind one published number.
     """
     epsilons = np.array([level.epsilon_central for level in guarantee.levels])
     counts = np.array([level.count for level in guarantee.levels], dtype=np.float64)
     epsilons = np.maximum(epsilons, _SMALLEST)
     mu = sensitivity_per_deviation(epsilons, float(guarantee.delta or 1e-6))
+    # Normal noise of deviation 1, and Laplace noise of scale 1 (standard deviation 2^0.5).
     noises = [(mu / reach_l2, 1.0), (epsilons / reach_l1, 2.0**0.5)]
-    found = []
+    # Each noise with personal weights, and with the strictest guarantee for all.
+    errors = []
     for weights, deviation in noises:
         for chosen in (weights, np.full(weights.shape, weights.min())):
-            found.append(_weighted_error(chosen, counts, deviation, spread))
-    return min(found)
+            errors.append(_weighted_error(chosen, counts, deviation, spread))
+    return min(errors)
 
 
 def _weighted_error(
     weights: Floats, counts: Floats, deviation: float, spread: float
 ) -> float:
     total = float(weights @ counts)
-    # People differ, and some count more than others.
+    # Relative variance of a weighted mean beyond that of the plain mean of all people.
     uneven = float(weights**2 @ counts) / total**2 - 1.0 / float(counts.sum())
     return float(((deviation / total) ** 2 + spread**2 * max(uneven, 0.0)) ** 0.5)

@@ -1,1 +1,1 @@
-"""Tables for the terminal, pictures, one-file HTML."""
+"""Reports of a collection: terminal tables, pictures, one-file HTML."""

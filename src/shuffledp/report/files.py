@@ -1,4 +1,4 @@
-"""Writes a collection to a folder: a one-file HTML report, its pictures, JSON, CSV."""
+"""Report of a collection in a folder: one-file HTML, its pictures, JSON, CSV."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 from shuffledp.accounting.level_table import level_table
 from shuffledp.extras import require
 from shuffledp.format_number import plain
+from shuffledp.report.display_text import number_format, printable
 from shuffledp.report.matplotlib_picture import estimate_picture, guarantee_picture
-from shuffledp.report.number_text import number_format, shown
 from shuffledp.report.summary import Summary
 from shuffledp.report.writing import write_files
 from shuffledp.version import __version__
@@ -16,7 +16,7 @@ _STEM = "estimates"
 
 
 def html_report(summary: Summary) -> str:
-    """Returns the report as one HTML page that needs no other file and no network."""
+    """Renders the report as one HTML page that needs no other file and no network."""
     jinja2 = require("jinja2", extra="report", what="The HTML report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("shuffledp.report"),
@@ -28,7 +28,7 @@ def html_report(summary: Summary) -> str:
         [row.standard_error for row in summary.rows],
         more_decimals=1,
     )
-    environment.filters |= {"plain": plain, "shown": shown, "written": written}
+    environment.filters |= {"plain": plain, "printable": printable, "written": written}
     rows = summary.listed_rows()
     page: str = environment.get_template("report.html.j2").render(
         title=f"{summary.words.title} from people at different privacy levels",
@@ -52,11 +52,10 @@ def html_report(summary: Summary) -> str:
 def write_report(summary: Summary, folder: Path) -> list[Path]:
     """Writes report.html, its pictures, estimate.json and a CSV of all rows.
 
-    All files are written, or none. Those of an earlier report in this folder that this
-    one has not are removed: a folder tells of one collection.
+    All files are written, or none.
 
     Returns:
-        Their paths.
+        The paths of the files.
 
     Raises:
         DataError: If the folder cannot be written to.
@@ -66,6 +65,7 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         "report.html": html_report(summary),
         f"{_STEM}.svg": estimate_picture(summary).svg,
     }
+    # One picture per statement; the first keeps the name without a number.
     for number, statement in enumerate(summary.guarantee.statements, start=1):
         name = "guarantee" if number == 1 else f"guarantee-{number}"
         texts[f"{name}.svg"] = guarantee_picture(statement).svg
@@ -74,6 +74,7 @@ def write_report(summary: Summary, folder: Path) -> list[Path]:
         f"{_STEM}.csv": summary.to_csv(),
     }
     write_files(folder, texts)
+    # A folder holds one report: further pictures of an earlier one are removed.
     for path in folder.glob("guarantee-[0-9]*.svg"):
         if path.name not in texts:
             path.unlink()

@@ -1,4 +1,4 @@
-"""Pictures of a collection, as files, or as SVG that can stand inside a page."""
+"""Pictures of a collection, as files or as SVG inside a page."""
 
 import io
 import warnings
@@ -12,7 +12,7 @@ from shuffledp.accounting.statement import Statement
 from shuffledp.errors import InvalidInputError
 from shuffledp.extras import require
 from shuffledp.format_number import plain
-from shuffledp.report.number_text import shown
+from shuffledp.report.display_text import printable
 from shuffledp.report.summary import Summary
 from shuffledp.report.writing import write_file
 
@@ -25,11 +25,11 @@ _BLUE, _ORANGE, _GREY = "#1f5fa8", "#d9730d", "#6b7280"
 
 @dataclass(frozen=True, eq=False)
 class MatplotlibPicture:
-    """A drawing, which a notebook shows.
+    """A figure with a description, displayed by notebooks.
 
     Attributes:
-        figure: Of Matplotlib, to change before it is saved.
-        description: What is seen, in words, for those who do not see it.
+        figure: The Matplotlib figure, which may be changed before it is saved.
+        description: Text alternative of the figure.
     """
 
     figure: "Figure"
@@ -37,14 +37,14 @@ class MatplotlibPicture:
 
     @property
     def svg(self) -> str:
-        """The drawing as SVG that can stand inside a page."""
+        """The figure as SVG for an HTML page."""
         return svg(self.figure, self.description)
 
     def save(self, path: str | Path) -> None:
-        """Writes the drawing as what the path ends in: .svg, .png or .pdf.
+        """Writes the figure in the format of the suffix: .svg, .png or .pdf.
 
         Raises:
-            InvalidInputError: If it ends in something else.
+            InvalidInputError: If the path has another suffix.
             DataError: If the file cannot be written.
         """
         target = Path(path)
@@ -52,9 +52,9 @@ class MatplotlibPicture:
         if kind == "svg":
             write_file(target, self.svg.encode())
             return
-        _dress(self.figure)
+        _set_style(self.figure)
         content = io.BytesIO()
-        # Without a date the same drawing gives the same file.
+        # Without a date the same figure gives the same file.
         dates = {"CreationDate": None} if kind == "pdf" else {}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -66,10 +66,10 @@ class MatplotlibPicture:
 
 
 def picture_kind(path: Path) -> str:
-    """Returns what kind of picture a path names.
+    """Returns the format of a picture: "svg", "png" or "pdf", by the path's suffix.
 
     Raises:
-        InvalidInputError: If it is none that can be drawn.
+        InvalidInputError: If the suffix is another.
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind not in _KINDS:
@@ -81,18 +81,18 @@ def picture_kind(path: Path) -> str:
 
 
 def estimate_picture(summary: Summary) -> MatplotlibPicture:
-    """Returns estimates with their intervals against the truth."""
+    """Draws estimates with their intervals beside the truth."""
     listed, display = summary.listed_rows(), summary.words.display
     single = display.is_single
     figure = new_figure(7.6, (1.5 if single else 1.1) + 0.27 * len(listed))
     axes = figure.subplots()
-    places = np.arange(len(listed))
+    positions = np.arange(len(listed))
     value, low, high = display.factor * np.array(
         [[row.estimate, row.low, row.high] for row in listed]
     ).reshape(-1, 3).T  # fmt: skip
     axes.errorbar(
         value,
-        places,
+        positions,
         # Lists: Matplotlib before 3.11 warns of arrays of one row.
         xerr=[(value - low).tolist(), (high - value).tolist()],
         fmt="o",
@@ -102,7 +102,7 @@ def estimate_picture(summary: Summary) -> MatplotlibPicture:
         label=f"estimate, {plain(100 * summary.confidence)}% interval",
     )
     if single:
-        # One truth, and two intervals around one estimate.
+        # Two intervals around one estimate; only that of the participants has a truth.
         (truth,) = [row.truth for row in listed if row.truth is not None]
         axes.axvline(
             display.factor * truth, color=_ORANGE, linewidth=2, label="truth", zorder=3
@@ -114,7 +114,7 @@ def estimate_picture(summary: Summary) -> MatplotlibPicture:
                 np.nan if row.truth is None else display.factor * row.truth
                 for row in listed
             ],
-            places,
+            positions,
             marker="|",
             s=130,
             linewidths=2,
@@ -123,7 +123,7 @@ def estimate_picture(summary: Summary) -> MatplotlibPicture:
             zorder=3,
         )
     names = [f"about the {row.name}" if single else row.name for row in listed]
-    axes.set_yticks(places, [_label(name) for name in names])
+    axes.set_yticks(positions, [_label(name) for name in names])
     axes.invert_yaxis()
     axes.set_xlabel(display.axis)
     if single:
@@ -141,20 +141,20 @@ def estimate_picture(summary: Summary) -> MatplotlibPicture:
 
 
 def guarantee_picture(statement: Statement) -> MatplotlibPicture:
-    """Returns what each level is worth centrally.
+    """Draws the certified central epsilon of each level beside its local one.
 
-    Beside it stands the local budget, or the central one that was asked for.
+    If users chose central targets, these take the place of local levels.
     """
     central_choices = any(level.epsilon_local is None for level in statement.levels)
     beside = "central, asked for" if central_choices else "local, on the device"
-    # Larger where both marks may fall on one place.
+    # Larger where both marks may coincide, so that both are visible.
     area = 110.0 if central_choices else None
     title = f"Epsilon of each level: {beside}, and certified"
     levels = [(level.chosen, level.epsilon_central) for level in statement.levels]
     figure = new_figure(7.6, 1.2 + 0.5 * len(levels))
     axes = figure.subplots()
     for row, (level, central) in enumerate(levels):
-        # A logarithmic axis has no 0: budgets of 0 stay without a mark.
+        # A logarithmic axis has no 0: levels of 0 stay without a mark.
         if central > 0:
             axes.plot(
                 [central, level], [row, row], color=_GREY, linewidth=1.2, zorder=1
@@ -184,8 +184,8 @@ def guarantee_picture(statement: Statement) -> MatplotlibPicture:
 
 
 def _label(category: str) -> str:
-    # A dollar sign would begin a formula.
-    return shown(category).replace("$", r"\$")
+    # A dollar sign would begin a formula in Matplotlib.
+    return printable(category).replace("$", r"\$")
 
 
 def new_figure(width: float, height: float) -> "Figure":
@@ -197,15 +197,16 @@ def new_figure(width: float, height: float) -> "Figure":
 
 
 def svg(figure: "Figure", description: str) -> str:
-    """Returns a figure as SVG that can stand inside a page."""
-    _dress(figure)
+    """Returns a figure as SVG for an HTML page."""
+    _set_style(figure)
     text = io.StringIO()
     settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "shuffledp"}
     with (
         require("matplotlib", extra="report", what="A picture").rc_context(settings),
         warnings.catch_warnings(),
     ):
-        # Text stays text, and is drawn with the reader's fonts, not with the ones here.
+        # svg.fonttype "none" leaves text as text, drawn with the reader's fonts: missing
+        # glyphs of local fonts do not matter.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         # Without a date the same collection gives the same file.
         figure.savefig(
@@ -217,7 +218,7 @@ def svg(figure: "Figure", description: str) -> str:
     )
 
 
-def _dress(figure: "Figure") -> None:
+def _set_style(figure: "Figure") -> None:
     for axes in figure.axes:
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="x", color="#e5e7eb", linewidth=0.8)

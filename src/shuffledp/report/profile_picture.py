@@ -1,4 +1,4 @@
-"""The picture of privacy profiles: delta against epsilon, one band per level."""
+"""Picture of privacy profiles: delta against epsilon, one band per level."""
 
 import numpy as np
 
@@ -6,14 +6,14 @@ from shuffledp.accounting.privacy_profile import PrivacyProfile
 from shuffledp.format_number import plain
 from shuffledp.report.matplotlib_picture import MatplotlibPicture, new_figure
 
-# From light to dark in print, too; told apart without color by their order.
+# Of different lightness, so that they differ in black-and-white print, too.
 _COLORS = ("#1f5fa8", "#d9730d", "#2e7d4f", "#8a3ea0", "#a61c3c", "#57606a")
-# Below this an attack counts as nothing, and a logarithmic axis ends.
+# Lower end of the logarithmic axis: smaller deltas are drawn there.
 _FLOOR = 1e-12
 
 
 def profile_picture(profiles: list[PrivacyProfile]) -> MatplotlibPicture:
-    """Returns the band between attack and certificate for every level."""
+    """Draws the band between attack and certificate for every level."""
     figure = new_figure(7.6, 4.6)
     axes = figure.subplots()
     for index, profile in enumerate(profiles):

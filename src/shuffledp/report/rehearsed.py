@@ -1,4 +1,4 @@
-"""What a rehearsal gives to whoever called it: to print, to look at, to keep."""
+"""Result of a rehearsal, with its tables, pictures and files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +8,9 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import DataError
 from shuffledp.format_number import plain
 from shuffledp.option_text import in_python
+from shuffledp.report.display_text import number_format, printable
 from shuffledp.report.files import html_report, write_report
 from shuffledp.report.matplotlib_picture import MatplotlibPicture, estimate_picture
-from shuffledp.report.number_text import number_format, shown
 from shuffledp.report.summary import EstimateRow, Summary
 from shuffledp.report.writing import check_folder, check_new, write_file
 from shuffledp.text_tables import TextTable, as_html, as_text
@@ -23,7 +23,7 @@ _LONGEST_NAME = 24
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rehearsed:
-    """A collection that was rehearsed: estimates, the truth, and what levels are worth.
+    """Result of a rehearsed collection: estimates, the truth, and the guarantee.
 
     >>> import shuffledp as sdp
     >>> frame = {"way": ["bike", "train"] * 1_000, "epsilon": [1.0] * 2_000}
@@ -35,19 +35,19 @@ class Rehearsed:
     0.0861725
 
     Attributes:
-        summary: Everything, as plain values.
+        summary: The result as plain values.
     """
 
     summary: Summary
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the collection is worth for the people of every level."""
+        """The guarantee for the people of every level."""
         return self.summary.guarantee
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What should not be overlooked, such as levels that depend on values."""
+        """Sentences about serious problems, such as levels that depend on values."""
         return self.summary.warnings
 
     def to_frame(self) -> "pl.DataFrame":
@@ -55,7 +55,7 @@ class Rehearsed:
 
         Its `to_pandas` and `to_arrow` make others of it.
         """
-        # Only those who ask for a frame pay for loading it.
+        # Imported on use: Polars takes long to load.
         import polars as pl
 
         summary = self.summary
@@ -74,7 +74,7 @@ class Rehearsed:
         )
 
     def plot(self) -> MatplotlibPicture:
-        """Returns estimates with their intervals beside the truth, as a picture.
+        """Draws estimates with their intervals beside the truth.
 
         Raises:
             MissingExtraError: If the report extra is not installed.
@@ -84,17 +84,17 @@ class Rehearsed:
     def report(self, path: str | Path, *, force: bool = False) -> list[Path]:
         """Writes the report: one page, if the path ends in .html, or else a folder.
 
-        A folder gets the page, its pictures, JSON and CSV, as that of a command.
+        A folder gets the page, its pictures, JSON and CSV, as on the command line.
 
         Args:
             path: Of the page, or of a folder that is new or empty.
-            force: Whether files that are there may be replaced.
+            force: Whether existing files may be replaced.
 
         Returns:
-            The files.
+            The paths of the files.
 
         Raises:
-            DataError: If they cannot be written, or others are there.
+            DataError: If they cannot be written, or would replace other files.
             MissingExtraError: If the report extra is not installed.
         """
         target = Path(path)
@@ -104,6 +104,7 @@ class Rehearsed:
                 check_new([target], force=force)
             else:
                 check_folder(target, force=force)
+        # Errors name command-line options; here they name Python arguments.
         except DataError as error:
             raise DataError(in_python(error)) from None
         if not is_page:
@@ -112,7 +113,7 @@ class Rehearsed:
         return [target]
 
     def __str__(self) -> str:
-        """Returns the tables of estimates and of levels, for a screen."""
+        """Returns the tables of estimates and of levels, as text."""
         return as_text(self._estimates(), *self.guarantee.views())
 
     __repr__ = __str__
@@ -128,7 +129,7 @@ class Rehearsed:
         )
 
         def texts(row: EstimateRow) -> tuple[str, ...]:
-            name = shown(row.name)
+            name = printable(row.name)
             if len(name) > _LONGEST_NAME:
                 name = f"{name[: _LONGEST_NAME - 1]}…"
             truth = "-" if row.truth is None else written(row.truth)
@@ -137,7 +138,7 @@ class Rehearsed:
 
         return TextTable(
             f"{summary.words.title} of {summary.num_users:,} people, rehearsed: "
-            f"{shown(summary.source)}",
+            f"{printable(summary.source)}",
             (
                 summary.words.row,
                 "estimate",

@@ -1,4 +1,4 @@
-"""What a rehearsal found, as plain values, for JSON and for everything that shows it."""
+"""Summary of a rehearsal as plain values, for JSON, CSV, tables and pictures."""
 
 import csv
 import io
@@ -10,23 +10,23 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.format_number import plain
 from shuffledp.labels import StatisticLabels
-from shuffledp.report.number_text import MAX_ROWS
+from shuffledp.report.display_text import MAX_ROWS
 from shuffledp.types import Mode
 
 
 @dataclass(frozen=True, eq=False)
 class EstimateRow:
-    """One estimated number.
+    """One estimated number, with its interval and the truth.
 
     Attributes:
-        name: What it is about.
+        name: Of the category, string, item or group of people.
         estimate: The number.
-        standard_error: Its error.
-        low: Where its confidence interval begins.
-        high: Where it ends.
+        standard_error: Of the estimate.
+        low: Lower end of its confidence interval.
+        high: Upper end of it.
         truth: The true number, or None where a rehearsal does not know it, either.
-        listed: Whether people are shown it; if not, it is in the JSON and CSV only.
-        details: More about it, for the JSON and CSV.
+        listed: Whether reports list it; if not, it is in the JSON and CSV only.
+        details: Further columns of the JSON and CSV.
     """
 
     name: str
@@ -40,26 +40,27 @@ class EstimateRow:
 
     @property
     def covered(self) -> bool:
-        """Does the truth, if it is known, lie inside the interval?"""
+        """True if the interval contains the truth, or no truth is known."""
         return self.truth is None or self.low <= self.truth <= self.high
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """A rehearsal and how it is to be shown.
+    """Estimates of a rehearsal, with its guarantee and its labels.
 
     Attributes:
-        words: What was estimated.
-        source: Where the values come from, in words.
+        words: Labels of the statistic.
+        source: Origin of the values, as a phrase.
         rows: Every estimated number.
         mode: "agnostic" or "stratified".
         num_users: People in the collection.
         seed: Of the simulation, or None if it drew from the operating system.
         confidence: Of the intervals, in (0, 1).
-        unbiased_if: When the estimate is unbiased, in words; None if it never is.
-        guarantee: What the collection is worth.
-        caveats: What else to know, in sentences.
-        warnings: What should not be overlooked, in sentences.
+        unbiased_if: The condition of an unbiased estimate, as a sentence; None if there
+            is none.
+        guarantee: Of the collection.
+        caveats: Further notes, in sentences.
+        warnings: Serious problems, in sentences.
         dependence: Of the levels on the values; None in the stratified mode.
     """
 
@@ -78,13 +79,14 @@ class Summary:
 
     @property
     def num_covered(self) -> int:
-        """How many true numbers lie inside their interval."""
+        """The number of known truths inside their interval."""
         return sum(row.covered for row in self.rows if row.truth is not None)
 
     @property
     def coverage(self) -> str:
-        """Do the true numbers lie inside their intervals? In one sentence."""
+        """The coverage of true numbers by their intervals, as a sentence."""
         interval = f"{plain(100 * self.confidence)}% interval."
+        # A number has a single truth, shares have one per row.
         if self.words.display.is_single:
             lies = "lies" if self.num_covered else "does not lie"
             return f"The true {self.words.name} {lies} inside its {interval}"
@@ -95,27 +97,27 @@ class Summary:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """When the estimate is unbiased, and what else to know."""
+        """The condition of an unbiased estimate, and all caveats."""
         first = () if self.unbiased_if is None else (self.unbiased_if,)
         return first + self.caveats
 
     def listed_rows(self) -> list[EstimateRow]:
-        """Returns the rows to show: all, or those of largest share, in their order."""
+        """Returns the rows of reports: all, or those of largest share, in their order."""
         rows = [row for row in self.rows if row.listed]
         if len(rows) <= MAX_ROWS:
             return rows
-        # What is neither found nor not found, the share of other strings, stays.
+        # The row of all other strings is neither found nor not found (None): it stays.
         order = sorted(
             range(len(rows)),
-            key=lambda place: (
-                rows[place].details.get("found", True) is not None,
-                -rows[place].estimate,
+            key=lambda index: (
+                rows[index].details.get("found", True) is not None,
+                -rows[index].estimate,
             ),
         )
-        return [rows[place] for place in sorted(order[:MAX_ROWS])]
+        return [rows[index] for index in sorted(order[:MAX_ROWS])]
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns everything as plain values."""
+        """Returns the summary as plain values, for JSON."""
         return {
             "statistic": self.words.name,
             "source": self.source,
@@ -124,7 +126,7 @@ class Summary:
             "unbiased_if": self.unbiased_if,
             "seed": self.seed,
             "confidence": self.confidence,
-            "estimates": [self._plain(row) for row in self.rows],
+            "estimates": [self._row_to_dict(row) for row in self.rows],
             "num_truths_in_interval": self.num_covered,
             "caveats": list(self.caveats),
             "warnings": list(self.warnings),
@@ -133,7 +135,7 @@ class Summary:
         }
 
     def to_csv(self) -> str:
-        """Returns the table of all rows, with a header."""
+        """Returns all rows as CSV with a header."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         names = ["estimate", "standard_error", "low", "high", "truth"]
@@ -146,7 +148,7 @@ class Summary:
             )
         return text.getvalue()
 
-    def _plain(self, row: EstimateRow) -> dict[str, Any]:
+    def _row_to_dict(self, row: EstimateRow) -> dict[str, Any]:
         return {
             self.words.row: row.name,
             "estimate": row.estimate,

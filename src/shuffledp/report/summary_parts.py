@@ -1,4 +1,4 @@
-"""What all summaries are made of: rows, sentences, and the whole."""
+"""Builders of summaries, rows and sentences, for all statistics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.analyzer.dependence import Dependence
 from shuffledp.analyzer.interval import reach
 from shuffledp.labels import UNBIASED_IF, StatisticLabels
-from shuffledp.report.number_text import shown
+from shuffledp.report.display_text import printable
 from shuffledp.report.summary import EstimateRow, Summary
 from shuffledp.types import Floats, Mode
 
@@ -22,14 +22,14 @@ TWO_ERRORS = (
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What a summary says that is not in the collection.
+    """Parts of a summary that the collection itself does not determine.
 
     Attributes:
-        source: Where the values come from, in words.
+        source: Origin of the values, as a phrase.
         confidence: Of the intervals, in (0, 1).
         seed: Of the simulation, or None if it drew from the operating system.
-        caveats: What else to know, in sentences.
-        warnings: What should not be overlooked, in sentences.
+        caveats: Further notes, in sentences.
+        warnings: Serious problems, in sentences.
     """
 
     source: str
@@ -40,7 +40,7 @@ class Circumstances:
 
 
 class OneNumber(Protocol):
-    """An estimate of a single number, such as a mean or a sum."""
+    """Interface of an estimate of a single number, such as a mean or a sum."""
 
     @property
     def value(self) -> float:
@@ -48,11 +48,11 @@ class OneNumber(Protocol):
 
     @property
     def standard_error(self) -> float:
-        """About the participants."""
+        """The standard error about the participants."""
 
     @property
     def population_error(self) -> float:
-        """About the population that they come from."""
+        """The standard error about the population that they come from."""
 
 
 def build_summary(
@@ -69,13 +69,14 @@ def build_summary(
     unbiased_if: str | None = None,
     remedy: str = "use the stratified mode",
 ) -> Summary:
-    """Returns the summary, with a warning if levels seem to depend on values."""
+    """Builds the summary, with a warning if levels seem to depend on values."""
     warnings = circumstances.warnings
     if dependence is not None and dependence.suspected:
-        chance = max(dependence.p_value, 1e-99)
-        sign = "=" if chance == dependence.p_value else "<"
+        # A p-value may underflow to 0: it is reported as below 1e-99.
+        p_value = max(dependence.p_value, 1e-99)
+        sign = "=" if p_value == dependence.p_value else "<"
         warnings += (
-            f"Levels seem to depend on values (p {sign} {chance:.1g}): the agnostic "
+            f"Levels seem to depend on values (p {sign} {p_value:.1g}): the agnostic "
             f"estimate is off by about {off_by}; {remedy}.",
         )
     return Summary(
@@ -103,6 +104,7 @@ def estimate_rows(
     details: list[dict[str, Any]] | None = None,
 ) -> list[EstimateRow]:
     """Returns one row per name."""
+    # Only strings have "found"; rows of other statistics are always listed.
     known: list[Mapping[str, Any]] = [*details] if details else [{}] * len(names)
     return [
         EstimateRow(
@@ -126,8 +128,9 @@ def about_rows(
     truth: Floats,
     circumstances: Circumstances,
 ) -> list[EstimateRow]:
-    """Returns two rows: one about the participants, one about where they come from."""
+    """Returns a row about the participants and one about their population."""
     value = estimate.value
+    # Half widths: the normal quantile times the error, and the bias on top.
     wide = {
         error: reach(circumstances.confidence) * error + bias_limit
         for error in (estimate.standard_error, estimate.population_error)
@@ -136,19 +139,21 @@ def about_rows(
         EstimateRow(name, value, error, value - wide[error], value + wide[error], known)
         for name, error, known in (
             ("participants", estimate.standard_error, float(truth[0])),
-            # Nobody knows those who did not take part.
+            # The values of people who did not take part are unknown.
             ("population", estimate.population_error, None),
         )
     ]
 
 
 def off_by_share(bias: Dependence, names: tuple[str, ...]) -> str:
-    """Returns in words by how much the most biased share is off."""
+    """Returns the largest bias of a share, as a phrase."""
     name = names[int(np.argmax(np.abs(bias.bias)))]
-    return f"{signed(100 * bias.largest_bias)} percentage points for {shown(name)!r}"
+    return (
+        f"{signed(100 * bias.largest_bias)} percentage points for {printable(name)!r}"
+    )
 
 
 def signed(number: float) -> str:
-    """Returns a number with its sign and two digits."""
-    # Two digits: what an estimate is off by is an average.
+    """Formats a number with its sign and two digits."""
+    # Two digits: the bias is an average over random assignments of noise.
     return f"{float(f'{number:.2g}'):+,.12g}"

@@ -1,4 +1,4 @@
-"""Tables for people who look at a terminal."""
+"""Tables of guarantees and estimates for a terminal."""
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -8,11 +8,11 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.level_table import chosen_heading, level_table, solved
 from shuffledp.accounting.statement import Statement
 from shuffledp.format_number import plain
-from shuffledp.report.number_text import (
+from shuffledp.report.display_text import (
     MAX_ROWS,
-    left_alone,
+    levels_without_amplification,
     number_format,
-    shown,
+    printable,
 )
 from shuffledp.report.summary import EstimateRow, Summary
 
@@ -21,7 +21,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def guarantee_table(guarantee: Guarantee) -> RenderableType:
-    """Returns every statement per level, and under which assumptions they hold."""
+    """Returns all statements per level, their cautions and assumptions."""
     times = guarantee.rounds * guarantee.coordinates
     several = len(guarantee.statements) > 1
     # Of several statements, each is about shuffles of its own.
@@ -33,15 +33,15 @@ def guarantee_table(guarantee: Guarantee) -> RenderableType:
             space = "\n" if parts else ""
             parts.append(Text(f"{space}{_sentence(statement.about)}", style="bold"))
         parts += [_statement_table(statement, after), _reading(statement, subject)]
-        alone = left_alone(statement)
-        if alone is not None:
-            parts.append(Text(alone, style="yellow"))
+        unamplified = levels_without_amplification(statement)
+        if unamplified is not None:
+            parts.append(Text(unamplified, style="yellow"))
     parts += [Text(caution, style="yellow") for caution in guarantee.cautions]
     return Group(*parts, Text("\nAssumed:"), _bullets(guarantee))
 
 
 def _statement_table(statement: Statement, after: str) -> Table:
-    """Returns the rows of one statement."""
+    """Returns the table of one statement."""
     symbol = solved(statement)
     given = (
         f"epsilon = {plain(statement.epsilon)}"
@@ -66,10 +66,10 @@ def _sentence(about: str) -> str:
 
 
 def estimate_table(summary: Summary) -> RenderableType:
-    """Returns estimates and truths with intervals; shares with bars, too."""
+    """Returns estimates, intervals and truths; shares with bars."""
     rows, listed = summary.listed_rows(), sum(row.listed for row in summary.rows)
     table = Table(
-        title=Text(f"{summary.words.title}: {shown(summary.source)}"),
+        title=Text(f"{summary.words.title}: {printable(summary.source)}"),
         title_justify="left",
     )
     table.add_column(summary.words.row)
@@ -94,12 +94,13 @@ def estimate_table(summary: Summary) -> RenderableType:
 def _add_rows(table: Table, summary: Summary, rows: list[EstimateRow]) -> None:
     display = summary.words.display
     text = number_format(display, [row.standard_error for row in rows])
+    # All estimates may be 0 or less: bars then have length 0.
     longest = max(max(row.estimate for row in rows), 1e-12)
     for row in rows:
         error = [] if display.has_bar_column else [text(row.standard_error)]
         bar = [Text(_bar(row.estimate / longest), style="cyan")]
         table.add_row(
-            Text(shown(row.name)),
+            Text(printable(row.name)),
             text(row.estimate),
             *error,
             # The unit of an interval stands once.
@@ -128,5 +129,6 @@ def _bullets(guarantee: Guarantee) -> Text:
 
 
 def _bar(part: float) -> str:
+    # Full blocks, then one block in eighths.
     eighths = round(8 * _BAR_WIDTH * min(max(part, 0.0), 1.0))
     return _EIGHTHS[8] * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")

@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, and nothing is replaced that nobody gave away."""
+"""Atomic writing of files, and checks that no file is replaced by accident."""
 
 import os
 import tempfile
@@ -10,18 +10,20 @@ from shuffledp.option_text import FORCE, option_text
 
 
 def write_files(folder: Path, contents: Mapping[str, str | bytes]) -> None:
-    """Writes files to a folder, which is made if need be: all of them, or none.
+    """Writes files to a folder, which is created if missing: all of them, or none.
 
     Args:
-        folder: Where.
-        contents: By names of files.
+        folder: The folder.
+        contents: Contents by names of files.
 
     Raises:
-        DataError: If one cannot be written.
+        DataError: If a file cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write_whole({folder / name: content for name, content in contents.items()})
+        _write_atomically(
+            {folder / name: content for name, content in contents.items()}
+        )
     except OSError as error:
         raise DataError(f"Could not write to {folder}: {error.strerror}.") from error
 
@@ -33,31 +35,31 @@ def write_file(path: Path, content: str | bytes) -> None:
         DataError: If it cannot be written.
     """
     try:
-        _write_whole({path: content})
+        _write_atomically({path: content})
     except OSError as error:
         raise DataError(f"Could not write {path}: {error.strerror}.") from error
 
 
 def check_target(path: Path) -> None:
-    """Checks that nothing but an ordinary file is in the way.
+    """Checks that a path is free or an ordinary file.
 
     Raises:
-        DataError: If there is a folder or a device of that name.
+        DataError: If it is a folder or a device.
     """
-    # What takes its place would replace a device itself.
+    # Renaming a file onto a device would replace the device itself.
     if path.exists() and not path.is_file():
         raise DataError(f"Expected an ordinary file to write to, got {path}.")
 
 
 def check_new(paths: Iterable[Path | None], *, force: bool) -> None:
-    """Checks before anything takes long that files can be written, and replace none.
+    """Checks, before long computations, that files can be written and replace none.
 
     Args:
-        paths: Where files will be; None is nowhere.
-        force: Whether they may replace others.
+        paths: Of the files; None is skipped.
+        force: Whether they may replace existing files.
 
     Raises:
-        DataError: If a file is there, or cannot be written there, or two are to be one.
+        DataError: If a file exists or cannot be written, or a path is given twice.
     """
     wanted = set[Path]()
     for path in paths:
@@ -67,37 +69,37 @@ def check_new(paths: Iterable[Path | None], *, force: bool) -> None:
             raise DataError(f"Expected a file of its own for each, got {path} twice.")
         wanted.add(path.resolve())
         check_target(path)
-        _refuse_replacing(path, force=force)
-        _try_folder(path.parent)
+        _check_not_replaced(path, force=force)
+        _check_writable(path.parent)
 
 
 def check_folder(
     folder: Path, *, force: bool, names: Iterable[str] | None = None
 ) -> None:
-    """Checks before anything takes long that files can be written, and mix with none.
+    """Checks, before long computations, that files can be written to a folder.
 
     Args:
-        folder: Which is made later, if need be.
-        force: Whether files that are in it may be replaced.
-        names: What will be written, where it may stand beside other files; by default
-            the folder has to be empty.
+        folder: The folder, which may not exist yet.
+        force: Whether files in it may be replaced.
+        names: Of files that may stand beside others; by default the folder has to be
+            empty.
 
     Raises:
-        DataError: If files are in the way, or none can be written.
+        DataError: If files would be replaced, or none can be written.
     """
     try:
-        there = folder.exists()
-        taken = there and any(folder.iterdir())
+        taken = folder.exists() and any(folder.iterdir())
+        # The nearest existing folder is the one that must be writable.
         above = next(
             path for path in (folder, *folder.absolute().parents) if path.exists()
         )
     except OSError as error:
         raise DataError(f"Could not write to {folder}: {error.strerror}.") from error
-    _try_folder(above)
+    _check_writable(above)
     if names is not None:
         for path in (folder / name for name in names):
             check_target(path)
-            _refuse_replacing(path, force=force)
+            _check_not_replaced(path, force=force)
     elif taken and not force:
         raise DataError(
             option_text(
@@ -110,7 +112,7 @@ def check_folder(
 
 
 def free_folder(usual: Path) -> Path:
-    """Returns a folder that is not there, or empty: the usual one, or a numbered one."""
+    """Returns a missing or empty folder: the usual one, or one with a number."""
     number, folder = 1, usual
     while folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         number += 1
@@ -118,7 +120,7 @@ def free_folder(usual: Path) -> Path:
     return folder
 
 
-def _refuse_replacing(path: Path, *, force: bool) -> None:
+def _check_not_replaced(path: Path, *, force: bool) -> None:
     if path.exists() and not force:
         raise DataError(
             option_text(
@@ -130,7 +132,7 @@ def _refuse_replacing(path: Path, *, force: bool) -> None:
         )
 
 
-def _try_folder(folder: Path) -> None:
+def _check_writable(folder: Path) -> None:
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -138,8 +140,10 @@ def _try_folder(folder: Path) -> None:
         raise DataError(f"Could not write to {folder}: {error.strerror}.") from error
 
 
-def _write_whole(contents: Mapping[Path, str | bytes]) -> None:
-    """Writes all beside their places first: a full disk leaves everything as it was."""
+def _write_atomically(contents: Mapping[Path, str | bytes]) -> None:
+    """Writes all files, or none."""
+    # First to temporary files in the same folders: a full disk leaves all as it was, and
+    # renaming within a folder is atomic.
     for path in contents:
         check_target(path)
     beside: dict[Path, Path] = {}
@@ -151,9 +155,11 @@ def _write_whole(contents: Mapping[Path, str | bytes]) -> None:
             beside[path] = Path(temporary)
             with os.fdopen(handle, "wb") as file:
                 file.write(content.encode() if isinstance(content, str) else content)
+            # mkstemp creates files that only their owner may read.
             beside[path].chmod(0o644)
         for path, written in beside.items():
             written.replace(path)
+    # Also on KeyboardInterrupt, no temporary file stays.
     except BaseException:
         for written in beside.values():
             written.unlink(missing_ok=True)

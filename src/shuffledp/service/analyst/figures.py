@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shuffledp.report.number_text import MAX_ROWS, decimals, rounded
+from shuffledp.report.display_text import MAX_ROWS, decimals, rounded
 from shuffledp.service.wire.question import Question
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from shuffledp.accounting.certificate import read_certificate
 from shuffledp.extras import require
 from shuffledp.format_number import plain
-from shuffledp.report.number_text import shown
+from shuffledp.report.display_text import printable
 from shuffledp.service.analyst.evidence_shown import HEIGHT
 from shuffledp.service.analyst.figures import figure_of
 from shuffledp.service.analyst.ledger import ledger_of, replacements
@@ -44,7 +44,7 @@ class Pages:
         )
         self._environment.filters |= {
             "plain": plain,
-            "shown": shown,
+            "shown": printable,
             "count": count,
             "upward": upward,
             "downward": downward,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shuffledp.format_number import plain
-from shuffledp.report.number_text import shown
+from shuffledp.report.display_text import printable
 from shuffledp.service.analyst.figures import Bar, Figure, Tick, figure_of
 from shuffledp.service.wire.task import Task
 from shuffledp.version import __version__
@@ -123,7 +123,8 @@ def picture_of(task: Task, result: dict[str, Any]) -> Picture:
     where = f"epoch {result['epoch']:,} · SHA-256 of the task {result['digest'][:16]}…"
     sheet.write(f"{where} · {made}", 13, above=12)
     said = (
-        f"{shown(b.name)}: {b.value}, {confidence} {b.interval}" for b in figure.bars
+        f"{printable(b.name)}: {b.value}, {confidence} {b.interval}"
+        for b in figure.bars
     )
     return Picture(
         title,
@@ -209,7 +210,7 @@ class _Sheet:
         middle = self.y + _ROW / 2
         self.y += _ROW
         if named:
-            names = list(wrapped(shown(bar.name), (_BARS[0] - _LEFT - 14) / 15))
+            names = list(wrapped(printable(bar.name), (_BARS[0] - _LEFT - 14) / 15))
             first = middle + 5 - 9 * (len(names) - 1)
             for place, words in enumerate(names):
                 self.lines.append(Line(_LEFT, first + 18 * place, 15, words, "ink"))

@@ -12,7 +12,7 @@ from shuffledp.near_duplicate_labels import spelling_warnings
 from shuffledp.option_text import Argument, option_text
 from shuffledp.parameter import Parameter
 from shuffledp.randomness import Rng
-from shuffledp.report.number_text import percent
+from shuffledp.report.display_text import percent
 from shuffledp.report.summary import EstimateRow, Summary
 from shuffledp.report.summary_parts import (
     Circumstances,

@@ -1,4 +1,4 @@
-"""How numbers and names are written for people."""
+"""Formatting of numbers and names in reports."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -7,12 +7,12 @@ from shuffledp.accounting.statement import Statement
 from shuffledp.format_number import plain
 from shuffledp.labels import Display
 
-# More rows than this are no picture; the rest is in the CSV and JSON files.
+# Largest number of rows in tables and pictures; CSV and JSON files hold all.
 MAX_ROWS = 40
 
 
 def percent(share: float, digits: int) -> str:
-    """Returns a share in percent, without a negative zero.
+    """Formats a share in percent, without a negative zero.
 
     >>> percent(0.12345, 2), percent(-1e-9, 2)
     ('12.35', '0.00')
@@ -22,10 +22,10 @@ def percent(share: float, digits: int) -> str:
 
 
 def decimals(errors: Iterable[float]) -> int:
-    """Returns how many decimals show the smallest error with three digits.
+    """Returns the number of decimals that give the smallest error three digits.
 
-    An estimate with more of them would seem better known than it is. Negative numbers
-    count the digits before the point that stay 0.
+    More decimals would suggest a precision that the estimate does not have. A negative
+    number counts the digits before the point that are rounded to 0.
 
     >>> decimals([0.01234, 0.5]), decimals([0.0999999]), decimals([123456.0])
     (4, 3, -3)
@@ -33,12 +33,12 @@ def decimals(errors: Iterable[float]) -> int:
     smallest = min((error for error in errors if error > 0.0), default=0.0)
     if smallest == 0.0:
         return 6
-    # What is written in scientific form is rounded already: 0.0999999 becomes 0.1.
+    # The exponent of the rounded number: 0.0999999 becomes 1.00e-01.
     return 2 - int(f"{smallest:.2e}".partition("e")[2])
 
 
 def rounded(number: float, digits: int) -> str:
-    """Returns a number with so many decimals, without a negative zero.
+    """Formats a number with `digits` decimals, without a negative zero.
 
     >>> rounded(-1234567.8, -3), rounded(0.5, 3), rounded(-0.0001, 2)
     ('-1,235,000', '0.500', '0.00')
@@ -52,7 +52,7 @@ def rounded(number: float, digits: int) -> str:
 def number_format(
     display: Display, errors: Iterable[float], *, more_decimals: int = 0
 ) -> Callable[[float], str]:
-    """Returns how a statistic's numbers are written.
+    """Returns the formatter of a statistic's numbers.
 
     >>> number_format(Display("share", factor=100.0, suffix="%"), [0.001])(0.12345)
     '12.345%'
@@ -60,35 +60,35 @@ def number_format(
     Args:
         display: Of the statistic.
         errors: Standard errors of the numbers.
-        more_decimals: Where the statistic has a fixed number of decimals.
+        more_decimals: Added to the decimals of a statistic that fixes their number.
     """
     if display.decimals is None:
         digits = decimals(display.factor * error for error in errors)
     else:
         digits = display.decimals + more_decimals
 
-    def written(number: float) -> str:
+    def formatted(number: float) -> str:
         return f"{rounded(display.factor * number, digits)}{display.suffix}"
 
-    return written
+    return formatted
 
 
-def shown(name: str) -> str:
-    """Returns a category's name as it can be shown: short, and without control codes.
+def printable(name: str) -> str:
+    """Returns a category's name for display: short, and without control codes.
 
-    >>> shown("a\\x1b[31mb"), shown("x" * 60)[-4:]
+    >>> printable("a\\x1b[31mb"), printable("x" * 60)[-4:]
     ('a\ufffd[31mb', 'xxx…')
     """
-    printable = "".join(c if c.isprintable() else "\ufffd" for c in name)
-    return printable if len(printable) <= 40 else printable[:39] + "…"
+    text = "".join(c if c.isprintable() else "\ufffd" for c in name)
+    return text if len(text) <= 40 else text[:39] + "…"
 
 
-def left_alone(statement: Statement) -> str | None:
-    """Returns whom the shuffle is not proven to help, if there are any such people."""
-    alone = [entry for entry in statement.levels if entry.rests_on == "device"]
-    # Whose number is 0 could not be helped any further.
-    alone = [e for e in alone if e.epsilon_central > 0.0 and e.delta_central > 0.0]
-    if statement.local or not alone:
+def levels_without_amplification(statement: Statement) -> str | None:
+    """Returns a sentence on the levels without a proven benefit of the shuffle, if any."""
+    levels = [entry for entry in statement.levels if entry.rests_on == "device"]
+    # Nothing is better than an epsilon or a delta of 0.
+    levels = [e for e in levels if e.epsilon_central > 0.0 and e.delta_central > 0.0]
+    if statement.local or not levels:
         return None
-    names = ", ".join(dict.fromkeys(plain(entry.chosen) for entry in alone))
+    names = ", ".join(dict.fromkeys(plain(entry.chosen) for entry in levels))
     return f"Nothing better is proven for level {names} than what a device keeps alone."
