@@ -533,7 +533,7 @@ test("each question's message is said in words", async () => {
   const said = new Map();
   for (const entry of VECTORS.cases) {
     const survey = await read(entry.served);
-    const answer = survey.task.question.statistic === "items" ? [0] : [1];
+    const answer = [entry.name.startsWith("items") ? 0 : 1];
     const drawn = draw(survey, entry.choice_position, answer, new Rng());
     assert.equal(drawn.length, entry.numbers.length);
     said.set(entry.name, describe(survey, entry.numbers));
@@ -599,9 +599,65 @@ test("every catalog says the same things, with the same numbers in them", async 
   }
 });
 
+function servedOf(name, change) {
+  const served = JSON.parse(VECTORS.cases.find((entry) => entry.name === name).served);
+  change(served.task);
+  return JSON.stringify(served);
+}
+
+test("a statistic that the page never heard of is taken with a mechanism that it runs", async () => {
+  const served = servedOf("sum", (task) => {
+    task.question.statistic = "smokers";
+    task.protocol.statistic = "smokers";
+  });
+
+  const survey = await read(served);
+
+  assert.deepEqual(draw(survey, 2, [1], new Rng()).length, 1);
+  const mixed = servedOf("sum", (task) => {
+    task.protocol.statistic = "smokers";
+  });
+  await assert.rejects(read(mixed), Trouble);
+});
+
+test("a mechanism that follows a plan is refused without a rule, and a rule without it", async () => {
+  const rule = JSON.parse(VECTORS.cases.find((e) => e.name === "items, targets").served).task.plan_rule;
+  const bare = servedOf("items, targets", (task) => {
+    delete task.plan_rule;
+  });
+  const ruled = servedOf("sum", (task) => {
+    task.plan_rule = rule;
+  });
+
+  await assert.rejects(read(bare), Trouble);
+  await assert.rejects(read(ruled), Trouble);
+});
+
+/** The page's own scripts, by their paths below its folder. */
+async function sourceFiles() {
+  const top = await readdir(FOLDER);
+  const mechanisms = await readdir(new URL("mechanisms/", FOLDER));
+  const files = [...top, ...mechanisms.map((name) => `mechanisms/${name}`)];
+  return files.filter((name) => name.endsWith(".js"));
+}
+
+test("only a mechanism's own file names it, and none names a statistic", async () => {
+  const names = ["kary-response", "subset-selection", "hadamard-response", "one-bit", "poisson-items"];
+  const statistics = ["frequency", "mean", "sum", "items", "strings"];
+  for (const name of await sourceFiles()) {
+    const code = await readFile(new URL(name, FOLDER), "utf8");
+    const said = [...code.matchAll(/(["'`])((?:(?!\1).)*)\1/g)].map(([, , text]) => text);
+    const own = name === `mechanisms/${names.find((each) => name.includes(each))}.js`;
+
+    const foreign = said.filter((text) => names.includes(text));
+    assert.ok(own ? foreign.length === 1 : foreign.length === 0, `${name}: ${foreign}`);
+    assert.deepEqual(said.filter((text) => statistics.includes(text)), [], name);
+  }
+});
+
 test("every text is used, and every text that is used is there", async () => {
-  const files = await readdir(FOLDER);
-  const sources = files.filter((name) => /^(?!texts-).*\.js$/.test(name));
+  const files = await sourceFiles();
+  const sources = files.filter((name) => !name.startsWith("texts-"));
   const read = sources.map((name) => readFile(new URL(name, FOLDER), "utf8"));
   const code = (await Promise.all(read)).join("\n");
   const names = Object.keys(CATALOGS.en);

@@ -1,5 +1,6 @@
 // The form: how private, what answer, and the link if the page was opened without one.
 
+import { formOf } from "./mechanisms/catalog.js";
 import { isCentral } from "./survey.js";
 import { language, t } from "./texts.js";
 import { TOKEN_SIZE, Stage, fromText } from "./wire.js";
@@ -98,67 +99,57 @@ function levelTable(task, central) {
 
 /** Returns the question itself; null in the step that asks for levels alone. */
 export function answerPart(survey) {
-  const { question } = survey.task;
-  const { terms } = question;
   if (survey.step.stage === Stage.choice) return null;
-  const legend = (text) => el("legend", {}, text);
-  if (question.statistic === "sum") {
-    return el("fieldset", { id: "answer" }, legend(t("answer")), choices("answer", [t("yes"), t("no")]));
-  }
-  if (question.statistic === "mean") {
-    return el(
-      "fieldset",
-      { id: "answer" },
-      legend(t("answer")),
-      el(
-        "label",
-        { for: "number" },
-        t("number-label", ends(terms)),
-      ),
-      el("input", {
-        id: "number",
-        type: "text",
-        inputmode: terms.low < 0 ? "text" : "decimal",
-        autocomplete: "off",
-      }),
-    );
-  }
-  if (question.statistic === "items") return itemsPart(survey);
-  if (terms.categories.length <= MANY) {
-    return el(
-      "fieldset",
-      { id: "answer" },
-      legend(t("answer")),
-      choices("answer", terms.categories, { lang: survey.textLanguage }),
-    );
-  }
-  return el(
-    "fieldset",
-    { id: "answer" },
-    legend(t("answer")),
-    el("label", { for: "category" }, t("category-label", { count: asText(terms.categories.length) })),
+  const form = formOf(survey.task);
+  return ANSWER_PARTS[form.kind](form, survey);
+}
+
+const ANSWER_PARTS = {
+  "one of": oneOfPart,
+  "some of": someOfPart,
+  number: numberPart,
+  "yes or no": () => answerField(t("answer"), choices("answer", [t("yes"), t("no")])),
+};
+
+function answerField(legend, ...parts) {
+  return el("fieldset", { id: "answer" }, el("legend", {}, legend), ...parts);
+}
+
+function numberPart(form) {
+  return answerField(
+    t("answer"),
+    el("label", { for: "number" }, t("number-label", ends(form))),
+    el("input", {
+      id: "number",
+      type: "text",
+      inputmode: form.low < 0 ? "text" : "decimal",
+      autocomplete: "off",
+    }),
+  );
+}
+
+function oneOfPart({ options }, { textLanguage: lang }) {
+  if (options.length <= MANY) return answerField(t("answer"), choices("answer", options, { lang }));
+  return answerField(
+    t("answer"),
+    el("label", { for: "category" }, t("category-label", { count: asText(options.length) })),
     el(
       "select",
       { id: "category", autocomplete: "off" },
       el("option", { value: "" }, t("choose")),
-      ...terms.categories.map((text, place) =>
-        el("option", { value: place, lang: survey.textLanguage }, text),
-      ),
+      ...options.map((text, place) => el("option", { value: place, lang }, text)),
     ),
   );
 }
 
-function itemsPart({ task, textLanguage: lang }) {
-  const { categories, set_size: most } = task.question.terms;
+function someOfPart({ options, most }, { textLanguage: lang }) {
   const count = el("p", { class: "hint", "aria-live": "polite" });
   const tell = () => {
     count.textContent = t("items-count", { count: picked("answer").length, most });
   };
-  const part = el(
-    "fieldset",
-    { id: "answer" },
-    el("legend", {}, most === 1 ? t("answer") : t("answers", { most })),
-    choices("answer", categories, { kind: "checkbox", onchange: tell, lang }),
+  const part = answerField(
+    most === 1 ? t("answer") : t("answers", { most }),
+    choices("answer", options, { kind: "checkbox", onchange: tell, lang }),
     count,
   );
   count.textContent = t("items-count", { count: 0, most });
@@ -186,36 +177,38 @@ export function linkPart() {
 export function readForm(survey, known) {
   const [level] = picked("level");
   if (level === undefined) throw new Missing(t("missing-level"), "level");
-  const answer = survey.step.stage === Stage.choice ? null : readAnswer(survey.task.question);
+  const answer = survey.step.stage === Stage.choice ? null : readAnswer(formOf(survey.task));
   const invitation = known ?? invitationOf(document.getElementById("link").value);
   const problem = invitation ? problemOf(invitation, survey) : t("missing-link");
   if (problem) throw new Missing(problem, "link-part");
   return { level, answer, invitation };
 }
 
-function readAnswer({ statistic, terms }) {
+function readAnswer(form) {
   const places = picked("answer");
-  if (statistic === "items") {
-    if (places.length > terms.set_size) {
-      throw new Missing(t("missing-items", { most: terms.set_size }), "answer");
+  if (form.kind === "some of") {
+    if (places.length > form.most) {
+      throw new Missing(t("missing-items", { most: form.most }), "answer");
     }
     return places;
   }
-  if (statistic === "mean") {
-    const text = document.getElementById("number").value.trim();
-    // 1,500 is a thousand and a half in English, and one and a half in German.
-    if (isGrouped(text)) throw new Missing(t("missing-separator"), "answer");
-    const number = text === "" ? NaN : Number(text.replace(",", "."));
-    if (!(number >= terms.low && number <= terms.high)) {
-      throw new Missing(t("missing-number", ends(terms)), "answer");
-    }
-    return number;
-  }
+  if (form.kind === "number") return readNumber(form);
   const list = document.getElementById("category");
   const place = list ? (list.value === "" ? undefined : Number(list.value)) : places[0];
   if (place === undefined) throw new Missing(t("missing-answer"), "answer");
   // Yes comes first on the screen, and is 1 on the wire.
-  return statistic === "sum" ? 1 - place : place;
+  return form.kind === "yes or no" ? 1 - place : place;
+}
+
+function readNumber(form) {
+  const text = document.getElementById("number").value.trim();
+  // 1,500 is a thousand and a half in English, and one and a half in German.
+  if (isGrouped(text)) throw new Missing(t("missing-separator"), "answer");
+  const number = text === "" ? NaN : Number(text.replace(",", "."));
+  if (!(number >= form.low && number <= form.high)) {
+    throw new Missing(t("missing-number", ends(form)), "answer");
+  }
+  return number;
 }
 
 function ends({ low, high }) {

@@ -1,21 +1,11 @@
 // From an answer to the sealed message that leaves, and to words that say what it holds.
 
-import {
-  randomizeCategory,
-  randomizeColumn,
-  randomizeItems,
-  randomizeNumber,
-  randomizeSubset,
-  speaksFor,
-} from "./randomize.js";
+import { formOf, mechanismOf } from "./mechanisms/catalog.js";
 import { seal } from "./seal.js";
 import { isCentral } from "./survey.js";
 import { t } from "./texts.js";
 import * as wire from "./wire.js";
-import { asText, sureness } from "./words.js";
-
-// A message may name half of 10,000 categories.
-const MOST_LINES = 12;
+import { sureness } from "./words.js";
 
 /** Returns an answer of the form as numbers: the same ones for the same answer. */
 export function answerNumbers(answer) {
@@ -34,45 +24,17 @@ export function answerNumbers(answer) {
  * @returns {(number | number[])[]} Numbers; of subset selection, a set of categories.
  */
 export function draw(survey, level, answer, rng) {
-  const { question, choices } = survey.task;
-  const { terms } = question;
-  const epsilon = choices[level];
+  const { step, task, plan } = survey;
   // Targets are reported as they are, sealed and without a name.
-  if (survey.step.stage === wire.Stage.choice) return [level];
-  switch (question.statistic) {
-    case "frequency":
-      return [drawCategory(terms, answer[0], epsilon, rng)];
-    case "mean":
-      return [randomizeNumber(answer[0], terms.low, terms.high, epsilon, rng)];
-    case "sum":
-      return [randomizeNumber(answer[0], 0, 1, epsilon, rng)];
-    case "items":
-      return randomizeItems(answer, itemsPlan(survey), survey.plan.rates[level], rng);
-    default:
-      throw new RangeError("Expected a statistic that this page knows.");
-  }
-}
-
-function drawCategory({ categories, mechanism, subset_size: size }, answer, epsilon, rng) {
-  const count = categories.length;
-  switch (mechanism) {
-    case "kary-response":
-      return randomizeCategory(answer, count, epsilon, rng);
-    case "subset-selection":
-      return randomizeSubset(answer, count, size, epsilon, rng);
-    case "hadamard-response":
-      return randomizeColumn(answer, count, epsilon, rng);
-    default:
-      throw new RangeError("Expected a mechanism that this page knows.");
-  }
+  if (step.stage === wire.Stage.choice) return [level];
+  const asked = { form: formOf(task), answer, level, epsilon: task.choices[level] };
+  return mechanismOf(task).draw({ ...asked, task, plan, rng });
 }
 
 /** Returns a drawn message as it is before it is sealed. */
-export function plainOf({ task }, message) {
-  const { categories } = task.question.terms;
-  return Array.isArray(message)
-    ? wire.plainSet(message, categories.length)
-    : wire.plainMessage(message);
+export function plainOf({ step, task }, message) {
+  if (step.stage === wire.Stage.choice) return wire.plainMessage(message);
+  return mechanismOf(task).plainOf(message, formOf(task));
 }
 
 /** Seals drawn messages, and returns the whole upload. */
@@ -87,56 +49,9 @@ export async function pack(survey, level, messages, token) {
 }
 
 /** Returns the lines that say what drawn messages hold. */
-export function describe(survey, numbers) {
-  const { question, choices } = survey.task;
-  const { terms } = question;
-  if (survey.step.stage === wire.Stage.choice) {
-    return [t("at-most-sure", { sure: sureness(choices[numbers[0]]) })];
+export function describe({ step, task }, numbers) {
+  if (step.stage === wire.Stage.choice) {
+    return [t("at-most-sure", { sure: sureness(task.choices[numbers[0]]) })];
   }
-  switch (question.statistic) {
-    case "frequency":
-      return describeCategory(terms, numbers[0]);
-    case "mean":
-      return numbers[0]
-        ? [t("high-end", { number: asText(terms.high) })]
-        : [t("low-end", { number: asText(terms.low) })];
-    case "sum":
-      return [numbers[0] ? t("yes") : t("no")];
-    default:
-      return describeItems(terms.categories, numbers);
-  }
-}
-
-function describeCategory({ categories, mechanism }, message) {
-  if (mechanism === "kary-response") return [categories[message]];
-  const named =
-    mechanism === "subset-selection"
-      ? message.map((place) => categories[place])
-      : categories.filter((_, place) => speaksFor(message, place));
-  if (!named.length) return [t("no-answers")];
-  const more = named.length - MOST_LINES;
-  return more > 0 ? [...named.slice(0, MOST_LINES), t("and-more", { count: asText(more) })] : named;
-}
-
-function describeItems(categories, numbers) {
-  const times = new Map();
-  for (const number of numbers.filter((item) => item < categories.length)) {
-    times.set(number, (times.get(number) ?? 0) + 1);
-  }
-  const named = [...times].sort(([one], [other]) => one - other);
-  const lines = named.map(([item, count]) =>
-    count > 1 ? t("times", { name: categories[item], count }) : categories[item],
-  );
-  const empty = numbers.length - [...times.values()].reduce((sum, count) => sum + count, 0);
-  if (!empty) return lines;
-  return [...lines, empty > 1 ? t("empty", { count: empty }) : t("one-empty")];
-}
-
-function itemsPlan({ task, plan }) {
-  return {
-    numItems: task.question.terms.categories.length,
-    setSize: task.question.terms.set_size,
-    blanket: plan.blanket,
-    reportSize: plan.report_size,
-  };
+  return mechanismOf(task).describe(numbers, formOf(task));
 }

@@ -17,10 +17,11 @@ import {
   problemOf,
   readForm,
 } from "./form.js";
+import { formOf, mechanismOf } from "./mechanisms/catalog.js";
 import { answerNumbers, draw, pack } from "./message.js";
 import { canSeal } from "./seal.js";
 import { showMessage } from "./sending.js";
-import { Trouble, load, namesSeveral } from "./survey.js";
+import { Trouble, load } from "./survey.js";
 import { inLanguage, language, offered, preferred, speak, t } from "./texts.js";
 import { showTrouble } from "./trouble.js";
 import { Stage } from "./wire.js";
@@ -120,9 +121,7 @@ function showForm(whole, wanted) {
 
 function leadText(survey) {
   if (survey.step.stage === Stage.choice) return t("lead-choice");
-  if (survey.task.question.statistic === "items") return t("lead-items");
-  if (survey.task.question.statistic === "mean") return t("lead-mean");
-  return namesSeveral(survey) ? t("lead-several") : t("lead-one");
+  return mechanismOf(survey.task).lead(formOf(survey.task));
 }
 
 /** Returns who asks, and what for: to be read before the form. */

@@ -2,7 +2,8 @@
 
 import { stepLine } from "./about-survey.js";
 import { describe } from "./message.js";
-import { isCentral, keptReceipt, namesSeveral, send } from "./survey.js";
+import { formOf, mechanismOf } from "./mechanisms/catalog.js";
+import { isCentral, keptReceipt, send } from "./survey.js";
 import { t } from "./texts.js";
 import { showTrouble, whatWentWrong } from "./trouble.js";
 import { Stage } from "./wire.js";
@@ -79,12 +80,10 @@ export function showMessage(survey, level, numbers, body, remembered) {
 
 /** Returns sentences about what the message tells of the answer. */
 function messageTexts(survey, level) {
-  const { question, choices } = survey.task;
-  const sure = sureness(choices[level]);
-  if (survey.step.stage === Stage.choice) return [t("about-choice")];
-  if (question.statistic === "items") return [t("about-items", { sure })];
-  const drawn = namesSeveral(survey) ? t("about-several", { sure }) : t("about-one", { sure });
-  return question.statistic === "mean" ? [t("about-end"), drawn] : [drawn];
+  const { step, task } = survey;
+  const sure = sureness(task.choices[level]);
+  if (step.stage === Stage.choice) return [t("about-choice")];
+  return mechanismOf(task).about(formOf(task), sure);
 }
 
 /** Returns a list of who sees what. */

@@ -1,18 +1,11 @@
 // What the shuffler says about a survey, and what it answers to a message.
 
+import { formOf, mechanismOf } from "./mechanisms/catalog.js";
 import { refusalOf } from "./plan.js";
 import { canVerify, isSigned } from "./signing.js";
 import { t } from "./texts.js";
 import * as wire from "./wire.js";
 
-// What this page runs for each statistic: a task that asks for another mechanism is refused.
-const MECHANISMS = {
-  frequency: ["kary-response", "subset-selection", "hadamard-response"],
-  mean: ["one-bit"],
-  sum: ["one-bit"],
-  items: ["poisson-items"],
-};
-const CENTRAL = ["items"];
 const IDENTITY = ["statistic", "mechanism", "parameters", "mode"];
 const REQUEST = {
   cache: "no-store",
@@ -32,31 +25,28 @@ export class Trouble extends Error {
 
 /** Tells whether people choose central targets, which a plan keeps, instead of levels. */
 export function isCentral({ task }) {
-  return CENTRAL.includes(task.question.statistic);
+  return mechanismOf(task).planned === true;
 }
 
-/** Tells whether a protocol is the one that this page runs for a statistic. */
-function isKnown(protocol, statistic) {
+/** Tells whether a protocol is one that this page runs for a question. */
+function isKnown(task) {
+  const { statistic, terms } = task.question ?? {};
+  const mechanism = mechanismOf(task);
   return (
-    Object.hasOwn(MECHANISMS, statistic) &&
-    protocol?.statistic === statistic &&
-    MECHANISMS[statistic].includes(protocol.mechanism)
+    mechanism !== undefined &&
+    task.protocol.statistic === statistic &&
+    mechanism.formOf(terms ?? {}) !== null &&
+    mechanism.agrees(task.protocol, terms) &&
+    (mechanism.planned === true) === (task.plan_rule !== undefined)
   );
 }
 
-/** Tells whether a message about a category names several of them. */
-export function namesSeveral({ task }) {
-  const { statistic, terms } = task.question;
-  return statistic === "frequency" && terms.mechanism !== MECHANISMS.frequency[0];
-}
-
-/** Tells whether what is certified is what this page will run on these terms. */
-function agrees({ mechanism, parameters }, statistic, terms) {
+/** Tells whether a plan is one for what is asked. */
+function isPlanFor({ protocol }, task) {
   return (
-    statistic !== "frequency" ||
-    (mechanism === terms.mechanism &&
-      parameters.categories === terms.categories.length &&
-      parameters.subset_size === terms.subset_size)
+    protocol?.statistic === task.protocol.statistic &&
+    protocol.mechanism === task.protocol.mechanism &&
+    mechanismOf(task).fits(protocol, formOf(task))
   );
 }
 
@@ -65,13 +55,6 @@ function isTranslated({ notice, question }) {
   const count = question.terms.categories?.length ?? 0;
   const all = Object.values(notice.translations);
   return all.every(({ answers }) => answers.length === count);
-}
-
-/** Tells whether a plan is about the items that are asked for. */
-function fits({ parameters }, terms) {
-  return (
-    parameters.items === terms.categories.length && parameters.set_size === terms.set_size
-  );
 }
 
 /** Asks the shuffler for a survey. */
@@ -94,9 +77,8 @@ export async function read(text) {
   const { task, plan, epoch, stage, phase, enrolment } = wire.plain(raw);
   const taskId = wire.fromText(task?.task_id, 16);
   const analystKey = wire.fromText(task?.analyst_key, 32);
-  const { statistic, terms } = task?.question ?? {};
-  const known = task?.version === 4 && isKnown(task.protocol, statistic);
-  if (!known || !agrees(task.protocol, statistic, terms) || !isTranslated(task) || !taskId) {
+  const known = task?.version === 4 && isKnown(task);
+  if (!known || !isTranslated(task) || !taskId) {
     throw new Trouble(t("unknown-survey"));
   }
   if (task.suite !== "x25519" || !analystKey) {
@@ -106,8 +88,7 @@ export async function read(text) {
   if (planned && plan === null) {
     throw new Trouble(t("no-plan"));
   }
-  const protocol = planned ? plan.protocol : null;
-  if (planned && !(isKnown(protocol, statistic) && fits(protocol, terms))) {
+  if (planned && !isPlanFor(plan, task)) {
     throw new Trouble(t("unknown-plan"));
   }
   // Who reports a target and cannot judge the plan would be counted, and hide nobody.
@@ -125,7 +106,7 @@ export async function read(text) {
     phase,
     // Before it is settled who may answer, nobody's message is taken.
     begun: (enrolment ?? null) !== null,
-    plan: planned ? protocol.parameters : null,
+    plan: planned ? plan.protocol.parameters : null,
     fingerprint: wire.hex(taskDigest),
     step: {
       taskDigest,
