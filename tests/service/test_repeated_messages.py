@@ -174,13 +174,18 @@ def test_a_group_decides_as_if_reports_came_one_by_one(
 
     group = CommitGroup([read(rows) for rows in uploads])
     old = {mark(0, n) for n in known_tokens} | {mark(1, n) for n in known_messages}
-    known = np.array([row.tobytes() in old for row in group.marks], dtype=np.bool_)
+    known = np.array(
+        [row.tobytes() in old for row in group.keyed_digests], dtype=np.bool_
+    )
     arrivals = group.arrivals(known)
 
     outcomes = [part.tolist() for part in group.outcomes()]
     assert outcomes == expected()
     accepted = sum(part.count(ReportOutcome.ACCEPTED) for part in outcomes)
-    assert (sum(arrivals.people), len(arrivals.marks)) == (accepted, 3 * accepted)
+    assert (sum(arrivals.people), len(arrivals.keyed_digests)) == (
+        accepted,
+        3 * accepted,
+    )
 
 
 def test_marks_are_of_their_step_and_say_nothing_without_the_key() -> None:

@@ -47,7 +47,7 @@ def test_the_close_sorts_whatever_was_collected_into_shards(
     make_store: StoreMaker, monkeypatch: pytest.MonkeyPatch, mode: Mode, held: int
 ) -> None:
     monkeypatch.setattr(shard_sorter, "SHARD_MESSAGES", 8)
-    monkeypatch.setattr(shard_sorter, "HELD_BYTES", held)
+    monkeypatch.setattr(shard_sorter, "SPILL_BYTES", held)
     # Pieces end within messages.
     monkeypatch.setattr(shard_sorter, "CHUNK", 200)
     who = shuffler_parties.parties(mode=mode)
@@ -96,7 +96,7 @@ def test_a_close_and_a_list_hold_a_small_part_of_the_messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shard_sorter, "SHARD_MESSAGES", 1 << 9)
-    monkeypatch.setattr(shard_sorter, "HELD_BYTES", 1 << 16)
+    monkeypatch.setattr(shard_sorter, "SPILL_BYTES", 1 << 16)
     monkeypatch.setattr(shard_sorter, "CHUNK", 1 << 15)
     step, number, rng = shuffler_parties.parties().step(), 60_000, random.Random(1)
     size = step.sealed_size
@@ -114,7 +114,7 @@ def test_a_close_and_a_list_hold_a_small_part_of_the_messages(
             if sort.add(0, rng.randbytes(size * number // 100)):
                 keep(sort.deal())
         keep(sort.deal())
-        for place in sort.places:
+        for place in sort.shard_indices:
             pieces = sort.sort(place, [paths[place].read_bytes()])
             paths[place].write_bytes(b"".join(content for *_, content in pieces))
         digest = hashlib.sha256()

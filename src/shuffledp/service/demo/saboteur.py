@@ -36,10 +36,10 @@ def sorting_but_in(epoch: int) -> type[shard_sorter.ShardSorter]:
             self._order = as_it_came if step.epoch == epoch else sort_by_hash
 
         def sort(
-            self, place: int, spilled: Sequence[bytes]
+            self, index: int, spilled: Sequence[bytes]
         ) -> list[shard_sorter.Piece]:
             _exchange(shard_sorter, "sort_by_hash", self._order)
-            return super().sort(place, spilled)
+            return super().sort(index, spilled)
 
     return SabotagedShardSorter
 

@@ -1,10 +1,10 @@
-"""The service that sees who takes part, and at which level, but never what they say.
+"""Shuffler service: it sees who takes part and at which level, but no plain report.
 
-app.py                HTTP
-body.py               bodies of limited size
-steps.py              one task: where it stands, the close, the next epoch
-collector.py          its uploads, and steps that end by themselves
-intake.py             uploads checked, and committed in groups
-handover.py           closed batches to the analyst, until she signs for them
-store.py              what is kept; in SQLite or PostgreSQL
+app.py                HTTP application
+upload_bodies.py      upload bodies of limited size
+task_lifecycle.py     state transitions of one task: close, hand-over, next epoch
+collector.py          uploads to the open step, and automatic closes
+upload_intake.py      group commit of checked uploads
+handover.py           closed batches to the analyst, until they are acknowledged
+store.py              protocol of the stores in SQLite and PostgreSQL
 """

@@ -1,4 +1,4 @@
-"""The analyst, as the shuffler speaks to her."""
+"""HTTP client of the shuffler for the analyst's service."""
 
 import asyncio
 import json
@@ -30,39 +30,39 @@ require("httpx", extra="service", what="A service")
 import httpx  # noqa: E402
 
 _CONNECT, _WRITE, _READ = 10.0, 60.0, 600.0
-# An operator waits for an answer to a short question.
+# Timeout of short queries, while an operator waits.
 _SHORT = 5.0
 _MAX_ANSWER = 16 * 2**20
-# Shards on their way: while one is checked, another one travels.
+# Concurrent uploads of shards: while one is checked, another one is transferred.
 _AT_ONCE = 4
 
 
 class UnansweredError(ShuffledpError):
-    """The analyst was not reached, or said nothing that counts."""
+    """The analyst was not reached, or gave no valid answer."""
 
 
 class UntrustedAnalystError(UnansweredError):
-    """Her certificate is not trusted."""
+    """The analyst's certificate is not trusted."""
 
 
 class AnalystFullError(UnansweredError):
-    """She has no room for it now."""
+    """The analyst's disk is full."""
 
 
 class AnalystClient:
-    """Where the analyst is, and how long to wait between attempts.
+    """Client of the analyst's service, with the delays between attempts.
 
     Args:
-        url: Of her service.
-        transport: How to get there; None for the network.
+        url: Of the service.
+        transport: Replaces the network, for tests.
         ca: As in `trusted_certificates`.
         first_wait: Seconds after the first unanswered attempt, doubled each time.
-        longest_wait: Seconds that the wait does not grow beyond.
-        refused_wait: Seconds after a batch that she refuses.
+        longest_wait: Upper bound of that wait, in seconds.
+        refused_wait: Seconds after a batch that the analyst refuses.
 
     Attributes:
-        clock_ahead: Seconds that her clock was ahead of this machine's when she answered
-            last, to a second or as late as her answer came; 0 before.
+        clock_ahead: Seconds that the analyst's clock was ahead of this machine's at the
+            last answer, accurate to a second plus the latency; 0 before.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class AnalystClient:
         refused_wait: float = 60.0,
     ) -> None:
         self._url, self._transport = url.rstrip("/"), transport
-        # A file that cannot be read shows now, rather than when a batch is ready.
+        # Fails now if the file cannot be read, not when a batch is ready.
         trusted_certificates(ca)
         self._ca = ca
         self.first_wait, self.longest_wait = first_wait, longest_wait
@@ -89,16 +89,16 @@ class AnalystClient:
         batch: Callable[[int], AsyncIterator[bytes]],
         on_shard_sent: Callable[[], None],
     ) -> Acknowledgement:
-        """Sends what the analyst has not yet of a batch.
+        """Sends the shards of a batch that the analyst misses.
 
         Args:
-            state: In which it is closed.
-            batch: Yields the shard at a place, or the manifest, as `ShufflerStore.batch`.
+            state: The closed state.
+            batch: Yields a shard or the manifest, as `ShufflerStore.read_batch`.
             on_shard_sent: Called for each shard that the analyst accepts.
 
         Raises:
-            Refusal: If she refuses it, or publishes a plan that breaks the rule.
-            UnansweredError: If it is not known whether she has it.
+            Refusal: If the analyst refuses it, or publishes a plan that breaks the rule.
+            UnansweredError: If it is unknown whether the analyst has it.
         """
         wait = httpx.Timeout(_READ, connect=_CONNECT, write=_WRITE, pool=_CONNECT)
         path = f"{self._url}/tasks/{state.task.identity}/batches"
@@ -110,16 +110,16 @@ class AnalystClient:
             ) as client:
                 client.event_hooks = {"response": [self._compare_clocks]}
 
-                async def send(place: int) -> None:
-                    put = f"{shards}/{place}"
-                    answer = await client.put(put, content=batch(place))
+                async def send(index: int) -> None:
+                    url = f"{shards}/{index}"
+                    answer = await client.put(url, content=batch(index))
                     if answer.status_code != HTTPStatus.NO_CONTENT:
-                        trouble = _trouble(answer)
-                        # She was started again, or has the batch from elsewhere: she
-                        # says what is missing when she is asked again.
-                        if trouble.reason is Reason.NOT_OPEN:
+                        refusal = _refusal(answer)
+                        # The analyst restarted, or got the batch from another process:
+                        # the next attempt learns which shards are missing.
+                        if refusal.reason is Reason.NOT_OPEN:
                             raise UnansweredError("Expected her to wait for a shard.")
-                        raise trouble
+                        raise refusal
                     on_shard_sent()
 
                 headers = {"Content-Type": MEDIA_TYPE}
@@ -134,34 +134,34 @@ class AnalystClient:
                 ) from error
             raise UnansweredError("Expected the analyst to answer.") from error
         if answer.status_code != HTTPStatus.OK:
-            raise _trouble(answer)
+            raise _refusal(answer)
         try:
             value = read_object(answer.content, "an acknowledgement")
             return Acknowledgement.read(value, state.task, state.epoch)
         except Refusal as error:
             if error.reason is Reason.PLAN_REFUSED:
-                # She signed for the batch: the epoch can be skipped.
+                # The signature is valid, and the plan is not: the epoch can be skipped.
                 raise
             raise UnansweredError("Expected a signed acknowledgement.") from error
 
     async def exhausted(self, task: Task) -> tuple[float, ...]:
-        """Returns the choices with too little left for another epoch, as she says.
+        """Returns the choices with too little allowance for another epoch.
 
         Raises:
-            UnansweredError: If she says nothing in time, or nonsense.
+            UnansweredError: If there is no valid answer in time.
         """
         try:
             spent = (await self._status(task))["exhausted"]
-            # Of what she names, only what the task offers is repeated.
+            # The answer is not signed: only choices of the task are passed on.
             return tuple(choice for choice in task.choices if choice in spent)
         except (KeyError, TypeError) as error:
             raise UnansweredError("Expected the analyst to answer.") from error
 
     async def awaited(self, task: Task) -> int:
-        """Returns the epoch that she waits for, as she says.
+        """Returns the epoch that the analyst waits for.
 
         Raises:
-            UnansweredError: If she says nothing in time, or nonsense.
+            UnansweredError: If there is no valid answer in time.
         """
         epoch = (await self._status(task)).get("awaited")
         if type(epoch) is not int:
@@ -170,8 +170,8 @@ class AnalystClient:
 
     async def _compare_clocks(self, answer: httpx.Response) -> None:
         with suppress(ValueError, OverflowError, TypeError):
-            if (sent := parsedate_tz(answer.headers.get("date", ""))) is not None:
-                self.clock_ahead = seconds_ahead(mktime_tz(sent))
+            if (date := parsedate_tz(answer.headers.get("date", ""))) is not None:
+                self.clock_ahead = seconds_ahead(mktime_tz(date))
 
     async def _status(self, task: Task) -> dict[str, Any]:
         content = bytearray()
@@ -195,26 +195,27 @@ class AnalystClient:
 
 
 async def _few_at_a_time(
-    put: Callable[[int], Awaitable[None]], places: Sequence[int]
+    put: Callable[[int], Awaitable[None]], indices: Sequence[int]
 ) -> None:
-    """Puts all places, `_AT_ONCE` at a time, until one cannot be put."""
-    left = iter(places)
+    """Calls `put` for all indices, `_AT_ONCE` at a time, until a call fails."""
+    # The workers share one iterator.
+    remaining = iter(indices)
 
-    async def some() -> None:
-        for place in left:
-            await put(place)
+    async def work() -> None:
+        for index in remaining:
+            await put(index)
 
-    putting = [asyncio.create_task(some()) for _ in range(_AT_ONCE)]
+    workers = [asyncio.create_task(work()) for _ in range(_AT_ONCE)]
     try:
-        await asyncio.gather(*putting)
+        await asyncio.gather(*workers)
     finally:
-        for task in putting:
-            task.cancel()
-        await asyncio.gather(*putting, return_exceptions=True)
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
 
 
 def _missing(answer: httpx.Response) -> list[int]:
-    """Returns the places of shards that the analyst has not."""
+    """Returns the indices of the shards that the analyst misses."""
     try:
         missing = read_object(answer.content, "places of shards").get("missing")
     except Refusal as error:
@@ -224,17 +225,17 @@ def _missing(answer: httpx.Response) -> list[int]:
     return missing
 
 
-def _trouble(answer: httpx.Response) -> Refusal:
-    """Returns why she refuses.
+def _refusal(answer: httpx.Response) -> Refusal:
+    """Returns the refusal in an answer.
 
     Raises:
-        UnansweredError: If she does not say so.
+        UnansweredError: If the answer is not a refusal.
     """
     if answer.status_code == HTTPStatus.INSUFFICIENT_STORAGE:
         raise AnalystFullError("Expected the analyst to have room for a batch.")
     if not answer.is_client_error:
         raise UnansweredError("Expected the analyst to accept a batch.")
-    # Her words are for whoever wrote this program: what is shown is a reason we know.
+    # The analyst's text is not trusted: only a known reason is passed on.
     try:
         kind = json.loads(answer.content)["type"]
         reason = Reason(kind.removeprefix("urn:shuffledp:problem:"))

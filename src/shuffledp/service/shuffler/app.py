@@ -1,4 +1,4 @@
-"""HTTP of the shuffler: reports in, batches out."""
+"""HTTP application of the shuffler: uploads in, batches out."""
 
 import asyncio
 import logging
@@ -62,16 +62,16 @@ def create_shuffler(
     reached: Callable[[str], None] = ignore_boundary,
     close_at: int | None = None,
 ) -> Starlette:
-    """Returns the service, to be run in one process, or in several over one store.
+    """Returns the application, for one process or for several over one store.
 
     Args:
         tasks: By identity.
         store: Opened when the service starts, and closed when it stops.
-        analyst: Where batches go.
-        entropy: Draws the ids of batches, and what commands must name.
-        reached: Is told the name of every durable boundary.
-        close_at: How many people close a step by themselves, once none is missing; None
-            if the operator alone closes.
+        analyst: Receives the batches.
+        entropy: Draws batch ids and challenges.
+        reached: Called with the name of every durable boundary.
+        close_at: Number of reports at which a step closes automatically, if every minimum
+            is reached; None if only the operator closes.
     """
     collectors = {
         identity: Collector(
@@ -87,7 +87,7 @@ def create_shuffler(
     shuffler = _Shuffler(collectors, handovers, store, analyst, challenges)
     frequent = FrequentPaths(
         task=shuffler.get_task,
-        upload=shuffler.take,
+        upload=shuffler.post_reports,
         page=shuffler.get_page,
         page_file=shuffler.page.get,
     )
@@ -120,7 +120,7 @@ async def _health(_request: Request) -> Response:
 
 
 class _Shuffler:
-    """What the paths do."""
+    """Request handlers and periodic work of the service."""
 
     def __init__(
         self,
@@ -133,14 +133,14 @@ class _Shuffler:
         self._collectors, self._handovers = collectors, handovers
         self._analyst, self._challenges = analyst, challenges
         self._store, self._bodies = store, UploadBodies()
-        self._tends, self._clock = asyncio.Event(), DeadlineClock()
+        self._leads, self._clock = asyncio.Event(), DeadlineClock()
         self.page = PageFiles()
         page = "built" if self.page.are_built else "not-built"
         self.readiness = Readiness({"tasks": len(collectors), "page": page})
 
     @asynccontextmanager
     async def live(self, _app: Starlette) -> AsyncIterator[None]:
-        """Goes on with what was interrupted, and stops without losing anything."""
+        """Resumes interrupted work at startup, and completes it at shutdown."""
         hosted = [collector.hosted.task for collector in self._collectors.values()]
         await self._store.open(hosted)
         try:
@@ -148,16 +148,16 @@ class _Shuffler:
                 _log.warning("%s", NOT_BUILT)
             for collector in self._collectors.values():
                 await collector.lifecycle.restore()
-                await self._challenges.begin(collector.lifecycle)
-            await self._take_turn()
-            await self._show_all()
+                await self._challenges.issue_first(collector.lifecycle)
+            await self._try_lead()
+            await self._publish_all_counts()
             running = [
-                asyncio.create_task(handover.run(self._tends))
+                asyncio.create_task(handover.run(self._leads))
                 for handover in self._handovers.values()
             ]
-            running.append(asyncio.create_task(self._live_on()))
+            running.append(asyncio.create_task(self._keep_leading()))
             running.append(asyncio.create_task(self._tend()))
-            running.append(asyncio.create_task(self._show()))
+            running.append(asyncio.create_task(self._publish_counts()))
             self.readiness.set_storage(usable=True)
             try:
                 yield
@@ -173,36 +173,36 @@ class _Shuffler:
 
     async def task_metrics(self) -> list[TaskMetrics]:
         """Returns what monitoring may know."""
-        return [collector.standing() for collector in self._collectors.values()]
+        return [collector.metrics() for collector in self._collectors.values()]
 
     async def get_tasks(self, _request: Request) -> Response:
-        """Names all tasks."""
+        """Lists all tasks."""
         return JSONResponse({"tasks": list(self._collectors)}, headers=_FRESH)
 
     def get_task(self, identity: str) -> OkResponse | Awaitable[OkResponse]:
-        """Says where a task stands, as everybody may know it."""
-        collector = self._named(identity)
+        """Returns the public status of a task."""
+        collector = self._collector(identity)
         if self._store.is_exclusive:
             return OkResponse.json(collector.public_document())
-        return _looked(collector)
+        return _refreshed_status(collector)
 
-    async def take(self, sent: UploadRequest, identity: str) -> OkResponse:
-        """Takes an upload; returns its receipt once it is on the disk."""
-        collector = self._named(identity)
-        body = await self._bodies.read(sent, collector.admit)
+    async def post_reports(self, request: UploadRequest, identity: str) -> OkResponse:
+        """Accepts an upload; returns its receipt once it is on the disk."""
+        collector = self._collector(identity)
+        body = await self._bodies.read(request, collector.admit)
         try:
             return OkResponse.json(await collector.upload(body.content()))
         finally:
             body.release()
 
     async def post_command(self, request: Request) -> Response:
-        """Does what the operator says, if it is signed and the task stands as named."""
-        collector = self._named(request.path_params["identity"])
+        """Executes a signed command that names the current step and challenge."""
+        collector = self._collector(request.path_params["identity"])
         handover = self._handovers[collector.hosted.task.identity]
         document = read_object(await read_command_body(request), "a command")
         command = Command.read(document, collector.hosted.task)
         await collector.lifecycle.refresh()
-        await self._challenges.answer(command, collector.lifecycle)
+        await self._challenges.consume(command, collector.lifecycle)
         collector.lifecycle.check_step(command.epoch, command.stage)
         match command.action:
             case Action.STATUS:
@@ -220,7 +220,7 @@ class _Shuffler:
             case Action.RESUME:
                 await handover.resume()
             case Action.NEXT:
-                # Asked first without asking the analyst.
+                # Checked first, before the analyst is asked.
                 collector.lifecycle.state.next_epoch()
                 await handover.check_allowance()
                 await collector.lifecycle.next_epoch()
@@ -228,73 +228,75 @@ class _Shuffler:
         return Response(exact, media_type="application/json", headers=_FRESH)
 
     def get_page(self, identity: str) -> OkResponse:
-        """Serves the page on which a person takes part."""
-        self._named(identity)
+        """Serves the participants' page."""
+        self._collector(identity)
         return self.page.get(INDEX)
 
     async def _tend(self) -> None:
-        """Looks for rosters and what others did, saves counters; ends what is due."""
+        """Reloads tasks and rosters, saves counters, and ends steps that are due."""
         while True:
             await asyncio.sleep(_TEND_SECONDS)
             await self.readiness.check_storage(self._store.check)
             now = self._clock.believed(seconds_since_1970())
             self.readiness.warn(CLOCK_JUMPED, holds=now is None)
-            for whose, other in (("database", self._store), ("analyst", self._analyst)):
+            for owner, other in (("database", self._store), ("analyst", self._analyst)):
                 differ = abs(other.clock_ahead) > _CLOCKS_SECONDS
-                self.readiness.warn(CLOCKS_DIFFER.format(whose), holds=differ)
+                self.readiness.warn(CLOCKS_DIFFER.format(owner), holds=differ)
             for collector in self._collectors.values():
                 try:
                     if not self._store.is_exclusive:
                         await collector.lifecycle.reload()
                     await collector.lifecycle.enroll()
-                    if self._tends.is_set():
+                    if self._leads.is_set():
                         collector.close_if_due()
                         with suppress(Refusal):
-                            # It is tried again.
+                            # A refusal is retried in a second.
                             await collector.keep_deadline(now)
                     await collector.save_refused()
                 except Exception as error:
                     log_crash(error)
 
-    async def _live_on(self) -> None:
-        """Takes turns in its own time: closing a step may take minutes."""
+    async def _keep_leading(self) -> None:
+        """Sends heartbeats and renews the leadership."""
+        # Not in `_tend`, as closing a step may take minutes.
         while True:
             await asyncio.sleep(_TEND_SECONDS)
-            await self._take_turn()
+            await self._try_lead()
 
-    async def _take_turn(self) -> None:
-        """Learns whether this process does what only one of them does."""
-        tends = False
+    async def _try_lead(self) -> None:
+        """Updates whether this process is the leader."""
+        leads = False
         try:
-            tends = await self._store.try_lead()
+            leads = await self._store.try_lead()
         except Exception as error:
             log_crash(error)
-        if tends:
-            self._tends.set()
+        if leads:
+            self._leads.set()
         else:
-            self._tends.clear()
+            self._leads.clear()
         self.readiness.warn(UNTENDED, holds=not self._store.has_leader)
 
-    async def _show(self) -> None:
-        """Lets numbers of people be known, at times that nobody outside can choose."""
+    async def _publish_counts(self) -> None:
+        """Publishes report counts periodically."""
+        # On a timer, as requests must not choose the moment: see `publish_counts`.
         while True:
             await asyncio.sleep(_SHOW_SECONDS)
-            await self._show_all()
+            await self._publish_all_counts()
 
-    async def _show_all(self) -> None:
-        if self._tends.is_set():
+    async def _publish_all_counts(self) -> None:
+        if self._leads.is_set():
             for collector in self._collectors.values():
                 await collector.lifecycle.publish_counts()
 
-    def _named(self, identity: str) -> Collector:
+    def _collector(self, identity: str) -> Collector:
         collector = self._collectors.get(identity)
         if collector is None:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a task of this service.")
         return collector
 
 
-async def _looked(collector: Collector) -> OkResponse:
+async def _refreshed_status(collector: Collector) -> OkResponse:
     with suppress(Refusal):
-        # What was known last is still said if the store does not answer.
+        # The last known status is still returned if the store does not answer.
         await collector.lifecycle.refresh()
     return OkResponse.json(collector.public_document())

@@ -1,4 +1,4 @@
-"""What an operator's next command must name, so that nobody can repeat one of hers."""
+"""One-time challenges for operator commands, so that a recorded command is useless."""
 
 from collections.abc import Callable
 
@@ -9,47 +9,46 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 
 
 class CommandChallenges:
-    """One for each task, kept in the store until a command names it."""
+    """Issues one challenge per task, which the store keeps until a command names it."""
 
     def __init__(self, store: ShufflerStore, entropy: Callable[[int], bytes]) -> None:
         self._store, self._entropy = store, entropy
 
-    async def begin(self, lifecycle: TaskLifecycle) -> None:
-        """Asks for something, if nothing was asked for yet.
+    async def issue_first(self, lifecycle: TaskLifecycle) -> None:
+        """Issues a challenge for a task that has none yet.
 
         Raises:
             Refusal: If the disk is full.
         """
         if not lifecycle.record.challenge:
-            await self._follow(lifecycle, b"")
+            await self._replace(lifecycle, b"")
 
-    async def answer(self, command: Command, lifecycle: TaskLifecycle) -> None:
-        """Asks for something else from now on, whether or not the command can be done.
+    async def consume(self, command: Command, lifecycle: TaskLifecycle) -> None:
+        """Replaces the challenge of a command, even if the command then fails.
 
         Args:
             command: Signed by the task's shuffler.
             lifecycle: Of its task.
 
         Raises:
-            Refusal: If it names something else, or the disk is full.
+            Refusal: If the command names another challenge, or the disk is full.
         """
         named = command.challenge
-        if named != lifecycle.record.challenge or not await self._follow(
-            lifecycle, named
-        ):
+        current = lifecycle.record.challenge
+        if named != current or not await self._replace(lifecycle, named):
             raise Refusal(
                 Reason.NOT_OPEN,
                 "Expected a command that was made just now: another one came first.",
             )
 
-    async def _follow(self, lifecycle: TaskLifecycle, named: bytes) -> bool:
+    async def _replace(self, lifecycle: TaskLifecycle, named: bytes) -> bool:
         following = self._entropy(CHALLENGE_SIZE)
-        asked = await self._store.replace_challenge(
+        replaced = await self._store.replace_challenge(
             lifecycle.hosted.task, named, following
         )
-        if asked:
+        if replaced:
             lifecycle.set_challenge(following)
         else:
-            # Another process was first.
+            # Another process replaced it first.
             await lifecycle.reload()
-        return asked
+        return replaced

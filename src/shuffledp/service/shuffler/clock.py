@@ -1,14 +1,14 @@
-"""The time of day, which the services read for deadlines of an operator alone."""
+"""Time of day, which the services read only for deadlines that operators set."""
 
 import time
 
-# Clocks that are set by a network may be moved a little, and are read a little late.
+# Tolerance: network time may adjust a clock a little, and it is read a little late.
 _JUMP_SECONDS = 5.0
 _SETTLE_SECONDS = 60.0
 
 
 def seconds_since_1970() -> float:
-    """Returns the time of day in UTC, as this machine knows it."""
+    """Returns the time of day of this machine in UTC."""
     return time.time()
 
 
@@ -16,15 +16,16 @@ def seconds_ahead(other: float) -> float:
     """Returns how far another clock is ahead of this machine's, in seconds.
 
     Args:
-        other: What it shows, in seconds since 1970 UTC.
+        other: Its reading, in seconds since 1970 UTC.
     """
     return other - time.time()
 
 
 class DeadlineClock:
-    """Holds a time of day back that jumped, until it has not for a minute.
+    """Withholds the time of day for a minute after it jumped.
 
-    It jumps when it goes on by another number of seconds than a clock that nobody sets.
+    A jump is a difference between the seconds that passed on this clock and on the
+    monotonic clock.
     """
 
     def __init__(self) -> None:
@@ -32,10 +33,10 @@ class DeadlineClock:
         self._settled = float("-inf")
 
     def believed(self, now: float) -> float | None:
-        """Returns the time of day; None while it is not believed.
+        """Returns the time of day; None for a minute after a jump.
 
         Args:
-            now: In seconds since 1970 UTC, as this machine knows it.
+            now: In seconds since 1970 UTC, as read from this machine.
         """
         elapsed = time.monotonic()
         before, self._ahead = self._ahead, now - elapsed

@@ -1,4 +1,4 @@
-"""One task at the shuffler: takes uploads, and ends steps that end by themselves."""
+"""Upload collection for one task, and the closes that need no operator."""
 
 import asyncio
 import os
@@ -23,26 +23,26 @@ from shuffledp.service.shuffler.upload_intake import SignedReceipt, UploadIntake
 from shuffledp.service.wire.receipt import Receipt
 from shuffledp.service.wire.refusal import Reason, Refusal
 
-_WHY = {
+_REASONS = {
     ReportOutcome.SPENT: Reason.TOKEN_SPENT,
     ReportOutcome.REPEATED: Reason.MESSAGE_REPEATED,
 }
-_SAID = {
+_DETAILS = {
     Reason.TOKEN_FORGED: TOKEN_FORGED,
     Reason.TOKEN_SPENT: "Expected a token that was not used before.",
     Reason.MESSAGE_REPEATED: "Expected a message that was sealed for this report.",
     Reason.UNKNOWN_LEVEL: "Expected a level that the task offers.",
 }
-# Who believes that a task stands elsewhere may know better.
-_ELSEWHERE = (Reason.WRONG_EPOCH, Reason.WRONG_STAGE, Reason.NOT_OPEN)
+# A sender refused for one of these may have seen a newer state at another process.
+_STALE_REASONS = (Reason.WRONG_EPOCH, Reason.WRONG_STAGE, Reason.NOT_OPEN)
 
 
 class Collector:
-    """Takes what people send while a step is open.
+    """Collects the uploads to the open step of a task.
 
     Attributes:
         hosted: The task and its keys.
-        lifecycle: Where it stands.
+        lifecycle: The state of the task and its transitions.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Collector:
     ) -> None:
         self.hosted = hosted
         self.lifecycle = TaskLifecycle(hosted, store, entropy=entropy, reached=reached)
-        # Since they were written down.
+        # Only refusals since the last write to the store.
         self._refused: Counter[str] = Counter()
         self._store, self._reached = store, reached
         self._close_at = close_at
@@ -65,7 +65,7 @@ class Collector:
         self._encoded = EncodedStatus()
 
     async def stop(self) -> None:
-        """Waits for what is under way."""
+        """Waits for uploads and closes under way, and saves the refusal counts."""
         await self._intake.stop()
         if self._closing is not None:
             await self._closing
@@ -73,7 +73,7 @@ class Collector:
         await self.lifecycle.stop()
 
     async def admit(self, begin: bytes) -> None:
-        """Raises Refusal unless an upload may come in that begins with these bytes.
+        """Raises Refusal unless an upload that begins with these bytes may come in.
 
         Args:
             begin: Its header and first token; fewer bytes if it has no more.
@@ -82,9 +82,9 @@ class Collector:
             try:
                 admit(self.lifecycle.state, begin, self._listed)
             except Refusal as refusal:
-                if refusal.reason not in _ELSEWHERE:
+                if refusal.reason not in _STALE_REASONS:
                     raise
-                # Another process may have gone on, or this one.
+                # Another process may have changed the state, or this one.
                 await self.lifecycle.refresh()
                 admit(self.lifecycle.state, begin, self._listed)
         except Refusal as refusal:
@@ -92,16 +92,17 @@ class Collector:
             raise
 
     async def upload(self, body: bytes) -> bytes:
-        """Returns the signed receipt of an upload, all of it durable.
+        """Returns the signed receipt of an upload, once all of it is durable.
 
         Raises:
-            Refusal: If it cannot be read, comes at another time, could not be stored, has
-                one report that is refused, or many that no device would send.
+            Refusal: If the upload cannot be read, is for another step, could not be
+                stored, has a single report that is refused, or has more malformed
+                reports than `upload.MAX_BAD`.
         """
-        state, marks = self.lifecycle.state, self.lifecycle.keyed_digests
+        state, digests = self.lifecycle.state, self.lifecycle.keyed_digests
         try:
             roster = self.lifecycle.roster_for(state)
-            receipt, refused = await self._intake.add(state, body, roster, marks)
+            receipt, refused = await self._intake.add(state, body, roster, digests)
         except Refusal as refusal:
             self._refused[refusal.reason.value] += 1
             raise
@@ -112,11 +113,11 @@ class Collector:
     def _sign(
         self, upload: Upload, outcomes: NDArray[np.int8]
     ) -> SignedReceipt | Refusal:
-        """Returns a receipt; why there is none, if its only report was refused."""
-        state, refused = upload.state, _refused(upload, outcomes)
-        if refused and upload.places.size + len(upload.refused) == 1:
+        """Returns a receipt; a refusal in its place if the only report was refused."""
+        state, refused = upload.state, _refused_reports(upload, outcomes)
+        if refused and upload.positions.size + len(upload.refused) == 1:
             reason = refused[0][1]
-            return Refusal(reason, _SAID[reason])
+            return Refusal(reason, _DETAILS[reason])
         receipt = Receipt(
             state.task.digest,
             state.epoch,
@@ -130,10 +131,9 @@ class Collector:
         return signed, [reason for _, reason in refused]
 
     def close_if_due(self) -> None:
-        """Closes the step soon, if so many people reported that it closes by itself."""
-        due = (
-            self._close_at is not None and sum(self.lifecycle.people) >= self._close_at
-        )
+        """Starts to close the step if the number of reports reached `close_at`."""
+        num_reports = sum(self.lifecycle.people)
+        due = self._close_at is not None and num_reports >= self._close_at
         idle = self._closing is None or self._closing.done()
         if due and idle and self.lifecycle.state.phase is ShufflerPhase.OPEN:
             self._closing = asyncio.create_task(self._close_quietly())
@@ -141,40 +141,40 @@ class Collector:
     async def keep_deadline(self, now: float | None) -> None:
         """Ends the intake of a step that is past its deadline, and closes it if it can be.
 
-        If people are missing, nothing is dropped: the operator decides.
+        A step below its minimum drops nothing and waits: the operator decides.
 
         Args:
-            now: In seconds since 1970 UTC; None while that is not known.
+            now: Seconds since 1970 UTC; None while the clock is not trusted.
 
         Raises:
             Refusal: If the disk is full, or the step ended otherwise.
         """
-        # Who is counted elsewhere must not be missed here.
         if now is None or not self.lifecycle.state.is_overdue(now):
             return
+        # Reports that other processes counted must be included in the minimum check.
         if not await self.lifecycle.reload():
             return
         state = self.lifecycle.state
         if not state.is_overdue(now):
             return
-        place = state.epoch, state.stage.name.lower()
+        step = state.epoch, state.stage.name.lower()
         try:
-            await self.lifecycle.close(*place)
+            await self.lifecycle.close(*step)
         except Refusal as refusal:
             if refusal.reason is not Reason.TOO_FEW_PEOPLE:
                 raise
-            await self.lifecycle.end_intake(*place)
+            await self.lifecycle.end_intake(*step)
 
     async def save_refused(self) -> None:
-        """Writes the numbers of refusals down, if they changed and there is room."""
+        """Adds new refusals to the stored counts, unless the disk is full."""
         if self._refused:
             more = self._refused.copy()
             with suppress(Refusal):
                 await self.lifecycle.add_refusals(dict(more))
                 self._refused -= more
 
-    def standing(self) -> TaskMetrics:
-        """Returns what monitoring may know."""
+    def metrics(self) -> TaskMetrics:
+        """Returns the metrics of the task."""
         state = self.lifecycle.state
         return TaskMetrics(
             state.task.identity,
@@ -185,28 +185,28 @@ class Collector:
         )
 
     def status(self, *, exact: bool = False) -> TaskStatus:
-        """Returns where the task stands.
+        """Returns the status of the task.
 
         Args:
-            exact: Whether numbers of people are those of this moment while the step is
-                not closed, which are the operator's alone; or those that were last shown.
+            exact: Whether an open step has its current counts, which are for the
+                operator alone, in place of the rounded counts published last.
         """
-        known = self.lifecycle.record
-        exact = exact or not known.state.is_collecting
-        people = known.people if exact else known.shown
+        record = self.lifecycle.record
+        exact = exact or not record.state.is_collecting
+        people = record.people if exact else record.published
         return TaskStatus(
-            known.state, people, self._all_refused(), known.challenge, known.attempts
+            record.state, people, self._all_refused(), record.challenge, record.attempts
         )
 
     def public_document(self) -> bytes:
-        """Returns where the task stands, as everybody may know it, in JSON."""
+        """Returns the public status as JSON."""
         return self._encoded.encode(self.status())
 
     def _all_refused(self) -> dict[str, int]:
         return dict(self._refused + Counter(self.lifecycle.record.refused))
 
     async def _commit(self, group: CommitGroup) -> list[NDArray[np.int8]]:
-        def keep(known: NDArray[np.bool_]) -> Arrivals:
+        def select(known: NDArray[np.bool_]) -> Arrivals:
             self._reached("in upload")
             return group.arrivals(known)
 
@@ -215,12 +215,15 @@ class Collector:
         while True:
             try:
                 with COMMIT_SECONDS.time():
-                    people = await self._store.add(state, group.marks, keep)
+                    people = await self._store.add(state, group.keyed_digests, select)
                 break
             except Refusal as refusal:
                 await self.lifecycle.reload(refusal)
                 before, state = state, self.lifecycle.state
-                if refusal.reason is not Reason.NOT_OPEN or not _same(before, state):
+                # Reports stay valid if another process only moved the deadline.
+                if refusal.reason is not Reason.NOT_OPEN or not _same_but_deadline(
+                    before, state
+                ):
                     raise
         self._reached("after upload")
         self.lifecycle.set_user_counts(state, people)
@@ -238,14 +241,19 @@ class Collector:
             log_crash(error)
 
 
-def _same(before: ShufflerState, after: ShufflerState) -> bool:
-    """Tells whether only the deadline of a step changed, which no report is about."""
+def _same_but_deadline(before: ShufflerState, after: ShufflerState) -> bool:
+    """Tells whether the deadline changed, and nothing else."""
     return before != after and before == replace(after, deadline=before.deadline)
 
 
-def _refused(
+def _refused_reports(
     upload: Upload, outcomes: NDArray[np.int8]
 ) -> tuple[tuple[int, Reason], ...]:
-    found = zip(upload.places.tolist(), outcomes.tolist(), strict=True)
-    known = [(place, _WHY[ReportOutcome(what)]) for place, what in found if what]
-    return tuple(sorted((*upload.refused, *known)))
+    """Returns (position in the upload, reason) of every refused report, in order."""
+    pairs = zip(upload.positions.tolist(), outcomes.tolist(), strict=True)
+    at_commit = [
+        (position, _REASONS[ReportOutcome(outcome)])
+        for position, outcome in pairs
+        if outcome
+    ]
+    return tuple(sorted((*upload.refused, *at_commit)))

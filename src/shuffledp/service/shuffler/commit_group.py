@@ -1,7 +1,7 @@
-"""Uploads that are committed together, and what becomes of their reports.
+"""Uploads that are committed in one transaction, and the outcome of each report.
 
-A token counts once in a step, and so does a sealed message: nobody can make somebody
-else's count twice by sending a copy of it.
+Each token and each sealed message counts once in a step: a copy of another participant's
+message is refused.
 """
 
 from enum import IntEnum
@@ -9,13 +9,13 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.service.shuffler.keyed_digests import numbered
+from shuffledp.service.shuffler.keyed_digests import distinct_digests
 from shuffledp.service.shuffler.store import Arrivals
 from shuffledp.service.shuffler.upload import Upload
 
 
 class ReportOutcome(IntEnum):
-    """What became of a report that might have come in."""
+    """Outcome of a report that passed the checks of its upload."""
 
     ACCEPTED = 0
     SPENT = 1
@@ -27,27 +27,25 @@ class CommitGroup:
 
     Attributes:
         state: The open step.
-        marks: All different ones in increasing order, shape (k, KEYED_DIGEST_SIZE).
+        keyed_digests: All distinct digests in increasing order, shape
+            (k, KEYED_DIGEST_SIZE).
     """
 
     def __init__(self, uploads: list[Upload]) -> None:
         self.state = uploads[0].state
-        self._sizes = [len(upload.places) for upload in uploads]
+        self._sizes = [upload.positions.size for upload in uploads]
         self._choices = np.concatenate([upload.choices for upload in uploads])
         self._sealed = np.concatenate([upload.sealed for upload in uploads])
-        self.marks, self._numbers, self._several = numbered(
-            np.concatenate([upload.marks for upload in uploads])
+        self.keyed_digests, self._indices, self._repeated = distinct_digests(
+            np.concatenate([upload.keyed_digests for upload in uploads])
         )
         self._outcomes = np.zeros(len(self._choices), dtype=np.int8)
 
     def arrivals(self, known: NDArray[np.bool_]) -> Arrivals:
-        """Decides what comes in.
+        """Decides the outcome of every report, and returns the accepted ones.
 
         Args:
-            known: Which of `marks` were stored before, shape (k,).
-
-        Returns:
-            What is stored.
+            known: Which of `keyed_digests` were stored before, shape (k,).
         """
         self._decide(known)
         accepted = np.flatnonzero(self._outcomes == ReportOutcome.ACCEPTED)
@@ -56,15 +54,17 @@ class CommitGroup:
             people = np.bincount(choices, minlength=len(step.task.choices)).tolist()
         else:
             people = [len(accepted)]
-        piles = (
+        groups = (
             [accepted[choices == group] for group in range(step.groups)]
             if step.linked
             else [accepted]
         )
-        stored = np.zeros(len(self.marks), dtype=np.bool_)
-        stored[self._numbers[accepted]] = True
+        stored = np.zeros(len(self.keyed_digests), dtype=np.bool_)
+        stored[self._indices[accepted]] = True
         return Arrivals(
-            tuple(people), [self._pile(rows) for rows in piles], self.marks[stored]
+            tuple(people),
+            [self._shuffled_messages(rows) for rows in groups],
+            self.keyed_digests[stored],
         )
 
     def outcomes(self) -> list[NDArray[np.int8]]:
@@ -73,28 +73,30 @@ class CommitGroup:
 
     def _decide(self, known: NDArray[np.bool_]) -> None:
         self._outcomes[:] = ReportOutcome.ACCEPTED
-        old = known[self._numbers]
-        spent = old[:, 0]
-        repeated = np.any(old[:, 1:], axis=1)
-        # What comes more than once in this group counts where it comes first. Others are
-        # not concerned, so that a few thousand copies at most are looked at one by one.
-        concerned = self._several[self._numbers].any(axis=1)
+        # Column 0 is the token of a report, the others are its messages.
+        stored = known[self._indices]
+        spent = stored[:, 0]
+        repeated = np.any(stored[:, 1:], axis=1)
+        # A digest that occurs more than once in this group counts where it occurs first.
+        # Only these rows need a Python loop: a few thousand copies at most.
+        has_duplicates = self._repeated[self._indices].any(axis=1)
         seen = set[int]()
-        for row in np.flatnonzero(concerned).tolist():
-            token, *messages = self._numbers[row].tolist()
+        for row in np.flatnonzero(has_duplicates).tolist():
+            token, *messages = self._indices[row].tolist()
             if len({*messages}) < len(messages) or not seen.isdisjoint(messages):
                 repeated[row] = True
             elif token in seen:
                 spent[row] = True
             elif not spent[row] and not repeated[row]:
                 seen.update((token, *messages))
-        # Whoever copies a message learns nothing of a token: else she could ask who of
-        # those whose links she has seen has answered, and leave no trace.
+        # REPEATED takes precedence: a sender of a copied message must not learn whether
+        # the token was spent, or they could test, without a trace, which owners of links
+        # they have seen answered.
         self._outcomes[spent] = ReportOutcome.SPENT
         self._outcomes[repeated] = ReportOutcome.REPEATED
 
-    def _pile(self, rows: NDArray[np.int64]) -> bytes:
-        """Returns messages in the order of their marks: that of arrival is forgotten."""
+    def _shuffled_messages(self, rows: NDArray[np.int64]) -> bytes:
+        """Returns messages in the order of their digests, which hides that of arrival."""
         messages = self._sealed[rows].reshape(-1, self._sealed.shape[-1])
-        order = np.argsort(self._numbers[rows, 1:].ravel())
+        order = np.argsort(self._indices[rows, 1:].ravel())
         return messages[order].tobytes()

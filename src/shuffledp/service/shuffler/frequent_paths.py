@@ -1,8 +1,8 @@
-"""The paths that every participant asks for: the page, the task, an upload.
+"""Fast routes for the requests of every participant: the page, the task, an upload.
 
-What stands before all others (routes, middleware, requests and responses as objects) would
-cost more here than the answer itself. So a connection asks here first, with requests that
-are plain; the same paths are answered alike behind h11, where a request is not.
+Routing, middleware, and request and response objects would cost more here than the answer
+itself. So a connection passes plain requests to these routes directly; behind h11, a
+middleware gives other requests to the same paths the same answers.
 """
 
 import re
@@ -27,7 +27,7 @@ from starlette.responses import RedirectResponse, Response  # noqa: E402
 from starlette.types import ASGIApp, Receive, Scope, Send  # noqa: E402
 
 _PATH = re.compile(
-    r"/tasks/(?P<task>[^/]+)(?P<what>|/reports|/take-part)|/take-part/(?P<file>[^/]+)"
+    r"/tasks/(?P<task>[^/]+)(?P<suffix>|/reports|/take-part)|/take-part/(?P<file>[^/]+)"
 )
 _REPORTS = "/reports"
 _JSON_HEADERS = (
@@ -35,13 +35,13 @@ _JSON_HEADERS = (
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 )
-# A larger answer is given away in pieces, as fast as it is taken.
+# A larger body is written in pieces, as fast as the client reads.
 _MAX_AT_ONCE = 128 * 2**10
 
 
 @dataclass(frozen=True, slots=True)
 class OkResponse:
-    """A whole answer with status 200.
+    """Complete response with status 200.
 
     Attributes:
         raw_headers: Names in lower case, and values.
@@ -53,12 +53,12 @@ class OkResponse:
 
     @property
     def status_code(self) -> int:
-        """200."""
+        """Always 200."""
         return 200
 
     @classmethod
     def json(cls, document: bytes) -> "OkResponse":
-        """Returns a document that no cache keeps."""
+        """Returns a JSON response that no cache may store."""
         length = (b"content-length", b"%d" % len(document))
         return cls((length, *_JSON_HEADERS), document)
 
@@ -66,24 +66,24 @@ class OkResponse:
     def file(
         cls, content: bytes, *, media_type: str, headers: Mapping[str, str]
     ) -> "OkResponse":
-        """Returns a file, to be made once and sent to everybody."""
+        """Returns a response with a file, which can be made once and sent repeatedly."""
         made = Response(content, media_type=media_type, headers=headers)
         return cls(made.raw_headers, content)
 
 
 UploadRequest: TypeAlias = Request | PlainRequest
-"""An upload on its way, or all of it."""
+"""A request whose body is still arriving, or a plain one that is complete."""
 
 
 @dataclass(frozen=True)
 class FrequentPath:
-    """What answers one of these paths.
+    """Handler of one path.
 
     Attributes:
-        name: Under which requests are counted.
-        methods: That it answers.
-        answer: Returns the answer to a request, whose path names this task or file; at
-            once, if nobody has to be waited for.
+        name: Label of its requests in the metrics.
+        methods: Its HTTP methods.
+        answer: Takes a request and the task or file that its path names; returns the
+            response, or an awaitable if it has to wait.
     """
 
     name: str
@@ -92,7 +92,7 @@ class FrequentPath:
 
 
 class FrequentPaths:
-    """Answers these paths.
+    """Routing table of the frequent paths.
 
     Args:
         task: Answers /tasks/ID.
@@ -120,33 +120,34 @@ class FrequentPaths:
         }
 
     def find(self, path: str) -> tuple[FrequentPath, str] | None:
-        """Returns what answers a path, and the task or file that it names."""
-        found = _PATH.fullmatch(path)
-        if found is None:
+        """Returns the handler of a path, and the task or file that the path names."""
+        match = _PATH.fullmatch(path)
+        if match is None:
             return None
-        return self._paths[found["what"]], found["task"] or found["file"]
+        return self._paths[match["suffix"]], match["task"] or match["file"]
 
     def answer_plain(
         self, request: PlainRequest
     ) -> CompleteResponse | Awaitable[CompleteResponse] | None:
-        """Answers a plain request; None if something else has to answer it."""
-        found = self.find(request.path)
-        if found is None or request.method not in found[0].methods:
+        """Answers a plain request; returns None if it needs the full application."""
+        match = self.find(request.path)
+        if match is None or request.method not in match[0].methods:
             return None
-        path, named = found
+        path, named = match
         try:
             answer = path.answer(request, named)
         except Exception:
-            # Nothing was done yet, and the same happens behind h11, where it is heard.
+            # Nothing was changed yet. The application raises the same error, and turns it
+            # into a response.
             return None
         if isinstance(answer, OkResponse):
-            _answered(path.name, 2).inc()
+            _response_counter(path.name, 2).inc()
             return answer
-        return _heard(path, answer)
+        return _respond(path, answer)
 
 
 class FrequentPathMiddleware:
-    """Middleware that answers these paths itself, and passes everything else on."""
+    """Middleware that answers the frequent paths, and passes other requests on."""
 
     def __init__(self, app: ASGIApp, paths: FrequentPaths) -> None:
         self._app, self._paths = app, paths
@@ -156,52 +157,59 @@ class FrequentPathMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        found = self._paths.find(scope["path"])
-        if found is None:
+        match = self._paths.find(scope["path"])
+        if match is None:
             await self._pass_on(scope, receive, send)
             return
-        path, named = found
+        path, named = match
         if scope["method"] in path.methods:
-            answer = await _heard(path, _asked(path, Request(scope, receive), named))
+            answer = await _respond(
+                path, _await_answer(path, Request(scope, receive), named)
+            )
         else:
             answer = status_response(405, {"Allow": ", ".join(path.methods)})
-            _answered(path.name, 4).inc()
+            _response_counter(path.name, 4).inc()
         status, headers = answer.status_code, answer.raw_headers
         start = "http.response.start"
         await send({"type": start, "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": answer.body})
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Redirects from a path with a slash behind it, as for all other paths."""
+        """Passes a request on; redirects a frequent path with a trailing slash."""
+        # As Starlette redirects its own routes.
         without = {**scope, "path": scope["path"].rstrip("/")}
-        found = self._paths.find(without["path"])
-        if found is None or "GET" not in found[0].methods:
+        match = self._paths.find(without["path"])
+        if match is None or "GET" not in match[0].methods:
             await self._app(scope, receive, send)
             return
-        _answered(found[0].name, 3).inc()
+        _response_counter(match[0].name, 3).inc()
         await RedirectResponse(str(URL(scope=without)))(scope, receive, send)
 
 
-async def _asked(path: FrequentPath, sent: UploadRequest, named: str) -> OkResponse:
-    answer = path.answer(sent, named)
+async def _await_answer(
+    path: FrequentPath, request: UploadRequest, named: str
+) -> OkResponse:
+    answer = path.answer(request, named)
     return answer if isinstance(answer, OkResponse) else await answer
 
 
-async def _heard(path: FrequentPath, answer: Awaitable[OkResponse]) -> CompleteResponse:
-    """Returns an answer, or what is said in place of it."""
-    heard: CompleteResponse
+async def _respond(
+    path: FrequentPath, answer: Awaitable[OkResponse]
+) -> CompleteResponse:
+    """Returns the response; a problem document in place of an error."""
+    response: CompleteResponse
     try:
-        heard = await answer
+        response = await answer
     except Refusal as refusal:
         REFUSED.labels(refusal.reason.value).inc()
-        heard = problem_response(refusal)
+        response = problem_response(refusal)
     except Exception as error:
         log_crash(error)
-        heard = status_response(500)
-    _answered(path.name, heard.status_code // 100).inc()
-    return heard
+        response = status_response(500)
+    _response_counter(path.name, response.status_code // 100).inc()
+    return response
 
 
 @cache
-def _answered(name: str, hundreds: int) -> Counter:
+def _response_counter(name: str, hundreds: int) -> Counter:
     return REQUESTS.labels(name, f"{hundreds}xx")

@@ -1,8 +1,9 @@
-"""Hands closed batches to the analyst, again and again until she signs for them.
+"""Hand-over of closed batches to the analyst, repeated until they are acknowledged.
 
-A batch has one id and one content for good, whoever crashes: she knows it when it comes a
-second time, and the shuffler forgets it only once it has read her signature. She gets its
-manifest, says which shards she has not yet, and gets these, in any order.
+The id and the content of a batch never change, even if a service crashes: the analyst
+recognizes a batch that comes twice, and the shuffler deletes it only after it has read the
+signed acknowledgement. The analyst receives the manifest, names the missing shards, and
+receives these in any order.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 
 
 class Handover:
-    """The hand-over of one task's batches."""
+    """Hands over the batches of one task."""
 
     def __init__(
         self,
@@ -38,39 +39,40 @@ class Handover:
         self._lifecycle, self._store = lifecycle, store
         self._analyst, self._reached = analyst, reached
 
-    async def run(self, tends: asyncio.Event) -> None:
-        """Hands over whatever is closed, until it is canceled.
+    async def run(self, leads: asyncio.Event) -> None:
+        """Hands over every closed batch, until it is canceled.
 
         Args:
-            tends: Is set while this is the process that does.
+            leads: Set while this process is the leader.
         """
         while True:
             await self._lifecycle.batch_closed.wait()
-            await tends.wait()
+            await leads.wait()
             await asyncio.sleep(await self._attempt())
 
     async def skip(self, epoch: int, stage: str) -> None:
         """Ends an epoch that cannot be finished.
 
         Args:
-            epoch: Which one is meant.
-            stage: Which step of it, by name.
+            epoch: The expected epoch.
+            stage: The name of the expected step.
 
         Raises:
-            Refusal: If it is over, she may have its batch, or the disk is full.
+            Refusal: If the epoch is over, the analyst may have its batch, or the disk is
+                full.
         """
         if self._lifecycle.state.phase is ShufflerPhase.CLOSED:
             self._check_refused()
-        async with self._alone() as lease:
+        async with self._leased() as lease:
             attempts = self._lifecycle.record.attempts
             refused = attempts.refused is not None and not attempts.unsettled
             await self._lifecycle.skip(epoch, stage, refused=refused, lease=lease)
 
     async def resume(self) -> None:
-        """Begins where the analyst is, after a database was lost.
+        """Begins the epoch that the analyst waits for, after a database was lost.
 
         Raises:
-            Refusal: If she does not answer, nothing was lost, or the disk is full.
+            Refusal: If the analyst does not answer, nothing was lost, or the disk is full.
         """
         try:
             awaited = await self._analyst.awaited(self._lifecycle.hosted.task)
@@ -79,27 +81,23 @@ class Handover:
         await self._lifecycle.resume(awaited)
 
     async def check_allowance(self) -> None:
-        """Raises Refusal if the analyst says that another epoch cannot be paid for.
-
-        If she is not reached nothing is known, and she will refuse the batch herself.
-        """
+        """Raises Refusal if the analyst reports too little allowance for another epoch."""
         task = self._lifecycle.hosted.task
         try:
             exhausted = await self._analyst.exhausted(task)
         except UnansweredError:
+            # Unknown: the analyst would refuse the batch in that case.
             return
         if exhausted:
-            who = ", ".join(f"{choice:g}" for choice in exhausted)
+            choices = ", ".join(f"{choice:g}" for choice in exhausted)
             raise Refusal(
                 Reason.ALLOWANCE_SPENT,
-                f"Expected enough left for another epoch at {task.choice_word} {who}.",
+                f"Expected enough left for another epoch at {task.choice_word} {choices}.",
             )
 
     @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[int]:
-        """Keeps everybody else from handing over, and knows how that goes.
-
-        Gives the number of the lease, which every change inside of this names.
+    async def _leased(self) -> AsyncIterator[int]:
+        """Locks the hand-over, reloads its progress, and yields the lease.
 
         Raises:
             Refusal: If the store does not answer.
@@ -119,45 +117,46 @@ class Handover:
 
     async def _attempt(self) -> float:
         state, before = self._lifecycle.state, self._lifecycle.record.attempts
-        moved, lease = False, None
+        progressed, lease = False, None
 
-        def progress() -> None:
-            nonlocal moved
-            moved = True
+        def on_shard_sent() -> None:
+            nonlocal progressed
+            progressed = True
             self._reached("after sending")
 
         try:
-            async with self._alone() as lease:
+            async with self._leased() as lease:
                 state, before = self._lifecycle.state, self._lifecycle.record.attempts
                 if state.phase is not ShufflerPhase.CLOSED:
                     return 0.0
                 if before.refused is not None:
-                    # Whoever finds that does not drop it: she may have it by then.
+                    # If this process dies now, another must not drop the batch: the
+                    # analyst may accept this attempt.
                     begun = replace(before, unsettled=True)
                     await self._lifecycle.record_attempts(begun, lease=lease)
                 try:
                     self._reached("before hand-over")
                     acknowledgement = await self._analyst.send(
-                        state, partial(self._store.read_batch, state), progress
+                        state, partial(self._store.read_batch, state), on_shard_sent
                     )
                     self._reached("after hand-over")
                     await self._lifecycle.deliver(acknowledgement, lease=lease)
                 except Refusal as refusal:
-                    # STORAGE is our own: her full disk is a server's error.
+                    # STORAGE is this service's disk: the analyst's is a server error.
                     if refusal.reason is Reason.STORAGE:
                         raise
                     after = HandoverAttempts(before.failed + 1, refusal.reason)
                     await self._lifecycle.record_attempts(after, lease=lease)
-                    # Once for all attempts: a service may try for days.
+                    # Logged once for all attempts: a service may retry for days.
                     if before.refused is not refusal.reason:
                         log_event(Event.REFUSED, state, reason=refusal.reason.value)
                     return self._analyst.refused_wait
         except Exception as error:
-            # Nothing is in vain while there are fewer shards to send each time.
-            failed = 0 if moved else before.failed + 1
+            # An attempt that delivered a shard is no failure: fewer remain to be sent.
+            failed = 0 if progressed else before.failed + 1
             after = HandoverAttempts(failed, full=isinstance(error, AnalystFullError))
             if self._lifecycle.state == state:
-                # Nobody knows whether she has it.
+                # The analyst may have the batch: `refused` is cleared.
                 with suppress(Refusal):
                     await self._lifecycle.record_attempts(after, lease=lease)
             return self._failed(error, state, before, after)
@@ -170,14 +169,14 @@ class Handover:
         before: HandoverAttempts,
         after: HandoverAttempts,
     ) -> float:
-        """Logs that an attempt failed; returns seconds to wait."""
+        """Logs a failed attempt; returns the seconds to wait (exponential backoff)."""
         if not isinstance(error, UnansweredError | Refusal):
             log_crash(error)
         elif after.full and not before.full:
             log_event(Event.UNANSWERED, state, reason=Reason.STORAGE.value)
         elif after.failed == 1 and not after.full:
             untrusted = isinstance(error, UntrustedAnalystError)
-            why = {"reason": "certificate-not-trusted"} if untrusted else {}
-            log_event(Event.UNANSWERED, state, **why)
+            fields = {"reason": "certificate-not-trusted"} if untrusted else {}
+            log_event(Event.UNANSWERED, state, **fields)
         doubled = self._analyst.first_wait * 2.0 ** min(max(after.failed - 1, 0), 30)
         return min(doubled, self._analyst.longest_wait)

@@ -1,4 +1,4 @@
-"""The participant's page and what it needs, as answers that are made once."""
+"""Responses with the participants' page and its files, made once at startup."""
 
 import mimetypes
 from pathlib import Path
@@ -12,31 +12,33 @@ INDEX = "index.html"
 
 
 class PageFiles:
-    """All files of the page. They are read once: no request names a path.
+    """Files of the page, in memory: a request names a key, never a path on the disk.
 
     Attributes:
-        are_built: Whether there is a page.
+        are_built: Whether the page was built.
     """
 
     def __init__(self) -> None:
         folder = page_folder()
         files = () if folder is None else folder.iterdir()
-        self._answers = {file.name: _answer(file) for file in files if file.is_file()}
-        self.are_built = bool(self._answers)
+        self._responses = {
+            file.name: _file_response(file) for file in files if file.is_file()
+        }
+        self.are_built = bool(self._responses)
 
     def get(self, name: str) -> OkResponse:
-        """Returns the answer that is a file.
+        """Returns the response with a file.
 
         Raises:
-            Refusal: If there is none of this name.
+            Refusal: If there is no file of this name.
         """
-        answer = self._answers.get(name)
-        if answer is None:
-            what = "Expected a known path." if self.are_built else NOT_BUILT
-            raise Refusal(Reason.NOT_FOUND, what)
-        return answer
+        response = self._responses.get(name)
+        if response is None:
+            detail = "Expected a known path." if self.are_built else NOT_BUILT
+            raise Refusal(Reason.NOT_FOUND, detail)
+        return response
 
 
-def _answer(path: Path) -> OkResponse:
+def _file_response(path: Path) -> OkResponse:
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return OkResponse.file(path.read_bytes(), media_type=kind, headers=PAGE_HEADERS)

@@ -1,4 +1,4 @@
-"""Statements that store what comes in in PostgreSQL, inside of its transactions."""
+"""SQL statements that store accepted reports in PostgreSQL, run inside a transaction."""
 
 import asyncio
 from typing import Any
@@ -10,52 +10,52 @@ from shuffledp.service.shuffler.keyed_digests import KEYED_DIGEST_SIZE
 from shuffledp.service.shuffler.store import SelectArrivals, table_name
 from shuffledp.service.wire.task import Task
 
-_MARK = f"substr($1::bytea, place * {KEYED_DIGEST_SIZE} + 1, {KEYED_DIGEST_SIZE})"
+_DIGEST = f"substr($1::bytea, i * {KEYED_DIGEST_SIZE} + 1, {KEYED_DIGEST_SIZE})"
 
 
 async def store_arrivals(
-    connection: Any, task: Task, marks: NDArray[np.uint8], keep: SelectArrivals
+    connection: Any, task: Task, digests: NDArray[np.uint8], select: SelectArrivals
 ) -> tuple[int, ...] | None:
-    """Stores messages that are kept, and their marks.
+    """Stores the selected messages and their keyed digests.
 
     Args:
         connection: In a transaction.
-        task: Whose open step they are for.
-        marks: As in `ShufflerStore.add`.
-        keep: Decides.
+        task: The task, whose step is open.
+        digests: As in `ShufflerStore.add`.
+        select: As in `ShufflerStore.add`.
 
     Returns:
-        How many people they are of; None if nothing is kept.
+        The counts of the stored reports; None if none was selected.
 
     Raises:
-        UniqueViolationError: If another process was first to store some of it.
+        UniqueViolationError: If another process stored one of the digests first.
     """
     name = table_name(task)
-    # One value to and fro, not thousands.
-    found = await connection.fetchval(
+    # One value in each direction, not thousands.
+    stored = await connection.fetchval(
         f"""
-        SELECT array_agg(place) FROM generate_series(0, $2::integer - 1) AS place
-        WHERE EXISTS (SELECT 1 FROM marks_{name} WHERE mark = {_MARK})
+        SELECT array_agg(i) FROM generate_series(0, $2::integer - 1) AS i
+        WHERE EXISTS (SELECT 1 FROM marks_{name} WHERE mark = {_DIGEST})
         """,
-        marks.tobytes(),
-        len(marks),
+        digests.tobytes(),
+        len(digests),
     )
-    known = np.zeros(len(marks), dtype=np.bool_)
-    known[found or []] = True
-    arrivals = await asyncio.to_thread(keep, known)
-    if not len(arrivals.marks):
+    known = np.zeros(len(digests), dtype=np.bool_)
+    known[stored or []] = True
+    arrivals = await asyncio.to_thread(select, known)
+    if not len(arrivals.keyed_digests):
         return None
-    # In increasing order, so that two processes never wait for each other.
+    # Digests are in increasing order, so that two processes never deadlock.
     await connection.execute(
         f"""
         INSERT INTO marks_{name}
-        SELECT {_MARK} FROM generate_series(0, $2::integer - 1) AS place
+        SELECT {_DIGEST} FROM generate_series(0, $2::integer - 1) AS i
         """,
-        arrivals.marks.tobytes(),
-        len(arrivals.marks),
+        arrivals.keyed_digests.tobytes(),
+        len(arrivals.keyed_digests),
     )
     await connection.copy_records_to_table(
         f"messages_{name}",
-        records=[(pile, c) for pile, c in enumerate(arrivals.piles) if c],
+        records=[(group, c) for group, c in enumerate(arrivals.groups) if c],
     )
     return arrivals.people

@@ -1,7 +1,7 @@
-"""How a step's messages become a batch in PostgreSQL, and tables that tell nobody more.
+"""Creation of a batch in PostgreSQL, and of tables that leave no copies of their values.
 
-What is dealt to shards waits in a temporary table: it is in no log, is gone with its
-transaction, however that ends, and no other connection sees it.
+Messages that are dealt to shards wait in a temporary table, which is not in the write-ahead
+log, is dropped when its transaction ends, and is invisible to other connections.
 """
 
 import asyncio
@@ -20,48 +20,49 @@ _PIECE = {"shard": "integer NOT NULL", "piece": "integer NOT NULL", "content": S
 _UNTOUCHED = "autovacuum_enabled = false, toast.autovacuum_enabled = false"
 
 
-async def make_batch(
+async def create_batch(
     connection: Any, state: ShufflerState, people: tuple[int, ...], seal: SealBatch
 ) -> ShufflerState:
     """Replaces the messages of a step by its batch; returns the closed state.
 
     Args:
-        connection: In a transaction in which nothing comes in any more.
+        connection: In a transaction that locks the step against arrivals.
         state: The open step.
-        people: Who reported in it.
+        people: Its report counts.
         seal: Makes the manifest.
     """
     name = table_name(state.task)
-    sorting = ShardSorter(state.step, people)
-    await _make_spill(connection)
+    sorter = ShardSorter(state.step, people)
+    await _create_spill(connection)
     rows = connection.cursor(f"SELECT * FROM messages_{name}", prefetch=16)
-    async for pile, content in rows:
-        if sorting.add(pile, content):
-            await _put(connection, "spill", sorting.deal)
-    await _put(connection, "spill", sorting.deal)
+    async for group, content in rows:
+        if sorter.add(group, content):
+            await _insert_pieces(connection, "spill", sorter.deal)
+    await _insert_pieces(connection, "spill", sorter.deal)
     await connection.execute(f"DROP TABLE messages_{name}, marks_{name}, counts_{name}")
-    await make_table(connection, f"batch_{name}", **_PIECE)
+    await create_table(connection, f"batch_{name}", **_PIECE)
     await connection.execute(f"ALTER TABLE batch_{name} ADD PRIMARY KEY (shard, piece)")
-    for place in sorting.places:
+    for index in sorter.shard_indices:
         spilled = await connection.fetch(
-            "SELECT content FROM spill WHERE shard = $1", place
+            "SELECT content FROM spill WHERE shard = $1", index
         )
         contents = [content for (content,) in spilled]
-        sort = partial(sorting.sort, place, contents)
-        await _put(connection, f"batch_{name}", sort)
-    shards = tuple(sorting.shards)
-    after, manifest = await asyncio.to_thread(seal, people, sorting.bits, shards)
-    kept = partial(pieces, MANIFEST, manifest)
-    await _put(connection, f"batch_{name}", kept)
+        sort = partial(sorter.sort, index, contents)
+        await _insert_pieces(connection, f"batch_{name}", sort)
+    shards = tuple(sorter.shards)
+    after, manifest = await asyncio.to_thread(seal, people, sorter.bits, shards)
+    in_pieces = partial(pieces, MANIFEST, manifest)
+    await _insert_pieces(connection, f"batch_{name}", in_pieces)
     return after
 
 
-async def make_table(connection: Any, name: str, **columns: str) -> None:
-    """Makes a table whose values go nowhere else."""
-    listed = ", ".join(f"{column} {kind}" for column, kind in columns.items())
-    await connection.execute(f"CREATE TABLE {name} ({listed}) WITH ({_UNTOUCHED})")
-    # Nothing is gathered even if somebody asks for statistics by hand, and nobody tries to
-    # compress what cannot be compressed.
+async def create_table(connection: Any, name: str, **columns: str) -> None:
+    """Creates a table whose values are copied nowhere else in the database."""
+    declarations = ", ".join(f"{column} {kind}" for column, kind in columns.items())
+    await connection.execute(
+        f"CREATE TABLE {name} ({declarations}) WITH ({_UNTOUCHED})"
+    )
+    # No statistics, even by a manual ANALYZE; and no attempt to compress ciphertext.
     changes = [f"ALTER {column} SET STATISTICS 0" for column in columns]
     changes += [
         f"ALTER {column} SET STORAGE EXTERNAL"
@@ -71,18 +72,18 @@ async def make_table(connection: Any, name: str, **columns: str) -> None:
     await connection.execute(f"ALTER TABLE {name} {', '.join(changes)}")
 
 
-async def _make_spill(connection: Any) -> None:
-    """Makes a table that is in no log, and gone with its transaction, however it ends."""
+async def _create_spill(connection: Any) -> None:
+    """Creates the temporary table of messages that are dealt to shards."""
     columns = ", ".join(f"{column} {kind}" for column, kind in _PIECE.items())
     await connection.execute(f"CREATE TEMP TABLE spill ({columns}) ON COMMIT DROP")
     await connection.execute("ALTER TABLE spill ALTER content SET STORAGE EXTERNAL")
     await connection.execute("CREATE INDEX ON spill (shard)")
 
 
-async def _put(
+async def _insert_pieces(
     connection: Any, table: str, make: Callable[[], Iterable[Piece]]
 ) -> None:
-    """Keeps pieces, which take a while to make."""
+    """Makes pieces in a thread, as that takes long, and inserts them."""
     made = await asyncio.to_thread(lambda: list(make()))
     if made:
         await connection.copy_records_to_table(table, records=made)

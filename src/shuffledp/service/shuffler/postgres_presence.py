@@ -1,13 +1,14 @@
-"""Which processes of a shuffler run, and which of them tends.
+"""Liveness of a shuffler's processes, and the election of their leader.
 
-Every process counts up a number of its own once a second. Another one that sees it stand
-still for ten seconds ends its connections: the server rolls back what was under way, and
-gives its locks to others. So a process that is frozen - while it tends, while it hands
-over, inside of a transaction - holds nobody up for longer, wherever it runs. If it goes on
-later, it finds its connections closed and connects again, as after any loss.
+Each process increments a number of its own once a second. A process that sees another's
+number unchanged for ten seconds ends the other's connections: the server rolls back their
+transactions and releases their locks. So a process that freezes as leader, in a hand-over,
+or inside a transaction delays the others for no longer, on whichever machine it runs. If
+it resumes later, it finds its connections closed, and connects again as after any loss.
 
-Seconds are those of the process that looks, while it looks: neither the server's clock nor
-anybody's time of day matters, and who stood still itself has not seen others do so.
+Seconds are those of the observing process, counted only while it observes: the server's
+clock and the time of day do not matter, and a process that was frozen itself does not
+mistake its own pause for another's.
 """
 
 import asyncio
@@ -15,13 +16,14 @@ import logging
 from typing import Any
 
 from shuffledp.service.shuffler.clock import seconds_ahead
-from shuffledp.service.shuffler.postgres_sessions import TENDER, Session, SharedDatabase
+from shuffledp.service.shuffler.postgres_sessions import LEADER, Session, SharedDatabase
 
 _SILENT_SECONDS = 10.0
-# Until it is said that nobody tends.
+# Silence after which the service reports that there is no leader.
 _NOTICED_SECONDS = 5.0
-# A look that comes later counts as if it had come then.
-_LONGEST_LOOK = 2.0
+# A longer interval between observations counts as this long: this process may have been
+# frozen itself.
+_MAX_INTERVAL = 2.0
 
 _BEAT = """
     INSERT INTO processes VALUES ($1, 0)
@@ -32,7 +34,7 @@ _END = """
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE application_name = $1 AND datname = current_database()
 """
-_TENDERS = """
+_LEADERS = """
     SELECT application_name, pid = pg_backend_pid() FROM pg_locks
     JOIN pg_stat_activity USING (pid)
     JOIN pg_database ON pg_database.oid = pg_locks.database
@@ -44,54 +46,54 @@ _log = logging.getLogger("shuffledp.service")
 
 
 class Presence:
-    """Shows that this process runs, watches the others, and tends if none of them does.
+    """Heartbeat of this process, observation of the others, and leader election.
 
     Attributes:
-        tended: Whether a process that gives signs of life tends, as seen last.
-        clock_ahead: Seconds that the server's clock was ahead of this machine's, last.
+        has_leader: Whether a live process was the leader at the last `try_lead`.
+        clock_ahead: Seconds that the server's clock was ahead of this machine's then.
     """
 
-    def __init__(self, house: SharedDatabase) -> None:
-        self.tended, self.clock_ahead = True, 0.0
-        self._house, self._session = house, Session(house)
-        # Of every other process: its number, and for how long that stood still.
+    def __init__(self, database: SharedDatabase) -> None:
+        self.has_leader, self.clock_ahead = True, 0.0
+        self._database, self._session = database, Session(database)
+        # By name of another process: its number, and seconds for which it did not change.
         self._silent = dict[str, tuple[int, float]]()
-        self._looked = float("-inf")
+        self._observed_at = float("-inf")
 
     async def close(self) -> None:
-        """Disconnects, which lets another process tend."""
+        """Disconnects, which lets another process become the leader."""
         await self._session.close()
 
-    async def look(self) -> bool:
-        """Gives a sign of life, and tells whether this process tends.
+    async def try_lead(self) -> bool:
+        """Sends a heartbeat, and returns whether this process is the leader.
 
         Raises:
             Refusal: If the database cannot be used.
         """
         async with self._session.alone() as connection:
-            clock = await connection.fetchval(_BEAT, self._house.process)
+            clock = await connection.fetchval(_BEAT, self._database.process)
             self.clock_ahead = seconds_ahead(clock)
-            await self._watch(connection)
-            holder = await connection.fetchrow(_TENDERS, TENDER)
-            # Locks are counted: it is asked for once, and held by the connection.
-            tends = holder is not None and holder[1]
+            await self._end_frozen_processes(connection)
+            holder = await connection.fetchrow(_LEADERS, LEADER)
+            # Advisory locks are counted: take it only once, for the connection's lifetime.
+            leads = holder is not None and holder[1]
             if holder is None:
                 take = "SELECT pg_try_advisory_lock($1, 0)"
-                tends = bool(await connection.fetchval(take, TENDER))
-        if tends or holder is None:
-            self.tended = True
+                leads = bool(await connection.fetchval(take, LEADER))
+        if leads or holder is None:
+            self.has_leader = True
         else:
             _, silent = self._silent.get(holder[0], (0, _SILENT_SECONDS))
-            self.tended = silent < _NOTICED_SECONDS
-        return tends
+            self.has_leader = silent < _NOTICED_SECONDS
+        return leads
 
-    async def _watch(self, connection: Any) -> None:
-        """Ends the connections of processes that stand still."""
+    async def _end_frozen_processes(self, connection: Any) -> None:
+        """Ends the connections of processes whose number stopped changing."""
         now = asyncio.get_running_loop().time()
-        since, self._looked = min(now - self._looked, _LONGEST_LOOK), now
+        since, self._observed_at = min(now - self._observed_at, _MAX_INTERVAL), now
         before, self._silent = self._silent, {}
         others = await connection.fetch(
-            "SELECT name, beat FROM processes WHERE name <> $1", self._house.process
+            "SELECT name, beat FROM processes WHERE name <> $1", self._database.process
         )
         for name, beat in others:
             last, silent = before.get(name, (None, 0.0))

@@ -1,18 +1,19 @@
-"""Connections to the shuffler's PostgreSQL database, and what is locked there.
+"""Connections to the shuffler's PostgreSQL database, and its advisory locks.
 
-All processes of one shuffler may use a database at once; those of another one, or with
-other tasks, may not. Whoever is there holds a lock with each connection, which the server
-takes back when the connection ends, however that is; those of a process that is frozen are
-ended by the others (`postgres_presence`):
+All processes of one shuffler may use a database at once; processes of another shuffler, or
+with other tasks, may not. Every connection holds a membership lock, which the server
+releases when the connection ends for any reason; the connections of a frozen process are
+ended by the others (`postgres_presence`).
 
-    house        shared by all processes that host the same tasks
-    writer       whose rows of numbers are written with this connection
-    tender       which process hands over, keeps deadlines, closes by itself, shows numbers
-    hand-over    one attempt to hand over a batch of a task, or to drop it; each has a
-                 number, the lease, and what names an earlier one is refused
-    step         of a task: shared by what comes in, for a transaction; alone by what
-                 changes where the task stands. Locks are given in the order in which they
-                 are asked for: a close waits for what is under way, not for what follows
+    membership   shared by all processes that host the same tasks
+    writer       the number of the count rows that are written with this connection
+    leader       the process that hands over, keeps deadlines, closes full steps and
+                 publishes counts
+    hand-over    one attempt to hand over or drop a batch of a task; each has a number, the
+                 lease, and changes that name an earlier lease are refused
+    step         of a task: shared by arrivals, for one transaction; exclusive for changes
+                 of the state. Locks are granted in the order of the requests: a close waits
+                 for the arrivals under way, but not for later ones
 """
 
 import asyncio
@@ -32,28 +33,31 @@ require("asyncpg", extra="service", what="A store in PostgreSQL")
 
 import asyncpg  # type: ignore[import-untyped]  # noqa: E402
 
-# "shuf", as a number that nobody else locks, and what follows it.
-HOUSE, WRITER, TENDER, HAND_OVER, STEP, LAYING_OUT = range(0x73687566, 0x7368756C)
+# Classes of two-number advisory locks: "shuf" in ASCII, which no other program should use,
+# and the numbers after it.
+MEMBERSHIP, WRITER, LEADER, HAND_OVER, STEP, LAYOUT_CREATION = range(
+    0x73687566, 0x7368756C
+)
 
 _SECONDS = 60.0
-# What is left of a connection that was lost holds its locks a little longer.
+# The server may hold the locks of a lost connection a little longer.
 _LOCK_SECONDS = 5.0
 _POLL_SECONDS = 0.1
 _SETTINGS = {
-    # Whatever the server's default is: a receipt is for what is on the disk.
+    # Whatever the server's default: a receipt promises that the report is on the disk.
     "synchronous_commit": "on",
-    # A server that does not hear from us any more gives the locks back.
+    # A server that loses contact to a client releases its locks.
     "tcp_keepalives_idle": "10",
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "3",
-    # Tables without statistics are read through their index, however large they seem.
+    # Without statistics the planner would guess table sizes: always use the index.
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "jit": "off",
 }
-# Locks of two numbers are shown with the database that they are in.
-_OTHERS = """SELECT EXISTS (
+# objsubid = 2 selects two-number locks, which are listed with their database.
+_OTHER_MEMBERS = """SELECT EXISTS (
     SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
     WHERE datname = current_database() AND locktype = 'advisory' AND granted
     AND objsubid = 2 AND classid = $1::bigint::oid AND objid <> $2::bigint::oid
@@ -66,21 +70,21 @@ _LEASE = """
 
 _log = logging.getLogger("shuffledp.service")
 
-# Nobody knows what such a connection is doing now. TimeoutError is an OSError.
+# The state of such a connection is unknown. TimeoutError is an OSError.
 _BROKEN = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 LOST = (asyncpg.PostgresError, *_BROKEN)
-"""What is raised while a database cannot be used."""
+"""Errors that are raised while a database cannot be used."""
 
 
 class SharedDatabase:
-    """The database of a shuffler.
+    """Database shared by all processes of a shuffler.
 
     Args:
         address: postgresql://..., which may hold a password.
-        tasks: All that are hosted: whoever hosts others does not come in.
+        tasks: All hosted tasks: processes with other tasks are refused.
 
     Attributes:
-        process: A name that no other process has.
+        process: The unique name of this process.
     """
 
     def __init__(self, address: str, tasks: Sequence[Task]) -> None:
@@ -91,10 +95,10 @@ class SharedDatabase:
         self._key = lock_key(digests + bytes([LAYOUT.version]))
 
     async def connect(self) -> Any:
-        """Returns a new connection, which has a share of the house.
+        """Returns a new connection that holds the membership lock.
 
         Raises:
-            DatabaseTakenError: If another shuffler is there.
+            DatabaseTakenError: If another shuffler uses the database.
         """
         connection = await asyncpg.connect(
             self._address,
@@ -102,26 +106,26 @@ class SharedDatabase:
             server_settings={**_SETTINGS, "application_name": self.process},
         )
         try:
-            await self._enter(connection)
+            await self._join(connection)
         except BaseException:
             connection.terminate()
             raise
         return connection
 
-    async def _enter(self, connection: Any) -> None:
+    async def _join(self, connection: Any) -> None:
         clock = asyncio.get_running_loop().time
         end = clock() + _LOCK_SECONDS
         while True:
-            # Taken first and looked around then: of two that come at once at least one
-            # sees the other.
+            # First lock, then check for others: of two shufflers that connect at once at
+            # least one sees the other.
             await connection.execute(
-                "SELECT pg_advisory_lock_shared($1, $2)", HOUSE, self._key
+                "SELECT pg_advisory_lock_shared($1, $2)", MEMBERSHIP, self._key
             )
-            if not await connection.fetchval(_OTHERS, HOUSE, self._key):
+            if not await connection.fetchval(_OTHER_MEMBERS, MEMBERSHIP, self._key):
                 return
-            # Whoever was here first must not find anybody when it connects again.
+            # Unlock, so that the first shuffler can connect again while this one waits.
             await connection.execute(
-                "SELECT pg_advisory_unlock_shared($1, $2)", HOUSE, self._key
+                "SELECT pg_advisory_unlock_shared($1, $2)", MEMBERSHIP, self._key
             )
             if clock() > end:
                 raise LAYOUT.taken
@@ -129,45 +133,44 @@ class SharedDatabase:
 
     @asynccontextmanager
     async def handover_lease(self, task: Task) -> AsyncIterator[int]:
-        """Holds the lock of a task's hand-over, with a connection of its own.
+        """Locks the hand-over of a task with a connection of its own; yields the lease.
 
-        What is done inside of this is given up should the connection be lost. Gives the
-        number of the lease, which is larger than any before it.
+        The body is cancelled if the connection is lost. Lease numbers increase.
 
         Raises:
-            Refusal: If the database cannot be used, or not any more.
+            Refusal: If the database cannot be used, or fails in between.
         """
-        with guarded():
+        with refusing_failures():
             connection = await self.connect()
             try:
                 async with asyncio.timeout(None) as limit:
 
-                    def give_up(_connection: object) -> None:
+                    def cancel(_connection: object) -> None:
                         limit.reschedule(0.0)
 
                     take = "SELECT pg_advisory_lock($1, $2)"
                     await connection.execute(take, HAND_OVER, lock_key(task.task_id))
                     lease = await connection.fetchval(_LEASE, table_name(task))
-                    connection.add_termination_listener(give_up)
+                    connection.add_termination_listener(cancel)
                     try:
                         yield lease
                     finally:
-                        connection.remove_termination_listener(give_up)
+                        connection.remove_termination_listener(cancel)
             finally:
                 connection.terminate()
 
 
 class Session:
-    """A connection that is used by one at a time, and replaced when it is lost.
+    """Connection that one coroutine uses at a time, replaced when it is lost.
 
     Attributes:
-        writer: A number that no other connection has while this one lives; -1 if it was
-            not asked for.
+        writer: The number of its count rows, unique among open connections; -1 without
+            `writes`.
     """
 
-    def __init__(self, house: SharedDatabase, *, writes: bool = False) -> None:
+    def __init__(self, database: SharedDatabase, *, writes: bool = False) -> None:
         self.writer = -1
-        self._house, self._writes = house, writes
+        self._database, self._writes = database, writes
         self._connection: Any = None
         self._turn = asyncio.Lock()
 
@@ -175,7 +178,7 @@ class Session:
         """Connects.
 
         Raises:
-            DatabaseTakenError: If another shuffler is there.
+            DatabaseTakenError: If another shuffler uses the database.
         """
         async with asyncio.timeout(_SECONDS):
             await self._connected()
@@ -189,14 +192,14 @@ class Session:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Any]:
-        """Gives the connection, in a transaction.
+        """Yields the connection, in a transaction.
 
         Raises:
             Refusal: If the database cannot be used.
-            UniqueViolationError: As it comes.
+            UniqueViolationError: Passed through.
         """
         async with self._turn:
-            with guarded():
+            with refusing_failures():
                 connection = await self._connected()
                 try:
                     async with connection.transaction():
@@ -207,13 +210,13 @@ class Session:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[Any]:
-        """Gives the connection, outside of any transaction.
+        """Yields the connection, outside of any transaction.
 
         Raises:
             Refusal: If the database cannot be used.
         """
         async with self._turn:
-            with guarded():
+            with refusing_failures():
                 try:
                     yield await self._connected()
                 except _BROKEN:
@@ -223,11 +226,11 @@ class Session:
 
     async def _connected(self) -> Any:
         if self._connection is None or self._connection.is_closed():
-            connection = await self._house.connect()
+            connection = await self._database.connect()
             try:
                 if self._writes:
                     self.writer = await _new_writer(connection)
-                    # A close that takes long holds up neither other tasks nor answers.
+                    # A long close must delay neither other tasks nor answers.
                     await connection.execute(f"SET lock_timeout = '{_LOCK_SECONDS}s'")
             except BaseException:
                 connection.terminate()
@@ -249,8 +252,8 @@ async def lock_step(connection: Any, task: Task, *, alone: bool) -> None:
 
     Args:
         connection: In a transaction.
-        task: Which.
-        alone: Whether nothing else may come in meanwhile.
+        task: The task.
+        alone: Whether the lock is exclusive, which keeps arrivals out.
     """
     shared = "" if alone else "_shared"
     await connection.execute(
@@ -259,17 +262,18 @@ async def lock_step(connection: Any, task: Task, *, alone: bool) -> None:
 
 
 def lock_key(content: bytes) -> int:
-    """Returns 31 bits of a hash: two that are equal wait for each other in vain."""
+    """Returns 31 bits of a hash as the key of an advisory lock."""
+    # Two tasks with equal keys would only wait for each other.
     return int.from_bytes(hashlib.sha256(content).digest()[:4], "big") >> 1
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
-    """Turns what a database raises into a refusal.
+def refusing_failures() -> Iterator[None]:
+    """Converts database errors into refusals.
 
     Raises:
-        Refusal: If it cannot be used.
-        UniqueViolationError: As it comes.
+        Refusal: If the database cannot be used.
+        UniqueViolationError: Passed through.
     """
     try:
         yield
@@ -279,5 +283,5 @@ def guarded() -> Iterator[None]:
         _log.error("%s", error)
         raise storage_refusal() from None
     except LOST:
-        # Its text may quote a value, so it is not passed on.
+        # The error's text may quote a stored value: drop it.
         raise storage_refusal() from None

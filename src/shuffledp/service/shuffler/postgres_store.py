@@ -1,20 +1,21 @@
-"""The shuffler's store in PostgreSQL: for large collections, or where a server runs anyway.
+"""Shuffler store in PostgreSQL: for large collections, or where a server runs anyway.
 
-The tables of a step are dropped with it: rows that are deleted would stay in their pages
-until they are vacuumed, and longer. No statistics are gathered of them, which would copy
-their values into the catalog. The write-ahead log keeps every arrival, in its order and
-with the time of its transaction, until its segments are recycled and overwritten; archives,
-replicas and backups keep it for good. So: no archive, no logical replication, encrypted
-disks, and `log_statement` off.
+The tables of a step are dropped with it: deleted rows would stay in their pages until they
+are vacuumed, and longer. Statistics of them are turned off, as they would copy values into
+the catalog. The write-ahead log keeps every arrival, in its order and with the time of its
+transaction, until its segments are recycled and overwritten; archives, replicas and backups
+keep it for good. So: no archive, no logical replication, encrypted disks, and
+`log_statement` off.
 
-Several processes may use a database at once (`postgres_sessions`). What comes in takes
-turns within a process, and none between processes: each writes numbers of its own, which
-are added up when they are read. A mark that two processes store at once is stored by the
-first; the other one decides again with what is known then.
+Several processes may use a database at once (`postgres_sessions`). Transactions with
+arrivals are serialized within a process, but not between processes: each process writes a
+count row of its own, and the rows are added up when they are read. If two processes store
+the same keyed digest at once, the first one succeeds, and the other selects its arrivals
+again.
 
-A connection that was lost is replaced when the next is needed. Until then uploads are
-refused as STORAGE; one whose commit was under way may be on the disk nevertheless, and its
-tokens are then refused as spent when it is sent again.
+A lost connection is replaced when it is needed next. Until then uploads are refused as
+STORAGE. An upload whose commit was under way may be on the disk nevertheless; its tokens
+are then refused as spent when it is sent again.
 """
 
 import json
@@ -30,7 +31,7 @@ from shuffledp.errors import DataError
 from shuffledp.extras import require
 from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.shuffler.postgres_arrivals import store_arrivals
-from shuffledp.service.shuffler.postgres_batch import make_batch
+from shuffledp.service.shuffler.postgres_batch import create_batch
 from shuffledp.service.shuffler.postgres_presence import Presence
 from shuffledp.service.shuffler.postgres_sessions import (
     LOST,
@@ -39,18 +40,18 @@ from shuffledp.service.shuffler.postgres_sessions import (
     lock_step,
 )
 from shuffledp.service.shuffler.postgres_tables import (
-    check_layout,
+    add_counts,
+    add_refusals,
     check_lease,
     check_state,
-    count,
-    count_refused,
-    counted,
+    create_tables,
     drop_tables,
-    make_tables,
-    people_of,
-    refused_counts,
+    ensure_layout,
+    lock_and_count,
+    read_process_counts,
+    read_refusals,
     replace_challenge,
-    write,
+    update_task_row,
 )
 from shuffledp.service.shuffler.store import SealBatch, SelectArrivals, table_name
 from shuffledp.service.shuffler.task_record import (
@@ -72,31 +73,33 @@ import asyncpg  # type: ignore[import-untyped]  # noqa: E402
 
 
 class PostgresStore:
-    """A `ShufflerStore` in a database of its own, named by a postgresql:// address."""
+    """`ShufflerStore` in a database of its own, at a postgresql:// address."""
 
     is_exclusive = False
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._house: SharedDatabase | None = None
-        self._read = dict[str, ShufflerState]()
-        # What comes in, and all that is small; what ends a step, which may take long.
+        self._database: SharedDatabase | None = None
+        # The state of each task as read last: reading a plan again would take long.
+        self._last_read = dict[str, ShufflerState]()
+        # Arrivals and short transactions have one session; what ends a step may take
+        # minutes, and has another.
         self._arrivals: Session | None = None
         self._steps: Session | None = None
         self._presence: Presence | None = None
 
     async def open(self, tasks: Sequence[Task]) -> None:
-        """As `ShufflerStore`."""
-        self._house = SharedDatabase(self._address, tasks)
-        self._arrivals = Session(self._house, writes=True)
-        self._steps, self._presence = Session(self._house), Presence(self._house)
+        """Connects three sessions, and creates or checks the layout."""
+        self._database = SharedDatabase(self._address, tasks)
+        self._arrivals = Session(self._database, writes=True)
+        self._steps, self._presence = Session(self._database), Presence(self._database)
         try:
             await self._arrivals.connect()
             async with self._arrivals.transaction() as connection:
-                await check_layout(connection)
+                await ensure_layout(connection)
         except LOST as error:
             await self.close()
-            # The address may hold a password: neither it nor the error's text is shown.
+            # The address may hold a password, and so may the error's text: show neither.
             kind = type(error).__name__
             raise DataError(
                 f"Could not open the PostgreSQL database: {kind}."
@@ -106,81 +109,81 @@ class PostgresStore:
             raise
 
     async def close(self) -> None:
-        """As `ShufflerStore`."""
+        """Disconnects all sessions, which releases their locks."""
         for session in (self._arrivals, self._steps, self._presence):
             if session is not None:
                 await session.close()
-        self._arrivals = self._steps = self._presence = self._house = None
+        self._arrivals = self._steps = self._presence = self._database = None
 
     async def check(self) -> None:
-        """As `ShufflerStore`."""
+        """Reconnects if necessary; raises Refusal (STORAGE) if that fails."""
         async with _opened(self._arrivals).transaction() as connection:
             await connection.execute("SELECT 1")
 
     async def load(
         self, state: ShufflerState, former: Task | None = None
     ) -> TaskRecord:
-        """As `ShufflerStore`."""
+        """Returns the record of a task, with the counts of all processes added up."""
         tasks = (state.task,) if former is None else (state.task, former)
         name = table_name(state.task)
         async with _opened(self._arrivals).transaction() as connection:
             select = "SELECT * FROM task WHERE name = $1"
-            known = await connection.fetchrow(select, name)
-            # Another process may be changing it, or be the first to write it down.
-            await lock_step(connection, state.task, alone=known is None)
+            exists = await connection.fetchrow(select, name) is not None
+            # Another process may be changing the row, or inserting it first.
+            await lock_step(connection, state.task, alone=not exists)
             row = await connection.fetchrow(select, name)
             if row is None:
                 row = (name, *initial_row(state))
                 insert = "INSERT INTO task VALUES ($1, $2, $3, $4, $5, $6)"
                 await connection.execute(insert, *row)
-                await make_tables(connection, state)
+                await create_tables(connection, state)
             record = decode_row(
                 row[1:],
                 tasks,
-                await refused_counts(connection, state.task),
-                known=self._read.get(name),
+                await read_refusals(connection, state.task),
+                known=self._last_read.get(name),
             )
-            self._read[name] = record.state
-            more = await counted(connection, record.state)
+            self._last_read[name] = record.state
+            more = await read_process_counts(connection, record.state)
         people = tuple(sum(each) for each in zip(record.people, *more, strict=True))
         return replace(record, people=people)
 
     async def add(
-        self, state: ShufflerState, marks: NDArray[np.uint8], keep: SelectArrivals
+        self, state: ShufflerState, digests: NDArray[np.uint8], select: SelectArrivals
     ) -> tuple[int, ...]:
-        """As `ShufflerStore`."""
+        """Stores accepted reports; starts again if another process stored one first."""
         while True:
             try:
-                return await self._add(state, marks, keep)
+                return await self._add(state, digests, select)
             except asyncpg.UniqueViolationError:
-                # Another process was first: its marks are known the next time.
+                # Another process was first: its digests are visible the next time.
                 continue
 
     async def _add(
-        self, state: ShufflerState, marks: NDArray[np.uint8], keep: SelectArrivals
+        self, state: ShufflerState, digests: NDArray[np.uint8], select: SelectArrivals
     ) -> tuple[int, ...]:
         session = _opened(self._arrivals)
         async with session.transaction() as connection:
             await lock_step(connection, state.task, alone=False)
             await check_state(connection, state)
-            people = await store_arrivals(connection, state.task, marks, keep)
+            people = await store_arrivals(connection, state.task, digests, select)
             if people is not None:
-                await count(connection, state, session.writer, people)
-            more = await counted(connection, state)
+                await add_counts(connection, state, session.writer, people)
+            more = await read_process_counts(connection, state)
         return tuple(sum(each) for each in zip(zero_counts(state), *more, strict=True))
 
     async def seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
-        """As `ShufflerStore`."""
+        """Replaces the messages by the sealed batch, in the session for long work."""
         async with self._transaction() as connection:
-            people = await people_of(connection, state)
-            after = await make_batch(connection, state, people, seal)
-            await write(connection, after, people)
+            people = await lock_and_count(connection, state)
+            after = await create_batch(connection, state, people, seal)
+            await update_task_row(connection, after, people)
         return after
 
     async def read_batch(
-        self, state: ShufflerState, place: int
+        self, state: ShufflerState, index: int
     ) -> AsyncIterator[bytes]:
-        """As `ShufflerStore`."""
+        """Yields the pieces of a shard, each in a transaction of its own."""
         select = (
             f"SELECT content FROM batch_{table_name(state.task)}"
             " WHERE shard = $1 AND piece = $2"
@@ -188,7 +191,7 @@ class PostgresStore:
         piece = 0
         while True:
             async with self._transaction() as connection:
-                content = await connection.fetchval(select, place, piece)
+                content = await connection.fetchval(select, index, piece)
             if content is None:
                 return
             yield content
@@ -202,13 +205,13 @@ class PostgresStore:
         *,
         lease: int | None = None,
     ) -> None:
-        """As `ShufflerStore`."""
+        """Changes the state once all transactions under way have ended."""
         async with self._transaction() as connection:
-            await people_of(connection, before)
+            await lock_and_count(connection, before)
             if lease is not None:
                 await check_lease(connection, before.task, lease)
             if is_same_step(before, after):
-                # They are added up elsewhere until the step ends.
+                # The count rows of the processes hold the counts until the step ends.
                 people = zero_counts(after)
             else:
                 await drop_tables(connection, before.task)
@@ -217,60 +220,61 @@ class PostgresStore:
                     json.dumps(zero_counts(after)),
                     table_name(after.task),
                 )
-                await make_tables(connection, after)
-            await write(connection, after, people)
+                await create_tables(connection, after)
+            await update_task_row(connection, after, people)
 
     async def add_refusals(self, task: Task, more: dict[str, int]) -> dict[str, int]:
-        """As `ShufflerStore`."""
+        """Adds refusal counts in the row of this process, and returns all sums."""
         session = _opened(self._arrivals)
         async with session.transaction() as connection:
-            await count_refused(connection, task, session.writer, more)
-            return sum_refusals(await refused_counts(connection, task))
+            await add_refusals(connection, task, session.writer, more)
+            return sum_refusals(await read_refusals(connection, task))
 
     async def publish_counts(
-        self, state: ShufflerState, shown: tuple[int, ...]
+        self, state: ShufflerState, published: tuple[int, ...]
     ) -> None:
-        """As `ShufflerStore`."""
-        await self._keep(state, "shown", json.dumps(shown))
+        """Stores the rounded report counts."""
+        await self._update_column(state, "shown", json.dumps(published))
 
     async def record_attempts(
         self, state: ShufflerState, attempts: HandoverAttempts, *, lease: int
     ) -> None:
-        """As `ShufflerStore`."""
-        await self._keep(state, "attempts", encode_attempts(attempts), lease=lease)
+        """Stores the progress of the hand-over, under its lease."""
+        text = encode_attempts(attempts)
+        await self._update_column(state, "attempts", text, lease=lease)
 
     async def replace_challenge(
         self, task: Task, named: bytes, following: bytes
     ) -> bool:
-        """As `ShufflerStore`."""
+        """Compares and swaps the challenge of the next command."""
         async with _opened(self._arrivals).transaction() as connection:
             return await replace_challenge(connection, task, named, following)
 
     def handover_lease(self, task: Task) -> AbstractAsyncContextManager[int]:
-        """As `ShufflerStore`."""
-        if self._house is None:
+        """Locks the hand-over of a task with a connection of its own."""
+        if self._database is None:
             raise _closed()
-        return self._house.handover_lease(task)
+        return self._database.handover_lease(task)
 
     async def try_lead(self) -> bool:
-        """As `ShufflerStore`."""
+        """Returns whether this process is the leader; False if the database fails."""
         if self._presence is None:
             raise _closed()
         with suppress(Refusal):
-            return await self._presence.look()
+            return await self._presence.try_lead()
         return False
 
     @property
     def clock_ahead(self) -> float:
-        """As `ShufflerStore`."""
+        """Seconds that the server's clock is ahead of this machine's."""
         return 0.0 if self._presence is None else self._presence.clock_ahead
 
     @property
     def has_leader(self) -> bool:
-        """As `ShufflerStore`."""
-        return self._presence is None or self._presence.tended
+        """Whether a live process was the leader at the last `try_lead`."""
+        return self._presence is None or self._presence.has_leader
 
-    async def _keep(
+    async def _update_column(
         self, state: ShufflerState, column: str, text: str, *, lease: int | None = None
     ) -> None:
         async with _opened(self._arrivals).transaction() as connection:

@@ -1,11 +1,11 @@
-"""Statements about the tables of a store in PostgreSQL, inside of its transactions."""
+"""SQL statements on the tables of a store in PostgreSQL, run inside a transaction."""
 
 import json
 from typing import Any
 
 from shuffledp.service.collection.shuffler_state import ShufflerPhase, ShufflerState
-from shuffledp.service.shuffler.postgres_batch import SEALED, make_table
-from shuffledp.service.shuffler.postgres_sessions import LAYING_OUT, lock_step
+from shuffledp.service.shuffler.postgres_batch import SEALED, create_table
+from shuffledp.service.shuffler.postgres_sessions import LAYOUT_CREATION, lock_step
 from shuffledp.service.shuffler.store import (
     LAYOUT,
     STEP_TABLES,
@@ -22,23 +22,23 @@ from shuffledp.service.shuffler.task_record import (
 )
 from shuffledp.service.wire.task import Task
 
-# What several processes need, and one in a file does not.
-_OF_PROCESSES = (
+# Needed by several processes, but not by a store in a file.
+_PROCESS_TABLES = (
     "processes (name TEXT PRIMARY KEY, beat BIGINT NOT NULL)",
     "leases (name TEXT PRIMARY KEY, number BIGINT NOT NULL)",
 )
 
 
-async def check_layout(connection: Any) -> None:
-    """Lays out an empty database.
+async def ensure_layout(connection: Any) -> None:
+    """Creates the layout of an empty database; checks that of another.
 
     Raises:
-        DataError: If it is another one's, or of another version.
+        DataError: If the database belongs to another program, or is of another version.
     """
-    # Of two processes that come at once, one lays it out.
-    await connection.execute("SELECT pg_advisory_xact_lock($1, 0)", LAYING_OUT)
-    known = await connection.fetchval("SELECT to_regclass('meta') IS NOT NULL")
-    if known:
+    # Serializes two processes that start at once.
+    await connection.execute("SELECT pg_advisory_xact_lock($1, 0)", LAYOUT_CREATION)
+    has_meta = await connection.fetchval("SELECT to_regclass('meta') IS NOT NULL")
+    if has_meta:
         row = await connection.fetchrow("SELECT owner, version FROM meta")
         LAYOUT.check(tuple(row or ("nobody", 0)))
     elif await connection.fetchval("SELECT to_regclass('task') IS NOT NULL"):
@@ -46,19 +46,19 @@ async def check_layout(connection: Any) -> None:
     else:
         for statement in LAYOUT.first:
             await connection.execute(statement)
-    for table in _OF_PROCESSES:
+    for table in _PROCESS_TABLES:
         await connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
 
 
-async def make_tables(connection: Any, state: ShufflerState) -> None:
-    """Makes the tables of a step, if one begins."""
+async def create_tables(connection: Any, state: ShufflerState) -> None:
+    """Creates the tables of a step, if one begins."""
     if state.phase is ShufflerPhase.OPEN:
         name = table_name(state.task)
-        await make_table(connection, f"marks_{name}", mark="bytea PRIMARY KEY")
-        await make_table(
+        await create_table(connection, f"marks_{name}", mark="bytea PRIMARY KEY")
+        await create_table(
             connection, f"messages_{name}", pile="integer NOT NULL", content=SEALED
         )
-        await make_table(
+        await create_table(
             connection,
             f"counts_{name}",
             writer="integer PRIMARY KEY",
@@ -67,50 +67,52 @@ async def make_tables(connection: Any, state: ShufflerState) -> None:
 
 
 async def drop_tables(connection: Any, task: Task) -> None:
-    """Forgets what a step collected, and its batch."""
+    """Drops all tables of a step: its reports, digests, counts and batch."""
     for table in STEP_TABLES:
         await connection.execute(f"DROP TABLE IF EXISTS {table}_{table_name(task)}")
 
 
 async def check_state(connection: Any, state: ShufflerState) -> None:
-    """Raises Refusal unless the task stands there."""
-    kept = await connection.fetchval(
+    """Raises Refusal unless `state` is the current state."""
+    current = await connection.fetchval(
         "SELECT state FROM task WHERE name = $1", table_name(state.task)
     )
-    if kept != encode_state(state):
+    if current != encode_state(state):
         raise state_conflict()
 
 
 async def check_lease(connection: Any, task: Task, lease: int) -> None:
-    """Raises Refusal unless it is the last one; keeps others out of the transaction."""
+    """Raises Refusal unless `lease` is the latest lease."""
+    # The row lock keeps others from taking the lease until the transaction ends.
     select = "SELECT number FROM leases WHERE name = $1 FOR SHARE"
     if await connection.fetchval(select, table_name(task)) != lease:
         raise lease_conflict()
 
 
-async def people_of(connection: Any, state: ShufflerState) -> tuple[int, ...]:
-    """Returns how many reported, once nothing comes in any more."""
+async def lock_and_count(connection: Any, state: ShufflerState) -> tuple[int, ...]:
+    """Locks the step against arrivals, and returns its report counts."""
     await lock_step(connection, state.task, alone=True)
     await check_state(connection, state)
-    kept = await connection.fetchval(
+    at_close = await connection.fetchval(
         "SELECT people FROM task WHERE name = $1", table_name(state.task)
     )
-    more = await counted(connection, state)
-    return tuple(sum(each) for each in zip(json.loads(kept), *more, strict=True))
+    more = await read_process_counts(connection, state)
+    columns = zip(json.loads(at_close), *more, strict=True)
+    return tuple(sum(column) for column in columns)
 
 
-async def counted(connection: Any, state: ShufflerState) -> list[list[int]]:
-    """Returns how many came through each process so far."""
+async def read_process_counts(connection: Any, state: ShufflerState) -> list[list[int]]:
+    """Returns the report counts of each process so far."""
     if not state.is_collecting:
         return []
     rows = await connection.fetch(f"SELECT people FROM counts_{table_name(state.task)}")
     return [json.loads(text) for (text,) in rows]
 
 
-async def count(
+async def add_counts(
     connection: Any, state: ShufflerState, writer: int, people: tuple[int, ...]
 ) -> None:
-    """Adds to the numbers of a process; nobody else writes them."""
+    """Adds to the report counts of this process, the only writer of its row."""
     counts = f"counts_{table_name(state.task)}"
     own = await connection.fetchval(
         f"SELECT people FROM {counts} WHERE writer = $1", writer
@@ -124,8 +126,10 @@ async def count(
     )
 
 
-async def write(connection: Any, state: ShufflerState, people: tuple[int, ...]) -> None:
-    """Writes down where the task stands from now on."""
+async def update_task_row(
+    connection: Any, state: ShufflerState, people: tuple[int, ...]
+) -> None:
+    """Updates state and counts of a task, and resets its hand-over attempts."""
     await connection.execute(
         "UPDATE task SET state = $1, people = $2, attempts = $3 WHERE name = $4",
         encode_state(state),
@@ -135,10 +139,10 @@ async def write(connection: Any, state: ShufflerState, people: tuple[int, ...]) 
     )
 
 
-async def count_refused(
+async def add_refusals(
     connection: Any, task: Task, writer: int, more: dict[str, int]
 ) -> None:
-    """Adds to the numbers of refusals of a process; nobody else writes them."""
+    """Adds to the refusal counts of this process, the only writer of its row."""
     own = await connection.fetchval(
         "SELECT refused FROM refusals WHERE name = $1 AND writer = $2",
         table_name(task),
@@ -153,8 +157,8 @@ async def count_refused(
     )
 
 
-async def refused_counts(connection: Any, task: Task) -> list[str]:
-    """Returns the numbers of refusals of each process, as JSON."""
+async def read_refusals(connection: Any, task: Task) -> list[str]:
+    """Returns the refusal counts of each process, as JSON."""
     rows = await connection.fetch(
         "SELECT refused FROM refusals WHERE name = $1", table_name(task)
     )
@@ -164,7 +168,7 @@ async def refused_counts(connection: Any, task: Task) -> list[str]:
 async def replace_challenge(
     connection: Any, task: Task, named: bytes, following: bytes
 ) -> bool:
-    """Replaces what the operator's next command names; returns whether it was `named`."""
+    """Compares and swaps a challenge; returns whether `named` was the current one."""
     return bool(
         await connection.fetchval(
             "UPDATE task SET challenge = $1 WHERE name = $2 AND challenge = $3"

@@ -1,4 +1,4 @@
-"""A task, and the keys of the shuffler that collects it."""
+"""Task with the keys and rosters of the shuffler that collects it."""
 
 import re
 from collections.abc import Callable
@@ -16,15 +16,15 @@ _ROSTER = re.compile(r"roster-([1-9][0-9]{0,9})\.bin")
 
 @dataclass(frozen=True)
 class ShufflerHost:
-    """A task that this shuffler collects.
+    """Task that this shuffler collects.
 
     Attributes:
         task: The task.
-        secrets: Its own: the task names the public half of the signing key.
+        secrets: The shuffler's; the task names the public half of the signing key.
         rosters: Returns the roster of an epoch; None while there is none.
-        last_roster: Returns the last epoch of which there is a roster, good or damaged; 0
-            if there is none.
-        former: The task whose place it takes; None if it takes none.
+        last_roster: Returns the last epoch that has a roster, valid or damaged; 0 if none
+            has.
+        former: The task that this one succeeds, if any.
     """
 
     task: Task
@@ -39,12 +39,12 @@ class ShufflerHost:
 
 
 def roster_filename(epoch: int) -> str:
-    """Returns the name of the file with the roster of an epoch."""
+    """Returns the name of an epoch's roster file."""
     return f"roster-{epoch}.bin"
 
 
 def roster_reader(folder: Path, task: Task) -> Callable[[int], Roster | None]:
-    """Returns what reads rosters from the shuffler's folder."""
+    """Returns a function that reads the roster of an epoch from a folder."""
 
     def read(epoch: int) -> Roster | None:
         path = folder / roster_filename(epoch)
@@ -59,14 +59,14 @@ def roster_reader(folder: Path, task: Task) -> Callable[[int], Roster | None]:
 
 
 def last_roster_finder(folder: Path) -> Callable[[], int]:
-    """Returns what looks which rosters are in the shuffler's folder."""
+    """Returns a function that finds the last epoch with a roster file in a folder."""
 
-    def look() -> int:
-        found = (_ROSTER.fullmatch(path.name) for path in folder.iterdir())
-        return max((int(match[1]) for match in found if match), default=0)
+    def find() -> int:
+        matches = (_ROSTER.fullmatch(path.name) for path in folder.iterdir())
+        return max((int(match[1]) for match in matches if match), default=0)
 
-    return look
+    return find
 
 
 def ignore_boundary(_boundary: str) -> None:
-    """Is told what was reached, and does nothing."""
+    """Does nothing at a durable boundary."""

@@ -1,10 +1,11 @@
-"""The file of the shuffler's SQLite store, and the thread that everything happens in.
+"""File of the shuffler's SQLite store, and the one thread that uses it.
 
 A transaction is on the disk before it is reported (WAL, synchronous FULL). Freed pages are
 overwritten with zeros (secure_delete), and the log is emptied after each close and delivery
-and at each start (next time, if the disk is too full), so that neither file holds what was
-forgotten. The file system may: it frees the blocks of the log without overwriting them, and
-snapshots and backups keep them. Put the file on an encrypted disk, without snapshots.
+and at each start (next time, if the disk is too full), so that neither file keeps deleted
+data. The file system may keep them: it frees the blocks of the log without overwriting
+them, and snapshots and backups copy them. Put the file on an encrypted disk, without
+snapshots.
 """
 
 import asyncio
@@ -21,14 +22,14 @@ from shuffledp.service.storage.database import ExclusiveDatabase, write_probe
 
 Result = TypeVar("Result")
 
-# Pages of 4 KiB: a mark goes to a random page, which should be in memory, and should be
-# copied from the log to its place once for many marks.
+# In pages of 4 KiB. A keyed digest goes to a random page, which should be in memory, and
+# should be copied from the log to the file once for many digests.
 _CACHE = 16_384
 _LOG = 16_384
 
 
 class SqliteFile:
-    """A database in one file, which a thread of its own uses."""
+    """Database in one file, used by a single thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -36,10 +37,10 @@ class SqliteFile:
         self._file: ExclusiveDatabase | None = None
 
     async def open(self) -> None:
-        """Opens the file, or makes a new one, and empties its log.
+        """Opens or creates the file, and empties its log.
 
         Raises:
-            DataError: If it cannot be opened, is no shuffler's, or is in use.
+            DataError: If it cannot be opened, is not a shuffler's, or is in use.
         """
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
         try:
@@ -57,7 +58,7 @@ class SqliteFile:
         self._thread = None
 
     async def check(self) -> None:
-        """Raises Refusal unless something can be written now."""
+        """Raises Refusal unless the file can be written."""
         await self.run(self._check)
 
     async def run(self, function: Callable[[], Result]) -> Result:
@@ -77,7 +78,7 @@ class SqliteFile:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Gives the database in a transaction, for functions that run in the thread.
+        """Yields the database in a transaction, for functions that run in the thread.
 
         Raises:
             Refusal: If the disk is full, or does not work.
@@ -89,7 +90,7 @@ class SqliteFile:
             raise storage_refusal() from error
 
     def empty_log(self) -> None:
-        """Moves what is in the log to its place; for functions that run in the thread."""
+        """Moves the log into the file; for functions that run in the thread."""
         # The change is durable already: a disk too full to move the log must not fail it.
         with suppress(sqlite3.OperationalError):
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

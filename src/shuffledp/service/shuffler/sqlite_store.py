@@ -1,6 +1,6 @@
-"""The shuffler's store in one SQLite file: for one machine, without a database server.
+"""Shuffler store in one SQLite file: for one machine, without a database server.
 
-`sqlite_file` says what is on the disk, and when it is overwritten.
+See `sqlite_file` for when deleted data are overwritten on the disk.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from shuffledp.service.collection.shuffler_state import ShufflerState
 from shuffledp.service.shuffler.sqlite_file import SqliteFile
 from shuffledp.service.shuffler.sqlite_tables import (
+    create_batch,
+    create_tables,
     drop_tables,
-    keep_arrivals,
-    known_marks,
-    make_batch,
-    make_tables,
-    people_of,
-    write,
+    insert_arrivals,
+    known_digests,
+    read_counts,
+    update_task_row,
 )
 from shuffledp.service.shuffler.store import (
     SealBatch,
@@ -46,54 +46,54 @@ from shuffledp.service.wire.task import Task
 
 
 class SqliteStore:
-    """A `ShufflerStore` in a file; everything happens in one thread of its own."""
+    """`ShufflerStore` in a file, which one thread of its own reads and writes."""
 
     is_exclusive = True
 
     def __init__(self, path: Path) -> None:
         self._file = SqliteFile(path)
-        self._handing_over: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._handover_locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._leases = Counter[str]()
 
     async def open(self, tasks: Sequence[Task]) -> None:
-        """As `ShufflerStore`."""
+        """Opens the file; `tasks` are not needed, as no other process can open it."""
         await self._file.open()
 
     async def close(self) -> None:
-        """As `ShufflerStore`."""
+        """Closes the file and ends its thread."""
         await self._file.close()
 
     async def check(self) -> None:
-        """As `ShufflerStore`."""
+        """Raises Refusal (STORAGE) unless the file can be written."""
         await self._file.check()
 
     async def load(
         self, state: ShufflerState, former: Task | None = None
     ) -> TaskRecord:
-        """As `ShufflerStore`."""
+        """Returns the record of a task; creates it if there is none."""
         tasks = (state.task,) if former is None else (state.task, former)
-        return await self._file.run(lambda: self._begin(state, tasks))
+        return await self._file.run(lambda: self._load(state, tasks))
 
     async def add(
-        self, state: ShufflerState, marks: NDArray[np.uint8], keep: SelectArrivals
+        self, state: ShufflerState, digests: NDArray[np.uint8], select: SelectArrivals
     ) -> tuple[int, ...]:
-        """As `ShufflerStore`."""
-        return await self._file.run(lambda: self._add(state, marks, keep))
+        """Stores accepted reports; calls `select` once, in the transaction."""
+        return await self._file.run(lambda: self._add(state, digests, select))
 
     async def seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
-        """As `ShufflerStore`."""
-        return await self._file.run(lambda: self._fix(state, seal))
+        """Replaces the messages by the sealed batch, and empties the log."""
+        return await self._file.run(lambda: self._seal_batch(state, seal))
 
     async def read_batch(
-        self, state: ShufflerState, place: int
+        self, state: ShufflerState, index: int
     ) -> AsyncIterator[bytes]:
-        """As `ShufflerStore`."""
+        """Yields the pieces of a shard, each read by a query of its own."""
         select = (
             f"SELECT content FROM batch_{table_name(state.task)}"
             " WHERE shard = ? AND piece = ?"
         )
         piece = 0
-        while row := await self._file.run(partial(self._row, select, place, piece)):
+        while row := await self._file.run(partial(self._row, select, index, piece)):
             yield row[0]
             piece += 1
 
@@ -105,55 +105,59 @@ class SqliteStore:
         *,
         lease: int | None = None,
     ) -> None:
-        """As `ShufflerStore`."""
-        await self._file.run(lambda: self._move(before, after, people, lease))
+        """Changes the state, and empties the log."""
+        await self._file.run(lambda: self._change_state(before, after, people, lease))
 
     async def add_refusals(self, task: Task, more: dict[str, int]) -> dict[str, int]:
-        """As `ShufflerStore`."""
-        return await self._file.run(lambda: self._count_refused(task, more))
+        """Adds refusal counts in the row of the only writer."""
+        return await self._file.run(lambda: self._add_refusals(task, more))
 
     async def publish_counts(
-        self, state: ShufflerState, shown: tuple[int, ...]
+        self, state: ShufflerState, published: tuple[int, ...]
     ) -> None:
-        """As `ShufflerStore`."""
-        await self._file.run(lambda: self._keep(state, shown=json.dumps(shown)))
+        """Stores the rounded report counts."""
+        text = json.dumps(published)
+        await self._file.run(lambda: self._update_columns(state, shown=text))
 
     async def record_attempts(
         self, state: ShufflerState, attempts: HandoverAttempts, *, lease: int
     ) -> None:
-        """As `ShufflerStore`."""
+        """Stores the progress of the hand-over, under its lease."""
         text = encode_attempts(attempts)
-        await self._file.run(lambda: self._keep(state, lease=lease, attempts=text))
+        await self._file.run(
+            lambda: self._update_columns(state, lease=lease, attempts=text)
+        )
 
     async def replace_challenge(
         self, task: Task, named: bytes, following: bytes
     ) -> bool:
-        """As `ShufflerStore`."""
+        """Compares and swaps the challenge of the next command."""
         return await self._file.run(lambda: self._challenge(task, named, following))
 
     @asynccontextmanager
     async def handover_lease(self, task: Task) -> AsyncIterator[int]:
-        """As `ShufflerStore`."""
-        async with self._handing_over[table_name(task)]:
-            # Nobody else has one, and nobody keeps one over a restart.
+        """Locks the hand-over of a task within this process."""
+        async with self._handover_locks[table_name(task)]:
+            # Numbers in memory suffice: no other process has a lease, and none outlives
+            # a restart.
             self._leases[table_name(task)] += 1
             yield self._leases[table_name(task)]
 
     async def try_lead(self) -> bool:
-        """As `ShufflerStore`: there is no other process."""
+        """Returns True: there is no other process."""
         return True
 
     @property
     def clock_ahead(self) -> float:
-        """As `ShufflerStore`: it is of this machine."""
+        """0: the store reads no clock but this machine's."""
         return 0.0
 
     @property
     def has_leader(self) -> bool:
-        """As `ShufflerStore`."""
+        """True: this process is always the leader."""
         return True
 
-    def _begin(self, state: ShufflerState, tasks: tuple[Task, ...]) -> TaskRecord:
+    def _load(self, state: ShufflerState, tasks: tuple[Task, ...]) -> TaskRecord:
         name = table_name(state.task)
         with self._file.transaction() as database:
             select = "SELECT * FROM task WHERE name = ?"
@@ -162,28 +166,28 @@ class SqliteStore:
                 row = list(initial_row(state))
                 insert = "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)"
                 database.execute(insert, (name, *row))
-                make_tables(database, state)
+                create_tables(database, state)
             refused = self._refused(name)
         return decode_row(row, tasks, refused)
 
     def _add(
-        self, state: ShufflerState, marks: NDArray[np.uint8], keep: SelectArrivals
+        self, state: ShufflerState, digests: NDArray[np.uint8], select: SelectArrivals
     ) -> tuple[int, ...]:
         with self._file.transaction() as database:
-            people = people_of(database, state)
-            arrivals = keep(known_marks(database, state.task, marks))
-            if not len(arrivals.marks):
+            people = read_counts(database, state)
+            arrivals = select(known_digests(database, state.task, digests))
+            if not len(arrivals.keyed_digests):
                 return people
-            keep_arrivals(database, state.task, arrivals)
+            insert_arrivals(database, state.task, arrivals)
             people = tuple(a + b for a, b in zip(people, arrivals.people, strict=True))
-            write(database, state, people)
+            update_task_row(database, state, people)
         return people
 
-    def _fix(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
+    def _seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
         with self._file.transaction() as database:
-            people = people_of(database, state)
-            after = make_batch(database, state, people, seal)
-            write(database, after, people)
+            people = read_counts(database, state)
+            after = create_batch(database, state, people, seal)
+            update_task_row(database, after, people)
         self._file.empty_log()
         return after
 
@@ -191,7 +195,7 @@ class SqliteStore:
         if lease is not None and lease != self._leases[table_name(task)]:
             raise lease_conflict()
 
-    def _move(
+    def _change_state(
         self,
         before: ShufflerState,
         after: ShufflerState,
@@ -199,39 +203,40 @@ class SqliteStore:
         lease: int | None,
     ) -> None:
         with self._file.transaction() as database:
-            known = people_of(database, before)
+            current = read_counts(database, before)
             self._check_lease(before.task, lease)
             if is_same_step(before, after):
-                people = known
+                # Uploads may have been stored since the caller counted.
+                people = current
             else:
                 drop_tables(database, before.task)
-                make_tables(database, after)
+                create_tables(database, after)
                 database.execute(
                     "UPDATE task SET shown = ? WHERE name = ?",
                     (json.dumps(zero_counts(after)), table_name(after.task)),
                 )
-            write(database, after, people)
+            update_task_row(database, after, people)
         self._file.empty_log()
 
-    def _count_refused(self, task: Task, more: dict[str, int]) -> dict[str, int]:
+    def _add_refusals(self, task: Task, more: dict[str, int]) -> dict[str, int]:
         name = table_name(task)
         with self._file.transaction() as database:
-            known = sum_refusals([*self._refused(name), json.dumps(more)])
+            sums = sum_refusals([*self._refused(name), json.dumps(more)])
             database.execute(
                 "INSERT OR REPLACE INTO refusals VALUES (?, 0, ?)",
-                (name, json.dumps(known)),
+                (name, json.dumps(sums)),
             )
-        return known
+        return sums
 
     def _refused(self, name: str) -> list[str]:
         select = "SELECT refused FROM refusals WHERE name = ?"
         return [text for (text,) in self._file.connection.execute(select, (name,))]
 
-    def _keep(
+    def _update_columns(
         self, state: ShufflerState, *, lease: int | None = None, **columns: str
     ) -> None:
         with self._file.transaction() as database:
-            people_of(database, state)
+            read_counts(database, state)
             self._check_lease(state.task, lease)
             for column, text in columns.items():
                 database.execute(

@@ -1,4 +1,4 @@
-"""Statements about the tables of a step in SQLite, inside of its transactions."""
+"""SQL statements on the tables of a step in SQLite, run inside a transaction."""
 
 import json
 import sqlite3
@@ -24,16 +24,16 @@ from shuffledp.service.shuffler.task_record import (
 )
 from shuffledp.service.wire.task import Task
 
-# One statement over one blob: thousands of small ones would give the interpreter's lock
-# away, and wait for it, thousands of times.
-_EACH = """WITH RECURSIVE each(place) AS (
-    SELECT 0 WHERE ?2 > 0 UNION ALL SELECT place + 1 FROM each WHERE place + 1 < ?2
+# One statement over one blob of all digests: thousands of small statements would release
+# and reacquire the interpreter's lock thousands of times.
+_EACH = """WITH RECURSIVE each(i) AS (
+    SELECT 0 WHERE ?2 > 0 UNION ALL SELECT i + 1 FROM each WHERE i + 1 < ?2
 )"""
-_MARK = f"substr(?1, place * {KEYED_DIGEST_SIZE} + 1, {KEYED_DIGEST_SIZE})"
+_DIGEST = f"substr(?1, i * {KEYED_DIGEST_SIZE} + 1, {KEYED_DIGEST_SIZE})"
 
 
-def make_tables(database: sqlite3.Connection, state: ShufflerState) -> None:
-    """Makes the tables of a step, if one begins."""
+def create_tables(database: sqlite3.Connection, state: ShufflerState) -> None:
+    """Creates the tables of a step, if one begins."""
     if state.phase is ShufflerPhase.OPEN:
         name = table_name(state.task)
         for table in (
@@ -44,16 +44,16 @@ def make_tables(database: sqlite3.Connection, state: ShufflerState) -> None:
 
 
 def drop_tables(database: sqlite3.Connection, task: Task) -> None:
-    """Forgets what a step collected, and its batch."""
+    """Drops all tables of a step: its reports, digests and batch."""
     for table in STEP_TABLES:
         database.execute(f"DROP TABLE IF EXISTS {table}_{table_name(task)}")
 
 
-def people_of(database: sqlite3.Connection, state: ShufflerState) -> tuple[int, ...]:
-    """Returns how many reported in a step.
+def read_counts(database: sqlite3.Connection, state: ShufflerState) -> tuple[int, ...]:
+    """Returns the report counts of a step.
 
     Raises:
-        Refusal: If the task stands elsewhere.
+        Refusal: If `state` is not the current state.
     """
     row = database.execute(
         "SELECT people FROM task WHERE name = ? AND state = ?",
@@ -64,10 +64,10 @@ def people_of(database: sqlite3.Connection, state: ShufflerState) -> tuple[int, 
     return tuple(json.loads(row[0]))
 
 
-def write(
+def update_task_row(
     database: sqlite3.Connection, state: ShufflerState, people: tuple[int, ...]
 ) -> None:
-    """Writes down where the task stands from now on."""
+    """Updates state and counts of a task, and resets its hand-over attempts."""
     database.execute(
         "UPDATE task SET state = ?, people = ?, attempts = ? WHERE name = ?",
         (
@@ -79,34 +79,36 @@ def write(
     )
 
 
-def known_marks(
-    database: sqlite3.Connection, task: Task, marks: NDArray[np.uint8]
+def known_digests(
+    database: sqlite3.Connection, task: Task, digests: NDArray[np.uint8]
 ) -> NDArray[np.bool_]:
     """Returns which of k keyed digests are stored, shape (k,)."""
-    found = database.execute(
-        f"{_EACH} SELECT place FROM each WHERE EXISTS"
-        f" (SELECT 1 FROM marks_{table_name(task)} WHERE mark = {_MARK})",
-        (marks.tobytes(), len(marks)),
+    rows = database.execute(
+        f"{_EACH} SELECT i FROM each WHERE EXISTS"
+        f" (SELECT 1 FROM marks_{table_name(task)} WHERE mark = {_DIGEST})",
+        (digests.tobytes(), len(digests)),
     ).fetchall()
-    known = np.zeros(len(marks), dtype=np.bool_)
-    known[[place for (place,) in found]] = True
+    known = np.zeros(len(digests), dtype=np.bool_)
+    known[[index for (index,) in rows]] = True
     return known
 
 
-def keep_arrivals(database: sqlite3.Connection, task: Task, arrivals: Arrivals) -> None:
-    """Stores messages that came in, and their marks."""
+def insert_arrivals(
+    database: sqlite3.Connection, task: Task, arrivals: Arrivals
+) -> None:
+    """Inserts accepted messages and their keyed digests."""
     name = table_name(task)
     database.execute(
-        f"{_EACH} INSERT INTO marks_{name} SELECT {_MARK} FROM each",
-        (arrivals.marks.tobytes(), len(arrivals.marks)),
+        f"{_EACH} INSERT INTO marks_{name} SELECT {_DIGEST} FROM each",
+        (arrivals.keyed_digests.tobytes(), len(arrivals.keyed_digests)),
     )
     database.executemany(
         f"INSERT INTO messages_{name} VALUES (?, ?)",
-        ((pile, c) for pile, c in enumerate(arrivals.piles) if c),
+        ((group, c) for group, c in enumerate(arrivals.groups) if c),
     )
 
 
-def make_batch(
+def create_batch(
     database: sqlite3.Connection,
     state: ShufflerState,
     people: tuple[int, ...],
@@ -117,30 +119,30 @@ def make_batch(
     Args:
         database: In a transaction.
         state: The open step.
-        people: Who reported in it.
+        people: Its report counts.
         seal: Makes the manifest.
     """
     name = table_name(state.task)
-    keep = f"INSERT INTO batch_{name} VALUES (?, ?, ?)"
+    insert = f"INSERT INTO batch_{name} VALUES (?, ?, ?)"
     of_shard = f"FROM batch_{name} WHERE shard = ?"
     database.execute(
         f"CREATE TABLE batch_{name} (shard INTEGER NOT NULL,"
         " piece INTEGER NOT NULL, content BLOB NOT NULL,"
         " PRIMARY KEY (shard, piece))"
     )
-    sorting = ShardSorter(state.step, people)
-    for pile, content in database.execute(f"SELECT * FROM messages_{name}"):
-        if sorting.add(pile, content):
-            database.executemany(keep, sorting.deal())
-    database.executemany(keep, sorting.deal())
+    sorter = ShardSorter(state.step, people)
+    for group, content in database.execute(f"SELECT * FROM messages_{name}"):
+        if sorter.add(group, content):
+            database.executemany(insert, sorter.deal())
+    database.executemany(insert, sorter.deal())
     database.execute(f"DROP TABLE messages_{name}")
     database.execute(f"DROP TABLE marks_{name}")
-    for place in sorting.places:
-        rows = database.execute(f"SELECT content {of_shard}", (place,))
+    for index in sorter.shard_indices:
+        rows = database.execute(f"SELECT content {of_shard}", (index,))
         spilled = [content for (content,) in rows]
-        # The pages of what was dealt to it take what is sorted.
-        database.execute(f"DELETE {of_shard}", (place,))
-        database.executemany(keep, sorting.sort(place, spilled))
-    after, manifest = seal(people, sorting.bits, tuple(sorting.shards))
-    database.executemany(keep, pieces(MANIFEST, manifest))
+        # Deleted first, so that the sorted pieces reuse the pages of the unsorted ones.
+        database.execute(f"DELETE {of_shard}", (index,))
+        database.executemany(insert, sorter.sort(index, spilled))
+    after, manifest = seal(people, sorter.bits, tuple(sorter.shards))
+    database.executemany(insert, pieces(MANIFEST, manifest))
     return after

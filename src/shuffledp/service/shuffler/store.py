@@ -1,21 +1,21 @@
-"""What the shuffler keeps, and what every store of it promises.
+"""Contents of the shuffler's store, and the protocol that every store implements.
 
-    task       state, number of people at the last close, what is shown,
-               what the operator's next command names, hand-over        while it is hosted
+    task       state, report counts at the last close, published counts,
+               challenge of the operator's next command, hand-over      while it is hosted
     refusals   by reason, of each process                               while it is hosted
-    counts     how many people came through each process                     until the close
-    marks      keyed digests of tokens and messages of this step             until the close
-    messages   sealed messages, per pile, in the order of arrival            until the close
+    counts     reports that came through each process                        until the close
+    marks      keyed digests of tokens and messages of the step              until the close
+    messages   sealed messages, per level group, in the order of arrival     until the close
     batch      manifest and shards, as they are handed over  from the close to its delivery
 
-There is no time, address, token or level of a person. What arrives in one transaction is
-stored in the order of its marks, which means nothing to whoever has not the shuffler's key;
-but transactions follow each other: up to the close, whoever reads the disk and knows when
-somebody answered finds the few messages of that moment. The close sorts all messages and
-drops the marks, in the same transaction.
+No time, address, token or level of a person is stored. The rows of one transaction are
+stored in the order of their keyed digests, which is random without the shuffler's key.
+But transactions follow each other: until the close, a reader of the disk who knows when
+someone answered finds the few messages of that moment. The close sorts all messages and
+drops the digests, in the same transaction.
 
-Several processes may keep the same tasks in one store, if it can be shared: none of them
-knows anything that is not here, but what it has counted since it last wrote that down.
+Several processes may share a store of the same tasks. Apart from counts not written yet,
+every process keeps all it knows in the store.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -35,45 +35,45 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.task import Task
 
 STEP_TABLES = ("marks", "messages", "counts", "batch")
-"""Tables that hold something of people: dropped when their step ends."""
+"""Tables with data of participants: dropped when their step ends."""
 
 CHUNK = 1 << 20
-"""Bytes of a batch that are stored, read and sent at once."""
+"""Bytes of a batch that are stored, read and sent as one piece."""
 
 MANIFEST = -1
-"""In the place of a shard: the manifest."""
+"""Used as the index of a shard: the manifest."""
 
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """What is stored of reports that come in.
+    """Accepted reports of one transaction, as they are stored.
 
     Attributes:
-        people: How many there are, as `TaskRecord.people` counts.
-        piles: Their sealed messages, pile by pile, in an order that says nothing.
-        marks: Keyed digests of their tokens and messages, shape (m, KEYED_DIGEST_SIZE).
+        people: The number of reports, counted as in `TaskRecord.people`.
+        groups: Their sealed messages, one entry per level group, in random order.
+        keyed_digests: Of their tokens and messages, shape (m, KEYED_DIGEST_SIZE).
     """
 
     people: tuple[int, ...]
-    piles: Sequence[bytes]
-    marks: NDArray[np.uint8]
+    groups: Sequence[bytes]
+    keyed_digests: NDArray[np.uint8]
 
 
 SelectArrivals: TypeAlias = Callable[[NDArray[np.bool_]], Arrivals]
-"""Which marks are known, shape (k,), to what is stored."""
+"""Maps whether each keyed digest is stored already, shape (k,), to the arrivals."""
 
 SealBatch: TypeAlias = Callable[
     [tuple[int, ...], int, tuple[Shard, ...]], tuple[ShufflerState, bytes]
 ]
-"""People, bits and shards of the batch, to the closed state and the manifest."""
+"""Maps report counts, bits and shards to the closed state and the manifest."""
 
 
 class ShufflerStore(Protocol):
-    """Durable: what a call did is on the disk when it returns, or was not done at all.
+    """Durable store: each call is one transaction, on the disk when it returns.
 
-    Every change names the state that it starts from, and is refused (NOT_OPEN) if the
-    task stands elsewhere. What cannot be stored is refused as STORAGE, and so is what
-    names a lease that another process has by now.
+    Every change names the state that it starts from, and is refused (NOT_OPEN) if that
+    is not the current state. It is refused as STORAGE if the disk is full or fails, or
+    if it names a lease that has passed to another process.
 
     Attributes:
         is_exclusive: Whether only this process can open the store and change it.
@@ -82,58 +82,59 @@ class ShufflerStore(Protocol):
     is_exclusive: bool
 
     async def open(self, tasks: Sequence[Task]) -> None:
-        """Connects, and completes what a crash interrupted.
+        """Connects, and recovers from a crash.
 
         Args:
-            tasks: All that are hosted.
+            tasks: All tasks that this service hosts.
 
         Raises:
-            DataError: If it cannot be opened, or another shuffler has it.
+            DataError: If the store cannot be opened, or another shuffler has it open.
         """
 
     async def close(self) -> None:
         """Disconnects."""
 
     async def check(self) -> None:
-        """Connects again if that is needed; refused as STORAGE if it cannot be used."""
+        """Reconnects if necessary; raises Refusal (STORAGE) if the store cannot be used."""
 
     async def load(
         self, state: ShufflerState, former: Task | None = None
     ) -> TaskRecord:
-        """Returns what is kept of a task; begins with `state` if that is nothing.
+        """Returns the record of a task; creates it if there is none.
 
         Args:
-            state: Of the task, at its beginning.
-            former: The task before; a state of it is returned as it is.
+            state: The initial state of the task.
+            former: The task that it succeeds, whose record is returned unchanged.
 
         Raises:
-            DataError: If another task is kept.
+            DataError: If the store has another task of this name.
         """
 
     async def add(
-        self, state: ShufflerState, marks: NDArray[np.uint8], keep: SelectArrivals
+        self, state: ShufflerState, digests: NDArray[np.uint8], select: SelectArrivals
     ) -> tuple[int, ...]:
-        """Stores what comes in, and its marks.
+        """Stores accepted reports and their keyed digests.
 
         Args:
             state: The open step.
-            marks: Distinct keyed digests in increasing order, shape (k, KEYED_DIGEST_SIZE).
-            keep: Decides, before anything is written; called again, and begins anew, if
-                another process was first to store some of it.
+            digests: Distinct keyed digests in increasing order, shape
+                (k, KEYED_DIGEST_SIZE).
+            select: Selects the arrivals before anything is written. Called again from
+                the start if another process stored one of the digests first.
 
         Returns:
-            How many people there are now.
+            The report counts after this transaction.
         """
 
     async def seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
-        """Replaces messages and marks by shards and the manifest that `seal` makes."""
+        """Replaces messages and digests by shards and the manifest from `seal`."""
 
-    def read_batch(self, state: ShufflerState, place: int) -> AsyncIterator[bytes]:
+    def read_batch(self, state: ShufflerState, index: int) -> AsyncIterator[bytes]:
         """Yields a shard of the closed batch in pieces of up to `CHUNK` bytes.
 
         Args:
-            state: In which it is closed.
-            place: Of the shard; `MANIFEST` for the manifest.
+            state: The closed state.
+            index: Of the shard; `MANIFEST` for the manifest.
         """
 
     async def change_state(
@@ -144,62 +145,63 @@ class ShufflerStore(Protocol):
         *,
         lease: int | None = None,
     ) -> None:
-        """Goes to the next state; forgets batch, messages and marks of a step that ends.
+        """Changes the state; deletes batch, messages and digests of a step that ends.
 
         Args:
-            before: Where it stands.
-            after: Where it goes.
-            people: How many reported, once a step ends: while it goes on the store knows.
-            lease: That `handing_over` gave, if it is done inside of that.
+            before: The expected current state.
+            after: The next state.
+            people: Report counts of a step that ends; ignored while the step goes on, as
+                the store counts itself.
+            lease: From `handover_lease`, if the change is part of a hand-over.
         """
 
     async def add_refusals(self, task: Task, more: dict[str, int]) -> dict[str, int]:
-        """Adds numbers of refusals to those that are kept; returns what they are then."""
+        """Adds refusal counts to the stored ones, and returns the sums."""
 
     async def publish_counts(
-        self, state: ShufflerState, shown: tuple[int, ...]
+        self, state: ShufflerState, published: tuple[int, ...]
     ) -> None:
-        """Keeps what everybody may know of how many people reported."""
+        """Stores the rounded report counts that are public."""
 
     async def replace_challenge(
         self, task: Task, named: bytes, following: bytes
     ) -> bool:
-        """Asks for something else from the operator from now on.
+        """Compares and swaps the challenge of the operator's next command.
 
         Args:
-            task: Which one's operator.
-            named: What was asked for so far, as far as the caller knows.
-            following: What is asked for now.
+            task: The task.
+            named: The expected current challenge.
+            following: The new challenge.
 
         Returns:
-            Whether that was asked for; nothing changes if not.
+            Whether `named` was current; otherwise nothing changes.
         """
 
     async def record_attempts(
         self, state: ShufflerState, attempts: HandoverAttempts, *, lease: int
     ) -> None:
-        """Keeps how the hand-over of the closed batch goes, under its lease."""
+        """Stores the progress of the hand-over of the closed batch, under its lease."""
 
     def handover_lease(self, task: Task) -> AbstractAsyncContextManager[int]:
-        """Is entered by one at a time, of all processes.
+        """Locks the hand-over of a task among all processes; yields the lease number.
 
-        Gives the number of the lease. A process that is frozen loses it, and another one
-        enters, with a larger number: then nothing is done any more under the smaller one.
+        A process that is frozen loses the lock to another one with a larger number, after
+        which changes under the smaller number are refused.
         """
 
     async def try_lead(self) -> bool:
-        """Tells whether this is the process that does what one of them has to do.
+        """Returns whether this process is the leader, which hands over and keeps deadlines.
 
-        Is called once a second: whoever calls it no more is taken for frozen.
+        Called once a second: a process that stops calling it is taken for frozen.
         """
 
     @property
     def clock_ahead(self) -> float:
-        """How far its clock is ahead of this machine's, in seconds; 0 if it has none."""
+        """Seconds that the store's clock is ahead of this machine's; 0 without a clock."""
 
     @property
     def has_leader(self) -> bool:
-        """Whether a process that is not frozen tends, as `tends` saw it last."""
+        """Whether a live process was the leader at the last `try_lead`."""
 
 
 LAYOUT = Layout(
@@ -212,27 +214,28 @@ LAYOUT = Layout(
         " PRIMARY KEY (name, writer))",
     ),
 )
-"""Of both stores; tables of a step are made and dropped with it."""
+"""Layout of both stores; the tables of a step are created and dropped with it."""
 
 
 def table_name(task: Task) -> str:
-    """Returns how tables of a task are named: base64url has letters that names lack."""
+    """Returns the suffix of a task's tables."""
+    # Hexadecimal: base64url has characters that table names must not have.
     return task.task_id.hex()
 
 
 def state_conflict() -> Refusal:
-    """Returns what is raised if a task stands elsewhere than the caller thought."""
+    """Returns the refusal of a change whose expected state is not the current one."""
     return Refusal(Reason.NOT_OPEN, "Expected this step to be as it was: it went on.")
 
 
 def lease_conflict() -> Refusal:
-    """Returns what is raised if another process has the lease by now."""
+    """Returns the refusal of a change whose lease has passed to another process."""
     return Refusal(
         Reason.STORAGE, "Expected no other process to hand over: try again later."
     )
 
 
 def storage_refusal() -> Refusal:
-    """Returns what is raised if something cannot be stored, and counts it."""
+    """Returns the refusal for a full or failing disk, and counts it in the metrics."""
     STORAGE_ERRORS.inc()
     return Refusal(Reason.STORAGE, "Expected room and a working disk: try again later.")

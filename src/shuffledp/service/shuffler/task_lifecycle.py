@@ -1,4 +1,4 @@
-"""The steps of one task at the shuffler, from one epoch to the next."""
+"""Lifecycle of one task at the shuffler: enrolment, close, hand-over, next epoch."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ _log = logging.getLogger("shuffledp.service")
 
 
 class TaskLifecycle(TaskReplica):
-    """Takes a task from step to step."""
+    """Performs the state transitions of a task, each in one transaction of the store."""
 
     def __init__(
         self,
@@ -41,16 +41,16 @@ class TaskLifecycle(TaskReplica):
     ) -> None:
         super().__init__(hosted, store)
         self._roster: Roster | None = None
-        self._roster_trouble = ""
+        self._roster_error = ""
         self._entropy, self._reached = entropy, reached
-        self._looks, self._closing = CoalescedRefresh(self._refresh), False
+        self._refreshes, self._closing = CoalescedRefresh(self._refresh), False
 
     async def restore(self) -> None:
-        """Goes on where the store stands.
+        """Loads the task from the store, and replaces its keys if they are new.
 
         Raises:
-            DataError: If it keeps another task, or one whose place this one cannot take
-                at this point.
+            DataError: If the store has another task, or one that this task cannot succeed
+                in its present state.
         """
         task, former = self.hosted.task, self.hosted.former
         try:
@@ -67,26 +67,28 @@ class TaskLifecycle(TaskReplica):
         await self.enroll()
 
     async def stop(self) -> None:
-        """CoalescedRefresh no more."""
-        await self._looks.stop()
+        """Stops refreshing."""
+        await self._refreshes.stop()
 
     async def enroll(self) -> None:
-        """Settles who may answer in this epoch, as soon as there is a roster of it.
+        """Adopts the roster of the current epoch, as soon as there is one.
 
-        One that is damaged, not the enroller's, or another than this epoch began with is
-        logged: nothing comes in until there is a good one, and all else goes on.
+        A roster that is damaged, not signed by the enroller, or different from the one
+        that the epoch began with is logged and ignored: uploads are refused until there
+        is a valid one, and everything else goes on.
         """
         try:
             await self._enroll()
         except (DataError, Refusal) as error:
-            if str(error) != self._roster_trouble:
+            # Logged once per cause: this is called every second.
+            if str(error) != self._roster_error:
                 _log.warning("Nobody is enrolled: %s", error)
-            self._roster_trouble = str(error)
+            self._roster_error = str(error)
 
     async def _enroll(self) -> None:
         async with self._changing:
-            state, known = self.state, self._roster
-            if known is not None and known.enrolment == state.enrolment:
+            state, adopted = self.state, self._roster
+            if adopted is not None and adopted.enrolment == state.enrolment:
                 return
             roster = await asyncio.to_thread(self.hosted.rosters, state.epoch)
             if roster is None:
@@ -97,18 +99,17 @@ class TaskLifecycle(TaskReplica):
                 log_event(Event.ENROLLED, after)
 
     async def refresh(self) -> None:
-        """Goes on where the store stands now, if another process may have changed that.
-
-        While this process closes a step nobody else changes anything.
+        """Reloads the task if another process may have changed it.
 
         Raises:
-            Refusal: If the store does not say so soon.
+            Refusal: If the store does not answer within `_PATIENCE_SECONDS`.
         """
+        # No other process changes the task while this one closes a step.
         if self._store.is_exclusive or self._closing:
             return
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
-                await self._looks.refresh()
+                await self._refreshes.refresh()
         except TimeoutError:
             raise storage_refusal() from None
 
@@ -118,10 +119,10 @@ class TaskLifecycle(TaskReplica):
         await self.enroll()
 
     def roster_for(self, state: ShufflerState) -> Roster:
-        """Returns the roster that was settled for a step.
+        """Returns the roster that a state was enrolled with.
 
         Raises:
-            Refusal: If nobody is enrolled yet.
+            Refusal: If there is no roster yet.
         """
         roster = self._roster
         if roster is None or roster.enrolment != state.enrolment:
@@ -129,14 +130,14 @@ class TaskLifecycle(TaskReplica):
         return roster
 
     async def close(self, epoch: int, stage: str) -> None:
-        """Fixes the batch of the open step, and forgets who sent what.
+        """Closes the open step: seals its batch and deletes the keyed digests.
 
         Args:
-            epoch: Which one is meant.
-            stage: Which step of it, by name.
+            epoch: The expected epoch.
+            stage: The name of the expected step.
 
         Raises:
-            Refusal: If people are missing, nothing is open, or the disk is full.
+            Refusal: If a minimum is not reached, no step is open, or the disk is full.
         """
         batch_id = self._entropy(ID_SIZE)
         closed = self.people
@@ -144,7 +145,7 @@ class TaskLifecycle(TaskReplica):
         def seal(
             people: tuple[int, ...], bits: int, shards: tuple[Shard, ...]
         ) -> tuple[ShufflerState, bytes]:
-            # Uploads may have been stored since it was asked.
+            # Uploads may have been stored since the check below.
             nonlocal closed
             after, step, closed = state.close(people, batch_id), state.step, people
             header = BatchHeader(
@@ -167,7 +168,7 @@ class TaskLifecycle(TaskReplica):
         async with self._changing:
             state = self.state
             self.check_step(epoch, stage)
-            # Asked first without reading a million messages.
+            # Checked first, before millions of messages are read.
             state.close(self.people, batch_id)
             enrolment = self.roster_for(state).enrolment
             self._reached("before close")
@@ -184,10 +185,10 @@ class TaskLifecycle(TaskReplica):
             log_event(Event.CLOSED, state)
 
     async def deliver(self, acknowledgement: Acknowledgement, *, lease: int) -> None:
-        """Forgets the batch, and goes to the next step.
+        """Deletes the acknowledged batch, and changes to the next step.
 
         Args:
-            acknowledgement: That the analyst signed.
+            acknowledgement: As signed by the analyst.
             lease: Of the hand-over.
 
         Raises:
@@ -201,12 +202,12 @@ class TaskLifecycle(TaskReplica):
             self._reached("after forgetting")
 
     async def set_deadline(self, deadline: int, epoch: int, stage: str) -> None:
-        """Sets when the intake of the open step ends by itself; opens one that waits.
+        """Sets the deadline of the open step; reopens a step that waits.
 
         Args:
             deadline: In seconds since 1970 UTC.
-            epoch: Which one is meant.
-            stage: Which step of it, by name.
+            epoch: The expected epoch.
+            stage: The name of the expected step.
 
         Raises:
             Refusal: If nothing is open, or the disk is full.
@@ -217,11 +218,11 @@ class TaskLifecycle(TaskReplica):
             self._reached("after deadline")
 
     async def end_intake(self, epoch: int, stage: str) -> None:
-        """Ends the intake of the open step, and keeps what was collected.
+        """Ends the intake of the open step, and keeps the collected reports.
 
         Args:
-            epoch: Which one is meant.
-            stage: Which step of it, by name.
+            epoch: The expected epoch.
+            stage: The name of the expected step.
 
         Raises:
             Refusal: If nothing is open, or the disk is full.
@@ -233,16 +234,17 @@ class TaskLifecycle(TaskReplica):
             self._reached("after deadline passed")
 
     async def skip(self, epoch: int, stage: str, *, refused: bool, lease: int) -> None:
-        """Ends an epoch that cannot be finished, and forgets what was collected in it.
+        """Ends an epoch that cannot be finished, and deletes its reports.
 
         Args:
-            epoch: Which one is meant.
-            stage: Which step of it, by name.
-            refused: Whether the analyst refused the batch that is closed, if one is.
+            epoch: The expected epoch.
+            stage: The name of the expected step.
+            refused: Whether the analyst refused the closed batch, if there is one.
             lease: Of the hand-over.
 
         Raises:
-            Refusal: If it is over, she may have its batch, or the disk is full.
+            Refusal: If the epoch is over, the analyst may have its batch, or the disk is
+                full.
         """
         async with self._changing:
             self.check_step(epoch, stage)
@@ -253,7 +255,7 @@ class TaskLifecycle(TaskReplica):
             self._reached("after skipping")
 
     async def resume(self, awaited: int) -> None:
-        """Begins the epoch after the one that was under way when a database was lost.
+        """Begins the epoch after the one in which a database was lost.
 
         Args:
             awaited: The epoch that the analyst waits for.
@@ -262,8 +264,8 @@ class TaskLifecycle(TaskReplica):
             Refusal: If nothing was lost, or the disk is full.
         """
         async with self._changing:
-            known = await asyncio.to_thread(self.hosted.last_roster)
-            after = resume_after_loss(self.state, awaited, known=known)
+            last_roster = await asyncio.to_thread(self.hosted.last_roster)
+            after = resume_after_loss(self.state, awaited, known=last_roster)
             await self._change_state(after, zero_counts(after))
             self._reached("after resuming")
         await self.enroll()
@@ -272,7 +274,7 @@ class TaskLifecycle(TaskReplica):
         """Begins the next epoch.
 
         Raises:
-            Refusal: If this one is not over, or the disk is full.
+            Refusal: If the current epoch is not over, or the disk is full.
         """
         async with self._changing:
             after = self.state.next_epoch()

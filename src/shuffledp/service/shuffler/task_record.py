@@ -1,4 +1,4 @@
-"""What the shuffler keeps of a task besides reports, and how it is written down."""
+"""Record of a task at the shuffler, apart from its reports, and its text encoding."""
 
 import json
 from collections import Counter
@@ -24,14 +24,14 @@ from shuffledp.statistics.survey import EpochStage
 
 @dataclass(frozen=True)
 class HandoverAttempts:
-    """How the hand-over of the closed batch goes.
+    """Progress of the hand-over of a closed batch.
 
     Attributes:
-        failed: How often it was sent in vain.
-        refused: Why the analyst refused it last; None if she did not.
-        unsettled: Whether another attempt was begun since, of which nobody knows yet how
-            it ended: she may have the batch.
-        full: Whether she could not keep it when it was sent last.
+        failed: The number of failed attempts.
+        refused: The reason of the analyst's last refusal, if any.
+        unsettled: Whether an attempt after that refusal has no known outcome: the analyst
+            may have the batch.
+        full: Whether the analyst's disk was full at the last attempt.
     """
 
     failed: int = 0
@@ -42,35 +42,35 @@ class HandoverAttempts:
 
 @dataclass(frozen=True)
 class TaskRecord:
-    """What is kept of a task besides reports.
+    """Record of a task, apart from its reports.
 
     Attributes:
-        state: Where it stands.
-        people: How many reported in this step, per level; in all, if none is named.
-        shown: The same as everybody may know it.
-        refused: How many reports were refused since the task began, by reason; may lag
-            behind.
-        challenge: What the operator's next command must name; empty before the first.
-        attempts: To hand over.
+        state: The current state.
+        people: Reports in the current step, per choice; one total if choices are not
+            named.
+        published: The same, rounded, as published last.
+        refused: Reports refused since the task began, by reason; may lag behind.
+        challenge: Of the operator's next command; empty before the first.
+        attempts: The progress of the hand-over.
     """
 
     state: ShufflerState
     people: tuple[int, ...]
-    shown: tuple[int, ...]
+    published: tuple[int, ...]
     refused: dict[str, int] = field(default_factory=dict)
     challenge: bytes = b""
     attempts: HandoverAttempts = HandoverAttempts()
 
 
 def zero_counts(state: ShufflerState) -> tuple[int, ...]:
-    """Returns the numbers of people at the beginning of a step."""
+    """Returns the report counts at the beginning of a step."""
     return (0,) * len(state.task.counted)
 
 
 def initial_row(state: ShufflerState) -> tuple[str, ...]:
-    """Returns what is in the table of tasks at the beginning, but for the name."""
-    none = json.dumps(zero_counts(state))
-    return encode_state(state), none, none, "", encode_attempts(HandoverAttempts())
+    """Returns the initial row of a task, without its name."""
+    counts = json.dumps(zero_counts(state))
+    return encode_state(state), counts, counts, "", encode_attempts(HandoverAttempts())
 
 
 def decode_row(
@@ -80,20 +80,21 @@ def decode_row(
     *,
     known: ShufflerState | None = None,
 ) -> TaskRecord:
-    """Returns what is kept of a task.
+    """Decodes the record of a task.
 
     Args:
         row: As `initial_row`.
         tasks: As in `decode_state`.
-        refused: Numbers of refusals, of each process.
-        known: What was read last: a plan takes long to read again.
+        refused: Refusal counts of each process, as JSON.
+        known: The state that was read last; reused if it is the same.
     """
-    state, people, shown, challenge, attempts = row
+    state, people, published, challenge, attempts = row
+    # Decoding a plan again would take long.
     same = known is not None and known.task in tasks and encode_state(known) == state
     return TaskRecord(
         known if same and known is not None else decode_state(state, *tasks),
         tuple(json.loads(people)),
-        tuple(json.loads(shown)),
+        tuple(json.loads(published)),
         sum_refusals(refused),
         bytes.fromhex(challenge),
         decode_attempts(attempts),
@@ -101,33 +102,33 @@ def decode_row(
 
 
 def sum_refusals(refused: Iterable[str]) -> dict[str, int]:
-    """Returns the sums of numbers by name, each in JSON."""
-    found = Counter[str]()
+    """Returns the sums by reason of several counts in JSON."""
+    sums = Counter[str]()
     for text in refused:
-        found.update(json.loads(text))
-    return dict(found)
+        sums.update(json.loads(text))
+    return dict(sums)
 
 
 def encode_attempts(attempts: HandoverAttempts) -> str:
-    """Returns them as text."""
+    """Returns the attempts as JSON."""
     refused = attempts.refused and attempts.refused.value
     return json.dumps([attempts.failed, refused, attempts.unsettled, attempts.full])
 
 
 def decode_attempts(text: str) -> HandoverAttempts:
-    """Reads what `encode_attempts` gave."""
+    """Decodes the text from `encode_attempts`."""
     failed, refused, unsettled, full = json.loads(text)
     return HandoverAttempts(failed, refused and Reason(refused), unsettled, full)
 
 
 def is_same_step(before: ShufflerState, after: ShufflerState) -> bool:
-    """Tells whether the same step goes on: what was collected in it is kept."""
-    one, other = ((s.is_collecting, s.epoch, s.stage) for s in (before, after))
-    return one == other and one[0]
+    """Tells whether both states are of the same open step, so that its reports stay."""
+    first, second = ((s.is_collecting, s.epoch, s.stage) for s in (before, after))
+    return first == second and first[0]
 
 
 def encode_state(state: ShufflerState) -> str:
-    """Returns a state as text, the same for the same state."""
+    """Returns a state as canonical text: equal states have equal texts."""
     value = {
         "task": to_text(state.task.digest),
         "epoch": state.epoch,
@@ -144,19 +145,19 @@ def encode_state(state: ShufflerState) -> str:
 
 
 def decode_state(text: str, *tasks: Task) -> ShufflerState:
-    """Reads what `encode_state` gave.
+    """Decodes the text from `encode_state`.
 
     Args:
         text: A state of one of the tasks.
-        tasks: The one that is hosted, and the one before, if there is one.
+        tasks: The hosted task, and the task that it succeeds, if any.
 
     Raises:
-        DataError: If it is another one's, or damaged.
+        DataError: If the state is of another task, or damaged.
     """
     try:
         value: dict[str, Any] = read_object(text, "a state")
-        kept = from_text(value["task"], DIGEST_SIZE, "a digest")
-        task = stored_task(kept, tasks)
+        digest = from_text(value["task"], DIGEST_SIZE, "a digest")
+        task = stored_task(digest, tasks)
         plan, batch_id = value["plan"], value["batch_id"]
         enrolment = value["enrolment"]
         return ShufflerState(

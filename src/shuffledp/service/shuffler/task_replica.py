@@ -1,4 +1,4 @@
-"""What one process knows of where a task stands, and how it learns what others did."""
+"""In-memory replica of a task's record, kept consistent with the shared store."""
 
 import asyncio
 from contextlib import suppress
@@ -19,21 +19,19 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 
 
 class TaskReplica:
-    """Keeps what the store says in memory, and changes both together.
+    """Copy of a task's record in this process; changes go to the store first.
 
     Attributes:
         hosted: The task and its keys.
-        known: What the store said last.
-        marks: Of tokens and messages of this step.
-        closed: Is set while a batch waits to be handed over.
+        record: The record as loaded or changed last.
+        keyed_digests: Of tokens and messages of the current step.
+        batch_closed: Set while a batch waits to be handed over.
     """
 
     def __init__(self, hosted: ShufflerHost, store: ShufflerStore) -> None:
         state = ShufflerState.begin(hosted.task)
-        self.hosted, self.record = (
-            hosted,
-            TaskRecord(state, zero_counts(state), zero_counts(state)),
-        )
+        self.hosted = hosted
+        self.record = TaskRecord(state, zero_counts(state), zero_counts(state))
         self.batch_closed = asyncio.Event()
         self.keyed_digests = KeyedDigests(hosted.secrets.signing_key, self.state.step)
         self._store = store
@@ -41,37 +39,37 @@ class TaskReplica:
 
     @property
     def state(self) -> ShufflerState:
-        """Where the task stands."""
+        """The state of the task."""
         return self.record.state
 
     @property
     def people(self) -> tuple[int, ...]:
-        """How many reported in this step, as `TaskRecord.people` counts."""
+        """Reports in the current step, counted as in `TaskRecord.people`."""
         return self.record.people
 
     async def reload(self, refusal: Refusal | None = None) -> bool:
-        """Goes on where the store stands, if it answers.
+        """Loads the record from the store.
 
         Args:
-            refusal: Of the store, if one was the reason to look.
+            refusal: By the store, if one is the reason to reload.
 
         Returns:
-            Whether it answered.
+            Whether the store answered.
         """
         async with self._changing:
             return await self._reload(refusal)
 
     def set_challenge(self, challenge: bytes) -> None:
-        """Learns what the operator's next command must name."""
+        """Sets the challenge that the operator's next command must name."""
         self.record = replace(self.record, challenge=challenge)
 
     def set_user_counts(self, state: ShufflerState, people: tuple[int, ...]) -> None:
-        """Learns how many people reported in a step, if it is this one."""
+        """Sets the report counts, if they belong to the current state."""
         if state == self.state:
             self.record = replace(self.record, people=people)
 
     async def add_refusals(self, more: dict[str, int]) -> None:
-        """Writes numbers of refusals down.
+        """Adds refusal counts in the store.
 
         Raises:
             Refusal: If the disk is full.
@@ -82,35 +80,36 @@ class TaskReplica:
     async def record_attempts(
         self, attempts: HandoverAttempts, *, lease: int | None
     ) -> None:
-        """Writes down how the hand-over goes; this process knows it anyway.
+        """Records the progress of the hand-over, in memory even if the store fails.
 
         Args:
-            attempts: How it goes.
-            lease: Of the attempt; None if it got none, which is not written down.
+            attempts: The progress.
+            lease: Of the attempt; None if it got none: then the store is not changed.
 
         Raises:
-            Refusal: If the step went on, or the disk is full.
+            Refusal: If another process changed the state, or the disk is full.
         """
         self.record = replace(self.record, attempts=attempts)
         if lease is not None:
             await self._store.record_attempts(self.state, attempts, lease=lease)
 
     async def publish_counts(self) -> None:
-        """Lets everybody know how many people answered so far, roughly.
+        """Publishes the rounded report counts of the current step.
 
-        Whoever could choose the moment would see single people come.
+        The caller runs on a timer: if requests could choose the moment, differences
+        between two publications would reveal single participants.
         """
         async with self._changing:
             await self._reload()
-            shown = coarsen_counts(self.state.task, self.people)
-            if shown != self.record.shown:
+            published = coarsen_counts(self.state.task, self.people)
+            if published != self.record.published:
+                # A refusal is retried at the next publication.
                 with suppress(Refusal):
-                    # It is tried again.
-                    await self._store.publish_counts(self.state, shown)
-                    self.record = replace(self.record, shown=shown)
+                    await self._store.publish_counts(self.state, published)
+                    self.record = replace(self.record, published=published)
 
     def check_step(self, epoch: int, stage: str) -> None:
-        """Raises Refusal unless the task is in this step of this epoch."""
+        """Raises Refusal unless this step of this epoch is the current one."""
         state = self.state
         if (epoch, stage) != (state.epoch, state.stage.name.lower()):
             raise Refusal(
@@ -118,13 +117,18 @@ class TaskReplica:
             )
 
     async def _change_or_follow(self, after: ShufflerState) -> bool:
-        """Goes to a state to which another process may have gone; tells who did."""
+        """Changes to a state that another process may have reached first.
+
+        Returns:
+            Whether this process made the change.
+        """
         try:
             await self._change_state(after, self.people)
         except Refusal as refusal:
+            # `_change_state` reloaded: `self.state` is where the other process went.
             enrolled = after.enrolment in (None, self.state.enrolment)
-            there = self.state.task == after.task and enrolled
-            if refusal.reason is not Reason.NOT_OPEN or not there:
+            reached = self.state.task == after.task and enrolled
+            if refusal.reason is not Reason.NOT_OPEN or not reached:
                 raise
             return False
         return True
@@ -144,7 +148,7 @@ class TaskReplica:
         self._apply(after, people)
 
     async def _reload(self, refusal: Refusal | None = None) -> bool:
-        # A commit whose answer was lost may have been made.
+        # A commit whose answer was lost may have been made: only the store can tell.
         if refusal is None or refusal.reason in (Reason.STORAGE, Reason.NOT_OPEN):
             with suppress(Refusal):
                 begun = ShufflerState.begin(self.hosted.task)
@@ -153,29 +157,29 @@ class TaskReplica:
         return False
 
     def _apply(self, state: ShufflerState, people: tuple[int, ...]) -> None:
-        """Knows of a change that this process made."""
-        shown = zero_counts(state)
+        """Adopts a state change that this process made."""
+        published = zero_counts(state)
         if is_same_step(self.state, state):
-            # More may have come meanwhile.
-            people, shown = self.people, self.record.shown
+            # Uploads may have been committed since `people` was read.
+            people, published = self.people, self.record.published
         self._adopt(
             replace(
                 self.record,
                 state=state,
                 people=people,
-                shown=shown,
+                published=published,
                 attempts=HandoverAttempts(),
             )
         )
 
     def _adopt(self, record: TaskRecord) -> None:
         if record.state == self.state:
-            own, kept = self.record.attempts, record.attempts
-            if own.failed > kept.failed:
-                # A full disk keeps no attempts.
-                kept = replace(own, unsettled=kept.unsettled)
-            # Uploads that wait together are of one and the same state.
-            self.record = replace(record, state=self.state, attempts=kept)
+            own, stored = self.record.attempts, record.attempts
+            if own.failed > stored.failed:
+                # A full disk could not record the attempts of this process.
+                stored = replace(own, unsettled=stored.unsettled)
+            # The same state object: uploads that wait together are grouped by identity.
+            self.record = replace(record, state=self.state, attempts=stored)
         else:
             self.record = record
             self.keyed_digests = KeyedDigests(

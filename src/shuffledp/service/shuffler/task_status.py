@@ -1,4 +1,4 @@
-"""Where a task stands, as `GET /tasks/ID` says it: the same bytes until that changes."""
+"""Status document of a task, as `GET /tasks/ID` returns it, encoded once per change."""
 
 import json
 from typing import Any, NamedTuple
@@ -10,18 +10,18 @@ from shuffledp.service.wire.reports import report_size
 
 
 class TaskStatus(NamedTuple):
-    """All that is told of a task, and nothing about anybody who asks.
-
-    A tuple, since tuples compare what is identical without reading it: a state and its
-    task are large.
+    """Status of a task, the same for all readers.
 
     Attributes:
-        state: Where it stands.
-        people: How many reported in this step, as the reader may know it.
-        refused: How many reports were refused, by reason.
-        challenge: What the operator's next command must name.
-        attempts: How the hand-over goes.
+        state: The current state.
+        people: Report counts of the current step: exact for the operator, else rounded.
+        refused: Numbers of refused reports by reason.
+        challenge: The challenge of the operator's next command.
+        attempts: The progress of the hand-over.
     """
+
+    # A tuple, as tuples compare identical members without reading them: a state and its
+    # task are large.
 
     state: ShufflerState
     people: tuple[int, ...]
@@ -62,14 +62,14 @@ class TaskStatus(NamedTuple):
 
 
 class EncodedStatus:
-    """Keeps the public document, encoded once for everybody who asks for it."""
+    """Caches the encoded public document."""
 
     def __init__(self) -> None:
         self._status: TaskStatus | None = None
         self._content = b""
 
     def encode(self, status: TaskStatus) -> bytes:
-        """Returns the document of a status: the one before, if nothing changed since."""
+        """Returns the document of a status: the same bytes object until it changes."""
         if status != self._status:
             self._content, self._status = status.encode(), status
         return self._content

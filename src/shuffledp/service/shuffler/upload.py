@@ -1,4 +1,4 @@
-"""Uploads as they are sent: read and checked, and nothing is spent yet."""
+"""Parsing and checks of uploads, before any token is spent."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from shuffledp.service.wire.roster import Roster
 from shuffledp.service.wire.tokens import TOKEN_SIZE
 
 MAX_BAD = 16
-"""Reports that are listed as refused, before the whole upload is."""
+"""Malformed reports that an upload may have; with more, the whole upload is refused."""
 
 TOKEN_FORGED = "Expected a token that was issued for this task and epoch."
 
@@ -33,22 +33,22 @@ _TOKEN = f"S{TOKEN_SIZE}"
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """Reports that may come in if tokens and messages are fresh, and those that may not.
+    """Parsed upload: n valid reports, and the refused ones.
 
     Attributes:
         state: The open step.
-        places: Of the former in the upload, shape (n,).
-        marks: Of each token, then of its messages, shape
+        positions: Of the valid reports in the upload, shape (n,).
+        keyed_digests: Of each token, then of its messages, shape
             (n, 1 + messages_per_report, KEYED_DIGEST_SIZE).
-        choices: Positions of their choices, shape (n,).
+        choices: Indices of the valid reports' choices, shape (n,).
         sealed: Their messages, bytes, shape (n, messages_per_report, sealed_size).
-        refused: (position in the upload, reason) of the latter.
-        digest: Of all its sealed messages, as receipts name them, 32 bytes.
+        refused: (position in the upload, reason) of each refused report.
+        digest: Of all sealed messages, as receipts name it, 32 bytes.
     """
 
     state: ShufflerState
-    places: NDArray[np.int64]
-    marks: NDArray[np.uint8]
+    positions: NDArray[np.int64]
+    keyed_digests: NDArray[np.uint8]
     choices: NDArray[np.int64]
     sealed: NDArray[np.uint8]
     refused: tuple[tuple[int, Reason], ...]
@@ -56,12 +56,12 @@ class Upload:
 
 
 def admit(state: ShufflerState, begin: bytes, listed: Callable[[bytes], bool]) -> None:
-    """Raises Refusal unless an upload may come in that begins with these bytes.
+    """Raises Refusal unless an upload that begins with these bytes may come in.
 
     Args:
-        state: Where the task stands.
+        state: The current state.
         begin: Its header and first token; fewer bytes if it has no more.
-        listed: Tells whether a token is good in the state's epoch.
+        listed: Tells whether a token is valid in the state's epoch.
     """
     state.check_upload(read_header(begin))
     token = begin[HEADER_SIZE:]
@@ -73,92 +73,106 @@ def admit(state: ShufflerState, begin: bytes, listed: Callable[[bytes], bool]) -
 
 
 def read_upload(
-    state: ShufflerState, body: bytes, roster: Roster, marks: KeyedDigests
+    state: ShufflerState, body: bytes, roster: Roster, keyed_digests: KeyedDigests
 ) -> Upload:
-    """Reads and checks an upload; nothing is spent yet.
+    """Parses and checks an upload.
 
     Args:
-        state: Of the task.
+        state: The current state.
         body: The upload.
         roster: Of the epoch.
-        marks: Of the step.
+        keyed_digests: Of the step.
 
     Raises:
-        Refusal: If it is not one for this step, or more than `MAX_BAD` of its reports are
-            such as nobody's device sends: they would cost as much as good ones.
+        Refusal: If the upload is not for this step, or more than `MAX_BAD` of its reports
+            are malformed in a way that no device produces.
     """
     state.check_upload(read_header(body))
     columns = read_columns(state.step, body)
-    # Counted first, as it takes the least time.
+    # Malformed reports cost as much to process as valid ones: refuse an upload of many.
+    # The cheapest check comes first.
     if len(columns.tokens) - len(np.unique(columns.tokens.view(_TOKEN))) > MAX_BAD:
         raise Refusal(Reason.TOKEN_SPENT, "Expected every token once.")
     offered = choices_offered(state.step, columns.choices)
     if np.count_nonzero(~offered) > MAX_BAD:
         raise Refusal(Reason.UNKNOWN_LEVEL, "Expected levels that the task offers.")
-    digests, issued = roster.find(columns.tokens.tobytes())
+    token_digests, issued = roster.find(columns.tokens.tobytes())
     if np.count_nonzero(~issued) > MAX_BAD:
         raise Refusal(Reason.TOKEN_FORGED, TOKEN_FORGED)
-    bad = np.flatnonzero(~(issued & offered)).tolist()
-    places = np.flatnonzero(issued & offered)
-    sealed = columns.sealed[places]
-    own = (marks.of_tokens(digests[places]), marks.of_messages(sealed))
+    refused = np.flatnonzero(~(issued & offered)).tolist()
+    positions = np.flatnonzero(issued & offered)
+    sealed = columns.sealed[positions]
+    digest_columns = (
+        keyed_digests.of_tokens(token_digests[positions]),
+        keyed_digests.of_messages(sealed),
+    )
     return Upload(
         state,
-        places,
-        np.concatenate(own, axis=1),
-        columns.choices[places],
+        positions,
+        np.concatenate(digest_columns, axis=1),
+        columns.choices[positions],
         sealed,
         tuple(
-            (p, Reason.UNKNOWN_LEVEL if issued[p] else Reason.TOKEN_FORGED) for p in bad
+            (p, Reason.UNKNOWN_LEVEL if issued[p] else Reason.TOKEN_FORGED)
+            for p in refused
         ),
         messages_digest(map(sha256, columns.messages())),
     )
 
 
 def read_single(
-    state: ShufflerState, bodies: Sequence[bytes], roster: Roster, marks: KeyedDigests
+    state: ShufflerState,
+    bodies: Sequence[bytes],
+    roster: Roster,
+    keyed_digests: KeyedDigests,
 ) -> list[Upload]:
-    """Reads uploads of one report each together, as `read_upload` reads each of them.
+    """Parses several uploads of one report at once, with the result of `read_upload`.
 
     Args:
-        state: Of the task.
-        bodies: Of which each `is_single`, at least one.
+        state: The current state.
+        bodies: At least one upload; `is_single` holds for each.
         roster: Of the epoch.
-        marks: Of the step.
+        keyed_digests: Of the step.
 
     Raises:
         Refusal: If the step takes no uploads.
     """
     header = bodies[0][:HEADER_SIZE]
     state.check_upload(read_header(header))
+    # One upload of many rows, as the header is the same: the arrays are built once.
     joined = b"".join([header, *(body[HEADER_SIZE:] for body in bodies)])
     columns = read_rows(state.step, joined)
     offered = choices_offered(state.step, columns.choices)
-    digests, issued = roster.find(columns.tokens.tobytes())
-    own = (marks.of_tokens(digests), marks.of_messages(columns.sealed))
-    all_marks, each = np.concatenate(own, axis=1), state.step.messages_per_report
+    token_digests, issued = roster.find(columns.tokens.tobytes())
+    digest_columns = (
+        keyed_digests.of_tokens(token_digests),
+        keyed_digests.of_messages(columns.sealed),
+    )
+    digests = np.concatenate(digest_columns, axis=1)
+    per_report = state.step.messages_per_report
     hashes = [sha256(message) for message in columns.messages()]
     none, first = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    found = []
-    for at, good in enumerate((issued & offered).tolist()):
-        rows = slice(at, at + good)
-        why = Reason.UNKNOWN_LEVEL if issued[at] else Reason.TOKEN_FORGED
-        found.append(
+    uploads = []
+    for index, valid in enumerate((issued & offered).tolist()):
+        # One row, or none.
+        rows = slice(index, index + valid)
+        reason = Reason.UNKNOWN_LEVEL if issued[index] else Reason.TOKEN_FORGED
+        uploads.append(
             Upload(
                 state,
-                first if good else none,
-                all_marks[rows],
+                first if valid else none,
+                digests[rows],
                 columns.choices[rows],
                 columns.sealed[rows],
-                () if good else ((0, why),),
-                messages_digest(hashes[at * each : (at + 1) * each]),
+                () if valid else ((0, reason),),
+                messages_digest(hashes[index * per_report : (index + 1) * per_report]),
             )
         )
-    return found
+    return uploads
 
 
 def is_single(state: ShufflerState, body: bytes) -> bool:
-    """Tells whether a body is of one report for a step, as most are."""
+    """Tells whether a body has one report for the current step, as most have."""
     step = state.step
     size = HEADER_SIZE + report_size(step)
     return len(body) == size and body.startswith(write_header(step))

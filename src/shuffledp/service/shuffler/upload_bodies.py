@@ -1,7 +1,6 @@
-"""Bodies of uploads: known by their first token, limited one by one, in all and in time.
+"""Upload bodies: admitted by their first token, and limited in size, memory and time.
 
-Of a body whose first token was not issued nothing is kept. `body_room` says what the others
-may hold.
+A body whose first token was not issued is dropped; `http.body_memory` limits the others.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,7 +19,7 @@ require("starlette", extra="service", what="A service")
 from starlette.requests import ClientDisconnect, Request  # noqa: E402
 
 BEGIN_SIZE = HEADER_SIZE + TOKEN_SIZE
-"""Bytes of a body that are looked at before the rest is taken."""
+"""Bytes of a body that are checked before the remaining ones are received."""
 
 MAX_COMMAND = 4096
 """Bytes of an operator's command."""
@@ -32,7 +31,7 @@ _BYTES_PER_SECOND = 32 * 2**10
 
 
 async def read_command_body(request: Request) -> bytes:
-    """Returns the body of a command, of whoever sent it.
+    """Returns the body of a command, whose sender is not yet authenticated.
 
     Raises:
         Refusal: If it is longer than `MAX_COMMAND`, slow, or incomplete.
@@ -54,54 +53,54 @@ async def read_command_body(request: Request) -> bytes:
 
 
 class UploadBodies:
-    """Reads bodies of uploads, and knows how much memory they have at the moment."""
+    """Receives upload bodies within a shared memory limit."""
 
     def __init__(self) -> None:
-        self._room = BodyMemory(_MAX_LARGE)
+        self._memory = BodyMemory(_MAX_LARGE)
 
     async def read(
         self,
-        sent: Request | PlainRequest,
+        request: Request | PlainRequest,
         admit: Callable[[bytes], Awaitable[None]],
     ) -> Body:
-        """Returns a whole body, which counts as held until it is released.
+        """Returns a whole body, which occupies memory until it is released.
 
         Args:
-            sent: What it comes with, or has come with.
+            request: The request, with its body received or not.
             admit: Raises Refusal unless the first `BEGIN_SIZE` bytes may begin an upload;
-                gets fewer of a body that has no more.
+                gets fewer of a shorter body.
 
         Raises:
-            Refusal: If it is not admitted, larger than `MAX_BODY`, slow, or incomplete; or
-                if it was dropped for a newer one.
+            Refusal: If the body is not admitted, larger than `MAX_BODY`, slow or
+                incomplete, or was dropped for a newer one.
         """
-        if isinstance(sent, PlainRequest):
-            return await self._take(sent, admit)
-        return await self._receive(sent, admit)
+        if isinstance(request, PlainRequest):
+            return await self._take(request, admit)
+        return await self._receive(request, admit)
 
     async def _take(
-        self, sent: PlainRequest, admit: Callable[[bytes], Awaitable[None]]
+        self, request: PlainRequest, admit: Callable[[bytes], Awaitable[None]]
     ) -> Body:
-        """Takes a body that is there, and so small that it waits for no room."""
-        await admit(sent.body[:BEGIN_SIZE])
-        sent.mark_authenticated()
-        body, token = Body(self._room), sent.body[HEADER_SIZE:BEGIN_SIZE]
+        """Takes a small body that was received with its request, without waiting."""
+        await admit(request.body[:BEGIN_SIZE])
+        request.mark_authenticated()
+        body, token = Body(self._memory), request.body[HEADER_SIZE:BEGIN_SIZE]
         body.claim(token)
-        body.add(sent.body)
-        self._room.release_token(token, body)
+        body.add(request.body)
+        self._memory.release_token(token, body)
         return body
 
     async def _receive(
         self, request: Request, admit: Callable[[bytes], Awaitable[None]]
     ) -> Body:
-        stated = request.headers.get("content-length", "")
-        if not stated.isdecimal() or "transfer-encoding" in request.headers:
-            # In pieces of a byte, a body costs a hundred times as much; and of two sizes,
-            # a proxy may believe the other one.
+        length = request.headers.get("content-length", "")
+        if not length.isdecimal() or "transfer-encoding" in request.headers:
+            # A body in chunks of one byte costs a hundred times as much; and with two
+            # lengths, a proxy may believe the other one (request smuggling).
             raise Refusal(Reason.MALFORMED, "Expected a Content-Length, and no pieces.")
-        if int(stated[:20]) > MAX_BODY:
+        if int(length[:20]) > MAX_BODY:
             raise _too_large()
-        body = Body(self._room)
+        body = Body(self._memory)
         parts = TimedBody(
             aiter(request.stream()), grace=_GRACE_SECONDS, rate=_BYTES_PER_SECOND
         )

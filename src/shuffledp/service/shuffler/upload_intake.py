@@ -1,7 +1,8 @@
-"""Uploads on their way to the disk, committed in groups.
+"""Group commit of uploads.
 
-All uploads that come within a moment, or while one transaction is written, go into the next
-one together. So devices that send one report each share a transaction, and hide each other.
+All uploads that arrive within `_MOMENT` seconds, or while a transaction is written, go into
+the next transaction. So devices that send one report each share a transaction, in which
+their order is hidden.
 """
 
 import asyncio
@@ -25,48 +26,48 @@ from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Roster
 
 _MAX_GROUP = 1 << 16
-# Whoever is alone waits for others, for so long or until there are so many reports: what
-# is written together cannot be told apart later.
+# An upload waits this long for others, or until there are this many reports: reports of
+# one transaction cannot be told apart later.
 _MOMENT = 0.05
 _ENOUGH = 1024
 
 SignedReceipt: TypeAlias = tuple[bytes, Sequence[Reason]]
-"""A receipt, and why reports were refused that it names."""
+"""A receipt, and the reason for each refused report that it names."""
 
 
 @dataclass(frozen=True, eq=False)
 class PendingUpload:
-    """Something that was sent and has no answer yet.
+    """Upload that has no receipt yet.
 
     Attributes:
-        state: The step that it is for.
+        state: The state in which it arrived.
         roster: Of its epoch.
-        marks: Of the step.
-        sent: The body of an upload of one report; or a larger one, which was read.
-        answer: What became of its reports, or why none of it was taken.
+        keyed_digests: Of its step.
+        content: The body of an upload of one report; a larger upload is parsed already.
+        answer: Its receipt, or a refusal.
     """
 
     state: ShufflerState
     roster: Roster
-    marks: KeyedDigests
-    sent: bytes | Upload
+    keyed_digests: KeyedDigests
+    content: bytes | Upload
     answer: "asyncio.Future[SignedReceipt]"
 
     @property
     def size(self) -> int:
-        """How many reports it may have."""
-        return 1 if isinstance(self.sent, bytes) else len(self.sent.places)
+        """An upper bound on the number of accepted reports."""
+        return 1 if isinstance(self.content, bytes) else self.content.positions.size
 
 
 class UploadIntake:
-    """Gives each upload its answer once the transaction with it is durable.
+    """Answers each upload once its transaction is durable.
 
-    Whatever takes time is done in a thread for a whole group: a thread for every report
-    would cost more than the report.
+    Parsing and signing run in a thread for a whole group: a thread for every report would
+    cost more than the report.
 
     Args:
-        commit: Stores a group; returns what became of the reports of each upload.
-        sign: Returns the answer to an upload, or why there is none.
+        commit: Stores a group; returns the outcomes of each upload's reports.
+        sign: Returns the receipt of an upload, or a refusal.
     """
 
     def __init__(
@@ -80,32 +81,32 @@ class UploadIntake:
         self._answering = set[asyncio.Task[None]]()
 
     async def add(
-        self, state: ShufflerState, body: bytes, roster: Roster, marks: KeyedDigests
+        self, state: ShufflerState, body: bytes, roster: Roster, digests: KeyedDigests
     ) -> SignedReceipt:
-        """Returns the answer to an upload.
+        """Returns the receipt of an upload.
 
         Args:
-            state: Of the task.
+            state: The current state.
             body: The upload.
             roster: Of the epoch.
-            marks: Of the step.
+            digests: Of the step.
 
         Raises:
-            Refusal: If it cannot be read, nothing could be stored, the step was closed
-                meanwhile, or there is no answer to it.
+            Refusal: If the upload cannot be read or stored, the step was closed meanwhile,
+                or its only report is refused.
         """
-        sent: bytes | Upload = body
+        content: bytes | Upload = body
         if not is_single(state, body):
-            sent = await asyncio.to_thread(read_upload, state, body, roster, marks)
+            content = await asyncio.to_thread(read_upload, state, body, roster, digests)
         answer = asyncio.get_running_loop().create_future()
-        self._waiting.append(PendingUpload(state, roster, marks, sent, answer))
+        self._waiting.append(PendingUpload(state, roster, digests, content, answer))
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work())
         signed: SignedReceipt = await answer
         return signed
 
     async def stop(self) -> None:
-        """Waits until what came in has its answer."""
+        """Waits until every upload is answered."""
         if self._worker is not None:
             await self._worker
         await asyncio.gather(*self._answering)
@@ -120,11 +121,11 @@ class UploadIntake:
                 outcomes = await self._commit(group) if group is not None else []
             except Exception as error:
                 for each in chosen:
-                    # Whoever sent it may have hung up.
+                    # The sender may have disconnected, which cancels the future.
                     if not each.answer.done():
                         each.answer.set_exception(error)
             else:
-                # The next group does not wait for signatures.
+                # Signatures are computed while the next group is committed.
                 answering = asyncio.create_task(self._answer(chosen, uploads, outcomes))
                 self._answering.add(answering)
                 answering.add_done_callback(self._answering.discard)
@@ -168,14 +169,17 @@ class UploadIntake:
 
 
 def _read(chosen: list[PendingUpload]) -> tuple[list[Upload], CommitGroup | None]:
-    """Reads what was not read yet; a group, unless nothing may come in."""
+    """Parses single uploads; returns all uploads, and a group unless all are refused."""
     first = chosen[0]
-    bodies = [each.sent for each in chosen if isinstance(each.sent, bytes)]
+    bodies = [each.content for each in chosen if isinstance(each.content, bytes)]
     single = iter(
-        read_single(first.state, bodies, first.roster, first.marks) if bodies else ()
+        read_single(first.state, bodies, first.roster, first.keyed_digests)
+        if bodies
+        else ()
     )
     uploads = [
-        next(single) if isinstance(each.sent, bytes) else each.sent for each in chosen
+        next(single) if isinstance(each.content, bytes) else each.content
+        for each in chosen
     ]
-    some = any(len(upload.places) for upload in uploads)
-    return uploads, CommitGroup(uploads) if some else None
+    has_reports = any(upload.positions.size for upload in uploads)
+    return uploads, CommitGroup(uploads) if has_reports else None
