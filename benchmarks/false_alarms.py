@@ -64,13 +64,13 @@ def main() -> None:
 
 def _smallest(device: object, seed: int) -> tuple[float, float]:
     rng = np.random.default_rng(seed)
-    subject = tabulate(device, LEVELS)
-    drawn = sampling_comparisons(subject, rng=rng)
+    distributions = tabulate(device, LEVELS)
+    drawn = sampling_comparisons(distributions, rng=rng)
     assert drawn is not None
     own = np.random.default_rng([seed, 1])
-    batches = list(BatchQueries(subject, rng, own).comparisons())
+    batches = list(BatchQueries(distributions, rng, own).comparisons())
     law, other = (
-        min(one.chance for one in part) * len(part) for part in (drawn[0], batches)
+        min(one.p_value for one in part) * len(part) for part in (drawn[0], batches)
     )
     return law, other
 

@@ -18,7 +18,7 @@ from shuffledp import (
 from shuffledp.testing import check_randomizer
 from shuffledp.testing.batch_queries import BatchQueries
 from shuffledp.testing.distribution_table import tabulate
-from shuffledp.testing.message_sender import MessageSender, held_evenly
+from shuffledp.testing.message_sender import MessageSender, balanced_values
 from shuffledp.testing.sampling_check import sampling_comparisons
 from shuffledp.testing.tail_probabilities import count_tail, sum_tail
 from shuffledp.testing.uniform_ranks import UniformRanks
@@ -67,7 +67,7 @@ def test_the_leak_that_is_called_visible_is(times: float) -> None:
     drawn = sampling_comparisons(tabulate(Leaking(4), LEVELS), rng=rng)
 
     assert drawn is not None
-    smallest = min(one.chance for one in drawn[0]) * len(drawn[0])
+    smallest = min(one.p_value for one in drawn[0]) * len(drawn[0])
     # 14 standard errors, or one and a half.
     assert (smallest < 4e-7) is (times > 1.0)
 
@@ -81,11 +81,13 @@ def test_bits_that_share_draws_are_seen_in_pairs_of_bits() -> None:
 
 @pytest.mark.parametrize("k", [70, 200])
 def test_of_many_values_a_sample_and_both_ends_are_tried(k: int) -> None:
-    subject = tabulate(KRandomizedResponse(k), (1.0,), rng=np.random.default_rng(25))
+    distributions = tabulate(
+        KRandomizedResponse(k), (1.0,), rng=np.random.default_rng(25)
+    )
 
-    assert len(subject.values) == len(set(subject.values)) == 64
-    assert subject.values[:2] == (0, 1)
-    assert subject.values[-1] == k - 1
+    assert len(distributions.values) == len(set(distributions.values)) == 64
+    assert distributions.values[:2] == (0, 1)
+    assert distributions.values[-1] == k - 1
     assert len(tabulate(KRandomizedResponse(k), (1.0,)).values) == k
 
 
@@ -110,9 +112,9 @@ def test_a_response_of_many_values_passes() -> None:
     ids=lambda device: type(device).__name__,
 )
 def test_messages_become_independent_uniform_numbers(device: Any) -> None:
-    subject, rng = tabulate(device, LEVELS), np.random.default_rng(27)
-    sender, ranks = MessageSender.of(subject), UniformRanks(subject)
-    held = held_evenly(4_000, sender.num_held, rng=rng)
+    distributions, rng = tabulate(device, LEVELS), np.random.default_rng(27)
+    sender, ranks = MessageSender.of(distributions), UniformRanks(distributions)
+    held = balanced_values(4_000, sender.num_values, rng=rng)
     levels = rng.integers(2, size=held.size)
     rows = sender.rows(held)
 
@@ -134,9 +136,9 @@ def test_right_devices_have_p_values_that_are_not_small() -> None:
     smallest = []
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        subject = tabulate(KRandomizedResponse(3), (1.0,))
-        queries = BatchQueries(subject, rng, np.random.default_rng(seed + 100))
-        chances = [one.chance for one in queries.comparisons()]
+        distributions = tabulate(KRandomizedResponse(3), (1.0,))
+        queries = BatchQueries(distributions, rng, np.random.default_rng(seed + 100))
+        chances = [one.p_value for one in queries.comparisons()]
         smallest.append(min(chances) * len(chances))
 
     # With these seeds; by the union bound, one in 250 of four is below.

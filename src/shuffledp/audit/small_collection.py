@@ -68,11 +68,13 @@ class SmallCollection:
         """
         levels = tuple(level for level, _ in self.people)
         counts = tuple(count for _, count in self.people)
-        subject = tabulate(self.device, levels)
-        table, whole = reduce_table(subject.table)
-        if num_outcomes(subject, table, counts) > MAX_OUTCOMES:
+        distributions = tabulate(self.device, levels)
+        table, whole = reduce_table(distributions.probabilities)
+        if num_outcomes(distributions, table, counts) > MAX_OUTCOMES:
             return None
-        exact = exact_divergences(subject, table, counts, np.array([self.epsilon]))
+        exact = exact_divergences(
+            distributions, table, counts, np.array([self.epsilon])
+        )
         return dict(zip(levels, exact[:, 0].tolist(), strict=True)), whole
 
 

@@ -1,4 +1,4 @@
-"""Tests that any randomizer can be put to, a third party's like our own."""
+"""Conformance checks for randomizers, built-in and third-party ones."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ __all__ = ["check_randomizer"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the check when it is first asked for."""
+    """Imports `check_randomizer` on first access."""
     if name != "check_randomizer":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from shuffledp.testing.check import check_randomizer

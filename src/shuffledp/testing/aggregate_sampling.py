@@ -1,9 +1,10 @@
-"""Is what a whole crowd sends, drawn at once, of the law of its people?
+"""Comparison of aggregate sampling with the distribution of single messages.
 
-Means and frequencies may be simulated without any people: `draw_sums` and
-`draw_support_counts` draw what all messages add up to. For people who hold one value, at
-each level, these are compared with the moments of the law. And whoever estimates a mean
-computes with `unit`, the same mechanism between -1 and 1, which must send the same.
+Means and frequencies may be simulated without single messages: `draw_sums` and
+`draw_support_counts` draw the totals of a population. For users who all hold one value, at
+each level, these totals are compared with the moments of the exact distribution. Estimates
+of means rest on `unit`, the same mechanism between -1 and 1, which must send the same
+messages.
 """
 
 import numpy as np
@@ -16,117 +17,128 @@ from shuffledp.testing.message_distribution import message_distribution
 from shuffledp.types import Floats
 
 ABOUT = "estimator"
-_PEOPLE = 100_000
+_NUM_USERS = 100_000
 # Standard errors: a false alarm in 2e-9 of all comparisons.
-_ERRORS = 6.0
+_MAX_STANDARD_ERRORS = 6.0
 _ROUNDING = 1e-7
 
 
 def check_aggregate_support(
-    subject: DistributionTable, *, rng: Rng
+    distributions: DistributionTable, *, rng: Rng
 ) -> ConformanceFinding:
-    """Compares support that is drawn at once with the law."""
-    device, levels = subject.randomizer, np.array(subject.levels)
-    k, most = device.num_categories, 0.0
-    if subject.one_coordinate:
-        # What becomes of a 1, for the value held, and of a 0, for each other one.
-        held = [0]
-        expected = np.repeat(subject.table[:, 1, 1], k).reshape(levels.size, 1, k)
-        expected[:, 0, 0] = subject.table[:, 0, 1]
+    """Compares support counts that are drawn in aggregate with the exact distribution."""
+    device, levels = distributions.randomizer, np.array(distributions.levels)
+    k, largest = device.num_categories, 0.0
+    if distributions.one_coordinate:
+        # The bit of the value held is a 1 before it is perturbed, all other bits are 0.
+        held_values = [0]
+        expected = np.repeat(distributions.probabilities[:, 1, 1], k).reshape(
+            levels.size, 1, k
+        )
+        expected[:, 0, 0] = distributions.probabilities[:, 0, 1]
     else:
-        size = len(subject.messages)
-        support = device.support_counts(subject.messages, np.arange(size), size)
-        held = [int(value) for value in subject.values]
-        expected = subject.table @ support.astype(np.float64)
+        size = len(distributions.messages)
+        support = device.support_counts(distributions.messages, np.arange(size), size)
+        held_values = [int(value) for value in distributions.values]
+        expected = distributions.probabilities @ support.astype(np.float64)
     generator = _generator(rng)
-    for place, value in enumerate(held):
+    for index, value in enumerate(held_values):
         holders = np.zeros((levels.size, k), dtype=np.int64)
-        holders[:, value] = _PEOPLE
-        drawn = device.draw_support_counts(holders, levels, rng=generator)
-        chances = expected[:, place]
-        spread = np.sqrt(_PEOPLE * chances * (1.0 - chances))
-        most = max(most, _errors(drawn - _PEOPLE * chances, spread))
+        holders[:, value] = _NUM_USERS
+        counts = device.draw_support_counts(holders, levels, rng=generator)
+        probabilities = expected[:, index]
+        spread = np.sqrt(_NUM_USERS * probabilities * (1.0 - probabilities))
+        largest = max(
+            largest, _standard_errors(counts - _NUM_USERS * probabilities, spread)
+        )
     return ConformanceFinding(
         ABOUT,
-        f"support by {_PEOPLE:,} people drawn at once is off by at most {most:.2g} "
+        f"support by {_NUM_USERS:,} people drawn at once is off by at most {largest:.2g} "
         "standard errors.",
-        most <= _ERRORS,
+        largest <= _MAX_STANDARD_ERRORS,
     )
 
 
-def check_aggregate_sums(subject: DistributionTable, *, rng: Rng) -> ConformanceFinding:
-    """Compares sums and sums of squares that are drawn at once with the law."""
-    device, levels = subject.randomizer, np.array(subject.levels)
-    counts, generator, most = np.full((levels.size, 1), _PEOPLE), _generator(rng), 0.0
-    for place, value in enumerate(subject.values):
-        held = np.array([value], dtype=np.float64)
+def check_aggregate_sums(
+    distributions: DistributionTable, *, rng: Rng
+) -> ConformanceFinding:
+    """Compares sums and sums of squares drawn in aggregate with the exact distribution."""
+    device, levels = distributions.randomizer, np.array(distributions.levels)
+    counts, generator, largest = (
+        np.full((levels.size, 1), _NUM_USERS),
+        _generator(rng),
+        0.0,
+    )
+    for index, value in enumerate(distributions.values):
+        held_values = np.array([value], dtype=np.float64)
         try:
-            sums = device.draw_sums(held, counts, levels, rng=generator)
+            sums = device.draw_sums(held_values, counts, levels, rng=generator)
         except InvalidInputError as error:
             return ConformanceFinding(
                 ABOUT, f"sums are not drawn at once: {error}", None
             )
-        if not np.all(sums[:, 0] == _PEOPLE):
+        if not np.all(sums[:, 0] == _NUM_USERS):
             return ConformanceFinding(
                 ABOUT, "draw_sums draws messages of other people.", False
             )
-        laws = subject.table[:, place]
+        probabilities = distributions.probabilities[:, index]
         for power in (1, 2):
-            powers = subject.messages.astype(np.float64) ** power
-            mean = laws @ powers
+            powers = distributions.messages.astype(np.float64) ** power
+            mean = probabilities @ powers
             spread = np.sqrt(
-                _PEOPLE * np.sum(laws * (powers - mean[:, None]) ** 2, axis=1)
+                _NUM_USERS
+                * np.sum(probabilities * (powers - mean[:, None]) ** 2, axis=1)
             )
-            off = sums[:, power].astype(np.float64) - _PEOPLE * mean
-            # Rounding of the sums of a law's many chances.
-            lost = _ROUNDING * _PEOPLE * np.abs(mean) / _ERRORS
-            most = max(most, _errors(off, spread + lost))
+            off = sums[:, power].astype(np.float64) - _NUM_USERS * mean
+            # The exact means are sums of many probabilities, which are rounded.
+            rounding = _ROUNDING * _NUM_USERS * np.abs(mean) / _MAX_STANDARD_ERRORS
+            largest = max(largest, _standard_errors(off, spread + rounding))
     return ConformanceFinding(
         ABOUT,
-        f"sums of {_PEOPLE:,} messages drawn at once are off by at most {most:.2g} "
+        f"sums of {_NUM_USERS:,} messages drawn at once are off by at most {largest:.2g} "
         "standard errors.",
-        most <= _ERRORS,
+        largest <= _MAX_STANDARD_ERRORS,
     )
 
 
-def check_unit(subject: DistributionTable) -> ConformanceFinding:
-    """Compares the laws of the mechanism between -1 and 1 with its own."""
-    device = subject.randomizer
-    unit, most = device.unit, 0.0
+def check_unit(distributions: DistributionTable) -> ConformanceFinding:
+    """Compares the distributions of the mechanism between -1 and 1 with its own."""
+    device = distributions.randomizer
+    unit, largest = device.unit, 0.0
     if (unit.low, unit.high) != (-1.0, 1.0):
         return ConformanceFinding(
             ABOUT, "its unit has another range than -1 to 1.", False
         )
-    # Halves, as the length of a range may exceed the largest number.
+    # Halves, as high - low may overflow.
     low, half = device.low / 2.0, device.high / 2.0 - device.low / 2.0
-    for place, value in enumerate(subject.values):
+    for index, value in enumerate(distributions.values):
         scaled = min(max((value / 2.0 - low) / half * 2.0 - 1.0, -1.0), 1.0)
-        for level, epsilon in enumerate(subject.levels):
+        for level, epsilon in enumerate(distributions.levels):
             try:
-                messages, chances = message_distribution(unit, epsilon, scaled)
+                messages, probabilities = message_distribution(unit, epsilon, scaled)
             except ValueError as error:
                 return ConformanceFinding(
                     ABOUT, f"its unit states no law about {scaled:g}: {error}", None
                 )
-            known = find_messages(messages, subject.messages)
-            row = np.zeros(len(subject.messages) + 1)
-            np.add.at(row, known, chances)
-            off = np.abs(row[:-1] - subject.table[level, place]).max()
-            most = max(most, float(off), float(row[-1]))
+            indices = find_messages(messages, distributions.messages)
+            row = np.zeros(len(distributions.messages) + 1)
+            np.add.at(row, indices, probabilities)
+            off = np.abs(row[:-1] - distributions.probabilities[level, index]).max()
+            largest = max(largest, float(off), float(row[-1]))
     return ConformanceFinding(
         ABOUT,
-        f"chances of its unit's messages differ from its own by {most:.2g}.",
-        most <= _ROUNDING,
+        f"chances of its unit's messages differ from its own by {largest:.2g}.",
+        largest <= _ROUNDING,
     )
 
 
-def _errors(off: Floats, spread: Floats) -> float:
-    """Returns by how many standard errors numbers are off at most."""
+def _standard_errors(off: Floats, spread: Floats) -> float:
+    """Returns the largest deviation in standard errors."""
     return float((np.abs(off) / np.maximum(spread, 1e-3)).max())
 
 
 def _generator(rng: Rng) -> np.random.Generator:
-    """Returns a simulation's generator, whatever devices draw from."""
+    """Returns `rng` itself, or a NumPy generator seeded from it."""
     if isinstance(rng, np.random.Generator):
         return rng
     return np.random.default_rng(int(rng.integers(0, 2**62, 1)[0]))

@@ -1,10 +1,11 @@
-"""Puts a randomizer to the test: does what it draws agree with what it hands over?
+"""Conformance check of a randomizer: draws and declarations against exact distributions.
 
-A certificate is as good as the cover it rests on, and a cover is what a randomizer says of
-itself. `check_randomizer` compares everything that a randomizer hands over - draws, cover,
-attacks, local budget, moments - with its exact law, and with what small crowds really show.
-It looks at what a device does in some thousand calls, not at its code: leaks that are rare
-(the finding of the drawn law says how rare), or that wait for something, are not seen.
+A certificate is only as good as the cover it rests on, and the randomizer states its cover
+itself. `check_randomizer` compares everything that a randomizer states or does - draws,
+cover, attacks, local budget, moments - with its exact message distribution, and with exact
+divergences of small populations. It observes a device in a few thousand calls and does not
+read its code: leaks that are rare (the finding about the drawn law states how rare), or
+that depend on time or on a trigger, are not detected.
 """
 
 from collections.abc import Callable, Iterable
@@ -31,44 +32,46 @@ from shuffledp.testing.sampling_check import check_drawn_law
 def check_randomizer(
     randomizer: Any, *, levels: tuple[float, ...] = (0.5, 1.0, 2.0), rng: Rng
 ) -> Conformance:
-    """Compares what a randomizer hands over with the exact law of its messages.
+    """Compares a randomizer's draws and declarations with its exact message distribution.
 
     >>> import numpy as np, shuffledp as sdp
     >>> from shuffledp.testing import check_randomizer
-    >>> found = check_randomizer(sdp.KRandomizedResponse(3), rng=np.random.default_rng(1))
-    >>> found.failed, len(found.checked)
+    >>> result = check_randomizer(sdp.KRandomizedResponse(3), rng=np.random.default_rng(1))
+    >>> result.failed, len(result.checked)
     ((), 8)
 
     Args:
         randomizer: The object that runs on the devices.
         levels: Local budgets to try, > 0; each is compared with each.
-        rng: The only source of randomness; of many checks of a right randomizer, one in a
-            million fails.
+        rng: The only source of randomness. The check of a correct randomizer fails with
+            a probability of one in a million.
 
     Returns:
-        What was checked, with numbers, and what was not applicable.
+        The findings of all checks, with numbers, and the checks that were not applicable.
 
     Raises:
-        ConformanceError: If something does not hold; its `conformance` has all findings.
+        ConformanceError: If a check fails; its `conformance` has all findings.
         InvalidInputError: If it is no randomizer, it refuses a level, or it has too many
-            messages to go through.
+            messages to enumerate.
     """
     check_rng(rng)
-    tried = tuple(sorted(set(level_array(levels).tolist())))
-    check_budgets(level_array(tried))
-    if not tried or tried[0] <= 0.0:
+    distinct_levels = tuple(sorted(set(level_array(levels).tolist())))
+    check_budgets(level_array(distinct_levels))
+    if not distinct_levels or distinct_levels[0] <= 0.0:
         raise InvalidInputError("Expected levels > 0.")
     if isinstance(randomizer, type) or not isinstance(randomizer, LocalRandomizer):
         raise InvalidInputError(
             "Expected a randomizer that hands over its cover, got "
             f"{getattr(randomizer, '__name__', type(randomizer).__name__)}."
         )
-    found = Conformance(
-        randomizer.mechanism, tried, tuple(_findings(randomizer, tried, rng))
+    conformance = Conformance(
+        randomizer.mechanism,
+        distinct_levels,
+        tuple(_findings(randomizer, distinct_levels, rng)),
     )
-    if found.failed:
-        raise ConformanceError(str(found), found)
-    return found
+    if conformance.failed:
+        raise ConformanceError(str(conformance), conformance)
+    return conformance
 
 
 def _findings(
@@ -78,22 +81,23 @@ def _findings(
         for about in PROPERTIES:
             yield ConformanceFinding(about, "it states no law of its messages.", None)
         return
-    subject = tabulate(randomizer, levels, rng=rng)
-    covers = covers_of(subject)
+    distributions = tabulate(randomizer, levels, rng=rng)
+    covers = covers_of(distributions)
     parts: dict[str, Callable[[], Iterable[ConformanceFinding]]] = {
-        "drawn law": lambda: check_drawn_law(subject, rng=rng),
-        "independence": lambda: check_independence(subject, rng=rng),
+        "drawn law": lambda: check_drawn_law(distributions, rng=rng),
+        "independence": lambda: check_independence(distributions, rng=rng),
         "covers": lambda: chain(
-            check_covers(subject, covers), check_cover_queries(subject)
+            check_covers(distributions, covers), check_cover_queries(distributions)
         ),
-        "supports": lambda: check_supports(subject, covers),
-        "local budget": lambda: check_local_budget(subject),
-        "crowds": lambda: check_small_populations(subject),
-        "estimator": lambda: check_estimator(subject, rng=rng),
-        "messages": lambda: check_message_validation(subject, rng=rng),
+        "supports": lambda: check_supports(distributions, covers),
+        "local budget": lambda: check_local_budget(distributions),
+        "crowds": lambda: check_small_populations(distributions),
+        "estimator": lambda: check_estimator(distributions, rng=rng),
+        "messages": lambda: check_message_validation(distributions, rng=rng),
     }
     failed = False
     for about in PROPERTIES:
+        # Messages that miss their distribution fail every test of independence, too.
         if about == "independence" and failed:
             text = "single messages are not of the stated law already."
             yield ConformanceFinding(about, text, None)

@@ -1,4 +1,4 @@
-"""What a conformance check found, with numbers."""
+"""Findings of a conformance check."""
 
 from dataclasses import dataclass
 
@@ -16,12 +16,12 @@ PROPERTIES = (
 
 @dataclass(frozen=True)
 class ConformanceFinding:
-    """One thing that was checked, or could not be.
+    """Result of one comparison, or the reason why it was not applicable.
 
     Attributes:
         about: One of PROPERTIES.
-        text: What was found, with numbers.
-        holds: Whether it is as it should be; None if it was not applicable.
+        text: The result, with numbers.
+        holds: Whether the property holds; None if the check was not applicable.
     """
 
     about: str
@@ -35,7 +35,7 @@ class ConformanceFinding:
 
 @dataclass(frozen=True)
 class Conformance:
-    """Everything that `check_randomizer` looked at.
+    """All findings of `check_randomizer` about one randomizer.
 
     Attributes:
         mechanism: The name of the randomizer.
@@ -49,19 +49,21 @@ class Conformance:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The properties that something contradicts, each once."""
+        """The properties with a failed check, without repetition."""
         return self._with(False)
 
     @property
     def checked(self) -> tuple[str, ...]:
-        """The properties of which something was checked, each once."""
-        found = {*self._with(True), *self._with(False)}
-        return tuple(about for about in PROPERTIES if about in found)
+        """The properties with at least one applicable check, without repetition."""
+        properties = {*self._with(True), *self._with(False)}
+        return tuple(about for about in PROPERTIES if about in properties)
 
     @property
     def not_applicable(self) -> tuple[ConformanceFinding, ...]:
-        """What could not be checked, and why."""
-        return tuple(found for found in self.findings if found.holds is None)
+        """The checks that could not be made; their texts give the reason."""
+        return tuple(
+            properties for properties in self.findings if properties.holds is None
+        )
 
     def __str__(self) -> str:
         levels = ", ".join(f"{level:g}" for level in self.levels)
@@ -69,5 +71,7 @@ class Conformance:
         return "\n  ".join([*lines, *map(str, self.findings)])
 
     def _with(self, holds: bool) -> tuple[str, ...]:
-        found = [one.about for one in self.findings if one.holds is holds]
-        return tuple(dict.fromkeys(found))
+        properties = [
+            finding.about for finding in self.findings if finding.holds is holds
+        ]
+        return tuple(dict.fromkeys(properties))

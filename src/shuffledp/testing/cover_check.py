@@ -1,15 +1,18 @@
-"""Does everybody really send what a cover says she sends?
+"""Comparison of covers with exact message distributions.
 
-A cover does not name its messages. Three things can be told from it all the same.
+A cover states that every user of level i sends, with probability gamma_i, a message from a
+common distribution omega. It does not name its messages, but implies three properties.
 
-1. The victim is one of the people of her level: her own densities against omega are at
-   least her level's gamma, if the cover is that of a pair of values. (One that stands for
-   a worse pair may have smaller densities.)
-2. gamma omega <= R for all values, so that gamma is at most the sum of all least chances.
-3. Where messages are few, omega is looked for (omega.py).
+1. The target user (whose privacy is certified) has one of the levels: their own densities
+   against omega are at least gamma of their level, if the cover is that of a pair of
+   values. (A cover of a worse pair may have smaller densities.)
+2. gamma omega <= R for all values, so gamma is at most the sum over messages of the
+   smallest probability.
+3. Where there are few messages, a linear program looks for omega
+   (blanket_distribution_lp.py).
 
-Beyond that, no pair of values may show more in one message than the covers' pairs do, and
-what other levels never send must be declared uncovered.
+Moreover, no pair of values may have a larger divergence of one message than the covers'
+pairs, and messages that other levels never send must be declared uncovered.
 """
 
 import itertools
@@ -31,187 +34,207 @@ from shuffledp.types import Floats
 
 ABOUT = "covers"
 _DELTA = 1e-6
-_MOST_KINDS, _MOST_CELLS, _MOST_MESSAGES = 64, 64, 1 << 11
-# So many covers of a victim, evenly spread, are looked at message by message.
-_MOST_COVERS = 16
-# Of the linear program.
-_TOLERANCE = 1e-6
-# Divergences that agree so well are those of the same pair.
-_SAME = 1e-8
+_MAX_KINDS, _MAX_CELLS, _MAX_MESSAGES = 64, 64, 1 << 11
+# The linear program is solved for at most this many covers of a level, evenly spread.
+_MAX_COVERS = 16
+# Feasibility tolerance of the linear program.
+_LP_TOLERANCE = 1e-6
+# Curves of divergences that agree to this precision belong to the same pair.
+_CURVE_TOLERANCE = 1e-8
 _ROUNDING = 1e-11
-# Cells with less of omega may be there for rounding's sake.
-_RARE = 1e-9
-# Mass below this does not count as sent.
-_SENT = 1e-12
+# Cells with less mass may exist only to absorb rounding.
+_MIN_CELL_MASS = 1e-9
+# Smaller masses do not count as sent.
+_MIN_SENT_MASS = 1e-12
 
 
 def covers_of(
-    subject: DistributionTable, crowd: Population | None = None, delta: float = _DELTA
+    distributions: DistributionTable,
+    population: Population | None = None,
+    delta: float = _DELTA,
 ) -> list[tuple[Cover, ...]]:
-    """Returns the covers of a victim of each level.
+    """Returns the covers of a target user of each level.
 
     Args:
-        subject: What is checked.
-        crowd: People of its levels; as many of each by default.
-        delta: The divergence that is asked for.
+        distributions: Exact distributions of the device under test.
+        population: Users of its levels; by default, the same number of each.
+        delta: Central delta that the covers are computed for.
     """
-    found: list[tuple[Cover, ...]] = subject.randomizer.covers(
-        subject.levels, crowd or subject.crowd, delta=delta
+    covers: list[tuple[Cover, ...]] = distributions.randomizer.covers(
+        distributions.levels, population or distributions.population, delta=delta
     )
-    return found
+    return covers
 
 
 def check_covers(
-    subject: DistributionTable, covers: list[tuple[Cover, ...]]
+    distributions: DistributionTable, covers: list[tuple[Cover, ...]]
 ) -> Iterator[ConformanceFinding]:
-    """Compares covers with the exact law of every pair of levels."""
-    yield from check_weights(subject, covers)
-    yield from _matched(subject, covers)
-    yield from check_worst_pairs(subject, covers)
+    """Compares covers with the exact distributions at every pair of levels."""
+    yield from check_weights(distributions, covers)
+    yield from _check_blanket_distribution(distributions, covers)
+    yield from check_worst_pairs(distributions, covers)
 
 
 def check_supports(
-    subject: DistributionTable, covers: list[tuple[Cover, ...]]
+    distributions: DistributionTable, covers: list[tuple[Cover, ...]]
 ) -> Iterator[ConformanceFinding]:
-    """Looks for messages that one level sends and another never does."""
-    about, most = "supports", 0.0
-    if int(getattr(subject.randomizer, "cells_beyond", 0)):
+    """Checks that messages exclusive to one level are declared uncovered."""
+    about, largest = "supports", 0.0
+    if int(getattr(distributions.randomizer, "cells_beyond", 0)):
         yield ConformanceFinding(
             about, "noise without bounds was cut off, level by level.", None
         )
         return
-    least = subject.table.min(axis=1)
-    for place, tuples in enumerate(covers):
+    # A message is in every blanket only if all values send it.
+    smallest = distributions.probabilities.min(axis=1)
+    for level_index, tuples in enumerate(covers):
         for cover in tuples:
-            counting = cover.blanket_probabilities > 0.0
-            never = np.any(least[counting] <= 0.0, axis=0)
-            alone = float(subject.table[place][:, never].sum(axis=1).max())
+            in_blanket = cover.blanket_probabilities > 0.0
+            never = np.any(smallest[in_blanket] <= 0.0, axis=0)
+            exclusive = float(
+                distributions.probabilities[level_index][:, never].sum(axis=1).max()
+            )
             declared = 0.0
             if cover.uncovered is not None:
                 declared = float(cover.uncovered.sum(axis=1).max())
-            most = max(most, alone)
-            if alone > declared + _SENT:
+            largest = max(largest, exclusive)
+            if exclusive > declared + _MIN_SENT_MASS:
                 yield ConformanceFinding(
                     about,
-                    f"people of level {subject.levels[place]:g} send messages that others "
-                    f"never send with chance {alone:.6g}, of which {declared:.6g} is "
-                    "declared uncovered.",
+                    f"people of level {distributions.levels[level_index]:g} send messages "
+                    f"that others never send with chance {exclusive:.6g}, of which "
+                    f"{declared:.6g} is declared uncovered.",
                     False,
                 )
                 return
     yield ConformanceFinding(
         about,
         "every level sends what all others may send."
-        if most <= _SENT
-        else f"what other levels never send, up to {most:.6g}, is declared uncovered.",
+        if largest <= _MIN_SENT_MASS
+        else f"what other levels never send, up to {largest:.6g}, is declared uncovered.",
         True,
     )
 
 
 def check_weights(
-    subject: DistributionTable, covers: list[tuple[Cover, ...]]
+    distributions: DistributionTable, covers: list[tuple[Cover, ...]]
 ) -> Iterator[ConformanceFinding]:
-    """Compares gamma with what all values leave room for."""
-    least = subject.table.min(axis=1).sum(axis=1)
-    closest, worse = 0.0, 0
-    for place, (level, tuples) in enumerate(zip(subject.levels, covers, strict=True)):
+    """Compares gamma with the mass that the distributions of all values share."""
+    # gamma omega <= R for all values, summed over messages.
+    smallest = distributions.probabilities.min(axis=1).sum(axis=1)
+    largest_share, num_worse = 0.0, 0
+    for level_index, (level, tuples) in enumerate(
+        zip(distributions.levels, covers, strict=True)
+    ):
         for cover in tuples:
             gamma = cover.blanket_probabilities
-            own = gamma[place] / _smallest_density(cover)
-            parts = gamma / np.maximum(least, 1e-300)
-            real = cover.cells is not None or _is_of_a_pair(subject, place, cover)
-            if own <= 1.0 + _TOLERANCE or real:
-                parts = np.append(parts, own)
+            own_share = gamma[level_index] / _smallest_density(cover)
+            shares = gamma / np.maximum(smallest, 1e-300)
+            is_tried_pair = cover.cells is not None or _matches_a_pair(
+                distributions, level_index, cover
+            )
+            # A cover of a worse pair than those tried may have smaller densities.
+            if own_share <= 1.0 + _LP_TOLERANCE or is_tried_pair:
+                shares = np.append(shares, own_share)
             else:
-                worse += 1
-            closest = max(closest, float(parts.max()))
-            if not (np.all(gamma >= 0.0) and np.all(parts <= 1.0 + _TOLERANCE)):
+                num_worse += 1
+            largest_share = max(largest_share, float(shares.max()))
+            if not (np.all(gamma >= 0.0) and np.all(shares <= 1.0 + _LP_TOLERANCE)):
                 yield ConformanceFinding(
                     ABOUT,
                     f"a victim of level {level:g} has a cover whose gamma is "
-                    f"{parts.max():.6g} of the largest that can be.",
+                    f"{shares.max():.6g} of the largest that can be.",
                     False,
                 )
                 return
     yield ConformanceFinding(
         ABOUT,
-        f"gamma is at most {closest:.6g} of what all values leave room for.",
+        f"gamma is at most {largest_share:.6g} of what all values leave room for.",
         True,
     )
-    if worse:
+    if num_worse:
         yield ConformanceFinding(
             ABOUT,
-            f"{worse} covers stand for a worse pair than those tried: the victim's own "
+            f"{num_worse} covers stand for a worse pair than those tried: the victim's own "
             "densities were not compared with gamma.",
             None,
         )
 
 
-def _is_of_a_pair(subject: DistributionTable, place: int, cover: Cover) -> bool:
-    """Returns whether a pair of values shows what the cover's pair shows."""
-    curve = _curve_of_cover(cover, subject.levels)
-    pairs = itertools.permutations(subject.table[place], 2)
-    curves = [_curve_of_pair(*pair, subject.levels) for pair in pairs]
-    return any(np.all(np.abs(curve - one) <= _SAME) for one in curves)
+def _matches_a_pair(
+    distributions: DistributionTable, level_index: int, cover: Cover
+) -> bool:
+    """Returns whether a pair of values has the same divergences as the cover's pair."""
+    curve = _curve_of_cover(cover, distributions.levels)
+    pairs = itertools.permutations(distributions.probabilities[level_index], 2)
+    curves = [_curve_of_pair(*pair, distributions.levels) for pair in pairs]
+    return any(
+        np.all(np.abs(curve - pair_curve) <= _CURVE_TOLERANCE) for pair_curve in curves
+    )
 
 
 def _smallest_density(cover: Cover) -> float:
-    """Returns the victim's smallest density against omega, 1 if there is no omega."""
-    here = cover.differences + cover.bases
+    """Returns the target's smallest density against omega, 1 if there is no omega."""
+    first = cover.differences + cover.bases
     if cover.cells is not None:
         low = cover.cells.low.min(axis=0)
     else:
-        low = np.minimum(here, cover.bases)
+        low = np.minimum(first, cover.bases)
     if not cover.blanket_probabilities.any():
         return 1.0
-    return max(float(low[cover.masses > _RARE].min(initial=math.inf)), 1e-300)
+    return max(float(low[cover.masses > _MIN_CELL_MASS].min(initial=math.inf)), 1e-300)
 
 
-def _matched(
-    subject: DistributionTable, covers: list[tuple[Cover, ...]]
+def _check_blanket_distribution(
+    distributions: DistributionTable, covers: list[tuple[Cover, ...]]
 ) -> Iterator[ConformanceFinding]:
-    every = [cover for tuples in covers for cover in tuples]
-    why = ""
-    if any(cover.cells is not None for cover in every):
-        why = "losses vary within cells"
-    elif len(subject.messages) > _MOST_MESSAGES:
-        why = f"there are {len(subject.messages)} messages"
-    elif max(cover.masses.size for cover in every) > _MOST_CELLS:
-        why = "there are many cells"
-    if why:
+    all_covers = [cover for tuples in covers for cover in tuples]
+    reason = ""
+    if any(cover.cells is not None for cover in all_covers):
+        reason = "losses vary within cells"
+    elif len(distributions.messages) > _MAX_MESSAGES:
+        reason = f"there are {len(distributions.messages)} messages"
+    elif max(cover.masses.size for cover in all_covers) > _MAX_CELLS:
+        reason = "there are many cells"
+    if reason:
         yield ConformanceFinding(
-            ABOUT, f"omega was not looked for message by message: {why}.", None
+            ABOUT, f"omega was not looked for message by message: {reason}.", None
         )
         return
-    table = merge_proportional_messages(subject.table)
-    if table.shape[2] > _MOST_KINDS:
+    table = merge_proportional_messages(distributions.probabilities)
+    if table.shape[2] > _MAX_KINDS:
         yield ConformanceFinding(
             ABOUT,
             f"omega was not looked for: there are {table.shape[2]} kinds of messages.",
             None,
         )
         return
-    matched, total, largest = 0, len(every), 0.0
-    for place, tuples in enumerate(covers):
-        rows = table[place]
-        pairs = [(x, y) for x, y in itertools.permutations(rows, 2)]
-        curves = np.array([_curve_of_pair(*pair, subject.levels) for pair in pairs])
-        for cover in tuples[:: math.ceil(len(tuples) / _MOST_COVERS)]:
-            curve = _curve_of_cover(cover, subject.levels)
-            alike = np.flatnonzero(np.all(np.abs(curves - curve) <= _SAME, axis=1))
-            found = [
+    matched, total, largest = 0, len(all_covers), 0.0
+    for level_index, tuples in enumerate(covers):
+        distributions_of_level = table[level_index]
+        pairs = [(x, y) for x, y in itertools.permutations(distributions_of_level, 2)]
+        curves = np.array(
+            [_curve_of_pair(*pair, distributions.levels) for pair in pairs]
+        )
+        for cover in tuples[:: math.ceil(len(tuples) / _MAX_COVERS)]:
+            curve = _curve_of_cover(cover, distributions.levels)
+            matching = np.flatnonzero(
+                np.all(np.abs(curves - curve) <= _CURVE_TOLERANCE, axis=1)
+            )
+            # Several pairs may have the same curve: one feasible omega is enough.
+            candidates = [
                 smallest_factor(cover, pairs[pair][0], pairs[pair][1], table)
-                for pair in alike[:3].tolist()
+                for pair in matching[:3].tolist()
             ]
-            factors = [factor for factor in found if factor is not None]
+            factors = [factor for factor in candidates if factor is not None]
             if not factors:
                 continue
             matched += 1
             largest = max(largest, min(factors))
-            if min(factors) > 1.0 + _TOLERANCE:
+            if min(factors) > 1.0 + _LP_TOLERANCE:
                 yield ConformanceFinding(
                     ABOUT,
-                    f"at level {subject.levels[place]:g}, gamma omega takes "
+                    f"at level {distributions.levels[level_index]:g}, gamma omega takes "
                     f"{min(factors):.6g} times of what people of other values and levels "
                     "send.",
                     False,
@@ -234,22 +257,26 @@ def _matched(
 
 
 def check_worst_pairs(
-    subject: DistributionTable, covers: list[tuple[Cover, ...]]
+    distributions: DistributionTable, covers: list[tuple[Cover, ...]]
 ) -> Iterator[ConformanceFinding]:
-    """Compares what pairs of values show with what the covers' pairs show."""
+    """Compares divergences of pairs of values with those of the covers' pairs."""
     largest = 0.0
-    for place, (level, tuples) in enumerate(zip(subject.levels, covers, strict=True)):
-        shown = np.max(
-            [_curve_of_cover(cover, subject.levels) for cover in tuples], axis=0
+    for level_index, (level, tuples) in enumerate(
+        zip(distributions.levels, covers, strict=True)
+    ):
+        allowed = np.max(
+            [_curve_of_cover(cover, distributions.levels) for cover in tuples], axis=0
         )
-        for here, there in itertools.permutations(subject.table[place], 2):
-            exact = _curve_of_pair(here, there, subject.levels)
-            part = np.where(exact > 1e-9, exact / np.maximum(shown, 1e-300), 0.0)
-            largest = max(largest, float(part.max()))
-            if np.any(exact > shown * (1.0 + 1e-7) + _ROUNDING):
+        for first, second in itertools.permutations(
+            distributions.probabilities[level_index], 2
+        ):
+            exact = _curve_of_pair(first, second, distributions.levels)
+            share = np.where(exact > 1e-9, exact / np.maximum(allowed, 1e-300), 0.0)
+            largest = max(largest, float(share.max()))
+            if np.any(exact > allowed * (1.0 + 1e-7) + _ROUNDING):
                 yield ConformanceFinding(
                     ABOUT,
-                    f"at level {level:g} a pair of values shows {part.max():.6g} times of "
+                    f"at level {level:g} a pair of values shows {share.max():.6g} times of "
                     "what the pairs of the covers show in one message.",
                     False,
                 )
@@ -259,26 +286,26 @@ def check_worst_pairs(
     )
 
 
-def _points(levels: tuple[float, ...]) -> list[float]:
+def _epsilons(levels: tuple[float, ...]) -> list[float]:
     top = max(levels)
     return [0.0, *(share * top for share in (0.05, 0.15, 0.3, 0.5, 0.7, 0.9, 0.99))]
 
 
-def _curve_of_pair(here: Floats, there: Floats, levels: tuple[float, ...]) -> Floats:
-    """Returns divergences at a few epsilons, both ways round, shape (points,)."""
+def _curve_of_pair(first: Floats, second: Floats, levels: tuple[float, ...]) -> Floats:
+    """Returns hockey-stick divergences at a few epsilons, shape (points,)."""
     return np.array(
         [
-            float(np.maximum(here - math.exp(e) * there, 0.0).sum())
-            for e in _points(levels)
+            float(np.maximum(first - math.exp(e) * second, 0.0).sum())
+            for e in _epsilons(levels)
         ]
     )
 
 
 def _curve_of_cover(cover: Cover, levels: tuple[float, ...]) -> Floats:
-    """Returns what the victim's own message shows of the cover's pair, shape (points,)."""
-    found = []
-    for epsilon in _points(levels):
+    """Returns divergences of the cover's pair in one message, shape (points,)."""
+    divergences = []
+    for epsilon in _epsilons(levels):
         loss = atoms(cover, 1.0, epsilon)
-        alone = float(loss.masses @ np.maximum(loss.losses, 0.0))
-        found.append(alone + cover.beyond(epsilon))
-    return np.array(found)
+        exclusive = float(loss.masses @ np.maximum(loss.losses, 0.0))
+        divergences.append(exclusive + cover.beyond(epsilon))
+    return np.array(divergences)

@@ -1,7 +1,8 @@
-"""Do covers hold whatever they are asked for?
+"""Cover checks at other deltas, populations and levels.
 
-What everybody sends depends on no delta and on nobody else. So the weights and pairs of
-covers are compared with the exact law again, for other deltas, crowds and levels.
+The distribution of a user's message depends neither on delta nor on other users. So the
+weights and worst pairs of covers are compared with the exact distribution again, for other
+deltas, populations and levels.
 """
 
 from collections.abc import Iterator
@@ -21,61 +22,77 @@ from shuffledp.testing.distribution_table import DistributionTable, tabulate
 
 ABOUT = "covers"
 _DELTAS = (1e-2, 1e-4, 1e-9, 1e-12)
-_MANY = 1_000_000
-# Laws of other levels are computed if there are so few chances.
-_MOST_CHANCES = 20_000
+_LARGE_POPULATION = 1_000_000
+# Distributions at other levels are computed only up to this table size.
+_MAX_PROBABILITIES = 20_000
 
 
-def check_cover_queries(subject: DistributionTable) -> Iterator[ConformanceFinding]:
-    """Compares covers at other deltas, crowds and levels with the exact law."""
-    asked = 0
-    for part, crowd, delta, words in _queries(subject):
-        asked += 1
-        covers = covers_of(part, crowd, delta)
-        for finding in _failures(part, covers):
-            yield replace(finding, text=f"{words}: {finding.text}")
+def check_cover_queries(
+    distributions: DistributionTable,
+) -> Iterator[ConformanceFinding]:
+    """Compares covers at other deltas, populations and levels with the distribution."""
+    num_queries = 0
+    for restricted, population, delta, description in _queries(distributions):
+        num_queries += 1
+        covers = covers_of(restricted, population, delta)
+        for finding in _failures(restricted, covers):
+            yield replace(finding, text=f"{description}: {finding.text}")
             return
     yield ConformanceFinding(
-        ABOUT, f"they hold for {asked} other deltas, crowds and levels, too.", True
+        ABOUT,
+        f"they hold for {num_queries} other deltas, crowds and levels, too.",
+        True,
     )
 
 
 def _failures(
-    part: DistributionTable, covers: list[tuple[Cover, ...]]
+    restricted: DistributionTable, covers: list[tuple[Cover, ...]]
 ) -> Iterator[ConformanceFinding]:
     for check in (check_weights, check_worst_pairs, check_supports):
-        for finding in check(part, covers):
+        for finding in check(restricted, covers):
             if finding.holds is False:
                 yield finding
 
 
 def _queries(
-    subject: DistributionTable,
+    distributions: DistributionTable,
 ) -> Iterator[tuple[DistributionTable, Population, float, str]]:
-    """Yields laws, a crowd of their levels, a delta, and all that in words."""
-    levels = subject.levels
+    """Yields distributions, a population at their levels, a delta, and a description."""
+    levels = distributions.levels
     for delta in _DELTAS:
-        yield subject, subject.crowd, delta, f"at delta {delta:g}"
-    for size in (1, _MANY):
-        crowd = Population.from_counts(dict.fromkeys(levels, size))
-        yield subject, crowd, 1e-9, f"among {size:,} people of each level"
+        yield distributions, distributions.population, delta, f"at delta {delta:g}"
+    for size in (1, _LARGE_POPULATION):
+        population = Population.from_counts(dict.fromkeys(levels, size))
+        yield distributions, population, 1e-9, f"among {size:,} people of each level"
     if len(levels) > 1:
-        for place in sorted({0, len(levels) - 1}):
-            counts = dict.fromkeys(levels, _MANY) | {levels[place]: 2}
-            crowd = Population.from_counts(counts)
-            words = f"with 2 people of level {levels[place]:g} among millions"
-            yield subject, crowd, 1e-6, words
-        for place, level in enumerate(levels):
-            part = replace(subject, levels=(level,), table=subject.table[[place]])
-            words = f"among people of level {level:g} alone"
-            yield part, part.crowd, 1e-6, words
-    if subject.table.size > _MOST_CHANCES:
+        for index in sorted({0, len(levels) - 1}):
+            counts = dict.fromkeys(levels, _LARGE_POPULATION) | {levels[index]: 2}
+            population = Population.from_counts(counts)
+            description = f"with 2 people of level {levels[index]:g} among millions"
+            yield distributions, population, 1e-6, description
+        for index, level in enumerate(levels):
+            restricted = replace(
+                distributions,
+                levels=(level,),
+                probabilities=distributions.probabilities[[index]],
+            )
+            description = f"among people of level {level:g} alone"
+            yield restricted, restricted.population, 1e-6, description
+    if distributions.probabilities.size > _MAX_PROBABILITIES:
         return
-    others = (0.6 * levels[0], (levels[0] * levels[-1]) ** 0.5 * 1.1, 1.4 * levels[-1])
+    other_levels = (
+        0.6 * levels[0],
+        (levels[0] * levels[-1]) ** 0.5 * 1.1,
+        1.4 * levels[-1],
+    )
     try:
-        part = tabulate(subject.randomizer, tuple(sorted(set(others))))
+        restricted = tabulate(
+            distributions.randomizer, tuple(sorted(set(other_levels)))
+        )
     except InvalidInputError:
-        # It need not take levels that nobody asked for.
+        # A mechanism may refuse levels outside those that were requested.
         return
-    words = "at levels " + ", ".join(f"{level:.4g}" for level in part.levels)
-    yield part, part.crowd, 1e-6, words
+    description = "at levels " + ", ".join(
+        f"{level:.4g}" for level in restricted.levels
+    )
+    yield restricted, restricted.population, 1e-6, description

@@ -1,4 +1,4 @@
-"""Do estimates rest on the law that is drawn, and are foreign messages refused?"""
+"""Comparison of declared moments and densities with exact ones, and message validation."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,25 +19,26 @@ from shuffledp.testing.distribution_table import DistributionTable
 from shuffledp.types import Floats
 
 ABOUT = "estimator"
-# Of sums of doubles, and of a cut-off tail; noise on a fine grid has moments of its own.
+# Bound on the rounding error of sums of doubles and of truncated tails; the second one
+# allows for the moments of noise on a grid, which differ from those of continuous noise.
 _ROUNDING, _GRID = 1e-9, 1e-6
-_DRAWS, _REPORTS = 4_000, 100
+_NUM_DRAWS, _NUM_REPORTS = 4_000, 100
 
 
 def check_estimator(
-    subject: DistributionTable, *, rng: Rng
+    distributions: DistributionTable, *, rng: Rng
 ) -> Iterator[ConformanceFinding]:
-    """Compares exact expectations with what is stated for estimates."""
-    device = subject.randomizer
+    """Compares exact expectations with the densities or moments that estimates use."""
+    device = distributions.randomizer
     if isinstance(device, FrequencyOracle):
-        stated = _support(subject)
+        stated = _check_support(distributions)
         yield stated
         if stated.holds:
-            yield check_aggregate_support(subject, rng=rng)
+            yield check_aggregate_support(distributions, rng=rng)
     elif isinstance(device, NumberRandomizer):
-        yield from _numbers(subject)
-        yield check_unit(subject)
-        yield check_aggregate_sums(subject, rng=rng)
+        yield from _check_moments(distributions)
+        yield check_unit(distributions)
+        yield check_aggregate_sums(distributions, rng=rng)
     else:
         yield ConformanceFinding(
             ABOUT, "it estimates neither categories nor numbers.", None
@@ -45,25 +46,29 @@ def check_estimator(
 
 
 def check_message_validation(
-    subject: DistributionTable, *, rng: Rng
+    distributions: DistributionTable, *, rng: Rng
 ) -> Iterator[ConformanceFinding]:
-    """Checks that messages are accepted, and what is none is refused."""
-    about, device = "messages", subject.randomizer
+    """Checks that valid messages are accepted, and foreign ones refused."""
+    about, device = "messages", distributions.randomizer
     if not hasattr(device, "check_messages"):
         yield ConformanceFinding(about, "it checks no messages.", None)
         return
-    if subject.one_coordinate:
-        yield from _reports(subject, rng=rng)
+    if distributions.one_coordinate:
+        yield from _check_reports(distributions, rng=rng)
         return
-    held = np.tile(np.array(subject.values), _DRAWS // len(subject.values) + 1)
-    drawn = device.randomize(held, np.full(held.size, subject.levels[-1]), rng=rng)
-    for part in (drawn, subject.messages):
-        if not _accepts(device, part):
+    values = np.tile(
+        np.array(distributions.values), _NUM_DRAWS // len(distributions.values) + 1
+    )
+    sent = device.randomize(
+        values, np.full(values.size, distributions.levels[-1]), rng=rng
+    )
+    for valid in (sent, distributions.messages):
+        if not _accepts(device, valid):
             yield ConformanceFinding(
                 about, "it refuses messages that it sends itself.", False
             )
             return
-    foreign = _foreign(device, subject.messages)
+    foreign = _foreign_messages(device, distributions.messages)
     for name, wrong in foreign.items():
         if _accepts(device, wrong):
             yield ConformanceFinding(
@@ -72,85 +77,102 @@ def check_message_validation(
             return
     yield ConformanceFinding(
         about,
-        f"{len(subject.messages):,} messages are accepted, {len(foreign)} kinds of others "
-        "are refused.",
+        f"{len(distributions.messages):,} messages are accepted, {len(foreign)} kinds of "
+        "others are refused.",
         True,
     )
     if hasattr(device, "decode"):
-        numbers = device.decode(subject.messages)
-        line = np.polyfit(subject.messages[[0, -1]], numbers[[0, -1]], 1)
-        bend = float(np.abs(np.polyval(line, subject.messages) - numbers).max())
+        numbers = device.decode(distributions.messages)
+        # Estimates add up messages before they are decoded, so decode must be affine.
+        line = np.polyfit(distributions.messages[[0, -1]], numbers[[0, -1]], 1)
+        curvature = float(
+            np.abs(np.polyval(line, distributions.messages) - numbers).max()
+        )
         size = max(float(np.abs(numbers).max()), 1e-300)
         yield ConformanceFinding(
             about,
-            f"decode is off a straight line by {bend / size:.2g} of its largest number.",
-            bend <= _ROUNDING * size,
+            f"decode is off a straight line by {curvature / size:.2g} of its largest "
+            "number.",
+            curvature <= _ROUNDING * size,
         )
 
 
-def _support(subject: DistributionTable) -> ConformanceFinding:
-    device = subject.randomizer
+def _check_support(distributions: DistributionTable) -> ConformanceFinding:
+    device = distributions.randomizer
     try:
-        keep, flip = device.densities(np.array(subject.levels))
+        keep, flip = device.densities(np.array(distributions.levels))
     except InvalidInputError as error:
         return ConformanceFinding(ABOUT, f"it is no frequency oracle: {error}", None)
-    if subject.one_coordinate:
-        found = np.stack([subject.table[:, 0, 1], subject.table[:, 1, 1]], axis=1)
+    if distributions.one_coordinate:
+        probabilities = np.stack(
+            [
+                distributions.probabilities[:, 0, 1],
+                distributions.probabilities[:, 1, 1],
+            ],
+            axis=1,
+        )
         stated = np.stack([keep, flip], axis=1)
     else:
-        size = len(subject.messages)
+        size = len(distributions.messages)
         groups = np.arange(size)
-        support = device.support_counts(subject.messages, groups, size)
-        found = subject.table @ support.astype(np.float64)
-        held = np.array(subject.values)[:, None] == np.arange(device.num_categories)
-        stated = np.where(held, keep[:, None, None], flip[:, None, None])
-    off = float(np.abs(found - stated).max())
+        support = device.support_counts(distributions.messages, groups, size)
+        probabilities = distributions.probabilities @ support.astype(np.float64)
+        is_held = np.array(distributions.values)[:, None] == np.arange(
+            device.num_categories
+        )
+        stated = np.where(is_held, keep[:, None, None], flip[:, None, None])
+    deviation = float(np.abs(probabilities - stated).max())
     return ConformanceFinding(
         ABOUT,
-        f"chances of support differ from the stated densities by {off:.2g}.",
-        off <= _ROUNDING,
+        f"chances of support differ from the stated densities by {deviation:.2g}.",
+        deviation <= _ROUNDING,
     )
 
 
-def _numbers(subject: DistributionTable) -> Iterator[ConformanceFinding]:
-    device = subject.randomizer
-    numbers = device.decode(subject.messages)
-    values = np.array(subject.values, dtype=np.float64)
-    mean, variance = device.moments(np.array(subject.levels), values)
-    exact = subject.table @ numbers
-    spread = np.sum(subject.table * (numbers - exact[..., None]) ** 2, axis=2)
+def _check_moments(distributions: DistributionTable) -> Iterator[ConformanceFinding]:
+    device = distributions.randomizer
+    numbers = device.decode(distributions.messages)
+    values = np.array(distributions.values, dtype=np.float64)
+    mean, variance = device.moments(np.array(distributions.levels), values)
+    exact = distributions.probabilities @ numbers
+    exact_variance = np.sum(
+        distributions.probabilities * (numbers - exact[..., None]) ** 2, axis=2
+    )
     width = float(device.high) - float(device.low)
-    off = float(np.abs(exact - mean).max()) / width
+    deviation = float(np.abs(exact - mean).max()) / width
+    # Relative to the variance, but not where that is small against the range.
     scale = variance + width**2
-    more = float((np.abs(spread - variance) / scale).max())
+    variance_deviation = float((np.abs(exact_variance - variance) / scale).max())
     yield ConformanceFinding(
         ABOUT,
-        f"exact means differ from the stated ones by {off:.2g} of the range, variances by "
-        f"{more:.2g}.",
-        off <= _GRID and more <= _GRID,
+        f"exact means differ from the stated ones by {deviation:.2g} of the range, "
+        f"variances by {variance_deviation:.2g}.",
+        deviation <= _GRID and variance_deviation <= _GRID,
     )
-    bend = _bend(exact, values) / width
+    curvature = _curvature(exact, values) / width
     if device.unbiased:
         yield ConformanceFinding(
             ABOUT,
-            f"means of messages are off a straight line of the values by {bend:.2g} of "
-            "the range.",
-            bend <= _GRID,
+            f"means of messages are off a straight line of the values by {curvature:.2g} "
+            "of the range.",
+            curvature <= _GRID,
         )
 
 
-def _bend(exact: Floats, values: Floats) -> float:
-    """Returns how far means are off the line through those of the two ends."""
+def _curvature(exact: Floats, values: Floats) -> float:
+    """Returns the largest distance of means from the line through the two end points."""
     share = (values - values[0]) / (values[-1] - values[0])
     line = exact[:, :1] + (exact[:, -1:] - exact[:, :1]) * share
     return float(np.abs(exact - line).max())
 
 
-def _reports(subject: DistributionTable, *, rng: Rng) -> Iterator[ConformanceFinding]:
-    """Checks whole reports of bits."""
-    about, device = "messages", subject.randomizer
-    width = round(device.bits_per_person(np.array(subject.levels)))
-    bits = rng.integers(0, 2, size=_REPORTS * width).reshape(_REPORTS, width)
+def _check_reports(
+    distributions: DistributionTable, *, rng: Rng
+) -> Iterator[ConformanceFinding]:
+    """Checks the validation of whole reports of bits."""
+    about, device = "messages", distributions.randomizer
+    width = round(device.bits_per_person(np.array(distributions.levels)))
+    bits = rng.integers(0, 2, size=_NUM_REPORTS * width).reshape(_NUM_REPORTS, width)
     if not _accepts(device, bits):
         yield ConformanceFinding(about, "it refuses reports that it may send.", False)
         return
@@ -172,27 +194,28 @@ def _reports(subject: DistributionTable, *, rng: Rng) -> Iterator[ConformanceFin
     )
 
 
-def _foreign(device: Any, sent: Any) -> dict[str, Any]:
-    """Returns things that are no messages."""
-    found: dict[str, Any] = {
-        "numbers that are not whole": np.asarray(sent[:2], dtype=np.float64) + 0.5,
+def _foreign_messages(device: Any, messages: Any) -> dict[str, Any]:
+    """Returns inputs that are not messages of this device, by description."""
+    foreign: dict[str, Any] = {
+        "numbers that are not whole": np.asarray(messages[:2], dtype=np.float64) + 0.5,
         "lists in lists": np.zeros((2, 3, 4), dtype=np.int64),
     }
-    beyond = int(getattr(device, "cells_beyond", 0))
-    if not beyond:
-        largest, smallest = int(np.max(sent)), int(np.min(sent))
-        found["a message below the smallest"] = np.full_like(
-            sent[:1], smallest - 1, dtype=np.int64
+    # Unbounded noise has no smallest and no largest message.
+    cells_beyond = int(getattr(device, "cells_beyond", 0))
+    if not cells_beyond:
+        largest, smallest = int(np.max(messages)), int(np.min(messages))
+        foreign["a message below the smallest"] = np.full_like(
+            messages[:1], smallest - 1, dtype=np.int64
         )
-        found["a message beyond the largest"] = np.full_like(
-            sent[:1], largest + 1, dtype=np.int64
+        foreign["a message beyond the largest"] = np.full_like(
+            messages[:1], largest + 1, dtype=np.int64
         )
-    return found
+    return foreign
 
 
-def _accepts(device: Any, wanted: Any) -> bool:
+def _accepts(device: Any, messages: Any) -> bool:
     try:
-        device.check_messages(wanted)
+        device.check_messages(messages)
     except InvalidInputError:
         return False
     return True

@@ -1,10 +1,11 @@
-"""Small crowds, all of their outcomes: is the truth between attack and certificate?
+"""Exact divergences of small populations, between attack and certificate.
 
-The shuffled messages of n people are a histogram over kinds of messages. Its law is
-computed for everything the others may hold and every pair of the victim's values. Where
-there are too many kinds, messages are put together into a few: what an adversary sees of
-these is less, and must not exceed the certificate either. Of vectors of bits, what the
-coordinates that differ show is enumerated together.
+The shuffled messages of n users are a histogram over kinds of messages. Its distribution is
+computed for all data of the other users and every pair of values of the target user (whose
+privacy is certified). Where there are too many kinds, they are merged into a few: that is
+postprocessing, so the divergence only becomes smaller, and must not exceed the certificate
+either. For vectors of bits, the counts of all coordinates that differ are enumerated
+jointly.
 """
 
 import itertools
@@ -25,72 +26,75 @@ from shuffledp.testing.distribution_table import (
 from shuffledp.types import Floats, Ints
 
 ABOUT = "crowds"
-# People of the smallest and of the largest level.
-_CROWDS = ((1, 1), (2, 1), (2, 2), (3, 2), (3, 3))
-# Where the truth is known in part only, fewer of them say as much.
-_FEW_CROWDS = ((1, 1), (2, 2))
-_MOST_KINDS, _FEW_KINDS = 8, 4
-_MOST_VALUES = 6
-# Histograms times what the others may hold.
+# Numbers of users of the smallest and of the largest level.
+_POPULATIONS = ((1, 1), (2, 1), (2, 2), (3, 2), (3, 3))
+# Fewer populations suffice where merged messages give only a lower bound.
+_FEWER_POPULATIONS = ((1, 1), (2, 2))
+_MAX_KINDS, _FEW_KINDS = 8, 4
+_MAX_VALUES = 6
+# Number of histograms times number of data sets of the other users.
 MAX_OUTCOMES = 400_000
-# Of sums of doubles.
+# Bound on the rounding error of sums of doubles.
 _ROUNDING = 1e-12
 
 
-def check_small_populations(subject: DistributionTable) -> Iterator[ConformanceFinding]:
+def check_small_populations(
+    distributions: DistributionTable,
+) -> Iterator[ConformanceFinding]:
     """Compares exact divergences with both bounds of `account`."""
-    levels = (subject.levels[0], subject.levels[-1])
-    table = subject.table[[0, -1]]
-    whole = True
-    if not subject.one_coordinate:
-        table, whole = reduce_table(table)
+    levels = (distributions.levels[0], distributions.levels[-1])
+    table = distributions.probabilities[[0, -1]]
+    is_complete = True
+    if not distributions.one_coordinate:
+        table, is_complete = reduce_table(table)
     sizes, tightest, strongest = [], math.inf, 0.0
-    for pair in _CROWDS if whole else _FEW_CROWDS:
+    for pair in _POPULATIONS if is_complete else _FEWER_POPULATIONS:
         counts: tuple[int, ...] = pair if levels[0] < levels[1] else (sum(pair),)
-        if num_outcomes(subject, table, counts) > MAX_OUTCOMES:
+        if num_outcomes(distributions, table, counts) > MAX_OUTCOMES:
             continue
-        people = Population.from_counts(dict(zip(levels, counts, strict=False)))
+        population = Population.from_counts(dict(zip(levels, counts, strict=False)))
         epsilons = [part * levels[-1] for part in (0.0, 0.1, 0.4, 0.8)]
-        exact = exact_divergences(subject, table, counts, np.array(epsilons))
-        for epsilon, truths in zip(epsilons, exact.T.tolist(), strict=True):
+        exact = exact_divergences(distributions, table, counts, np.array(epsilons))
+        for epsilon, exact_deltas in zip(epsilons, exact.T.tolist(), strict=True):
             try:
-                found = certify(
-                    SingleMessage(subject.randomizer), people, epsilon=epsilon
+                certified = certify(
+                    SingleMessage(distributions.randomizer), population, epsilon=epsilon
                 ).levels
             except CertificationError as error:
                 yield ConformanceFinding(
-                    ABOUT, f"of {people.num_users} people: {error}", False
+                    ABOUT, f"of {population.num_users} people: {error}", False
                 )
                 return
-            for level, truth in zip(found, truths, strict=True):
+            for level, exact_delta in zip(certified, exact_deltas, strict=True):
                 upper, lower = level.delta_central, level.delta_central_lower
-                if truth > 1e-9:
-                    tightest = min(tightest, upper / truth)
-                    strongest = max(strongest, lower / truth)
-                below = lower <= truth * (1.0 + 1e-9) + _ROUNDING or not whole
-                if not (below and truth <= upper * (1.0 + 1e-9) + _ROUNDING):
+                if exact_delta > 1e-9:
+                    tightest = min(tightest, upper / exact_delta)
+                    strongest = max(strongest, lower / exact_delta)
+                # A merged table is a lower bound only: attacks may exceed it.
+                below = (
+                    lower <= exact_delta * (1.0 + 1e-9) + _ROUNDING or not is_complete
+                )
+                if not (below and exact_delta <= upper * (1.0 + 1e-9) + _ROUNDING):
                     yield ConformanceFinding(
                         ABOUT,
-                        f"of {people.num_users} people, at epsilon {epsilon:.6g}, the "
-                        f"divergence of level {level.epsilon_local:g} is {truth:.9g}, and "
-                        f"not between attack {lower:.9g} and certificate {upper:.9g}.",
+                        f"of {population.num_users} people, at epsilon {epsilon:.6g}, the "
+                        f"divergence of level {level.epsilon_local:g} is {exact_delta:.9g}, "
+                        f"and not between attack {lower:.9g} and certificate {upper:.9g}.",
                         False,
                     )
                     return
-        sizes.append(people.num_users)
+        sizes.append(population.num_users)
     if not sizes:
         yield ConformanceFinding(
             ABOUT, "there are too many outcomes to enumerate.", None
         )
         return
-    crowd = ", ".join(map(str, sizes))
-    text = (
-        f"of {crowd} people, the certificate is at least {tightest:.4g} times the truth"
-    )
-    if whole:
+    listed = ", ".join(map(str, sizes))
+    text = f"of {listed} people, the certificate is at least {tightest:.4g} times the truth"
+    if is_complete:
         text += f", and the attack at most {strongest:.4g} times"
     yield ConformanceFinding(ABOUT, text + ".", True)
-    if not whole:
+    if not is_complete:
         yield ConformanceFinding(
             ABOUT,
             "attacks were not compared with the truth: messages or values were too many "
@@ -100,120 +104,139 @@ def check_small_populations(subject: DistributionTable) -> Iterator[ConformanceF
 
 
 def reduce_table(table: Floats) -> tuple[Floats, bool]:
-    """Returns fewer values and kinds of messages, and whether these are all there are."""
-    whole = table.shape[1] <= _MOST_VALUES
-    if not whole:
-        places = np.linspace(0, table.shape[1] - 1, _MOST_VALUES).round().astype(int)
-        table = table[:, places]
+    """Returns a table with few values and kinds of messages, and whether none is lost."""
+    is_complete = table.shape[1] <= _MAX_VALUES
+    if not is_complete:
+        indices = np.linspace(0, table.shape[1] - 1, _MAX_VALUES).round().astype(int)
+        table = table[:, indices]
     if table.shape[2] <= 4096:
         table = merge_proportional_messages(table)
-    if table.shape[2] <= _MOST_KINDS:
-        return table, whole
+    if table.shape[2] <= _MAX_KINDS:
+        return table, is_complete
     first, last = table[-1, 0], table[-1, -1]
-    lean = first / np.maximum(first + last, 1e-300)
-    kind = np.minimum((lean * _FEW_KINDS).astype(np.int64), _FEW_KINDS - 1)
+    # Messages are grouped by their likelihood ratio between the first and the last value.
+    share = first / np.maximum(first + last, 1e-300)
+    kind = np.minimum((share * _FEW_KINDS).astype(np.int64), _FEW_KINDS - 1)
     groups = np.zeros((table.shape[2], _FEW_KINDS))
     groups[np.arange(table.shape[2]), kind] = 1.0
     return table @ groups, False
 
 
 def num_outcomes(
-    subject: DistributionTable, table: Floats, counts: tuple[int, ...]
+    distributions: DistributionTable, table: Floats, counts: tuple[int, ...]
 ) -> float:
-    """Returns how many outcomes there are, times what the others may hold."""
-    people = sum(counts)
-    if subject.one_coordinate:
-        return float((people + 1) ** subject.randomizer.changes)
+    """Returns the number of outcomes times the number of data sets of the others."""
+    num_users = sum(counts)
+    if distributions.one_coordinate:
+        return float((num_users + 1) ** distributions.randomizer.changes)
     values, kinds = table.shape[1:]
-    held = math.prod(math.comb(count + values - 1, count) for count in counts)
-    return float(held * math.comb(people + kinds - 1, people))
+    data = math.prod(math.comb(count + values - 1, count) for count in counts)
+    return float(data * math.comb(num_users + kinds - 1, num_users))
 
 
 def exact_divergences(
-    subject: DistributionTable, table: Floats, counts: tuple[int, ...], epsilons: Floats
+    distributions: DistributionTable,
+    table: Floats,
+    counts: tuple[int, ...],
+    epsilons: Floats,
 ) -> Floats:
-    """Returns the largest divergences, shape (victims' levels, epsilons)."""
-    found = np.zeros((len(counts), epsilons.size))
-    for victim in range(len(counts)):
-        others = [count - (place == victim) for place, count in enumerate(counts)]
-        if subject.one_coordinate:
-            worlds = _bit_worlds(subject, table, victim, others)
+    """Returns the largest divergences, shape (levels of the target user, epsilons)."""
+    largest = np.zeros((len(counts), epsilons.size))
+    for target in range(len(counts)):
+        # The target user is one of the users of their own level.
+        others = [count - (index == target) for index, count in enumerate(counts)]
+        if distributions.one_coordinate:
+            neighboring_distributions = _bit_count_distributions(
+                distributions, table, target, others
+            )
         else:
-            worlds = _histogram_worlds(table, victim, others)
-        for world in worlds:
-            for here, there in itertools.permutations(world, 2):
-                excess = here - np.exp(epsilons)[:, None] * there
-                shown = np.maximum(excess, 0.0).sum(axis=1)
-                found[victim] = np.maximum(found[victim], shown)
-    return found
+            neighboring_distributions = _histogram_distributions(table, target, others)
+        for neighbors in neighboring_distributions:
+            for first, second in itertools.permutations(neighbors, 2):
+                excess = first - np.exp(epsilons)[:, None] * second
+                divergence = np.maximum(excess, 0.0).sum(axis=1)
+                largest[target] = np.maximum(largest[target], divergence)
+    return largest
 
 
-def _histogram_worlds(
-    table: Floats, victim: int, others: list[int]
+def _histogram_distributions(
+    table: Floats, target: int, others: list[int]
 ) -> Iterator[list[Floats]]:
-    """Yields laws of the histogram, for each value of the victim, shape (histograms,)."""
+    """Yields distributions, shape (histograms,), for each value of the target user."""
     values, kinds = table.shape[1:]
-    steps = [_next_histograms(kinds, size) for size in range(sum(others) + 1)]
+    successors = [_next_histograms(kinds, size) for size in range(sum(others) + 1)]
     choices = [
         itertools.combinations_with_replacement(range(values), count)
         for count in others
     ]
-    for held in itertools.product(*choices):
-        law = np.ones(1)
-        people = [(level, value) for level, row in enumerate(held) for value in row]
-        for size, (level, value) in enumerate(people):
-            law = _one_more(law, table[level, value], steps[size])
-        yield [_one_more(law, chances, steps[-1]) for chances in table[victim]]
+    for data in itertools.product(*choices):
+        distribution = np.ones(1)
+        users = [(level, value) for level, row in enumerate(data) for value in row]
+        for size, (level, value) in enumerate(users):
+            distribution = _add_message(
+                distribution, table[level, value], successors[size]
+            )
+        yield [
+            _add_message(distribution, probabilities, successors[-1])
+            for probabilities in table[target]
+        ]
 
 
 def _next_histograms(kinds: int, size: int) -> Ints:
-    """Returns which histogram of size + 1 follows each of `size`, (histograms, kinds)."""
-    now = list(itertools.combinations_with_replacement(range(kinds), size))
-    after = itertools.combinations_with_replacement(range(kinds), size + 1)
-    place = {one: number for number, one in enumerate(after)}
+    """Returns the index of each histogram plus a message, shape (histograms, kinds)."""
+    histograms = list(itertools.combinations_with_replacement(range(kinds), size))
+    larger_histograms = itertools.combinations_with_replacement(range(kinds), size + 1)
+    index = {histogram: number for number, histogram in enumerate(larger_histograms)}
     return np.array(
-        [[place[tuple(sorted((*one, kind)))] for kind in range(kinds)] for one in now]
+        [
+            [index[tuple(sorted((*histogram, kind)))] for kind in range(kinds)]
+            for histogram in histograms
+        ]
     )
 
 
-def _one_more(law: Floats, chances: Floats, steps: Ints) -> Floats:
-    """Returns the law of the histogram after one more message."""
-    weights = law[:, None] * chances[None, :]
-    return np.bincount(steps.ravel(), weights.ravel()).astype(np.float64)
+def _add_message(
+    distribution: Floats, probabilities: Floats, successors: Ints
+) -> Floats:
+    """Returns the distribution of the histogram after one more message."""
+    joint = distribution[:, None] * probabilities[None, :]
+    return np.bincount(successors.ravel(), joint.ravel()).astype(np.float64)
 
 
-def _bit_worlds(
-    subject: DistributionTable, table: Floats, victim: int, others: list[int]
+def _bit_count_distributions(
+    distributions: DistributionTable, table: Floats, target: int, others: list[int]
 ) -> Iterator[list[Floats]]:
-    """Yields laws of the counts of all coordinates in which x and x' differ.
+    """Yields distributions of the counts of all coordinates in which x and x' differ.
 
-    The others hold x, x' or, where there is one, a value without ones there.
+    The others hold x, x' or, where it exists, a third value with zeros there.
     """
-    half = subject.randomizer.changes // 2
+    half = distributions.randomizer.changes // 2
     patterns = [(1, 0), (0, 1)]
-    if subject.randomizer.has_third_value:
+    if distributions.randomizer.has_third_value:
         patterns.append((0, 0))
     choices = [
         itertools.combinations_with_replacement(patterns, count) for count in others
     ]
-    # The first value of the table is a one.
+    # The first row of a bit's table is that of a 1.
     ones = {1: table[:, 0, 1], 0: table[:, 1, 1]}
-    for held in itertools.product(*choices):
-        others_bits = [(level, bits) for level, row in enumerate(held) for bits in row]
+    for data in itertools.product(*choices):
+        others_bits = [(level, bits) for level, row in enumerate(data) for bits in row]
         counts = []
         for side in (0, 1):
-            law = np.ones(1)
+            distribution = np.ones(1)
             for level, bits in others_bits:
-                one = ones[bits[side]][level]
-                law = np.convolve(law, [1.0 - one, one])
-            counts.append(law)
-        world = []
+                probability = ones[bits[side]][level]
+                distribution = np.convolve(
+                    distribution, [1.0 - probability, probability]
+                )
+            counts.append(distribution)
+        neighbors = []
         for bits in patterns[:2]:
-            law = np.ones(1)
+            distribution = np.ones(1)
             for side in (0, 1):
-                one = float(ones[bits[side]][victim])
-                coordinate = np.convolve(counts[side], [1.0 - one, one])
+                probability = float(ones[bits[side]][target])
+                coordinate = np.convolve(counts[side], [1.0 - probability, probability])
                 for _ in range(half):
-                    law = np.outer(law, coordinate).ravel()
-            world.append(law)
-        yield world
+                    distribution = np.outer(distribution, coordinate).ravel()
+            neighbors.append(distribution)
+        yield neighbors

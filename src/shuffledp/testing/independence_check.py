@@ -1,9 +1,9 @@
-"""Checks that messages depend on nothing but their own value, level and fresh draws.
+"""Checks that messages depend only on their own value, their level and fresh randomness.
 
-The law of single messages says nothing of batches: a device may send values as they are if
-it is asked about one person, or draw once for two. So devices are asked in many ways
-(`batch_queries`), and messages, as uniform numbers (`ranks`), are compared with independent
-ones.
+The distribution of single messages does not determine batches: a device may send values in
+clear if a batch has one user, or use one draw for two users. So devices are queried in many
+ways (`batch_queries`), and messages, transformed to uniform numbers (`uniform_ranks`), are
+compared with independent ones.
 """
 
 from collections.abc import Iterator
@@ -22,37 +22,37 @@ FALSE_ALARM = 4e-7
 
 
 def check_independence(
-    subject: DistributionTable, *, rng: Rng
+    distributions: DistributionTable, *, rng: Rng
 ) -> Iterator[ConformanceFinding]:
-    """Asks a device in many ways, and compares messages with independent ones.
+    """Queries a device in many ways, and compares messages with independent ones.
 
     Args:
-        subject: What is checked.
+        distributions: Exact distributions of the device under test.
         rng: The only source of randomness.
     """
-    if not can_draw(subject.randomizer):
+    if not can_draw(distributions.randomizer):
         yield ConformanceFinding(ABOUT, "it draws nothing.", None)
         return
     seed = int(rng.integers(0, 2**62, size=1)[0])
-    asking = BatchQueries(subject, rng, np.random.default_rng(seed))
+    queries = BatchQueries(distributions, rng, np.random.default_rng(seed))
     try:
-        comparisons = list(asking.comparisons())
+        comparisons = list(queries.comparisons())
     except ForeignMessageError:
         yield ConformanceFinding(
             ABOUT, "in some batches it sends what its law lacks.", False
         )
         return
-    worst = min(comparisons, key=lambda one: one.chance)
-    if worst.chance * len(comparisons) < FALSE_ALARM:
+    worst = min(comparisons, key=lambda comparison: comparison.p_value)
+    if worst.p_value * len(comparisons) < FALSE_ALARM:
         yield ConformanceFinding(
             ABOUT,
-            f"{worst.about}; as large a deviation has chance {worst.chance:.1g}.",
+            f"{worst.about}; as large a deviation has chance {worst.p_value:.1g}.",
             False,
         )
         return
     yield ConformanceFinding(
         ABOUT,
-        f"{len(comparisons)} comparisons of {asking.calls} calls, smallest p-value "
-        f"{worst.chance:.2g}; false alarms in {FALSE_ALARM:g} of all checks.",
+        f"{len(comparisons)} comparisons of {queries.calls} calls, smallest p-value "
+        f"{worst.p_value:.2g}; false alarms in {FALSE_ALARM:g} of all checks.",
         True,
     )

@@ -1,16 +1,16 @@
-"""The exact law of one message, as the randomizers state it themselves.
+"""Exact distribution of one message, as stated by the randomizer.
 
-A message's law is a list of messages and the chance of each. Randomizers of one's own state
-theirs with two members, which every `FiniteChannel` has:
+A distribution is a list of messages and the probability of each. A third-party randomizer
+states it with two members, which every `FiniteChannel` has:
 
-* `law_values`: the values whose laws are all there is to know;
+* `law_values`: the values whose distributions determine all others;
 * `law(epsilon, value)`: all messages, shape (messages,) or (messages, width), and the
-  chance of each.
+  probability of each.
 
 Randomizers that favor a set of messages, vectors of bits and noise on a grid need neither.
-Where coordinates are shuffled apart, the law is that of one coordinate, and values are
-what its bit is. Noise without bounds is cut off where less than 1e-15 is left; the
-outermost messages have the chance of all beyond.
+Where coordinates are shuffled separately, the distribution is that of one coordinate, and
+the value is its bit. Unbounded noise is truncated where less than 1e-15 of its mass is
+left; the outermost messages carry the mass of the tails.
 """
 
 import itertools
@@ -40,27 +40,27 @@ from shuffledp.randomizers.subset_selection import SubsetSelection
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 from shuffledp.types import Floats, Ints
 
-# More messages than this take too long to go through.
-_MOST = 1 << 21
-# Of a grid of so many cells or fewer, all points are tried.
+# More messages than this take too long to enumerate.
+_MAX_MESSAGES = 1 << 21
+# On grids with at most this many cells, all points are tried.
 _FEW_CELLS = 8
-# Beyond so many exponents, or deviations, less than 1e-15 of noise is left.
-_EXPONENTS, _DEVIATIONS = 36.0, 8.5
+# Beyond this exponent, or number of deviations, less than 1e-15 of the noise is left.
+_MAX_EXPONENT, _MAX_DEVIATIONS = 36.0, 8.5
 Distribution = tuple[NDArray[Any], Floats]
 
 
 def has_distribution(randomizer: Any) -> bool:
-    """Returns whether the law of its messages can be had."""
+    """Returns whether the exact distribution of a message is known."""
     if hasattr(randomizer, "law") and hasattr(randomizer, "law_values"):
         return True
     if isinstance(randomizer, SetResponse):
-        return isinstance(randomizer, (OneBit, *_MESSAGES))
+        return isinstance(randomizer, (OneBit, *_MESSAGE_LISTS))
     noise = (Laplace, ClipLaplace, SampledClipLaplace, SparsifiedClipLaplace, Gaussian)
     return isinstance(randomizer, (UnaryEncoding, Rappor, *noise))
 
 
 def values_to_check(randomizer: Any) -> tuple[float, ...]:
-    """Returns values to try, the first and the last of which are the ends of a range."""
+    """Returns the values to try; the first and the last are the ends of a range."""
     if hasattr(randomizer, "law_values"):
         return tuple(randomizer.law_values)
     if isinstance(randomizer, BitChannel):
@@ -68,7 +68,7 @@ def values_to_check(randomizer: Any) -> tuple[float, ...]:
     if isinstance(randomizer, OneBit | AddedNoise):
         low, high = randomizer.low, randomizer.high
         if isinstance(randomizer, AddedNoise) and randomizer.cells <= _FEW_CELLS:
-            # Every other value sends a mixture of what the points of the grid send.
+            # Any other value sends a mixture of the messages of two grid points.
             points = np.arange(randomizer.cells) / randomizer.cells
             return (*(low + (high - low) * points).tolist(), high)
         return (low, 0.65 * low + 0.35 * high, high)
@@ -76,22 +76,24 @@ def values_to_check(randomizer: Any) -> tuple[float, ...]:
 
 
 def message_distribution(randomizer: Any, epsilon: float, value: float) -> Distribution:
-    """Returns every message and its chance, of a person who holds a value.
+    """Returns every message and its probability, for a user who holds a value.
 
-    >>> messages, chances = message_distribution(KRandomizedResponse(3), math.log(2.0), 1)
-    >>> chances.round(4)
+    >>> response = KRandomizedResponse(3)
+    >>> messages, probabilities = message_distribution(response, math.log(2.0), 1)
+    >>> probabilities.round(4)
     array([0.25, 0.5 , 0.25])
 
     Args:
-        randomizer: What runs on the device.
-        epsilon: Her local budget.
-        value: What she holds, one of `values_to_check`.
+        randomizer: The mechanism on the device.
+        epsilon: Local budget of the user, in nats.
+        value: Value of the user, one of `values_to_check`.
 
     Returns:
-        Messages, shape (messages,) or (messages, width), and chances, shape (messages,).
+        Messages, shape (messages,) or (messages, width), and probabilities, shape
+        (messages,).
 
     Raises:
-        InvalidInputError: If the randomizer states no law, or has too many messages.
+        InvalidInputError: If the distribution is unknown, or has too many messages.
     """
     if not has_distribution(randomizer):
         raise InvalidInputError(
@@ -99,28 +101,32 @@ def message_distribution(randomizer: Any, epsilon: float, value: float) -> Distr
             f"of a message, got {type(randomizer).__name__}."
         )
     if hasattr(randomizer, "law"):
-        messages, chances = randomizer.law(epsilon, value)
-        return np.asarray(messages), np.asarray(chances, dtype=np.float64)
+        messages, probabilities = randomizer.law(epsilon, value)
+        return np.asarray(messages), np.asarray(probabilities, dtype=np.float64)
     level = np.array([epsilon])
     if isinstance(randomizer, BitChannel):
         bit = randomizer.drawn(level)
-        one = float(1.0 - bit.lost[0] if value else bit.stray[0])
-        zero = float(bit.lost[0] if value else 1.0 - bit.stray[0])
-        return np.arange(2), np.array([zero, one])
+        probability_of_one = float(1.0 - bit.lost[0] if value else bit.stray[0])
+        probability_of_zero = float(bit.lost[0] if value else 1.0 - bit.stray[0])
+        return np.arange(2), np.array([probability_of_zero, probability_of_one])
     if isinstance(randomizer, SetResponse):
-        return _favored(randomizer, level, value)
-    return _on_grid(randomizer, epsilon, value)
+        return _set_response_distribution(randomizer, level, value)
+    return _grid_distribution(randomizer, epsilon, value)
 
 
-def _favored(randomizer: SetResponse, level: Floats, value: float) -> Distribution:
+def _set_response_distribution(
+    randomizer: SetResponse, level: Floats, value: float
+) -> Distribution:
     low, gap = (float(part[0]) for part in randomizer.drawn(level))
     if isinstance(randomizer, OneBit):
         share = (value - randomizer.low) / (randomizer.high - randomizer.low)
-        one = (low + gap * share) / 2.0
-        return np.arange(2), np.array([(low + gap * (1.0 - share)) / 2.0, one])
+        probability_of_one = (low + gap * share) / 2.0
+        return np.arange(2), np.array(
+            [(low + gap * (1.0 - share)) / 2.0, probability_of_one]
+        )
     (messages,) = (
-        found(randomizer)
-        for kind, found in _MESSAGES.items()
+        messages_of(randomizer)
+        for kind, messages_of in _MESSAGE_LISTS.items()
         if isinstance(randomizer, kind)
     )
     size = len(messages)
@@ -130,19 +136,19 @@ def _favored(randomizer: SetResponse, level: Floats, value: float) -> Distributi
 
 
 def _products(base: int, width: int) -> Ints:
-    if base**width > _MOST:
+    if base**width > _MAX_MESSAGES:
         raise _too_many()
     return np.array(list(itertools.product(range(base), repeat=width)))
 
 
 def _subsets(device: Any) -> Ints:
     k, w = device.num_categories, device.subset_size
-    if math.comb(k, w) > _MOST:
+    if math.comb(k, w) > _MAX_MESSAGES:
         raise _too_many()
     return np.array(list(itertools.combinations(range(k), w)))
 
 
-_MESSAGES: dict[type, Callable[[Any], Ints]] = {
+_MESSAGE_LISTS: dict[type, Callable[[Any], Ints]] = {
     KRandomizedResponse: lambda device: np.arange(device.num_categories),
     SubsetSelection: _subsets,
     HadamardResponse: lambda device: np.arange(device.order),
@@ -150,67 +156,74 @@ _MESSAGES: dict[type, Callable[[Any], Ints]] = {
 }
 
 
-def _on_grid(device: Any, epsilon: float, value: float) -> Distribution:
-    """Returns the law of a cell: that of one grid point, or a mixture of two."""
+def _grid_distribution(device: Any, epsilon: float, value: float) -> Distribution:
+    """Returns the distribution of a cell: that of a grid point, or a mixture of two."""
     size = int(device.cells)
-    place = min(max((value - device.low) / (device.high - device.low), 0.0), 1.0) * size
-    below = math.floor(place)
-    share = place - below
-    cells, chances = _from_point(device, epsilon, below, size)
+    position = (
+        min(max((value - device.low) / (device.high - device.low), 0.0), 1.0) * size
+    )
+    below = math.floor(position)
+    share = position - below
+    cells, probabilities = _grid_point_distribution(device, epsilon, below, size)
     if share > 0.0:
-        _, other = _from_point(device, epsilon, below + 1, size)
-        chances = (1.0 - share) * chances + share * other
-    return cells, chances
+        _, above = _grid_point_distribution(device, epsilon, below + 1, size)
+        probabilities = (1.0 - share) * probabilities + share * above
+    return cells, probabilities
 
 
-def _from_point(device: Any, epsilon: float, point: int, size: int) -> Distribution:
+def _grid_point_distribution(
+    device: Any, epsilon: float, point: int, size: int
+) -> Distribution:
     if isinstance(device, Gaussian):
         length = 2.0 / float(device.deviations(np.array([epsilon]))[0]) / size
         edges = np.arange(
-            -_reach(_DEVIATIONS / length), size + _reach(_DEVIATIONS / length) + 1
+            -_reach(_MAX_DEVIATIONS / length),
+            size + _reach(_MAX_DEVIATIONS / length) + 1,
         )
-        away = (edges - point) * length
-        # Differences of the nearer tail, so that far cells keep their digits.
-        below, above = ndtr(np.minimum(away, 0.0)), ndtr(np.minimum(-away, 0.0))
-        chances = np.diff(below) - np.diff(above)
-        chances[0] += below[0]
-        chances[-1] += above[-1]
-        return edges[:-1], chances
+        distance = (edges - point) * length
+        # Differences of the nearer tail, so that far cells keep their significant digits.
+        below, above = ndtr(np.minimum(distance, 0.0)), ndtr(np.minimum(-distance, 0.0))
+        probabilities = np.diff(below) - np.diff(above)
+        probabilities[0] += below[0]
+        probabilities[-1] += above[-1]
+        return edges[:-1], probabilities
     rate = epsilon / size
     if isinstance(device, Laplace):
-        reach = _reach(_EXPONENTS / rate)
+        reach = _reach(_MAX_EXPONENT / rate)
         cells = np.arange(-reach, size + reach)
         distance = np.where(cells >= point, cells - point, point - 1 - cells)
-        chances = -math.expm1(-rate) / 2.0 * np.exp(-rate * distance)
-        chances[0], chances[-1] = np.exp(-rate * distance[[0, -1]]) / 2.0
-        return cells, chances
+        probabilities = -math.expm1(-rate) / 2.0 * np.exp(-rate * distance)
+        probabilities[0], probabilities[-1] = np.exp(-rate * distance[[0, -1]]) / 2.0
+        return cells, probabilities
     cells = np.arange(size)
-    weights = _within(cells, point, rate)
+    weights = _clipped_laplace(cells, point, rate)
     if isinstance(device, SampledClipLaplace):
         share = float(device.share)
-        weights = share * weights + (1.0 - share) * _within(cells, size // 2, rate)
+        weights = share * weights + (1.0 - share) * _clipped_laplace(
+            cells, size // 2, rate
+        )
     if isinstance(device, SparsifiedClipLaplace):
-        kept = device.keeps(cells)
-        dummies = _within(cells, size // 2, rate)
-        weights = np.where(kept, weights, 0.0) + weights[~kept].sum() * dummies
+        is_kept = device.keeps(cells)
+        dummies = _clipped_laplace(cells, size // 2, rate)
+        weights = np.where(is_kept, weights, 0.0) + weights[~is_kept].sum() * dummies
     return cells, weights
 
 
-def _within(cells: Ints, point: int, rate: float) -> Floats:
+def _clipped_laplace(cells: Ints, point: int, rate: float) -> Floats:
     distance = np.where(cells >= point, cells - point, point - 1 - cells)
     weights = np.exp(-rate * distance)
-    chances: Floats = weights / weights.sum()
-    return chances
+    probabilities: Floats = weights / weights.sum()
+    return probabilities
 
 
 def _reach(cells: float) -> int:
-    if not cells <= _MOST / 2:
+    if not cells <= _MAX_MESSAGES / 2:
         raise _too_many()
     return math.ceil(cells)
 
 
 def _too_many() -> InvalidInputError:
     return InvalidInputError(
-        f"Expected a randomizer with at most {_MOST} messages that matter: choose smaller "
-        "parameters, or larger levels."
+        f"Expected a randomizer with at most {_MAX_MESSAGES} messages that matter: choose "
+        "smaller parameters, or larger levels."
     )

@@ -1,8 +1,8 @@
-"""Asks devices for messages, whatever they send, and finds each in its exact law.
+"""Draws messages from devices of any kind, as indices into their exact distribution.
 
-What people hold is numbered from 0: of scalar devices these are the values tried, of
-vectors of bits all categories, or the bits of a filter. A report has one column, or one for
-each bit, and every entry has a row of the table of laws.
+Values are numbered from 0: for scalar devices these are the values tried, for vectors of
+bits all categories, or the bits of a filter. A report has one column, or one for each bit,
+and every entry has a row of the table of distributions.
 """
 
 from dataclasses import dataclass
@@ -25,83 +25,87 @@ def can_draw(device: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class MessageSender:
-    """A device, and where its messages stand in the table of laws.
+    """A device with the index of its messages.
 
     Attributes:
-        subject: What is checked.
-        index: Finds messages among those of the law.
+        distributions: Exact distributions of the device under test.
+        index: Index of the messages of the distributions.
     """
 
-    subject: DistributionTable
+    distributions: DistributionTable
     index: MessageIndex
 
     @staticmethod
-    def of(subject: DistributionTable) -> "MessageSender":
-        """Returns the sender of a subject."""
-        return MessageSender(subject, MessageIndex(subject.messages))
+    def of(distributions: DistributionTable) -> "MessageSender":
+        """Returns the sender for a table of distributions."""
+        return MessageSender(distributions, MessageIndex(distributions.messages))
 
     @property
-    def num_held(self) -> int:
-        """How many values people may hold."""
-        device = self.subject.randomizer
+    def num_values(self) -> int:
+        """Number of values that users may hold."""
+        device = self.distributions.randomizer
         if isinstance(device, Rappor):
             return int(device.num_bits)
         if isinstance(device, UnaryEncoding):
             return int(device.num_categories)
-        return len(self.subject.values)
+        return len(self.distributions.values)
 
     @property
     def width(self) -> int:
-        """How many columns a report has."""
-        return self.num_held if self.subject.one_coordinate else 1
+        """Number of columns of a report."""
+        return self.num_values if self.distributions.one_coordinate else 1
 
-    def rows(self, held: Ints) -> Ints:
+    def rows(self, values: Ints) -> Ints:
         """Returns the row of the table of every entry, shape (n, width).
 
         Args:
-            held: What each person holds, in [0, num_held), shape (n,).
+            values: Number of each user's value, in [0, num_values), shape (n,).
         """
-        if not self.subject.one_coordinate:
-            return held[:, None]
+        if not self.distributions.one_coordinate:
+            return values[:, None]
         # The first row of a bit's table is that of a 1.
-        return np.where(self._bits(held), 0, 1)
+        return np.where(self._bits(values), 0, 1)
 
-    def send(self, held: Ints, levels: Ints, *, rng: Rng) -> Ints:
-        """Returns the place of every entry in the law, -1 if nowhere, shape (n, width).
+    def send(self, values: Ints, levels: Ints, *, rng: Rng) -> Ints:
+        """Draws messages and returns their indices, -1 for foreign ones, shape (n, width).
 
         Args:
-            held: What each person holds, in [0, num_held), shape (n,).
-            levels: The place of each person's level, shape (n,).
+            values: Number of each user's value, in [0, num_values), shape (n,).
+            levels: Index of each user's level, shape (n,).
             rng: Given to the device.
         """
-        device, epsilons = self.subject.randomizer, np.array(self.subject.levels)
+        device, epsilons = (
+            self.distributions.randomizer,
+            np.array(self.distributions.levels),
+        )
         if isinstance(device, Rappor):
-            kept = device.permanent_response(
-                self._bits(held), epsilons[levels], rng=rng
+            permanent = device.permanent_response(
+                self._bits(values), epsilons[levels], rng=rng
             )
-            sent: NDArray[Any] = device.instantaneous_response(kept, rng=rng)
+            sent: NDArray[Any] = device.instantaneous_response(permanent, rng=rng)
         elif isinstance(device, UnaryEncoding):
-            sent = np.asarray(device.randomize(held, epsilons[levels], rng=rng))
-        else:
-            values = np.array(self.subject.values)[held]
             sent = np.asarray(device.randomize(values, epsilons[levels], rng=rng))
-            if len(sent) != held.size:
-                return np.full((held.size, 1), -1)
-            return self.index.places(sent)[:, None]
-        if sent.shape != (held.size, self.width):
-            return np.full((held.size, self.width), -1)
+        else:
+            scalars = np.array(self.distributions.values)[values]
+            sent = np.asarray(device.randomize(scalars, epsilons[levels], rng=rng))
+            if len(sent) != values.size:
+                # A wrong number of messages fails like a foreign message.
+                return np.full((values.size, 1), -1)
+            return self.index.find(sent)[:, None]
+        if sent.shape != (values.size, self.width):
+            return np.full((values.size, self.width), -1)
         return sent.astype(np.int64)
 
-    def _bits(self, held: Ints) -> NDArray[np.bool_]:
-        device = self.subject.randomizer
+    def _bits(self, values: Ints) -> NDArray[np.bool_]:
+        device = self.distributions.randomizer
         ones = int(device.num_hashes) if isinstance(device, Rappor) else 1
-        columns = (held[:, None] + np.arange(ones)) % self.num_held
-        bits = np.zeros((held.size, self.num_held), dtype=np.bool_)
+        columns = (values[:, None] + np.arange(ones)) % self.num_values
+        bits = np.zeros((values.size, self.num_values), dtype=np.bool_)
         np.put_along_axis(bits, columns, True, axis=1)
         return bits
 
 
-def held_evenly(size: int, num_held: int, *, rng: np.random.Generator) -> Ints:
-    """Returns what people hold, each value about equally often, in random order."""
-    held: Ints = rng.permutation(np.arange(size) % num_held)
-    return held
+def balanced_values(size: int, num_values: int, *, rng: np.random.Generator) -> Ints:
+    """Returns values of users, each about equally often, in random order."""
+    values: Ints = rng.permutation(np.arange(size) % num_values)
+    return values

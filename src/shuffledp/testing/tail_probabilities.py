@@ -1,7 +1,7 @@
-"""Probabilities of deviations, of which each comparison of draws is made.
+"""Tail probabilities for comparisons of draws with a distribution.
 
-`sum_tail` and `count_tail` are never too small; `chi_square_tails` is the usual
-approximation, for expectations that are large.
+`sum_tail` and `count_tail` are upper bounds; `chi_square_tails` is the usual approximation,
+which needs large expected counts.
 """
 
 import math
@@ -15,19 +15,19 @@ from shuffledp.types import Floats, Ints
 
 @dataclass(frozen=True)
 class DrawComparison:
-    """Draws compared with what they should be.
+    """Comparison of draws with their stated distribution.
 
     Attributes:
-        chance: The probability of as large a deviation if all is right.
-        about: What is wrong if it is not, as a sentence.
+        p_value: Probability of a deviation at least as large under the stated distribution.
+        about: The alternative hypothesis as a sentence: the defect that it reveals.
     """
 
-    chance: float
+    p_value: float
     about: str
 
 
 def sum_tail(total: float, size: float, bound: float) -> float:
-    """Returns a bound of the probability of so large a sum, on both sides.
+    """Returns an upper bound on the two-sided tail probability of a sum.
 
     Bernstein's inequality: P(|sum| >= s) <= 2 exp(-s^2 / 2 / (n + b s / 3)).
 
@@ -39,31 +39,34 @@ def sum_tail(total: float, size: float, bound: float) -> float:
         size: The sum of their variances.
         bound: The largest absolute value of a term.
     """
-    away = abs(total)
-    if away == 0.0:
+    deviation = abs(total)
+    if deviation == 0.0:
         return 1.0
-    return min(2.0 * math.exp(-away * away / 2.0 / (size + bound * away / 3.0)), 1.0)
+    return min(
+        2.0 * math.exp(-deviation * deviation / 2.0 / (size + bound * deviation / 3.0)),
+        1.0,
+    )
 
 
-def count_tail(hits: Ints, size: Ints, chances: Floats) -> Floats:
-    """Returns exact two-sided probabilities of counts, of the shape of `hits`.
+def count_tail(hits: Ints, size: Ints, probabilities: Floats) -> Floats:
+    """Returns exact two-sided tail probabilities of counts, of the shape of `hits`.
 
     >>> count_tail(np.array([0]), np.array([10]), np.array([0.5])).round(4)
     array([0.002])
 
     Args:
-        hits: How often something happened.
-        size: In how many independent trials.
-        chances: The probability of it in each.
+        hits: Numbers of successes.
+        size: Numbers of independent trials.
+        probabilities: Success probability of each trial.
     """
-    below = binom.cdf(hits, size, chances)
-    above = binom.sf(hits - 1, size, chances)
+    below = binom.cdf(hits, size, probabilities)
+    above = binom.sf(hits - 1, size, probabilities)
     tails: Floats = np.minimum(2.0 * np.minimum(below, above), 1.0)
     return tails
 
 
 def chi_square_tails(distance: float, freedom: float) -> tuple[float, float]:
-    """Returns the probabilities of so small, and of so large, a sum of squares.
+    """Returns the lower and upper tail probability of a sum of squares.
 
     Args:
         distance: The sum of squares.

@@ -1,13 +1,14 @@
-"""Turns messages of any law into uniform numbers, which are easy to compare.
+"""Randomized probability integral transform of messages to uniform numbers.
 
-If a message y is drawn from a law with cumulative chances C, then C(y - 1) + v P(y) with v
-uniform is uniform on [0, 1), whatever the law (the randomized probability integral
-transform). So if devices draw as they say, the numbers of all people are independent and of
-one law, whatever people hold. Two orders of messages are used: that of the list, and the
-messages that speak for a value before all others.
+If a message y is drawn from a distribution with cumulative probabilities C, then
+C(y - 1) + v P(y) with v uniform is uniform on [0, 1). So if devices draw as stated, the
+numbers of all users are independent and identically distributed, whatever values they hold.
+Two orders of messages are used: that of the list, and one with the messages that are
+evidence of a value before all others.
 
-Numbers u are looked at through three functions with mean 0 and variance 1: Legendre
-polynomials of the first order, of both numbers, and of the second order, of the first one.
+The features of a message are three functions with mean 0 and variance 1: the Legendre
+polynomial of the first degree, of both uniform numbers, and of the second degree, of the
+first one.
 """
 
 import numpy as np
@@ -15,106 +16,118 @@ import numpy as np
 from shuffledp.testing.distribution_table import DistributionTable
 from shuffledp.types import Floats, Ints
 
-# Largest absolute value of any of the functions: that of the second order at the ends.
+# Largest absolute value of a feature: that of the second degree at the ends.
 BOUND = 5.0**0.5
 NUM_FEATURES = 3
-# Messages that are more likely than on average by less speak for nothing.
-_HAIR = 1e-9
-# Of a chance of a tenth, or nine tenths.
-_LEAST_VARIANCE = 0.09
+# Messages that exceed the average probability by less are no evidence of a value.
+_MARGIN = 1e-9
+# Variance of a Bernoulli draw with probability 0.1 or 0.9.
+_MIN_VARIANCE = 0.09
 
 
 class UniformRanks:
-    """The laws of a subject as cumulative chances."""
+    """Cumulative probabilities of a table of distributions."""
 
-    def __init__(self, subject: DistributionTable) -> None:
-        """Adds up the laws of a subject."""
-        self._table = subject.table
-        self._below = np.cumsum(subject.table, axis=2) - subject.table
-        strongest = subject.table[-1]
-        average = strongest.mean(axis=0) * (1.0 + _HAIR)
-        # Which messages speak for a value, shape (values, messages).
-        self._speaks = strongest > average
-        # The chance of that by level, value held and value spoken for.
-        self._chance = subject.table @ self._speaks.T.astype(np.float64)
+    def __init__(self, distributions: DistributionTable) -> None:
+        """Computes cumulative probabilities, and the messages that are evidence."""
+        self._table = distributions.probabilities
+        self._below = (
+            np.cumsum(distributions.probabilities, axis=2) - distributions.probabilities
+        )
+        at_last_level = distributions.probabilities[-1]
+        average = at_last_level.mean(axis=0) * (1.0 + _MARGIN)
+        # Whether a message is evidence of a value, shape (values, messages).
+        self._is_evidence = at_last_level > average
+        # The probability of evidence, by level, value held and value suspected.
+        self._probability = distributions.probabilities @ self._is_evidence.T.astype(
+            np.float64
+        )
 
     def features(
-        self, places: Ints, rows: Ints, levels: Ints, *, rng: np.random.Generator
+        self, indices: Ints, rows: Ints, levels: Ints, *, rng: np.random.Generator
     ) -> Floats:
-        """Returns three numbers of every entry, shape (n, width, 3).
+        """Returns the three features of every entry, shape (n, width, 3).
 
         Args:
-            places: Of messages in the law, shape (n, width).
-            rows: Of the values held, shape (n, width).
-            levels: Of people's levels, shape (n,).
+            indices: Indices of messages in the list, shape (n, width).
+            rows: Rows of the values held, shape (n, width).
+            levels: Indices of the users' levels, shape (n,).
             rng: Breaks ties.
         """
         at = levels[:, None]
-        share = rng.random(places.shape)
-        order = self._below[at, rows, places] + share * self._table[at, rows, places]
-        first = 3.0**0.5 * (2.0 * order - 1.0)
-        second = 5.0**0.5 * (6.0 * order * order - 6.0 * order + 1.0)
-        telling = self.telling(places, rows, rows, levels, rng=rng)
-        return np.stack([first, second, telling], axis=2)
+        tie_break = rng.random(indices.shape)
+        # C(y - 1) + v P(y).
+        uniform = (
+            self._below[at, rows, indices] + tie_break * self._table[at, rows, indices]
+        )
+        first = 3.0**0.5 * (2.0 * uniform - 1.0)
+        second = 5.0**0.5 * (6.0 * uniform * uniform - 6.0 * uniform + 1.0)
+        evidence = self.evidence(indices, rows, rows, levels, rng=rng)
+        return np.stack([first, second, evidence], axis=2)
 
-    def telling(
+    def evidence(
         self,
-        places: Ints,
+        indices: Ints,
         rows: Ints,
-        about: Ints,
+        suspected: Ints,
         levels: Ints,
         *,
         rng: np.random.Generator,
     ) -> Floats:
-        """Returns how little messages speak for some value, shape (n, width).
+        """Returns scores that are low where messages are evidence, shape (n, width).
 
         Args:
-            places: Of messages in the law, shape (n, width).
-            rows: Of the values held, shape (n, width).
-            about: Of the values that they may speak for, shape (n, width).
-            levels: Of people's levels, shape (n,).
+            indices: Indices of messages in the list, shape (n, width).
+            rows: Rows of the values held, shape (n, width).
+            suspected: Rows of the values to find evidence of, shape (n, width).
+            levels: Indices of the users' levels, shape (n,).
             rng: Breaks ties.
         """
-        chance = self._chance[levels[:, None], rows, about]
-        speaks = self._speaks[about, places]
-        share = rng.random(places.shape)
-        number = np.where(speaks, share * chance, chance + share * (1.0 - chance))
-        even: Floats = 3.0**0.5 * (2.0 * number - 1.0)
-        return even
+        probability = self._probability[levels[:, None], rows, suspected]
+        is_evidence = self._is_evidence[suspected, indices]
+        tie_break = rng.random(indices.shape)
+        # The same transform of the indicator: evidence comes first, so it scores low.
+        uniform = np.where(
+            is_evidence,
+            tie_break * probability,
+            probability + tie_break * (1.0 - probability),
+        )
+        scores: Floats = 3.0**0.5 * (2.0 * uniform - 1.0)
+        return scores
 
-    def leaks(self, places: Ints, rows: Ints, levels: Ints) -> tuple[Floats, Floats]:
-        """Returns whether messages speak for the value held, and the chance of that.
+    def leaks(self, indices: Ints, rows: Ints, levels: Ints) -> tuple[Floats, Floats]:
+        """Returns whether messages are evidence of the value held, and its probability.
 
         Args:
-            places: Of messages in the law, shape (n, width).
-            rows: Of the values held, shape (n, width).
-            levels: Of people's levels, shape (n,).
+            indices: Indices of messages in the list, shape (n, width).
+            rows: Rows of the values held, shape (n, width).
+            levels: Indices of the users' levels, shape (n,).
 
         Returns:
             Both of shape (n, width).
         """
-        speaks = self._speaks[rows, places].astype(np.float64)
-        return speaks, self._chance[levels[:, None], rows, rows]
+        is_evidence = self._is_evidence[rows, indices].astype(np.float64)
+        return is_evidence, self._probability[levels[:, None], rows, rows]
 
     def standard_leaks(
-        self, places: Ints, rows: Ints, levels: Ints, *, rng: np.random.Generator
+        self, indices: Ints, rows: Ints, levels: Ints, *, rng: np.random.Generator
     ) -> Floats:
-        """Returns the same as numbers with mean 0 and variance 1, shape (n, width).
+        """Returns the indicators of `leaks` with mean 0 and variance 1, shape (n, width).
 
-        Where one of the two hardly ever happens, sums of few are far from normal: there,
-        it is the uniform number.
+        Where the variance of the indicator is small, short sums of it are far from normal:
+        there, the score of `evidence` is returned.
 
         Args:
-            places: Of messages in the law, shape (n, width).
-            rows: Of the values held, shape (n, width).
-            levels: Of people's levels, shape (n,).
+            indices: Indices of messages in the list, shape (n, width).
+            rows: Rows of the values held, shape (n, width).
+            levels: Indices of the users' levels, shape (n,).
             rng: Breaks ties.
         """
-        speaks, chance = self.leaks(places, rows, levels)
-        variance = chance * (1.0 - chance)
-        numbers: Floats = np.where(
-            variance >= _LEAST_VARIANCE,
-            (speaks - chance) / np.sqrt(np.maximum(variance, _LEAST_VARIANCE)),
-            self.telling(places, rows, rows, levels, rng=rng),
+        is_evidence, probability = self.leaks(indices, rows, levels)
+        variance = probability * (1.0 - probability)
+        scores: Floats = np.where(
+            variance >= _MIN_VARIANCE,
+            (is_evidence - probability) / np.sqrt(np.maximum(variance, _MIN_VARIANCE)),
+            self.evidence(indices, rows, rows, levels, rng=rng),
         )
-        return numbers
+        return scores

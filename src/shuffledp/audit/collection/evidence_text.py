@@ -17,7 +17,7 @@ def p_value_text(p_value: float | None) -> str:
 def e_value_text(e_value: float) -> str:
     """Returns an e-value in words.
 
-    >>> e_value_text(0.5123), e_value_text(100.0), e_value_text(123456.0), e_value_text(float("inf"))
-    ('0.512', '100', '1.23e+05', 'unlimited')
+    >>> [e_value_text(e) for e in (0.5123, 100.0, 123456.0, float("inf"))]
+    ['0.512', '100', '1.23e+05', 'unlimited']
     """
     return "unlimited" if math.isinf(e_value) else f"{e_value:.3g}"
