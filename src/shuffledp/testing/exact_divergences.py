@@ -77,9 +77,9 @@ def check_small_populations(
                 if not (below and exact_delta <= upper * (1.0 + 1e-9) + _ROUNDING):
                     yield ConformanceFinding(
                         ABOUT,
-                        f"of {population.num_users} people, at epsilon {epsilon:.6g}, the "
-                        f"divergence of level {level.epsilon_local:g} is {exact_delta:.9g}, "
-                        f"and not between attack {lower:.9g} and certificate {upper:.9g}.",
+                        f"of {population.num_users} people, at epsilon {epsilon:.6g}, "
+                        f"the divergence of level {level.epsilon_local:g} is "
+                        f"{exact_delta:.9g}, and not between attack {lower:.9g} and certificate {upper:.9g}.",
                         False,
                     )
                     return

@@ -63,8 +63,8 @@ def check_drawn_law(
         ABOUT,
         f"{len(comparisons)} comparisons of {probabilities.size:,} draws, smallest "
         f"p-value {worst.p_value:.2g}; false alarms in {FALSE_ALARM:g} of all checks. "
-        f"If a value is sent in clear by {visible:.2%} of all messages, this is seen with chance "
-        f"{_DETECTION_PROBABILITY:g}, and rarer leaks less often.",
+        f"If a value is sent in clear by {visible:.2%} of all messages, this is seen "
+        f"with chance {_DETECTION_PROBABILITY:g}, and rarer leaks less often.",
         True,
     )
 
