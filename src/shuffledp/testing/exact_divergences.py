@@ -79,7 +79,8 @@ def check_small_populations(
                         ABOUT,
                         f"of {population.num_users} people, at epsilon {epsilon:.6g}, "
                         f"the divergence of level {level.epsilon_local:g} is "
-                        f"{exact_delta:.9g}, and not between attack {lower:.9g} and certificate {upper:.9g}.",
+                        f"{exact_delta:.9g}, and not between attack {lower:.9g} and "
+                        f"certificate {upper:.9g}.",
                         False,
                     )
                     return
