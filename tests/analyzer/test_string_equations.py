@@ -133,9 +133,15 @@ def test_levels_that_send_nothing_but_noise_are_refused() -> None:
 
     with pytest.raises(InvalidInputError, match="above 0"):
         agnostic_bit_shares(
-            np.ones((2, 8), dtype=np.int64), level_counts=counts, one=even, zero=even
+            np.ones((2, 8), dtype=np.int64),
+            level_counts=counts,
+            p_set=even,
+            p_unset=even,
         )
     with pytest.raises(InvalidInputError, match="above 0"):
         stratified_bit_shares(
-            np.ones((2, 1, 8), dtype=np.int64), level_counts=counts, one=even, zero=even
+            np.ones((2, 1, 8), dtype=np.int64),
+            level_counts=counts,
+            p_set=even,
+            p_unset=even,
         )

@@ -79,10 +79,12 @@ def simulated(
         ones = rng.binomial(is_set, one[:, None])
         ones += rng.binomial(people[:, :, None] - is_set, zero[:, None])
         if stratified:
-            known = stratified_bit_shares(ones, level_counts=people, one=one, zero=zero)
+            known = stratified_bit_shares(
+                ones, level_counts=people, p_set=one, p_unset=zero
+            )
         else:
             known = agnostic_bit_shares(
-                ones.sum(axis=1), level_counts=people, one=one, zero=zero
+                ones.sum(axis=1), level_counts=people, p_set=one, p_unset=zero
             )
         estimates.append(
             decode_strings(

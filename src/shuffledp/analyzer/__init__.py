@@ -1,1 +1,1 @@
-"""From shuffled messages to estimates with standard errors."""
+"""Estimators: estimates with standard errors from shuffled messages."""

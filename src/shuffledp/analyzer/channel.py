@@ -1,4 +1,4 @@
-"""What messages about numbers tell: their average as a function of a common value.
+"""The channel of messages about numbers: their average as a function of a common value.
 
 The average message of people who all hold x is
 
@@ -21,15 +21,15 @@ from shuffledp.types import Floats
 # (levels, values) -> means and variances of messages, both of shape (levels, values).
 Moments: TypeAlias = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
-# Values at which the bias of a curved h is looked at.
+# Number of values at which the bias of a curved h is evaluated.
 _GRID = 257
-# Levels looked at together, to bound the memory of temporaries.
+# Levels per batch, to bound the memory of temporaries.
 _BATCH = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """What messages tell about values.
+    """Moments of messages at all levels, and estimates of values from them.
 
     Attributes:
         moments: Of the randomizer.
@@ -49,12 +49,12 @@ class Channel:
 
     def level(self, index: int) -> "Channel":
         """Returns the people of one level alone."""
-        one = slice(index, index + 1)
-        return replace(self, epsilons=self.epsilons[one], counts=self.counts[one])
+        level = slice(index, index + 1)
+        return replace(self, epsilons=self.epsilons[level], counts=self.counts[level])
 
     @property
     def num_users(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return int(self.counts.sum())
 
     def average(self, values: Floats) -> Floats:
@@ -69,7 +69,8 @@ class Channel:
 
     def slopes(self, value: float) -> Floats:
         """Returns the derivative of every level's m at a value, shape (levels,)."""
-        # Halves, as the length of the range may exceed the largest number.
+        # A central difference inside the range. Halves, as the length of the range may
+        # exceed the largest number.
         step = 2e-4 * (self.high / 2.0 - self.low / 2.0)
         at = min(max(value, self.low + step), self.high - step)
         mean, _ = self.moments(self.epsilons, np.array([at - step, at + step]))
@@ -80,11 +81,11 @@ class Channel:
         """Returns the slope of h from one end of the range to the other.
 
         Raises:
-            InvalidInputError: If it is next to nothing: messages carry no information.
+            InvalidInputError: If it is below 1e-9: messages carry no information.
         """
         ends = self.average(np.array([self.low, self.high]))
         slope = float(ends[1] - ends[0]) / 2.0 / (self.high / 2.0 - self.low / 2.0)
-        # Below this, the rounding of the devices' coins is as large as the signal.
+        # Below this, rounding of devices' probabilities is as large as the signal.
         if not slope > 1e-9:
             raise InvalidInputError(
                 "Expected privacy budgets well above 0: messages at level 0 are nothing "
@@ -93,11 +94,9 @@ class Channel:
         return slope
 
     def solve(self, average: float) -> float:
-        """Returns the x with h(x) = average; beyond the range h goes on straight.
-
-        It does so with its slope across the range: Clip-Laplace's has none at the ends,
-        and the least noise would carry the estimate away.
-        """
+        """Returns the x with h(x) = average; h is extrapolated linearly."""
+        # With the slope across the whole range: the derivative of Clip-Laplace's h is 0 at
+        # the ends, and the least noise would carry the estimate away.
         ends = self.average(np.array([self.low, self.high]))
         for end, value in zip((self.low, self.high), ends.tolist(), strict=True):
             if (average - value) * (1.0 if end == self.high else -1.0) >= 0.0:
@@ -117,20 +116,21 @@ class Channel:
 
         Args:
             value: Their mean.
-            spread: Their standard deviation, or None for whatever makes it largest.
-            solved: Whether the mean comes from `solve`, or is the true one, next to which
-                the solution may lie.
+            spread: Their standard deviation, or None for the one of largest variance.
+            solved: Whether the mean comes from `solve`, or is the true one, from which
+                the solution may differ.
         """
         if spread is None:
-            # Where messages do not follow values straight, either end may be it.
+            # Of a curved h, either end may have the larger variance.
             most = self.high / 2.0 - self.low / 2.0
             return max(self.variance(value, 0.0), self.variance(value, most))
         n = self.num_users
-        held, parts = _two_values(value, spread, self.low, self.high)
-        mean, noise = self.moments(self.epsilons, held)
+        # Of all values with this mean and spread, two stand for the distribution.
+        values, parts = _two_values(value, spread, self.low, self.high)
+        mean, noise = self.moments(self.epsilons, values)
         share = self.counts / n
         drawn = float(share @ noise @ parts)
-        # Who happens to have chosen which level: a random matching of slopes and values.
+        # Levels are a random matching with values: its variance is that of the slopes.
         tilt = (mean[:, 1] - mean[:, 0]) * float(parts.prod()) ** 0.5
         tilt = tilt - share @ tilt
         matching = float(share @ tilt**2) * n / max(n - 1, 1)
@@ -139,26 +139,24 @@ class Channel:
         return self.deviation(value, ((drawn + matching) / n) ** 0.5) ** 2
 
     def deviation(self, value: float, noise: float) -> float:
-        """Returns by how much noise of the average message moves the solution.
+        """Returns the standard deviation of the solution.
 
         Args:
-            value: Where the solution is.
+            value: The solution.
             noise: Standard deviation of the average message.
         """
         slope = self.slope()
         if self.linear:
             return noise / slope
-        # Not by the slope at the value, which may change within the noise.
+        # Not by the derivative at the value, which may change within the noise.
         inside = min(max(value, self.low), self.high)
         center = float(self.average(np.array([inside]))[0]) + slope * (value - inside)
         return (self.solve(center + noise) - self.solve(center - noise)) / 2.0
 
     def bias_limit(self, average: float) -> float:
-        """Returns how far the average estimate can be from the mean of the values.
-
-        Values whose average message is a given one have their mean between the convex and
-        the concave envelope of the inverse of h, at that average.
-        """
+        """Returns an upper bound of the bias: |average estimate - mean of the values|."""
+        # Values of a given average message have their mean between the convex and the
+        # concave envelope of the inverse of h, at that average.
         if self.linear:
             return 0.0
         values = np.linspace(self.low, self.high, _GRID)
@@ -167,7 +165,7 @@ class Channel:
         least = np.interp(average, *_hull(messages, values))
         most = -np.interp(average, *_hull(messages, -values))
         solved = np.interp(average, messages, values)
-        # Between grid points h is straight to second order.
+        # Margin for interpolation: between grid points h is linear to second order.
         return float(max(most - solved, solved - least)) + 1e-5 * span
 
 
@@ -176,8 +174,8 @@ def _two_values(
 ) -> tuple[Floats, Floats]:
     """Returns two values of that mean and standard deviation, and the share of each.
 
-    They are as far from the mean as the range allows, where it does not allow both to be
-    `spread` away; a spread that no values of this mean can have is cut down.
+    If the range allows, both are `spread` away from the mean; otherwise one of them is an
+    end of the range. A spread that no values of this mean can have is cut down.
     """
     below, above = max(mean - low, 0.0), max(high - mean, 0.0)
     if not (below and above and spread):
@@ -194,14 +192,15 @@ def _two_values(
 
 
 def _hull(at: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Returns the corners of the largest convex function below some points, in order."""
-    kept: list[int] = []
+    """Returns the corners of the lower convex hull of points in ascending order."""
+    # Andrew's monotone chain: a corner above the line of its neighbors is dropped.
+    corners: list[int] = []
     for index in range(at.size):
-        while len(kept) > 1:
-            left, middle = kept[-2], kept[-1]
+        while len(corners) > 1:
+            left, middle = corners[-2], corners[-1]
             rise = (values[index] - values[left]) * (at[middle] - at[left])
             if (values[middle] - values[left]) * (at[index] - at[left]) < rise:
                 break
-            kept.pop()
-        kept.append(index)
-    return at[kept], values[kept]
+            corners.pop()
+        corners.append(index)
+    return at[corners], values[corners]

@@ -1,7 +1,7 @@
-"""How many people chose each of a few numbers on offer, from how often each was reported.
+"""Numbers of people per choice, exact or estimated from randomized responses.
 
-Reports name the choice as it is, or are k-ary responses over the K choices at a local
-budget of their own. A response names the one held with probability `keep`, another one with
+Reports name the choice itself, or are k-ary responses over the K choices at a local budget
+of their own. A response names the true choice with probability `keep`, each other one with
 `flip`; from r_k responses that name choice k,
 
     value_k = (r_k - n flip) / (keep - flip)
@@ -26,7 +26,7 @@ from shuffledp.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class ChoiceCounts:
-    """How many people made each choice, known or estimated.
+    """Number of people of each choice, exact or estimated.
 
     Attributes:
         choices: Central targets on offer, strictly increasing, shape (choices,).
@@ -66,7 +66,7 @@ class ChoiceCounts:
 
     @property
     def standard_error(self) -> Floats:
-        """Of each number of people, shape (choices,); 0 if it is exact."""
+        """The standard error of each number, shape (choices,); 0 if exact."""
         if self.covariance is None:
             return np.zeros(self.choices.size)
         error: Floats = np.sqrt(np.diag(self.covariance))
@@ -76,7 +76,7 @@ class ChoiceCounts:
     def projected(self) -> Floats:
         """The nearest numbers >= 0 that add up to `num_users`, shape (choices,).
 
-        They are better estimates, and biased: shares of items are computed from `value`.
+        They have smaller errors, and a bias: shares of items are computed from `value`.
         """
         return project(self.value, float(self.num_users))
 
@@ -94,18 +94,19 @@ class ChoiceCounts:
             )
         real = project(self.value - 1.0, float(spare))
         counts: NDArray[np.int64] = np.floor(real).astype(np.int64)
-        # Those with the largest fractions get the people who are left.
+        # The largest fractions are rounded up until all people are assigned.
         order = np.argsort(counts - real, kind="stable")
         counts[order[: spare - int(counts.sum())]] += 1
         return Population(self.choices, counts + 1)
 
 
 def project(values: Floats, total: float) -> Floats:
-    """Returns the nearest point of the simplex {x >= 0, sum x = total}, shape as `values`.
+    """Returns the nearest point of the simplex {x >= 0, sum x = total}, as `values`.
 
     >>> project(np.array([5.0, -1.0, 2.0]), 6.0)
     array([4.5, 0. , 1.5])
     """
+    # x = max(values - t, 0), with t chosen by sorting so that the sum is `total`.
     ordered = np.sort(values)[::-1]
     excess = (np.cumsum(ordered) - total) / np.arange(1.0, values.size + 1.0)
     last = int(np.flatnonzero(ordered >= excess)[-1])
@@ -116,16 +117,16 @@ def project(values: Floats, total: float) -> Floats:
 def count_choices(
     reports: Ints, choices: Floats, *, epsilon: float | None
 ) -> ChoiceCounts:
-    """Estimates how many people made each choice.
+    """Estimates the number of people of each choice.
 
     Args:
-        reports: How many reports name each choice, shape (K,).
-        choices: What was on offer, shape (K,).
-        epsilon: Local budget of the responses, above 0; None if choices came as they are.
+        reports: Number of reports that name each choice, shape (K,).
+        choices: The choices on offer, shape (K,).
+        epsilon: Local budget of the responses, above 0; None if choices are not
+            randomized.
 
     Raises:
-        InvalidInputError: If these are no numbers of reports, or responses carry no
-            information.
+        InvalidInputError: If `reports` are no counts, or responses carry no information.
     """
     K, n = choices.size, int(reports.sum())  # noqa: N806
     if reports.shape != (K,) or reports.dtype.kind not in "iu":
@@ -143,8 +144,8 @@ def count_choices(
             "them."
         )
     value = (counts - n * flip) / gap
-    law = np.full((K, K), float(flip)) + gap * np.eye(K)
-    # Variances of people there are: from numbers that are not negative.
+    responses = np.full((K, K), float(flip)) + gap * np.eye(K)
+    # The covariance of the module's docstring, at nonnegative counts.
     weight = project(value, float(n))
-    covariance = np.diag(weight @ law) - (law.T * weight) @ law
+    covariance = np.diag(weight @ responses) - (responses.T * weight) @ responses
     return ChoiceCounts(choices, value, covariance / gap**2, n)

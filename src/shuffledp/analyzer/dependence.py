@@ -1,13 +1,13 @@
-"""Do levels depend on values? Then agnostic estimates are biased.
+"""Test of the dependence of levels on values, which biases agnostic estimates.
 
-An agnostic estimate treats every level as a random sample of the people. If those with
-certain values choose certain levels, it is off, on average, by
+An agnostic estimate treats every level as a random sample of the population. If people with
+certain values choose certain levels, it has a bias of
 
     bias = mean((slope_i - mean slope) (x_i - mean x)) / mean slope,
 
-where slope_i says how strongly the messages of person i's level follow her value. Nothing
-in unlinked messages shows it: it takes known values (a rehearsal, an earlier survey), or a
-stratified collection.
+where slope_i is the slope of the mean message of person i's level in their value. Unlinked
+messages do not reveal it: the test needs known values (a rehearsal, an earlier survey), or
+a stratified collection.
 """
 
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from scipy.special import ndtr
 
 from shuffledp.types import Floats
 
-# Chance of a false alarm.
+# Probability of a false alarm.
 _ALARM = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """How values and levels go together.
+    """Bias of the agnostic estimate, and the significance of the dependence.
 
     Attributes:
         bias: Average error of the agnostic estimate, shape (numbers,): of a mean, or of
             the share of each category.
-        p_value: Chance that a random matching of levels and values shows as much, for any
-            of the numbers.
+        p_value: Probability of as large a dependence of any of the numbers under a random
+            matching of levels and values.
     """
 
     bias: Floats
@@ -37,12 +37,12 @@ class Dependence:
 
     @property
     def suspected(self) -> bool:
-        """Is it unlikely (chance below 0.001) that levels do not depend on values?"""
+        """True if independence of levels and values is rejected at level 0.001."""
         return self.p_value < _ALARM
 
     @property
     def largest_bias(self) -> float:
-        """The bias of largest size, with its sign."""
+        """The bias of largest absolute value, with its sign."""
         return float(self.bias[np.argmax(np.abs(self.bias))])
 
 
@@ -62,9 +62,10 @@ def dependence(
     deviation = slopes - mean_slope
     mean = sums.sum(axis=0) / n
     covariance = deviation @ (sums - counts[:, None] * mean) / n
-    # Of a random matching of slopes and values.
+    # Variance under a random matching of slopes and values (n - 1: no replacement).
     spread = (deviation**2 @ counts) * np.maximum(squares - n * mean**2, 0.0)
     scale = np.sqrt(spread / max(n - 1.0, 1.0)) / n
     score = np.abs(covariance) / np.where(scale > 0.0, scale, np.inf)
+    # Two-sided normal test, with Bonferroni's correction for several numbers.
     p_value = min(2.0 * float(ndtr(-score.max())) * score.size, 1.0)
     return Dependence(covariance / mean_slope, p_value)

@@ -1,4 +1,4 @@
-"""From shuffled messages of mixed levels to frequencies with error bars.
+"""Frequency estimators for shuffled messages of mixed levels, with standard errors.
 
 The message of a person of level j supports category c with probability
 flip_j + gap_j 1{x = c}: it names c, contains it, or hashes it to its bucket. Write f_c for
@@ -9,16 +9,16 @@ people,
 
     estimate_c = (count_c / n - mean flip) / mean gap.
 
-It is unbiased if levels and values are independent (levels in an order that has nothing
-to do with the values). Then
+It is unbiased if levels and values are independent (the order of levels does not depend on
+the values). Then
 
     variance_c = (f_c mean keep (1 - keep) + (1 - f_c) mean flip (1 - flip)
                   + f_c (1 - f_c) var gap n / (n - 1)) / (n mean(gap)^2),
 
-where keep = flip + gap. The last term is due to who happened to choose which level.
+where keep = flip + gap. The last term is due to the random assignment of levels.
 
 *Stratified* - every message carries its level. Each level is estimated alone and the
-estimates are weighted by the number of people: unbiased whatever the levels depend on.
+estimates are weighted by the number of people: unbiased, also if levels depend on values.
 
 These are errors about the n participants. If they were drawn at random from a larger
 population with shares p_c, f_c itself is off by a variance of p_c (1 - p_c) / n.
@@ -37,7 +37,7 @@ from shuffledp.types import Floats, Ints, Mode
 
 @dataclass(frozen=True, eq=False)
 class FrequencyEstimate:
-    """Estimated shares of the people who take part, with two errors to be told apart.
+    """Estimated shares of the people who take part, with two kinds of errors.
 
     >>> import numpy as np
     >>> import shuffledp as sdp
@@ -55,8 +55,8 @@ class FrequencyEstimate:
         value: Unbiased estimates, shape (k,). They add up to 1 for k-ary response and
             subset selection, and nearly so for others; a rare category may come out
             below 0: cutting it off there would bias the others.
-        standard_error: As estimates of the shares of the people who took part: only the
-            devices' noise is an error. Shape (k,).
+        standard_error: About the shares of the people who took part: only the devices'
+            noise counts. Shape (k,).
         num_users: People in the collection.
         mode: "agnostic" or "stratified".
         identity: Of the protocol that estimated it.
@@ -70,10 +70,9 @@ class FrequencyEstimate:
 
     @property
     def population_error(self) -> Floats:
-        """The standard error about the population that these people were drawn from.
+        """The standard error about the population that the participants come from.
 
-        As estimates of the shares of a population of which the participants are a random
-        sample: who happened to take part is an error, too. Shape (k,).
+        The participants are a random sample of it: sampling is an error, too. Shape (k,).
         """
         f = np.clip(self.value, 0.0, 1.0)
         sampling = f * (1.0 - f) / self.num_users
@@ -89,7 +88,7 @@ class FrequencyEstimate:
         """Returns the ends of two-sided normal confidence intervals, shape (k, 2).
 
         Args:
-            confidence: Chance that an interval holds the true share, in (0, 1).
+            confidence: Probability that an interval contains the true share, in (0, 1).
             about: Whose share: that of the "participants", or of the "population" of
                 which they are a random sample.
         """
@@ -111,8 +110,8 @@ def agnostic_frequencies(
     Args:
         message_counts: Messages that support each category, shape (k,).
         level_counts: People per level, shape (levels,).
-        keep: Chance that a message of each level supports its value, shape (levels,).
-        flip: Chance that it supports one given other value, shape (levels,).
+        keep: Probability that a message of each level supports its value, (levels,).
+        flip: Probability that it supports another given value, shape (levels,).
 
     Raises:
         InvalidInputError: If every level is 0, so that messages carry no information.
@@ -145,13 +144,14 @@ def agnostic_error(
     gap = keep - flip
     mean_gap = float(share @ gap)
     _check_informative(mean_gap)
+    # Estimates may lie outside of [0, 1], where variances would be negative.
     f = np.clip(shares, 0.0, 1.0)
-    coins = f * float(share @ (keep * (1.0 - keep)))
-    coins += (1.0 - f) * float(share @ (flip * (1.0 - flip)))
+    randomization = f * float(share @ (keep * (1.0 - keep)))
+    randomization += (1.0 - f) * float(share @ (flip * (1.0 - flip)))
     assignment = (
         f * (1.0 - f) * float(share @ (gap - mean_gap) ** 2) * n / max(n - 1, 1)
     )
-    error: Floats = np.sqrt((coins + assignment) / n) / mean_gap
+    error: Floats = np.sqrt((randomization + assignment) / n) / mean_gap
     return error
 
 
@@ -164,8 +164,8 @@ def stratified_frequencies(
         message_counts: Messages of each level that support each category, shape
             (levels, k).
         level_counts: People per level, shape (levels,).
-        keep: Chance that a message of each level supports its value, shape (levels,).
-        flip: Chance that it supports one given other value, shape (levels,).
+        keep: Probability that a message of each level supports its value, (levels,).
+        flip: Probability that it supports another given value, shape (levels,).
 
     Raises:
         InvalidInputError: If a level is 0: its people's values stay unknown.
@@ -206,7 +206,8 @@ def stratified_error(
 
 
 def _check_informative(gap: float) -> None:
-    # Below this, the rounding of the devices' coins is as large as the signal.
+    # Below this, the rounding of the devices' probabilities is as large as the signal.
+    # `not >` refuses NaN, too.
     if not gap > 1e-9:
         raise InvalidInputError(
             "Expected privacy budgets well above 0: messages at level 0 are nothing but "

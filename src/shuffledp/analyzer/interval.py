@@ -13,7 +13,7 @@ def reach(confidence: float) -> float:
     1.96
 
     Args:
-        confidence: Chance that the interval holds the truth, in (0, 1).
+        confidence: Probability that the interval contains the truth, in (0, 1).
     """
     confidence = as_number(confidence, "confidence")
     if not 0.0 < confidence < 1.0:

@@ -1,19 +1,18 @@
-"""From shuffled items, sent by chance, to shares of people, with error bars.
+"""Estimator of the shares of people who hold items, from randomly sampled items.
 
 Of n people, n_k chose target k and send each item they hold with probability lambda_k;
-together they send n blanket messages in the mean of b each, uniform over d items. Write D
-for n_1 lambda_1 + ... + n_K lambda_K and f_j for the share of people who hold item j:
+each sends b blanket messages in the mean, uniform over d items. Write D for
+n_1 lambda_1 + ... + n_K lambda_K and f_j for the share of people who hold item j:
 
     estimate_j = (count_j - n b / d) / D.
 
-It is unbiased if targets and sets are independent (targets in an order that has nothing
-to do with the sets). With means over people, and N the number of a person's blanket
-messages,
+It is unbiased if targets and sets are independent (the order of targets does not depend on
+the sets). With means over people, and N the number of a person's blanket messages,
 
     variance_j = ( n f_j mean lambda (1 - lambda) + n f_j (1 - f_j) var(lambda) n / (n - 1)
                    + n (b (1 - 1/d) / d + Var[N] / d^2) + f_j^2 Var[D] ) / D^2.
 
-The terms: who sent an item; who happened to choose which target; blanket messages, for
+The terms: the sampling of items; the random assignment of targets; blanket messages, for
 which N ~ Poisson(m) gives n m / d; and an estimate of D where the numbers n_k are not
 known but estimated, without bias and from messages of their own (delta method).
 
@@ -45,7 +44,7 @@ class ItemsEstimate:
 
     Attributes:
         value: Unbiased estimates, shape (d,); a rare item may come out below 0.
-        standard_error: As estimates of the shares of the people who took part, shape (d,).
+        standard_error: About the shares of the people who took part, shape (d,).
         num_users: People in the collection.
         identity: Of the protocol that estimated it.
     """
@@ -57,7 +56,7 @@ class ItemsEstimate:
 
     @property
     def population_error(self) -> Floats:
-        """The standard error about the population that these people were drawn from."""
+        """The standard error about the population that the participants come from."""
         f = np.clip(self.value, 0.0, 1.0)
         error: Floats = np.sqrt(self.standard_error**2 + f * (1.0 - f) / self.num_users)
         return error
@@ -71,7 +70,7 @@ class ItemsEstimate:
         """Returns the ends of two-sided normal confidence intervals, shape (d, 2).
 
         Args:
-            confidence: Chance that an interval holds the true share, in (0, 1).
+            confidence: Probability that an interval contains the true share, in (0, 1).
             about: Whose share: that of the "participants", or of the "population" of
                 which they are a random sample.
         """
@@ -87,7 +86,7 @@ class ItemsEstimate:
 
 @dataclass(frozen=True, eq=False)
 class ItemsChannel:
-    """How counts of messages depend on shares of people.
+    """Distribution of message counts, given the shares of people who hold each item.
 
     Attributes:
         num_users: n.
@@ -118,7 +117,7 @@ class ItemsChannel:
 
     @property
     def signal(self) -> float:
-        """D: how many people's items are sent, in the mean."""
+        """D, the sum of all people's sampling rates."""
         return float(self.people @ self.rates)
 
     @property
@@ -142,9 +141,10 @@ class ItemsChannel:
         weight = self.people / n
         mean = float(weight @ self.rates)
         # Estimated numbers of people may be negative, but no variance is.
-        coins = max(float(weight @ (self.rates * (1.0 - self.rates))), 0.0)
+        sampling = max(float(weight @ (self.rates * (1.0 - self.rates))), 0.0)
         spread = max(float(weight @ (self.rates - mean) ** 2), 0.0)
-        variance = n * coins * f + n * spread * n / max(n - 1, 1) * f * (1.0 - f)
+        # The terms of variance_j, in the order of the module's docstring.
+        variance = n * sampling * f + n * spread * n / max(n - 1, 1) * f * (1.0 - f)
         variance += n * self.blanket_mean / d * (1.0 - 1.0 / d)
         variance += n * self.blanket_variance / d**2
         if self.covariance is not None:
@@ -162,7 +162,7 @@ class ItemsChannel:
 
         Args:
             shares: f, shape (d,).
-            about: Against whose shares errors are measured.
+            about: The group of people whose shares are the truth.
         """
         variance = float(np.sum(self.standard_errors(shares) ** 2))
         if about == "population":

@@ -1,4 +1,4 @@
-"""From shuffled messages about numbers, of mixed levels, to a mean with error bars.
+"""Mean estimators for shuffled messages about numbers, of mixed levels.
 
 A person of level j who holds x sends a message of mean m_j(x) and variance v_j(x).
 
@@ -7,12 +7,11 @@ A person of level j who holds x sends a message of mean m_j(x) and variance v_j(
     h(x) = sum_j share_j m_j(x)
 
 is the average message. If every m_j is linear (one-bit, Laplace, Gaussian), it is unbiased
-as long as levels and values are independent. Clip-Laplace's are not: what h makes of a
-mean is not the mean of what it makes of the values, and `bias_limit` says how far off the
-estimate can be, whatever the values are.
+as long as levels and values are independent. Clip-Laplace's are not linear: h(mean x) is
+not the mean of h(x), and `bias_limit` is an upper bound of the bias for all values.
 
 *Stratified* - every message carries its level. Each level is solved alone and the
-solutions are weighted by the number of people: unbiased whatever the levels depend on.
+solutions are weighted by the number of people: levels may depend on values.
 
 Source of the calibration: Liu, Zhao, Xiong, Liu, Chen (2023), "Echo of Neighbors", eq. (1).
 """
@@ -34,7 +33,7 @@ About: TypeAlias = Literal["participants", "population"]
 
 @dataclass(frozen=True)
 class MeanEstimate:
-    """An estimated mean. Two errors are told apart.
+    """An estimated mean, with two kinds of errors.
 
     >>> import numpy as np
     >>> import shuffledp as sdp
@@ -49,14 +48,12 @@ class MeanEstimate:
     Attributes:
         value: The estimate; it may come out beyond the range of the values, and cutting it
             off there would bias it.
-        standard_error: As an estimate of the mean of the people who took part: only the
-            devices' noise is an error. Where messages do not show how much the values
-            differ (one-bit), it is the largest that the mean allows, unless their spread
-            was given.
-        population_error: As an estimate of the mean of a population from which these
-            people were drawn at random: sampling is an error, too.
-        bias_limit: How far off the average estimate can be, whatever the values are; 0 if
-            it is unbiased.
+        standard_error: About the mean of the people who took part: only the devices'
+            noise counts. Where messages do not show the spread of values (one-bit), it is
+            the largest that the mean allows, unless the spread was given.
+        population_error: About the mean of a population of which the participants are a
+            random sample: sampling is an error, too.
+        bias_limit: Upper bound of the bias for all values; 0 if it is unbiased.
         num_users: People in the collection.
         mode: "agnostic" or "stratified".
         identity: Of the protocol that estimated it.
@@ -76,8 +73,8 @@ class MeanEstimate:
         """Returns the ends of a two-sided interval, widened by the bias limit.
 
         Args:
-            confidence: Chance that it holds the true mean, in (0, 1).
-            about: Of whom: the "participants", or the "population" they come from.
+            confidence: Probability that it contains the true mean, in (0, 1).
+            about: Whose mean: of the "participants", or of their "population".
         """
         if about not in ("participants", "population"):
             raise InvalidInputError(
@@ -90,14 +87,14 @@ class MeanEstimate:
         return self.value - wide, self.value + wide
 
     def in_units(self, middle: float, half: float) -> "MeanEstimate":
-        """Returns the estimate for another range, where this one's is [-1, 1].
+        """Rescales the estimate from the range [-1, 1] to another one.
 
         Args:
             middle: Of the other range.
             half: Half its length.
 
         Raises:
-            InvalidInputError: If it is beyond the largest number.
+            InvalidInputError: If it exceeds the largest number.
         """
         moved = replace(
             self,
@@ -122,14 +119,14 @@ def agnostic_mean(
     Args:
         average: Of the decoded messages.
         variance: Of the decoded messages.
-        channel: What they tell.
+        channel: The channel of the messages.
         spread: Standard deviation of the values, if known.
     """
     n = channel.num_users
     value = channel.solve(average)
     error = channel.variance(value, spread)
-    # Messages of a random sample of people are a random sample of messages; only what the
-    # fixed numbers of people per level take away from their variance is known.
+    # Messages of a random sample of people are a random sample of messages. The numbers of
+    # people per level are fixed, so the variance between levels is subtracted.
     means, _ = channel.moments(
         channel.epsilons, np.array([np.clip(value, channel.low, channel.high)])
     )
@@ -154,7 +151,7 @@ def stratified_mean(
     Args:
         averages: Of the decoded messages of each level, shape (levels,).
         variances: Of the decoded messages of each level, shape (levels,).
-        channel: What they tell.
+        channel: The channel of the messages of all levels.
         spread: Standard deviation of the values of each level's people, if known.
     """
     n = channel.num_users

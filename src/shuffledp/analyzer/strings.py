@@ -1,27 +1,27 @@
-"""Which strings of a list do people hold? Decoding Bloom filters by least squares.
+"""Decoder of Bloom filters by least squares: shares of the strings of a list.
 
 Write f_s for the share of the n people who hold candidate s, and x_mbs = 1 if its filter
-sets bit b in cohort m. People with other strings set a bit with chance
+sets bit b in cohort m. People with other strings set a bit with probability
 
     d = 1 - (1 - 1 / bits)^hashes
 
-over the choice of the hash, whatever their string is. The share y_mb of people whose
-filter sets the bit is therefore, in the mean,
+over the choice of the hash, for every string. The share y_mb of people whose filter sets
+the bit is therefore, in the mean,
 
     y_mb - d = sum_s (x_mbs - d) f_s,
 
-one equation for each bit of each cohort. Least squares, a cohort weighted by how precisely
-it is known, gives the estimate of f; it is unbiased over the choice of the hash, however
-many people hold strings that are not on the list.
+one equation for each bit of each cohort. Least squares, with cohorts weighted by their
+precision, gives the estimate of f; it is unbiased over the choice of the hash for any
+number of people who hold strings outside the list.
 
-*Errors* follow from the exact covariance of the equations: the devices' coins, and who is
-in which cohort at which level (`bit_shares`). If the equations fit worse than that, because
-many people share a few strings that are not on the list, every standard error is multiplied
+*Errors* follow from the exact covariance of the equations: the devices' random bits, and
+the assignment of people to cohorts and levels (`bit_shares`). If the equations fit worse,
+because many people share a few strings outside the list, every standard error is multiplied
 by sqrt(chi^2 / degrees of freedom).
 
-*Found* are the candidates that the Benjamini-Hochberg procedure keeps on one-sided
-p-values of "nobody holds it": among them, in the mean, at most the stated share is held by
-nobody (for estimates that depend on each other little or positively, as here).
+*Found* are the candidates that the Benjamini-Hochberg procedure selects by one-sided
+p-values of the hypothesis that no person holds the string: among them, in the mean, at most
+the stated share is held by no one (for estimates with little or positive dependence).
 
 Sources: Erlingsson, Pihur, Korolova (2014), arXiv:1407.6981, section 4; Benjamini,
 Hochberg (1995), "Controlling the false discovery rate".
@@ -44,7 +44,7 @@ from shuffledp.identity import Identity
 from shuffledp.randomizers.bloom import Strings, as_strings, bloom_positions
 from shuffledp.types import Floats, Mode
 
-# With fewer equations than this per candidate, errors grow without need.
+# With fewer equations than this per candidate, errors grow needlessly.
 EQUATIONS_PER_CANDIDATE = 1.5
 
 # Rows of the matrix of normal equations that are filled at a time.
@@ -69,16 +69,17 @@ class StringEstimate:
     [[0.69, 0.77], [-0.12, -0.0]]
 
     Attributes:
-        candidates: The strings that were asked for.
+        candidates: The strings of the list.
         value: Estimated share of people who hold each, shape (candidates,). A rare
             string may come out below 0: cutting it off there would bias the others.
         standard_error: Shape (candidates,).
-        p_value: Chance of an estimate as large if nobody holds the string, (candidates,).
-        found: Whether it was found, shape (candidates,).
-        false_discovery_rate: Which share of those found may be held by nobody.
+        p_value: Probability of as large an estimate if no person holds the string,
+            shape (candidates,).
+        found: Whether the string is selected, shape (candidates,).
+        false_discovery_rate: Accepted share of selected strings that no person holds.
         unexplained: Estimated share of people who hold none of the candidates.
         unexplained_error: Its standard error.
-        misfit: By which factor standard errors were enlarged, at least 1.
+        misfit: Factor by which standard errors were enlarged, at least 1.
         num_users: People in the collection.
         mode: "agnostic" or "stratified".
         identity: Of the protocol that estimated it.
@@ -101,7 +102,7 @@ class StringEstimate:
         """Returns the ends of two-sided normal confidence intervals, (candidates, 2).
 
         Args:
-            confidence: Chance that an interval holds the true share, in (0, 1).
+            confidence: Probability that an interval contains the true share, in (0, 1).
         """
         ends = reach(confidence) * self.standard_error
         return np.stack([self.value - ends, self.value + ends], axis=1)
@@ -116,15 +117,15 @@ def decode_strings(
     false_discovery_rate: float,
     mode: Mode,
 ) -> StringEstimate:
-    """Estimates how many people hold each candidate.
+    """Estimates the share of people who hold each candidate.
 
     Args:
         shares: Of every bit of every cohort.
         candidates: From `check_candidates`.
-        num_hashes: How many positions a string sets.
+        num_hashes: Number of positions that a string sets.
         num_users: People in all cohorts.
         false_discovery_rate: In (0, 1).
-        mode: For the record.
+        mode: Of the reports, copied to the estimate.
 
     Raises:
         InvalidInputError: If the filters cannot tell the candidates apart.
@@ -149,8 +150,9 @@ def decode_strings(
     value: Floats = inverse @ moments
     row_sums = inverse.sum(axis=0)
     explained = float(value.sum())
-    # Variances of the estimates and, last, of their sum.
-    coins, dealt = np.zeros((2, value.size + 1))
+    # Variances of the estimates and, last, of their sum: from random bits, and from the
+    # assignment to cohorts.
+    randomization, assignment = np.zeros((2, value.size + 1))
     misfit = 0.0
     for m in range(num_cohorts):
         sparse = in_cohort(m)
@@ -158,23 +160,26 @@ def decode_strings(
         fitted = density + value @ x
         f = np.clip(fitted, 0.0, 1.0)
         noise = f * shares.noise_if_set[m] + (1.0 - f) * shares.noise_if_unset[m]
-        # People who hold other strings: bits of theirs are as good as independent.
-        dealing = shares.spread[m] - 1.0 / num_users
-        noise += max(1.0 - explained, 0.0) * density * (1.0 - density) * dealing
+        # Bits of people who hold other strings are treated as independent.
+        assignment_spread = shares.spread[m] - 1.0 / num_users
+        noise += (
+            max(1.0 - explained, 0.0) * density * (1.0 - density) * assignment_spread
+        )
         # The change of every estimate, and of their sum, per change of a bit's share.
         effect = weights[m] * ((sparse.T @ inverse).T - density * row_sums[:, None])
         effect = np.concatenate([effect, effect.sum(axis=0, keepdims=True)])
         mean = value @ x
         covariance = (x.T * value) @ x - np.outer(mean, mean)
         covariance *= num_users / (num_users - 1)
-        coins += effect**2 @ noise
-        dealt += shares.spread[m] * ((effect @ covariance) * effect).sum(axis=1)
-        expected = noise + np.maximum(np.diag(covariance) * dealing, 0.0)
+        randomization += effect**2 @ noise
+        assignment += shares.spread[m] * ((effect @ covariance) * effect).sum(axis=1)
+        expected = noise + np.maximum(np.diag(covariance) * assignment_spread, 0.0)
         misfit += float(((shares.value[m] - fitted) ** 2 / expected).sum())
-    held = np.append(value, explained)
-    dealt -= held * (1.0 - held) / (num_users - 1)
+    # Between cohorts the covariance is -C / n: every person is in exactly one.
+    shares_held = np.append(value, explained)
+    assignment -= shares_held * (1.0 - shares_held) / (num_users - 1)
     misfit = max(misfit / (num_cohorts * num_bits - value.size), 1.0)
-    errors = np.sqrt(misfit * (coins + np.maximum(dealt, 0.0)))
+    errors = np.sqrt(misfit * (randomization + np.maximum(assignment, 0.0)))
     p_value: Floats = ndtr(-value / errors[:-1])
     return StringEstimate(
         candidates=candidates,
@@ -240,7 +245,7 @@ def _filters(
     filters = csc_array(
         (np.ones(rows.size), (rows, columns)), shape=(size, num_cohorts * num_bits)
     )
-    # Two hashes on one position were added up; the bit is set only once.
+    # csc_array adds up two hashes on one position; the bit is set only once.
     filters.data[:] = 1.0
     return filters
 
@@ -258,13 +263,13 @@ def _inverse(
     blocks = [slice(at, min(at + _BLOCK, size)) for at in range(0, size, _BLOCK)]
     for block in blocks:
         matrix[block] = (scaled[block] @ across).toarray()
-    # All of x - d at once: the products of the sparse x, and what d changes in them.
+    # (x - d)' W (x - d) from the products of the sparse x and a rank-2 correction by d.
     shift = density * (filters @ columns) - density**2 * columns.sum() / 2.0
     matrix -= shift[:, None]
     matrix -= shift[None, :]
     scale = matrix.diagonal().copy()
     factor, failed = dpotrf(matrix, lower=1, overwrite_a=1)
-    # What is left of a candidate's filters that no others before it explain.
+    # Squared diagonal: the part of a candidate's filters that earlier ones do not explain.
     if failed or not np.all(factor.diagonal() ** 2 > 1e-9 * scale):
         raise InvalidInputError(
             "Expected candidates that the filters can tell apart: collect with more "
@@ -280,9 +285,10 @@ def _inverse(
 
 def _benjamini_hochberg(p_value: Floats, rate: float) -> NDArray[np.bool_]:
     order = np.argsort(p_value)
+    # All up to the largest rank that passes, also if a smaller rank does not.
     ranks = np.arange(1, p_value.size + 1)
     passed = np.flatnonzero(p_value[order] <= rate * ranks / p_value.size)
-    found = np.zeros(p_value.size, dtype=np.bool_)
+    selected = np.zeros(p_value.size, dtype=np.bool_)
     if passed.size:
-        found[order[: passed[-1] + 1]] = True
-    return found
+        selected[order[: passed[-1] + 1]] = True
+    return selected

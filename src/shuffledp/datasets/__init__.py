@@ -1,1 +1,1 @@
-"""Loaders of real data, with checksums."""
+"""Loaders of tables and public data sets, with checksums, and synthetic data."""

@@ -1,32 +1,32 @@
-"""Sentences on people who were left out, as a value of theirs is missing."""
+"""Sentences on people who were left out for a missing value."""
 
 import polars as pl
 
 from shuffledp.datasets.missing import column_names
 
 
-def left_out(
+def exclusion_notes(
     frame: pl.DataFrame, num_kept: int, num_users: int | None = None
 ) -> tuple[str, ...]:
-    """Returns a sentence on how many people were left out, or nothing if none were.
+    """Returns a sentence on people who were left out of a frame, if any were.
 
     Args:
-        frame: Everybody, with missing values.
-        num_kept: How many people stay.
-        num_users: How many there are, if not as many as rows.
+        frame: All people, with missing values.
+        num_kept: Number of people without one.
+        num_users: Number of all people, if not that of rows.
     """
     total = frame.height if num_users is None else num_users
     holes = [column.name for column in frame if column.null_count()]
-    return said_left_out(total - num_kept, total, holes)
+    return exclusion_sentence(total - num_kept, total, holes)
 
 
-def said_left_out(dropped: int, total: int, columns: list[str]) -> tuple[str, ...]:
-    """Returns a sentence that some of all people were left out, or nothing if none were.
+def exclusion_sentence(dropped: int, total: int, columns: list[str]) -> tuple[str, ...]:
+    """Returns a sentence on a number of people who were left out, if it is not 0.
 
     Args:
-        dropped: How many people were left out.
-        total: How many people there are.
-        columns: Those in which a value was missing.
+        dropped: Number of people who were left out.
+        total: Number of all people.
+        columns: Columns with a missing value.
     """
     if not dropped:
         return ()

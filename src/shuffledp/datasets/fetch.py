@@ -1,4 +1,4 @@
-"""Finding a data file: in a given folder, in SHUFFLEDP_DATA, or at its own home."""
+"""Search for data files in folders, and download from their home."""
 
 import os
 import shutil
@@ -12,11 +12,11 @@ from shuffledp.errors import DataError
 
 DATA_VARIABLE = "SHUFFLEDP_DATA"
 Progress = Callable[[int, int | None], None]
-"""Called with (bytes done, bytes in all or None) while something is read."""
+"""Called with (bytes done, bytes in all or None) while a file is read."""
 
 
 def no_progress(_done: int, _total: int | None) -> None:
-    """Reports nothing."""
+    """Ignores the progress."""
 
 
 def find(names: tuple[str, ...], folder: Path | None = None) -> Path | None:
@@ -34,23 +34,24 @@ def find_all(
 
     Args:
         names: File names in order of preference.
-        folder: Where to look. Otherwise the folder that SHUFFLEDP_DATA names, and last
-            the cache of earlier downloads.
-        home: Where to get it from, for the error.
+        folder: To search. By default the folder that SHUFFLEDP_DATA names or, without
+            that variable, the cache of earlier downloads.
+        home: Address of the file, for the error.
 
     Raises:
         DataError: If a folder is given, by argument or variable, that lacks the file.
     """
     variable = os.environ.get(DATA_VARIABLE)
     chosen = folder or (Path(variable) if variable else None)
-    place = chosen or cache_folder()
-    found = [place / name for name in names if (place / name).is_file()]
-    if chosen and not found:
+    searched = chosen or cache_folder()
+    paths = [searched / name for name in names if (searched / name).is_file()]
+    # A chosen folder without the file is an error: a download would hide a wrong name.
+    if chosen and not paths:
         advice = "" if home is None else f" Get it from {home}."
         raise DataError(
             f"Expected {' or '.join(names)} in {chosen}, found none of them.{advice}"
         )
-    return found
+    return paths
 
 
 def cache_folder() -> Path:
@@ -63,7 +64,7 @@ def download(url: str, *, name: str, progress: Progress = no_progress) -> Path:
     """Downloads a file into a temporary folder; the caller moves it once it is checked.
 
     Raises:
-        DataError: If the server cannot be reached, with what to do instead.
+        DataError: If the server cannot be reached, with the steps to do by hand.
     """
     target = Path(tempfile.mkdtemp(prefix="shuffledp-")) / name
     try:

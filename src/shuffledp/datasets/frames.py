@@ -1,7 +1,7 @@
-"""Data frames of any library - Polars, pandas, Arrow, DuckDB, ... - as columns of ours.
+"""Conversion of data frames - Polars, pandas, Arrow, DuckDB, ... - to columns of Polars.
 
-What a frame is called and how its columns are taken out is for narwhals to know, which
-needs none of these libraries. Only the columns that were asked for are copied.
+Narwhals, which needs none of these libraries, recognizes a frame and extracts its columns.
+Only requested columns are copied.
 """
 
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ _NAME = "the data frame"
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Somebody's data frame, one row per person.
+    """A data frame of any library, one row per person.
 
     Attributes:
-        native: As she made it.
+        native: The frame of its own library.
     """
 
     native: Any
@@ -47,16 +47,16 @@ class Frame:
             )
 
     def __str__(self) -> str:
-        """Returns what errors call it."""
+        """Returns the name of the frame in errors."""
         return _NAME
 
     @property
     def name(self) -> str:
-        """What results call it."""
+        """The name of the frame in results."""
         return "data frame"
 
 
-# Where people are.
+# Tables of people: files, or frames.
 Source: TypeAlias = Path | Frame
 
 
@@ -64,8 +64,8 @@ def rows_of(source: Source, columns: list[str]) -> Rows:
     """Returns some columns of a file or of a data frame.
 
     Raises:
-        DataError: If a column is not there or nobody is; of a file, see `read_rows`; of
-            a frame, if a column holds values of several kinds.
+        DataError: If a column is missing, or there are no rows; of a file, see
+            `read_rows`; of a frame, if a column holds values of several kinds.
     """
     if isinstance(source, Path):
         return read_rows(source, columns)
@@ -75,12 +75,12 @@ def rows_of(source: Source, columns: list[str]) -> Rows:
     for name in wanted:
         find_column(name, names, _NAME, from_line=False)
     chosen = table.select(wanted)
-    # Frames that compute when they are asked to are asked once.
-    held = chosen.collect("polars") if isinstance(chosen, nw.LazyFrame) else chosen
-    if len(held) == 0:
+    # Lazy frames are computed once.
+    collected = chosen.collect("polars") if isinstance(chosen, nw.LazyFrame) else chosen
+    if len(collected) == 0:
         raise DataError(f"Expected at least one person in {_NAME}, found none.")
-    # Frames of pandas have no number of a row but the place; it counts from 0.
-    frame = pl.DataFrame([_column(held[name]) for name in wanted])
+    # Rows of frames are numbered from 0, as in pandas and Polars.
+    frame = pl.DataFrame([_column(collected[name]) for name in wanted])
     return Rows(frame, _NAME, first=0, is_written=False)
 
 
@@ -91,7 +91,7 @@ def _column(column: "nw.Series[Any]") -> pl.Series:
 
 
 def _of_pandas(column: "nw.Series[Any]") -> pl.Series:
-    """Returns a column of pandas, for which its own way out of it would need pyarrow.
+    """Converts a column of pandas without pyarrow, which pandas itself would need.
 
     Raises:
         DataError: If it holds values of several kinds.
@@ -101,7 +101,7 @@ def _of_pandas(column: "nw.Series[Any]") -> pl.Series:
         if column.dtype.is_integer() and holes.any():
             return _whole(column.name, column.fill_null(0).to_numpy(), holes)
         numbers = np.asarray(column.to_numpy())
-        # Where a value is missing, whole numbers become others in pandas: 1 is 1.0.
+        # With a missing value, pandas turns whole numbers into floats: 1 is 1.0.
         if holes.any() and _all_whole(numbers[~holes]):
             return _whole(column.name, np.where(holes, 0.0, numbers), holes)
         return pl.Series(column.name, numbers)
@@ -117,7 +117,7 @@ def _of_pandas(column: "nw.Series[Any]") -> pl.Series:
 
 
 def _all_whole(numbers: Any) -> bool:
-    # Larger ones than 2^53 may have been others.
+    # Above 2^53, double precision may have rounded the number.
     exact = np.abs(numbers) <= 2.0**53
     return bool(np.all(exact) and np.all(np.mod(numbers, 1.0) == 0.0))
 

@@ -1,12 +1,12 @@
 """Sets of s items per person: from visited pages, or drawn at random.
 
-Collections of sets need s different items from everybody. Whoever has more keeps s of
-them, drawn uniformly; whoever has fewer is given dummy items, whose numbers follow those
-of the real ones: d, d + 1, ..., as many as somebody lacks at most. Dummy items are items
-like all others to the devices; their shares are estimated, too, and mean nothing.
+Collections of sets need s different items from each person. Of more, s are sampled
+uniformly; missing ones are filled up with dummy items, whose numbers follow those of the
+real ones: d, d + 1, ..., as many as the smallest set lacks. Devices treat dummy items like
+all others; their shares are estimated, too, and have no meaning.
 
-Shares of items are those of the sets as they are returned: where people had more than s
-items, an item is in fewer sets than people had it.
+Shares of items are those of the returned sets: an item of people with more than s items is
+in fewer sets than people had it.
 """
 
 from dataclasses import dataclass
@@ -30,15 +30,15 @@ DUMMY = "(no item {})"
 
 @dataclass(frozen=True, eq=False)
 class ItemSets:
-    """What people hold.
+    """One set of items per person, padded to equal size.
 
     Attributes:
         sets: Different items in every row, shape (n, s), of type int32.
         names: Of all items, dummy items last.
-        num_real: How many items are no dummies.
-        num_cut: How many people had more than s items.
-        levels: Everybody's level, shape (n,), if they were read, too.
-        notes: What a reader of the results should know of how they were read.
+        num_real: Number of items without dummies.
+        num_cut: Number of people who had more than s items.
+        levels: Level of each person, shape (n,), if levels were read.
+        notes: Sentences on the reading, for reports of the results.
     """
 
     sets: NDArray[np.int32]
@@ -50,7 +50,7 @@ class ItemSets:
 
     @property
     def num_items(self) -> int:
-        """How many items there are, dummies included."""
+        """The number of items, dummies included."""
         return len(self.names)
 
     @property
@@ -63,7 +63,7 @@ class ItemSets:
     def without_dummies(self) -> NDArray[np.int32]:
         """Returns the sets with `num_real`, "no item", instead of every dummy item.
 
-        Protocols with Poisson noise take them: nothing is spent on dummy items.
+        For protocols with Poisson noise, which send nothing for "no item".
         """
         return np.minimum(self.sets, np.int32(self.num_real))
 
@@ -86,7 +86,7 @@ def load_msnbc_sets(
     Args:
         folder: Where the file lies; see `load_msnbc`.
         set_size: s, from 1 to 17: more pages are sampled, fewer are padded.
-        num_users: How many visitors, drawn without repetition; by default all.
+        num_users: Number of visitors, drawn without replacement; by default all.
         padding: Whether sets are filled with "dummies", or with "items" that the visitor
             did not look at, drawn uniformly.
         rng: The only source of randomness.
@@ -110,7 +110,8 @@ def load_msnbc_sets(
             f"Expected padding with 'dummies' or 'items', got {padding!r}."
         )
     if padding == "items":
-        # The s smallest keys: those of visited pages are negative, and come first.
+        # A random subset by the s smallest keys. `pages` is 0 or 1, so that the keys of
+        # visited pages are negative, and come first.
         keys = rng.random(pages.size).reshape(pages.shape) - pages
         filled = np.argsort(keys, axis=1)[:, :set_size].astype(np.int32)
         return ItemSets(filled, MSNBC_CATEGORIES, most)
@@ -128,10 +129,10 @@ def load_msnbc_sets(
 def draw_uniform_sets(
     num_users: int, *, num_items: int = 128, set_size: int = 4, rng: Rng
 ) -> ItemSets:
-    """Draws a uniformly random set of s of the d items for everybody.
+    """Draws a uniformly random set of s of the d items for each person.
 
     Args:
-        num_users: How many people, >= 1.
+        num_users: Number of people, >= 1.
         num_items: d.
         set_size: s, from 1 to d.
         rng: The only source of randomness.
@@ -142,12 +143,12 @@ def draw_uniform_sets(
         raise InvalidInputError(
             f"Expected 1 to {num_items} items per person, got {set_size}."
         )
-    # Floyd's algorithm: the last number stands in for one that was drawn already.
+    # Floyd's algorithm: `last` replaces a number that was drawn already.
     sets = np.empty((num_users, set_size), dtype=np.int32)
-    for place, last in enumerate(range(num_items - set_size, num_items)):
+    for column, last in enumerate(range(num_items - set_size, num_items)):
         drawn = rng.integers(0, last + 1, size=num_users)
-        taken = (sets[:, :place] == drawn[:, None]).any(axis=1)
-        sets[:, place] = np.where(taken, last, drawn)
+        taken = (sets[:, :column] == drawn[:, None]).any(axis=1)
+        sets[:, column] = np.where(taken, last, drawn)
     names = tuple(str(item) for item in range(num_items))
     return ItemSets(sets, names, num_items)
 
@@ -161,12 +162,12 @@ def gather_sets(
     set_size: int,
     rng: Rng,
 ) -> ItemSets:
-    """Makes sets of s items from pairs of a person and an item, no two the same.
+    """Builds sets of s items from distinct pairs of a person and an item.
 
     Args:
         people: Numbers in [0, num_users), shape (pairs,).
         items: Numbers in [0, len(names)), shape (pairs,).
-        num_users: How many people there are; some may have no item.
+        num_users: Number of people; some may have no item.
         names: Of the items.
         set_size: s, at least 1.
         rng: The only source of randomness.
@@ -174,19 +175,19 @@ def gather_sets(
     real = len(names)
     if not 1 <= set_size <= MAX_TABLE_CATEGORIES:
         raise InvalidInputError(f"Expected sets of at least 1 item, got {set_size}.")
-    # Everybody's items in random order; the first s stay.
+    # The pairs in random order, grouped by person; the first s of a person stay.
     shuffled = rng.permutation(people.size)
     order = shuffled[np.argsort(people[shuffled], kind="stable")]
     owners = people[order]
     starts = np.searchsorted(owners, np.arange(num_users))
-    places = np.arange(owners.size) - starts[owners]
-    kept = places < set_size
-    held = np.bincount(people, minlength=num_users)
-    sizes = np.minimum(held, set_size)
+    ranks = np.arange(owners.size) - starts[owners]
+    selected = ranks < set_size
+    num_held = np.bincount(people, minlength=num_users)
+    sizes = np.minimum(num_held, set_size)
     dummies = set_size - int(sizes.min())
     # Dummy items fill rows from their ends, the first dummy at the very end.
     sets = np.empty((num_users, set_size), dtype=np.int32)
     sets[:] = real + np.arange(set_size - 1, -1, -1)
-    sets[owners[kept], places[kept]] = items[order][kept]
+    sets[owners[selected], ranks[selected]] = items[order][selected]
     more = tuple(DUMMY.format(number + 1) for number in range(dummies))
-    return ItemSets(sets, names + more, real, int(np.sum(held > set_size)))
+    return ItemSets(sets, names + more, real, int(np.sum(num_held > set_size)))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from shuffledp.datasets.exclusion_notes import left_out
+from shuffledp.datasets.exclusion_notes import exclusion_notes
 from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.item_sets import ItemSets, gather_sets
 from shuffledp.datasets.missing import (
@@ -33,17 +33,17 @@ def read_item_sets(
 ) -> ItemSets:
     """Reads a table with one row per person and item.
 
-    Rows that say the same count once. People come in the order of their first rows.
+    Duplicate rows count once. People are in the order of their first rows.
 
     Args:
         source: A data frame, or a file: see `table_files`.
-        person: The column that tells people apart.
+        person: The column of unique names of people.
         item: The column of items.
         level: The column of levels, the same in all rows of a person; None to read none.
-        set_size: s; by default as many items as anybody has.
-        items: How many there are, if they are whole numbers from 0; their names; or None
-            to take the distinct values of the column, sorted.
-        missing: Whether missing values are refused, or everybody with one is left out.
+        set_size: s; by default the largest number of items of a person.
+        items: Number of items, if they are whole numbers from 0; their names; or None for
+            the distinct values of the column, sorted.
+        missing: "refuse" missing values, or "drop" all people with one.
         rng: The only source of randomness, used where people have more than s items.
 
     Raises:
@@ -62,45 +62,45 @@ def read_item_sets(
         raise DataError(f"Expected a person in every row of column {person!r}.")
     if missing == "refuse":
         refuse_missing(rows.frame.get_columns(), rows)
-    frame, left = _without_missing(rows.frame, person)
+    frame, exclusions = _without_missing(rows.frame, person)
     codes, names = categories_of(frame[item], items)
     people, first = _numbered_people(frame[person])
+    # A pair as a single number, so that duplicates are removed by one sort.
     pairs = np.unique(people * len(names) + codes)
-    owners, held = pairs // len(names), pairs % len(names)
+    owners, owned = pairs // len(names), pairs % len(names)
     if set_size is None:
         set_size = int(np.bincount(owners).max())
     gathered = gather_sets(
-        owners, held, num_users=first.size, names=names, set_size=set_size, rng=rng
+        owners, owned, num_users=first.size, names=names, set_size=set_size, rng=rng
     )
     levels = None if level is None else _levels(frame[level], people, first)
-    return replace(gathered, levels=levels, notes=rows.notes + left)
+    return replace(gathered, levels=levels, notes=rows.notes + exclusions)
 
 
 def _without_missing(
     frame: pl.DataFrame, person: str
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Leaves out all rows of everybody with a missing value, and says how many people.
-
-    A person with one item missing would otherwise count as somebody who holds the others.
-    Of rows that name nobody, each counts as a person.
-    """
+    """Drops all rows of people with a missing value, with a note on their number."""
+    # Of a person with a missing item, the other rows would count as the whole set. Each
+    # row without a person counts as one person.
     holes = frame.select(pl.any_horizontal(pl.all().is_null())).to_series()
     whose = frame.filter(holes)[person]
     dropped = whose.drop_nulls().unique().to_list()
-    kept = frame.filter(frame[person].is_not_null() & ~frame[person].is_in(dropped))
-    if kept.height == 0:
+    complete = frame.filter(frame[person].is_not_null() & ~frame[person].is_in(dropped))
+    if complete.height == 0:
         raise DataError("Expected somebody with a value in every column.")
-    num_kept = kept[person].n_unique()
-    num_users = num_kept + len(dropped) + whose.null_count()
-    return kept, left_out(frame, num_kept, num_users)
+    num_complete = complete[person].n_unique()
+    num_users = num_complete + len(dropped) + whose.null_count()
+    return complete, exclusion_notes(frame, num_complete, num_users)
 
 
 def _numbered_people(column: pl.Series) -> tuple[Ints, Ints]:
-    """Numbers people in the order in which they come first.
+    """Numbers people in the order of their first rows.
 
     Returns:
-        Everybody's number in each row, and the first row of each person, shape (n,).
+        The person's number in each row, and the first row of each person, shape (n,).
     """
+    # np.unique numbers people in the order of their names: `rank` reorders them.
     _, first, people = np.unique(
         column.rank("dense").to_numpy(), return_index=True, return_inverse=True
     )
@@ -110,7 +110,7 @@ def _numbered_people(column: pl.Series) -> tuple[Ints, Ints]:
 
 
 def _levels(column: pl.Series, people: Ints, first: Ints) -> Floats:
-    """Returns everybody's level, shape (n,).
+    """Returns the level of each person, shape (n,).
 
     Raises:
         InvalidInputError: If a person has different levels.

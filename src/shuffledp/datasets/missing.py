@@ -1,8 +1,8 @@
-"""Which values are missing, and what becomes of people without one.
+"""Definition of missing values, and their removal or refusal.
 
-A value is missing if it is not there, or is written as nothing, or, in a file, as NA, N/A,
-NaN, null or None, in any case and with any white space around it. A data frame has a null
-of its own: there "None" is an answer. White space around values is not part of them.
+A value is missing if it is null or blank or, in a file, written as NA, N/A, NaN, null or
+None, in any case and with any white space around it. A data frame has a null of its own:
+there "None" is an answer. White space around values is not part of them.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,24 +15,24 @@ import polars as pl
 from shuffledp.datasets.table_files import Rows
 from shuffledp.errors import InvalidInputError, MissingValueError
 
-# What to do about people without a value.
+# Treatment of people with a missing value.
 Missing: TypeAlias = Literal["refuse", "drop"]
 
 BLANK = [""]
 WRITTEN = [*BLANK, "na", "n/a", "nan", "null", "none"]
-# So many rows an error names.
+# Largest number of rows that an error names.
 _MOST_ROWS = 5
 
 
 def cleaned(
     column: pl.Series, missing: Sequence[str], known: Collection[str] = ()
 ) -> pl.Series:
-    """Returns a column with null where a value is missing, and texts without margins.
+    """Returns a column with null for missing values, and texts without outer white space.
 
     Args:
         column: Texts, numbers, dates, ...
-        missing: What stands for no value: `BLANK`, or `WRITTEN` in a file.
-        known: Texts that are values, such as a category that is called "NA".
+        missing: Texts that mean a missing value: `BLANK`, or `WRITTEN` in a file.
+        known: Texts that are values, such as a category named "NA".
     """
     if column.dtype.is_float():
         return column.fill_nan(None)
@@ -53,12 +53,12 @@ def cleaned_rows(rows: Rows, known: Collection[str] = ()) -> Rows:
         if after.dtype == pl.String
     )
     notes = rows.notes
-    notes += said_trimmed(trimmed)
+    notes += trimming_sentence(trimmed)
     return replace(rows, frame=pl.DataFrame(columns), notes=notes)
 
 
-def said_trimmed(trimmed: int) -> tuple[str, ...]:
-    """Returns that white space was removed, in a sentence, if any was."""
+def trimming_sentence(trimmed: int) -> tuple[str, ...]:
+    """Returns a sentence on removed white space, if any was removed."""
     if not trimmed:
         return ()
     values = "value" if trimmed == 1 else "values"
@@ -66,7 +66,7 @@ def said_trimmed(trimmed: int) -> tuple[str, ...]:
 
 
 def check_missing(missing: Missing) -> None:
-    """Raises InvalidInputError unless it says what to do about missing values."""
+    """Raises InvalidInputError unless `missing` is "refuse" or "drop"."""
     if missing not in ("refuse", "drop"):
         raise InvalidInputError(
             f"Expected missing to be 'refuse' or 'drop', got {missing!r}."
@@ -74,16 +74,17 @@ def check_missing(missing: Missing) -> None:
 
 
 def refuse_missing(columns: Sequence[pl.Series], rows: Rows | None = None) -> None:
-    """Raises MissingValueError if a value is missing; it says in which rows.
+    """Raises MissingValueError with the rows of missing values, if there are any.
 
     Args:
-        columns: Cleaned.
-        rows: The file that they come from, if they do.
+        columns: Cleaned columns.
+        rows: The file that they come from, if any.
     """
     holes = [column for column in columns if column.null_count()]
     if not holes:
         return
     names = [column.name for column in holes]
+    # Row numbers are those of the file, where a header line counts as a row.
     first = 1 if rows is None else rows.first
     empty = np.any([column.is_null().to_numpy() for column in holes], axis=0)
     numbers = [f"{row:,}" for row in (np.flatnonzero(empty) + first)[:_MOST_ROWS]]

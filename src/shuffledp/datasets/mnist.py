@@ -1,8 +1,8 @@
 """Pictures of handwritten digits: MNIST, QMNIST and scikit-learn's small digits.
 
 MNIST: LeCun, Cortes, Burges (1998); 60,000 pictures of 28 x 28 pixels to train with and
-10,000 to test with. The site of its authors refuses most clients by now, so the files
-come from the copy that PyTorch keeps for its own loader.
+10,000 to test with. The site of its authors refuses most clients now, so the files come
+from the copy that PyTorch hosts for its own loader.
 QMNIST: Yadav, Bottou (2019), "Cold case: the lost MNIST digits"; 60,000 of each.
 """
 
@@ -30,7 +30,7 @@ from shuffledp.errors import DataError, MissingExtraError
 
 MNIST_URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 QMNIST_HOME = "https://github.com/facebookresearch/qmnist"
-# Of the unpacked files, so that it holds however they were packed.
+# Checksums of the unpacked files, so that the compression does not matter.
 MNIST_SHA256 = {
     "train-images-idx3-ubyte": (
         "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"
@@ -52,13 +52,13 @@ _QMNIST_FILES = tuple(
     for kind in ("images-idx3-ubyte", "labels-idx2-int")
 )
 _NUM_CLASSES = 10
-# Of the elements of an idx file: the code in its header, and the type.
+# Element types of an idx file: the code in its header, and the NumPy type.
 _BYTES, _INTEGERS = (0x08, ">u1"), (0x0C, ">i4")
 
 
 @dataclass(frozen=True, eq=False)
 class LabeledImages:
-    """Pictures and what they show.
+    """Pictures of digits and their classes, to train and to test with.
 
     Attributes:
         train_features: In [0, 1], shape (N, p).
@@ -81,10 +81,10 @@ def load_mnist(
     """Loads MNIST: 60,000 and 10,000 pictures, p = 784.
 
     Args:
-        folder: Where train-images-idx3-ubyte and its three fellows lie, packed (.gz) or
-            not, or in its subfolder mnist. By default the folder that SHUFFLEDP_DATA
-            names; without that variable they are downloaded once, checked, and kept in
-            the user's cache.
+        folder: The folder of train-images-idx3-ubyte and the other three files, packed
+            (.gz) or not, or of a subfolder mnist with them. By default the folder that
+            SHUFFLEDP_DATA names; without that variable they are downloaded once, checked,
+            and stored in the user's cache.
         progress: Called with (bytes done, bytes in all or None) of each file.
 
     Raises:
@@ -105,8 +105,8 @@ def load_qmnist(folder: Path | None = None) -> LabeledImages:
     headers are checked, their contents cannot be.
 
     Args:
-        folder: Where the files lie, packed or not, or in its subfolder qmnist. By
-            default the folder that SHUFFLEDP_DATA names, or the cache.
+        folder: The folder of the files, packed or not, or of a subfolder qmnist with
+            them. By default the folder that SHUFFLEDP_DATA names, or the cache.
 
     Raises:
         DataError: If a file is missing or damaged.
@@ -117,7 +117,7 @@ def load_qmnist(folder: Path | None = None) -> LabeledImages:
 
 
 def has_qmnist(folder: Path | None = None) -> bool:
-    """Returns whether any file of QMNIST lies where `load_qmnist` looks for them."""
+    """Returns whether `load_qmnist` would find any of its files."""
     for name in _QMNIST_FILES:
         try:
             if find_all(_candidates(name, "qmnist"), folder):
@@ -130,7 +130,7 @@ def has_qmnist(folder: Path | None = None) -> bool:
 def load_digits() -> LabeledImages:
     """Loads scikit-learn's digits: 1,437 and 360 pictures of 8 x 8 pixels, p = 64.
 
-    Every fifth picture, from the first on, is one to test with.
+    Every fifth picture, from the first on, is in the test set.
 
     Raises:
         MissingExtraError: If scikit-learn is not installed.
@@ -144,9 +144,13 @@ def load_digits() -> LabeledImages:
         ) from error
     features = (np.asarray(digits.data) / 16.0).astype(np.float32)
     labels = np.asarray(digits.target).astype(np.int64)
-    tested = np.arange(len(labels)) % 5 == 0
+    in_test = np.arange(len(labels)) % 5 == 0
     return LabeledImages(
-        features[~tested], labels[~tested], features[tested], labels[tested], "digits"
+        features[~in_test],
+        labels[~in_test],
+        features[in_test],
+        labels[in_test],
+        "digits",
     )
 
 
@@ -159,26 +163,24 @@ def read_idx(
 ) -> NDArray[Any]:
     """Reads one array in the idx format.
 
-    The header is two zero bytes, the code of the type, the number of dimensions, and
-    each dimension as four bytes; the numbers follow, the last index changing fastest.
-
     Args:
         path: A packed (.gz) or unpacked file.
-        shape: What it must hold.
-        integers: Whether of four bytes each, rather than of one.
+        shape: Of the array that it must contain.
+        integers: Whether elements have four bytes, rather than one.
         sha256: Checksum of the unpacked file, or None to skip the check.
 
     Raises:
-        DataError: If the file cannot be read, has another header or length, or is not
-            what the checksum says.
+        DataError: If the file cannot be read, or has another header, length or checksum.
     """
+    # The header is two zero bytes, the code of the type, the number of dimensions, and
+    # each dimension as four bytes; the numbers follow, the last index changing fastest.
     code, kind = _INTEGERS if integers else _BYTES
     header = bytes([0, 0, code, len(shape)]) + np.array(shape, ">u4").tobytes()
     length = len(header) + np.dtype(kind).itemsize * math.prod(shape)
     try:
         with path.open("rb") as raw:
             text = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
-            # Whatever is packed in there, no more of it is unpacked than shows it.
+            # One byte more than expected: a longer file is refused without unpacking all.
             content = text.read(length + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"Could not read {path}: {error}.") from error
@@ -210,7 +212,7 @@ def _qmnist_half(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     images, labels = (name for name in _QMNIST_FILES if f"-{half}-" in name)
     pictures = _qmnist_file(images, (60_000, 28, 28), folder, integers=False)
-    # The first column is the class; the other seven tell where the picture comes from.
+    # The first column is the class; the other seven identify the picture's origin.
     classes = _qmnist_file(labels, (60_000, 8), folder, integers=True)[:, 0]
     return _features(pictures), _labels(classes, labels)
 
@@ -238,9 +240,10 @@ def _mnist_file(
     fetched = download(f"{MNIST_URL}{name}.gz", name=f"{name}.gz", progress=progress)
     try:
         content = read_idx(fetched, shape=shape, sha256=sha256)
-        kept = cache_folder() / "mnist"
-        kept.mkdir(parents=True, exist_ok=True)
-        shutil.move(fetched, kept / fetched.name)
+        # Moved to the cache after the check: it holds original files only.
+        cache = cache_folder() / "mnist"
+        cache.mkdir(parents=True, exist_ok=True)
+        shutil.move(fetched, cache / fetched.name)
     except OSError as error:
         raise DataError(
             f"Could not keep {name} in {cache_folder()}: {error}."

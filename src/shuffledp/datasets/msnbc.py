@@ -1,4 +1,4 @@
-"""The MSNBC.com anonymous web data: what 989,818 visitors looked at on one day of 1999.
+"""The MSNBC.com anonymous web data: page visits of 989,818 people on one day of 1999.
 
 One line per visitor, with the categories (1 to 17) of the pages in the order visited.
 Source: D. Heckerman, UCI Machine Learning Repository, https://doi.org/10.24432/C5390X.
@@ -27,7 +27,7 @@ MSNBC_CATEGORIES = (
 
 URL = "https://archive.ics.uci.edu/static/public/133/msnbc+com+anonymous+web+data.zip"
 FILE_NAMES = ("msnbc990928.seq", "msnbc990928.seq.gz")
-# Of the unpacked text, so that it holds for either file name.
+# Checksum of the unpacked text, so that it holds for either file name.
 SHA256 = "982d85eb7aff1744e64d8bfadb21f53fb921b79d53b6305d4df232da59f218fe"
 
 _CHUNK = 1 << 20
@@ -37,12 +37,12 @@ _NEWLINE, _ZERO = np.uint8(ord("\n")), np.uint8(ord("0"))
 def load_msnbc(
     folder: Path | None = None, *, progress: Progress = no_progress
 ) -> NDArray[np.uint8]:
-    """Loads the category that each visitor looked at first.
+    """Loads the category of each visitor's first page.
 
     Args:
-        folder: Where msnbc990928.seq or .seq.gz lies. By default the folder named by
+        folder: The folder of msnbc990928.seq or .seq.gz. By default the folder named by
             SHUFFLEDP_DATA; without that variable the file is downloaded once from its
-            home, checked, and kept in the user's cache.
+            home, checked, and stored in the user's cache.
         progress: Called with (bytes done, bytes in all or None).
 
     Returns:
@@ -60,17 +60,17 @@ def load_msnbc(
 def load_msnbc_pages(
     folder: Path | None = None, *, progress: Progress = no_progress
 ) -> NDArray[np.bool_]:
-    """Loads which categories each visitor looked at, as often as it may be.
+    """Loads the set of categories that each visitor looked at.
 
     Args:
         folder: As for `load_msnbc`.
-        progress: As there.
+        progress: As for `load_msnbc`.
 
     Returns:
         One row per visitor, one column per category, shape (989818, 17).
 
     Raises:
-        DataError: As there.
+        DataError: As for `load_msnbc`.
     """
     path = find(FILE_NAMES, folder)
     if path is None:
@@ -89,7 +89,7 @@ def read_first_visits(
         progress: Called with (bytes done, bytes in all).
 
     Raises:
-        DataError: If the text is damaged, or is not what the checksum says.
+        DataError: If the text is damaged, or has another checksum.
     """
     parts = _read(path, _first_numbers, sha256=sha256, progress=progress)
     first: NDArray[np.uint8] = np.concatenate(parts)
@@ -101,7 +101,7 @@ def read_first_visits(
 def read_pages(
     path: Path, *, sha256: str | None, progress: Progress = no_progress
 ) -> NDArray[np.bool_]:
-    """Reads which numbers occur in every line below the header, as a stream.
+    """Reads the set of numbers of every line below the header, as a stream.
 
     Args:
         path: A .seq or .seq.gz file.
@@ -112,12 +112,12 @@ def read_pages(
         Shape (lines, 17).
 
     Raises:
-        DataError: If the text is damaged, or is not what the checksum says.
+        DataError: If the text is damaged, or has another checksum.
     """
     pages: NDArray[np.bool_] = np.concatenate(
         _read(path, _numbers_that_occur, sha256=sha256, progress=progress)
     )
-    # The first column counts what is no category.
+    # Column 0 marks lines with a number that is no category.
     if pages[:, 0].any():
         raise DataError(f"Expected categories from 1 to 17 in {path}.")
     return pages[:, 1:]
@@ -130,7 +130,7 @@ def _read(
     sha256: str | None,
     progress: Progress,
 ) -> list[NDArray[Any]]:
-    """Returns what `parse` finds in whole lines; at least one line, and none damaged."""
+    """Applies `parse` to all lines, and checks the checksum and that there are lines."""
     digest = hashlib.sha256()
     parts = []
     try:
@@ -151,15 +151,16 @@ def _read(
 
 def _whole_lines(path: Path, progress: Progress) -> Iterator[tuple[bytes, bytes]]:
     """Yields (chunk as read, whole lines up to its end) of the unpacked text."""
-    total, rest = path.stat().st_size, b""
+    total, partial = path.stat().st_size, b""
     with path.open("rb") as raw:
         text = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
         while chunk := text.read(_CHUNK):
             end = chunk.rfind(b"\n") + 1
-            yield chunk, rest + chunk[:end] if end else b""
-            rest = chunk[end:] if end else rest + chunk
+            yield chunk, partial + chunk[:end] if end else b""
+            # The unfinished last line is continued by the next chunk.
+            partial = chunk[end:] if end else partial + chunk
             progress(raw.tell(), total)
-    yield b"", rest
+    yield b"", partial
 
 
 def _first_numbers(lines: bytes) -> NDArray[np.uint8]:
@@ -167,19 +168,19 @@ def _first_numbers(lines: bytes) -> NDArray[np.uint8]:
     text = np.frombuffer(lines + b"\n ", dtype=np.uint8)
     starts = np.concatenate([[0], np.flatnonzero(text[:-2] == _NEWLINE) + 1])
     first, second = text[starts] - _ZERO, text[starts + 1] - _ZERO
-    # Unsigned: everything below "0" wraps around and is above 9, too.
+    # Unsigned: characters below "0" wrap around to values above 9.
     number = np.where(second <= 9, 10 * first + second, first)
     numbers: NDArray[np.uint8] = number[first <= 9].astype(np.uint8)
     return numbers
 
 
 def _numbers_that_occur(lines: bytes) -> NDArray[np.bool_]:
-    """Returns which numbers occur in each line that begins with a digit.
+    """Returns the set of numbers of each line that begins with a digit.
 
-    Shape (lines, 18); column 0 says whether there is one that is no category.
+    Shape (lines, 18); column 0 is true if a number is no category.
     """
     most = len(MSNBC_CATEGORIES)
-    # What is below "0" wraps around and is above 9, too.
+    # Unsigned: characters below "0" wrap around to values above 9.
     text = np.frombuffer(b"\n" + lines + b"  ", dtype=np.uint8)
     digits = text - _ZERO
     digit = digits <= 9

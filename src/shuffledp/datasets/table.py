@@ -1,7 +1,7 @@
-"""Columns of people's values and levels, and the numbers and texts in them.
+"""Columns of people's values and levels, and their conversion to numbers and texts.
 
-A column is a polars series. White space around its texts does not count, and a value that
-is missing - see `missing` - is refused with the rows that lack one, wherever it is used.
+A column is a Polars series. White space around its texts does not count, and every
+conversion refuses missing values (see `missing`), with the numbers of their rows.
 """
 
 from collections.abc import Collection
@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from shuffledp.arrays import level_array
-from shuffledp.datasets.exclusion_notes import left_out
+from shuffledp.datasets.exclusion_notes import exclusion_notes
 from shuffledp.datasets.frames import Source, rows_of
 from shuffledp.datasets.missing import (
     BLANK,
@@ -37,8 +37,8 @@ class Table:
 
     Attributes:
         frame: The columns, without missing values.
-        notes: Sentences for a reader of the results on how they were read: what was
-            guessed, and who was left out.
+        notes: Sentences on the reading, for reports of the results: guesses about the
+            format, and people who were left out.
     """
 
     frame: pl.DataFrame
@@ -64,10 +64,10 @@ def read_columns(
     """Reads some columns of a data frame, or of a file: see `table_files`.
 
     Args:
-        source: Where they are.
+        source: The data frame or file.
         columns: Their names.
-        missing: Whether rows with a missing value are refused, or dropped.
-        known: Texts that are values, such as a category that is called "NA".
+        missing: "refuse" rows with a missing value, or "drop" them.
+        known: Texts that are values, such as a category named "NA".
 
     Raises:
         DataError: If the table is missing, empty, unreadable, or lacks a column.
@@ -78,19 +78,20 @@ def read_columns(
     if missing == "refuse":
         refuse_missing(rows.frame.get_columns(), rows)
         return Table(rows.frame, rows.notes)
-    kept = rows.frame.drop_nulls()
-    if kept.height == 0:
+    complete = rows.frame.drop_nulls()
+    if complete.height == 0:
         raise DataError(f"Expected somebody with a value in every column of {source}.")
-    return Table(kept, rows.notes + left_out(rows.frame, kept.height))
+    notes = rows.notes + exclusion_notes(rows.frame, complete.height)
+    return Table(complete, notes)
 
 
 def budgets_of(column: pl.Series) -> Floats:
     """Returns one budget per person.
 
-    Budgets in single precision are the decimals that they stand for: see `level_array`.
+    Budgets in single precision are read as short decimals: see `level_array`.
 
     Raises:
-        MissingValueError: If somebody has none.
+        MissingValueError: If a person has none.
         DataError: If an entry is not a number.
     """
     return level_array(_numbers(column, "a number").to_numpy(), "budgets")
@@ -100,7 +101,7 @@ def numbers_of(column: pl.Series) -> Floats:
     """Returns one finite number per person; true is 1, and false is 0.
 
     Raises:
-        MissingValueError: If somebody has none.
+        MissingValueError: If a person has none.
         DataError: If an entry is infinite or not a number.
     """
     if column.dtype == pl.Boolean:
@@ -114,7 +115,7 @@ def numbers_of(column: pl.Series) -> Floats:
 
 
 def holds_truths(column: pl.Series) -> bool:
-    """Returns whether all values are true or false, by their type or as files have them."""
+    """Returns whether all values are true or false, as Booleans or as texts."""
     if column.dtype == pl.Boolean:
         return True
     if column.dtype != pl.String:
@@ -129,11 +130,11 @@ def categories_of(
 
     Args:
         column: One value per person.
-        categories: How many there are, if values are whole numbers from 0; their names;
-            or None to take the distinct values of the column, sorted.
+        categories: Number of categories, if values are whole numbers from 0; their names;
+            or None for the distinct values of the column, sorted.
 
     Raises:
-        MissingValueError: If somebody has no value.
+        MissingValueError: If a person has no value.
         InvalidInputError: If a value is not one of the categories.
     """
     column = _complete(column)
@@ -157,11 +158,11 @@ def categories_of(
 
 
 def bits_of(column: pl.Series) -> Ints:
-    """Returns 0 or 1 per person, of whole numbers or of true and false.
+    """Returns 0 or 1 per person, from whole numbers or from true and false.
 
     Raises:
-        MissingValueError: If somebody has none.
-        DataError: If an entry is something else.
+        MissingValueError: If a person has none.
+        DataError: If an entry is another value.
     """
     column = _complete(column)
     refusal = _expected("0 or 1, or true or false,", column)
@@ -182,8 +183,8 @@ def strings_of(column: pl.Series) -> list[str]:
     """Returns one string per person, in their order, without white space around it.
 
     Raises:
-        MissingValueError: If somebody has none.
-        DataError: If the column does not hold texts.
+        MissingValueError: If a person has none.
+        DataError: If the column has neither texts nor whole numbers.
     """
     column = _complete(column)
     if not (column.dtype == pl.String or column.dtype.is_integer()):
@@ -193,7 +194,7 @@ def strings_of(column: pl.Series) -> list[str]:
 
 
 def _complete(column: pl.Series) -> pl.Series:
-    # Words that stand for no value were known where the column was read.
+    # Words such as "NA" were replaced when the column was read from a file.
     column = cleaned(column, BLANK)
     refuse_missing([column])
     return column
@@ -207,13 +208,14 @@ def _numbers(column: pl.Series, what: str) -> pl.Series:
     """Returns a column as numbers, those of texts in double precision."""
     column = _complete(column)
     if column.dtype.is_numeric():
-        # Databases write 0.5 as a decimal number, which NumPy has not.
+        # Databases use decimal numbers, a type that NumPy lacks.
         return column.cast(pl.Float64) if column.dtype.is_decimal() else column
     if column.dtype.is_temporal():
         raise _expected(f"{what}, not a date or time,", column)
     if column.dtype != pl.String:
         raise _expected(what, column)
     numbers = _parsed(column)
+    # If decimal points parse all texts, the error names decimal commas as the cause.
     if numbers.null_count():
         commas = column.str.replace(",", ".", literal=True)
         if _parsed(commas).null_count() == 0:
@@ -227,7 +229,7 @@ def _parsed(texts: pl.Series) -> pl.Series:
 
 
 def _numbered(column: pl.Series, num_categories: int) -> Ints:
-    """Returns whole numbers from 0 as they are."""
+    """Returns whole numbers from 0, after a check of their range."""
     numbers = column.cast(pl.Int64, strict=False)
     whole = column.dtype.is_integer() or column.dtype == pl.String
     if (
@@ -243,7 +245,7 @@ def _numbered(column: pl.Series, num_categories: int) -> Ints:
 
 
 def _coded(text: pl.Series, categories: tuple[str, ...]) -> Ints:
-    """Returns the place of each text among these categories."""
+    """Returns the index of each text among these categories."""
     known = pl.Series(categories, dtype=pl.String).str.strip_chars()
     if known.n_unique() < known.len():
         raise InvalidInputError("Expected categories that are all different.")
@@ -270,7 +272,7 @@ def read_lines(path: Path) -> tuple[str, ...]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise DataError(f"Could not read {path}: expected text in UTF-8.") from error
-    # Not `splitlines`, which also splits at characters that a string may contain.
+    # Not `splitlines`, which also splits at separators that a string may contain.
     lines = [line.strip() for line in text.removesuffix("\n").split("\n")]
     if "" in lines:
         raise DataError(

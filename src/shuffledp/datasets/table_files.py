@@ -1,8 +1,8 @@
-"""Columns of a file, as they are written there: separated text, JSON lines, Parquet.
+"""Reader of columns of a file: separated text, JSON lines, Parquet.
 
-Text is read as text, whatever it looks like: "01" is not "1", and what is a number is for
-whoever needs numbers to say. What separates its columns is guessed from the first line: a
-comma, a semicolon, a tab or a bar, whichever makes the most columns of it.
+Separated text is read as text - "01" is not "1" - and the caller converts it to numbers.
+The separator is guessed from the first line: the comma, semicolon, tab or bar that makes
+the most columns of it.
 """
 
 import codecs
@@ -27,7 +27,7 @@ _FORMS = (
     | dict.fromkeys(JSON_LINES, "a JSON object in every line, in UTF-8")
     | dict.fromkeys(PARQUET, "a Parquet file")
 )
-# Of so many columns, and so much of their names, an error speaks.
+# Limits of an error: number of columns, and length of their names.
 _MOST_COLUMNS = 20
 _LONGEST_NAME = 40
 
@@ -37,11 +37,11 @@ class Rows:
     """Columns of a file.
 
     Attributes:
-        frame: Those that were asked for.
+        frame: The requested columns.
         name: Of the file.
         first: The number of the first row in the file: 2, if a header line is row 1.
-        notes: What was guessed or changed, in sentences.
-        is_written: Whether words such as "NA" may stand for a missing value: see `missing`.
+        notes: Sentences on guesses and changes.
+        is_written: Whether words such as "NA" may mean a missing value: see `missing`.
     """
 
     frame: pl.DataFrame
@@ -82,14 +82,14 @@ def read_rows(path: Path, columns: list[str]) -> Rows:
 
 
 def separator_of(line: str, usual: str) -> str:
-    """Returns what separates the columns of a header line, as `read_rows` guesses it.
+    """Returns the separator of a header line, as `read_rows` guesses it.
 
     >>> separator_of("age;income;level", ",")
     ';'
 
     Args:
-        line: The first one.
-        usual: What it is if nothing else makes more columns.
+        line: The header line.
+        usual: The separator if no other one makes more columns.
     """
 
     def columns(separator: str) -> int:
@@ -99,7 +99,8 @@ def separator_of(line: str, usual: str) -> str:
 
 
 def _of_most(usual: str, columns: Callable[[str], int]) -> str:
-    """Returns the first of those that make the most columns: the usual, if all make one."""
+    """Returns the separator that makes the most columns, or the usual one if tied."""
+    # `max` returns the first of equals, so the usual separator is put first.
     ordered = sorted(_SEPARATORS, key=lambda separator: separator != usual)
     return max(ordered, key=columns)
 
@@ -108,14 +109,14 @@ def _separated(path: Path, wanted: list[str]) -> Rows:
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
     separator = _of_most(usual, lambda separator: len(_header(path, separator)[0]))
     names, row = _header(path, separator)
-    places = [find_column(name, names, path, from_line=True) for name in wanted]
-    # All columns are read: only then are lines that are too long seen.
+    indices = [find_column(name, names, path, from_line=True) for name in wanted]
+    # All columns are read: otherwise lines with too many values would go unnoticed.
     frame = pl.scan_csv(path, separator=separator, infer_schema=False).collect()
     if frame.width != len(names):
         raise DataError(f"Could not read {path}: expected {_FORMS['.csv']}.")
     columns = [
-        frame.to_series(place).alias(name)
-        for place, name in zip(places, wanted, strict=True)
+        frame.to_series(index).alias(name)
+        for index, name in zip(indices, wanted, strict=True)
     ]
     notes: tuple[str, ...] = ()
     if separator != usual:
@@ -148,7 +149,7 @@ def _typed(path: Path, wanted: list[str]) -> Rows:
 
 
 def _unmarked(path: Path) -> Path | BytesIO:
-    """Returns a file, or what it holds after the byte order mark that it begins with."""
+    """Returns a file or, if it begins with a byte order mark, its remaining bytes."""
     with path.open("rb") as file:
         if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
             return path
@@ -158,16 +159,16 @@ def _unmarked(path: Path) -> Path | BytesIO:
 def find_column(
     name: str, names: list[str], where: Path | str, *, from_line: bool
 ) -> int:
-    """Returns the place of a column.
+    """Returns the index of a column.
 
     Args:
-        name: Which.
-        names: All there are.
-        where: What an error calls the table.
-        from_line: Whether the names were read from a line, which may be none of names.
+        name: Of the column.
+        names: Of all columns.
+        where: The table's name in errors.
+        from_line: Whether the names were read from a line, which may be no header.
 
     Raises:
-        DataError: If there is none or several; it says which columns there are.
+        DataError: If there is none or several of this name, with the names of all.
     """
     if names.count(name) == 1:
         return names.index(name)
@@ -176,7 +177,7 @@ def find_column(
             f"Expected exactly one column {name!r} in {where}, found {names.count(name)}."
         )
     if from_line and any(map(_is_number, names)):
-        # Where the header line is missing, this one holds what somebody answered.
+        # Without a header line these are a person's answers, which no error may quote.
         raise DataError(
             f"Expected a column {name!r} in {where}, whose first line should name the "
             "columns, and holds numbers."

@@ -1,4 +1,4 @@
-"""Which files are tables of people, and how large one may be; loads no table reader."""
+"""File suffixes of tables, and names of categories, without loading a table reader."""
 
 from collections.abc import Sequence
 
@@ -10,12 +10,12 @@ JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
 TABLES = SEPARATED + JSON_LINES + PARQUET
 
-# More categories than this are no table that anybody reads.
+# Largest number of categories: no one reads a longer table.
 MAX_TABLE_CATEGORIES = 100_000
 
 
 def category_names(given: str | int | Sequence[str]) -> int | tuple[str, ...]:
-    """Reads 17 or "17" as a number of categories, "a,b,c" and a list as their names."""
+    """Parses 17 or "17" as a number of categories, "a,b,c" or a list as their names."""
     if isinstance(given, int) or (
         isinstance(given, str) and given.isascii() and given.strip().isdecimal()
     ):

@@ -5,8 +5,8 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from shuffledp.datasets.exclusion_notes import said_left_out
-from shuffledp.datasets.missing import WRITTEN, column_names, said_trimmed
+from shuffledp.datasets.exclusion_notes import exclusion_sentence
+from shuffledp.datasets.missing import WRITTEN, column_names, trimming_sentence
 from shuffledp.datasets.table import categories_of
 from shuffledp.datasets.table_kinds import MAX_TABLE_CATEGORIES
 from shuffledp.errors import DataError, MissingValueError
@@ -88,7 +88,7 @@ def complete(
     if not total:
         raise DataError("Expected at least one person, found none.")
     empty = [name for name, count in zip(holes, rest, strict=False) if count]
-    notes = said_trimmed(sum(rest[len(holes) :]))
+    notes = trimming_sentence(sum(rest[len(holes) :]))
     if not lacking:
         return frame, notes
     if not drop:
@@ -98,7 +98,7 @@ def complete(
         )
     if lacking == total:
         raise DataError("Expected somebody with a value in every column.")
-    return frame.where(~someone), notes + said_left_out(lacking, total, empty)
+    return frame.where(~someone), notes + exclusion_sentence(lacking, total, empty)
 
 
 def texts_of(frame: "DataFrame", column: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Reports whose numbers are shuffled apart: nobody learns which of them belong together.
+"""Shuffle of each column apart, which unlinks the numbers of a report from each other.
 
 People hide within their cohort. There, every column of the reports gets an order of its
-own. Privacy levels travel in yet another order, or stay with each single number.
+own. Privacy levels get yet another order, or stay with each single number.
 """
 
 import itertools
@@ -21,6 +21,8 @@ def shuffled_columns(reports: Reports, *, rng: Rng) -> ShuffledReports:
     cohorts = reports.cohorts
     if cohorts is None:
         cohorts = np.zeros(levels.size, dtype=np.uint8)
+    # People of one group - a cohort or, with linked levels, a level of one - are made
+    # contiguous, and each group is permuted.
     if reports.linked:
         order = np.lexsort((levels, cohorts))
     else:

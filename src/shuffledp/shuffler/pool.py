@@ -1,7 +1,7 @@
-"""Reports of many messages: every message of every report alone, in one order.
+"""Shuffle of all messages of all reports in one pool.
 
-Reports of one collection have equally many messages, dummies among them. Nobody learns
-which messages came from the same person, nor from which level.
+Reports of one collection have equally many messages, dummies among them. The pool reveals
+neither which messages came from the same person, nor their levels.
 """
 
 import numpy as np
@@ -11,12 +11,12 @@ from shuffledp.randomness import Rng
 from shuffledp.reports import Reports, ShuffledReports
 from shuffledp.types import Ints
 
-# Times 2^31, for the message, they fit into a signed word.
+# Number of keys: times 2^31, for the message, they fit into a signed word.
 _KEYS = 2**32
 
 
 def shuffled_pool(reports: Reports, *, rng: Rng) -> ShuffledReports:
-    """Puts all messages into a uniformly random order; rows then mean nothing."""
+    """Puts all messages into a uniformly random order, which dissolves the rows."""
     if reports.cohorts is not None or reports.levels is not None:
         raise InvalidInputError(
             "Expected messages of a pool without levels and cohorts: they travel alone."
@@ -35,11 +35,9 @@ def shuffled_pool(reports: Reports, *, rng: Rng) -> ShuffledReports:
 
 
 def _order_by_keys(messages: Ints, rng: Rng) -> None:
-    """Orders messages of 31 bits by random keys of 32 bits, both in one sorted word.
-
-    Where keys are equal (one in 400, at ten million), the order is drawn again: all
-    orders stay equally likely. It takes a fraction of the time of sorting indices.
-    """
+    """Orders messages of 31 bits by random keys of 32 bits, both in one sorted word."""
+    # It takes a fraction of the time of sorting indices. Where keys are equal (one in 400,
+    # at ten million), the order is drawn again: all orders stay equally likely.
     words = rng.integers(0, _KEYS, size=messages.size) << 31
     words |= messages
     words.sort()
@@ -49,9 +47,9 @@ def _order_by_keys(messages: Ints, rng: Rng) -> None:
     tied = np.zeros(words.size, dtype=np.bool_)
     tied[1:] = equal
     tied[:-1] |= equal
-    places = np.flatnonzero(tied)
-    if places.size:
-        drawn = rng.permutation(places.size)
+    indices = np.flatnonzero(tied)
+    if indices.size:
+        drawn = rng.permutation(indices.size)
         # Stable: within equal keys, in the order drawn.
-        again = drawn[np.argsort(words[places[drawn]], kind="stable")]
-        messages[places] = messages[places[again]]
+        redrawn = drawn[np.argsort(words[indices[drawn]], kind="stable")]
+        messages[indices] = messages[indices[redrawn]]

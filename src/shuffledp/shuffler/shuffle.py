@@ -1,9 +1,8 @@
-"""The shuffler: it removes who sent what, and in which order.
+"""The shuffler: it removes the senders and the order of messages.
 
-What stays together on the way is a property of the reports. Privacy levels either travel
-apart from the messages, in a second, independent order, so that nobody can tell which
-message came from which level; or, if the protocol asks for it, each level stays with its
-message.
+The reports' arrangement determines the parts that stay together. Privacy levels travel
+apart from the messages, in a second, independent order that unlinks messages and levels;
+or, if the protocol links them, each level stays with its message.
 """
 
 from shuffledp.errors import InvalidInputError
@@ -15,7 +14,7 @@ from shuffledp.types import Ints
 
 
 def shuffle(reports: Reports, *, rng: Rng) -> ShuffledReports:
-    """Puts reports into a uniformly random order, whatever their messages are.
+    """Puts reports into a uniformly random order, by their arrangement.
 
     >>> import numpy as np, shuffledp as sdp
     >>> rng = np.random.default_rng(5)
@@ -25,8 +24,8 @@ def shuffle(reports: Reports, *, rng: Rng) -> ShuffledReports:
 
     Args:
         reports: From a protocol's `randomize`.
-        rng: `SystemRandom()` where real people's order is hidden; a seeded NumPy
-            generator where a simulation should be repeatable.
+        rng: `SystemRandom()` to hide the order of real people; a seeded NumPy generator
+            for repeatable simulations.
 
     Raises:
         InvalidInputError: If these are no reports, or `rng` is no source of randomness.
@@ -50,6 +49,7 @@ def _shuffled_rows(reports: Reports, *, rng: Rng) -> ShuffledReports:
     order: Ints = rng.permutation(reports.num_users)
     messages, levels = reports.messages[order], reports.levels
     if levels is not None:
+        # Unlinked levels get an independent order.
         if not reports.linked:
             order = rng.permutation(reports.num_users)
         levels = levels[order]

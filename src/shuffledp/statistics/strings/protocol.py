@@ -283,7 +283,7 @@ class Strings:
         check_counts(tally, width=self.num_bits)
         one, zero = self.randomizer.effective_chances(people.epsilons)
         shares = bit_shares(
-            tally.counts, mode=self.mode, level_counts=dealt, one=one, zero=zero
+            tally.counts, mode=self.mode, level_counts=dealt, p_set=one, p_unset=zero
         )
         estimate = decode_strings(
             shares,
