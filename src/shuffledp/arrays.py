@@ -43,8 +43,8 @@ def level_array(
     array = _flat(levels, what, "fiu", "numbers", refusal)
     if array.dtype in (np.float16, np.float32):
         # NumPy writes each with as many digits as tell it from its neighbors.
-        distinct, places = np.unique(array, return_inverse=True)
-        array = distinct.astype(np.str_).astype(np.float64)[places]
+        distinct, inverse = np.unique(array, return_inverse=True)
+        array = distinct.astype(np.str_).astype(np.float64)[inverse]
     floats: Floats = array.astype(np.float64, copy=False)
     return floats
 

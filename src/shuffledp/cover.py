@@ -87,12 +87,12 @@ class Cover:
         """Returns the divergence that the uncovered messages alone show."""
         if self.uncovered is None:
             return 0.0
-        here, there = self.uncovered
+        first, second = self.uncovered
         # Less may always be subtracted, and e^700 is the last that fits a double.
         growth = math.exp(min(epsilon, 700.0))
-        excess = np.maximum(here - growth * there, 0.0)
+        excess = np.maximum(first - growth * second, 0.0)
         # A hair more than the rounding of the two probabilities could hide.
-        return float(excess.sum() + 4e-16 * here.sum())
+        return float(excess.sum() + 4e-16 * first.sum())
 
 
 @dataclass(frozen=True)

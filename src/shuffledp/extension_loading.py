@@ -40,17 +40,17 @@ def expecting(what: str) -> Iterator[None]:
         ) from error
 
 
-def load_named(place: str) -> Any:
+def load_named(location: str) -> Any:
     """Imports what "module:name" names; the working folder is looked into first.
 
     Raises:
         InvalidInputError: If there is no such module or name.
     """
-    module, _, name = place.partition(":")
+    module, _, name = location.partition(":")
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    with expecting(f"{place!r} to be a module and what it has, as module:name"):
+    with expecting(f"{location!r} to be a module and what it has, as module:name"):
         loaded: Any = importlib.import_module(module)
         for part in name.split("."):
             loaded = getattr(loaded, part)

@@ -146,7 +146,7 @@ def _equal(stated: Any, stored: Any) -> bool:
         return False
 
 
-def check_same(found: Identity, wanted: Identity, *, what: str) -> None:
+def check_same(actual: Identity, wanted: Identity, *, what: str) -> None:
     """Raises InvalidInputError unless both are the same protocol's.
 
     Args:
@@ -154,8 +154,8 @@ def check_same(found: Identity, wanted: Identity, *, what: str) -> None:
         wanted: Of what it was passed to.
         what: The word for it.
     """
-    if found != wanted:
-        raise InvalidInputError(f"Expected {what} of {wanted}; got {what} of {found}.")
+    if actual != wanted:
+        raise InvalidInputError(f"Expected {what} of {wanted}; got {what} of {actual}.")
 
 
 def check_mode(mode: object) -> None:
@@ -180,6 +180,6 @@ def _plain(value: object) -> str:
         # All digits: two protocols that differ in the last one are not the same.
         return repr(value).removesuffix(".0")
     if isinstance(value, list):
-        shown = ", ".join(_plain(entry) for entry in value[:3])
-        return f"[{shown}{', ...' if len(value) > 3 else ''}]"
+        entries = ", ".join(_plain(entry) for entry in value[:3])
+        return f"[{entries}{', ...' if len(value) > 3 else ''}]"
     return str(value)

@@ -38,15 +38,15 @@ def spelling_warnings(names: Iterable[str], what: str) -> tuple[str, ...]:
     groups = near_duplicates(names)
     if not groups:
         return ()
-    said = [
+    sentences = [
         " and ".join(repr(name[:_LONGEST_NAME]) for name in group)
         for group in groups[:_MOST_GROUPS]
     ]
     if len(groups) > _MOST_GROUPS:
-        said.append(f"{len(groups) - _MOST_GROUPS:,} more")
+        sentences.append(f"{len(groups) - _MOST_GROUPS:,} more")
     return (
         f"{what} that differ in case, white space or Unicode form only are counted apart: "
-        f"{'; '.join(said)}.",
+        f"{'; '.join(sentences)}.",
     )
 
 

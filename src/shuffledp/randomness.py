@@ -151,8 +151,8 @@ class KeyedRandom(_Words):
 
     def _words(self, size: int) -> NDArray[np.uint64]:
         people = self._people
-        each, rest = divmod(size, people.size) if people.size else (0, size)
-        if rest:
+        each, remainder = divmod(size, people.size) if people.size else (0, size)
+        if remainder:
             raise InvalidInputError("Expected as many numbers for each person.")
         first = self._used[people]
         in_order = bool(np.all(people[1:] > people[:-1]))
@@ -161,8 +161,8 @@ class KeyedRandom(_Words):
             first += again.astype(np.uint64) * np.uint64(each)
         blocks = np.empty((people.size, each, 2), dtype=">u8")
         blocks[...] = self._seeds[people, None]
-        places: NDArray[np.uint64] = np.arange(each).astype(np.uint64)
-        blocks[..., 1] += first[:, None] + places  # Modulo 2**64.
+        offsets: NDArray[np.uint64] = np.arange(each).astype(np.uint64)
+        blocks[..., 1] += first[:, None] + offsets  # Modulo 2**64.
         if in_order:
             self._used[people] += np.uint64(each)
         else:
@@ -203,21 +203,21 @@ def coins(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
     flat = probabilities.ravel()
     hits = np.zeros(flat.size, dtype=np.bool_)
     people = probabilities.shape[0] if probabilities.ndim else 1
-    undecided, rest = None, flat
-    while rest.size:
-        scaled = rest * 2.0**53
+    undecided, remaining = None, flat
+    while remaining.size:
+        scaled = remaining * 2.0**53
         whole = np.floor(scaled)
         if undecided is None:
-            drawn = rng.random(rest.size) * 2.0**53
+            drawn = rng.random(remaining.size) * 2.0**53
             hits = drawn < whole
         else:
             own = stream_of(rng, undecided // max(1, flat.size // people))
-            drawn = own.random(rest.size) * 2.0**53
+            drawn = own.random(remaining.size) * 2.0**53
             hits[undecided] = drawn < whole
         # The next 53 bits decide among equals, if the chance has any left.
         equal = np.flatnonzero((drawn == whole) & (scaled > whole))
         undecided = equal if undecided is None else undecided[equal]
-        rest = scaled[equal] - whole[equal]
+        remaining = scaled[equal] - whole[equal]
     return hits.reshape(probabilities.shape)
 
 

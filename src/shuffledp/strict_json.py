@@ -106,9 +106,12 @@ def _check_depth(value: dict[str, Any], what: str) -> None:
     """Raises DataError if values nest deeper than `MAX_DEPTH`; itself, it does not nest."""
     layer: list[Any] = [value]
     for _ in range(MAX_DEPTH):
-        held = [each.values() if isinstance(each, dict) else each for each in layer]
+        children = [each.values() if isinstance(each, dict) else each for each in layer]
         layer = [
-            inner for some in held for inner in some if isinstance(inner, dict | list)
+            inner
+            for some in children
+            for inner in some
+            if isinstance(inner, dict | list)
         ]
     if layer:
         raise _too_deep(what)

@@ -122,14 +122,14 @@ class Tally:
         """Returns the same tally with a place for each of these levels."""
         if levels.size == self.levels.size:
             return self
-        places = np.searchsorted(levels, self.levels)
+        columns = np.searchsorted(levels, self.levels)
         people = np.zeros((len(self.people), levels.size), dtype=np.int64)
-        people[:, places] = self.people
+        people[:, columns] = self.people
         counts = self.counts
         if self.linked:
             shape = (counts.shape[0], levels.size, counts.shape[2])
             counts = np.zeros(shape, dtype=self.counts.dtype)
-            counts[:, places] = self.counts
+            counts[:, columns] = self.counts
         return Tally(self.identity, levels, people, counts)
 
     def __eq__(self, other: object) -> bool:

@@ -100,12 +100,12 @@ def _table(view: TextTable) -> str:
     rows, left = _shown(view)
     heads = "".join(f'<th scope="col">{escape(text)}</th>' for text in view.headings)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    said = [f"<strong>{escape(text)}</strong>" for text in view.cautions]
-    said += [escape(text) for text in filter(None, (left, *view.notes))]
+    paragraphs = [f"<strong>{escape(text)}</strong>" for text in view.cautions]
+    paragraphs += [escape(text) for text in filter(None, (left, *view.notes))]
     return (
         f'<table><caption style="text-align: left; white-space: normal">'
         f"{escape(view.title)}</caption><thead><tr>{heads}</tr></thead>"
-        f"<tbody>{body}</tbody></table>{''.join(f'<p>{text}</p>' for text in said)}"
+        f"<tbody>{body}</tbody></table>{''.join(f'<p>{text}</p>' for text in paragraphs)}"
     )
 
 

@@ -34,7 +34,7 @@ def excess_of(delta: float, promised: float) -> float:
         delta: What was certified, in [0, 1].
         promised: What it may be, in (0, 1).
     """
-    depths = [_NOT_ONE - math.log(max(one, _LEAST)) for one in (promised, delta)]
+    depths = [_NOT_ONE - math.log(max(value, _LEAST)) for value in (promised, delta)]
     excess = 0.5 * math.log(depths[0] / depths[1])
     # Of two numbers next to each other the logarithms may be equal.
     return max(excess, _LEAST) if delta > promised else min(excess, 0.0)
@@ -117,32 +117,32 @@ def largest(
         CertificationError: If nothing down to 1e-12 fits.
     """
     top = math.log(most)
-    found: dict[float, float] = {}
+    excesses: dict[float, float] = {}
 
-    def look(log: float) -> None:
-        found[log] = excess(most if log >= top else math.exp(log))
+    def evaluate(log: float) -> None:
+        excesses[log] = excess(most if log >= top else math.exp(log))
 
     low = high = end = min(math.log(start), top)
-    look(end)
-    direction = 1.0 if found[low] <= 0.0 else -1.0
+    evaluate(end)
+    direction = 1.0 if excesses[low] <= 0.0 else -1.0
     least = _FIRST_STRIDE
-    while (found[end] <= 0.0) == (direction > 0.0):
+    while (excesses[end] <= 0.0) == (direction > 0.0):
         if direction > 0.0 and end >= top:
             return most
         # A little farther than it seems to be, and ever farther where that is wrong.
-        stride = min(max(1.1 * abs(found[end]), least), _LONGEST_STRIDE)
+        stride = min(max(1.1 * abs(excesses[end]), least), _LONGEST_STRIDE)
         least = min(3.0 * least, _LONGEST_STRIDE)
         before, end = end, min(end + direction * stride, top)
         if end < _SMALLEST:
             raise CertificationError("Not even a budget of 1e-12 keeps the target.")
-        look(end)
+        evaluate(end)
         low, high = (before, end) if direction > 0.0 else (end, before)
-    return math.exp(_narrowed(look, found, low, high, math.log1p(width)))
+    return math.exp(_narrowed(evaluate, excesses, low, high, math.log1p(width)))
 
 
 def _narrowed(
-    look: Callable[[float], None],
-    found: dict[float, float],
+    evaluate: Callable[[float], None],
+    excesses: dict[float, float],
     low: float,
     high: float,
     width: float,
@@ -156,15 +156,15 @@ def _narrowed(
     whole = high - low
     budget = math.ceil(math.log2(max(whole / width, 1.0))) + 1
     while high - low > width:
-        middle, fall = 0.5 * (low + high), found[high] - found[low]
-        root = (found[high] * low - found[low] * high) / fall
+        middle, fall = 0.5 * (low + high), excesses[high] - excesses[low]
+        root = (excesses[high] * low - excesses[low] * high) / fall
         nudge = max(0.2 * (high - low) ** 2 / whole, 0.3 * width)
         root += math.copysign(min(nudge, abs(middle - root)), middle - root)
         reach = max(width * 2.0 ** (budget - 1) - 0.5 * (high - low), 0.0)
         point = min(max(root, middle - reach), middle + reach)
         budget -= 1
-        look(point)
-        low, high = (point, high) if found[point] <= 0.0 else (low, point)
+        evaluate(point)
+        low, high = (point, high) if excesses[point] <= 0.0 else (low, point)
     return low
 
 

@@ -140,8 +140,8 @@ def _level(record: object, asked: str, given: float) -> LevelGuarantee:
 def _rests_on(value: object) -> RestsOn:
     for known in get_args(RestsOn):
         if value == known:
-            found: RestsOn = known
-            return found
+            theorem: RestsOn = known
+            return theorem
     raise _unfit(f"`rests_on` to be one of {', '.join(get_args(RestsOn))}")
 
 

@@ -41,35 +41,35 @@ def fitted_budgets(
     parts = np.arange(counts.size)[:, None] if apart else np.arange(counts.size)[None]
     # The bounds of some mechanisms are refused where a budget is very large.
     for fit in (_used_up, partial(_used_up, most=_MOST_USED), _scaled_targets):
-        found = _Levels()
+        levels = _Levels()
         try:
             for part in parts:
                 goals = [wanted[index] for index in part]
-                found.add(fit(promise, counts[part], goals), goals)
+                levels.add(fit(promise, counts[part], goals), goals)
         except CertificationError:
             continue
-        yield found.answer()
+        yield levels.answer()
 
 
 class _Levels:
     """Budgets and targets of levels, added in parts and in any order."""
 
     def __init__(self) -> None:
-        self._found: dict[float, tuple[float, int]] = {}
+        self._by_budget: dict[float, tuple[float, int]] = {}
 
     def add(self, people: Population, targets: Sequence[float]) -> None:
         """Adds levels; where levels are apart, a larger target may get less."""
         pairs = zip(people.epsilons.tolist(), people.counts.tolist(), strict=True)
         for (budget, count), target in zip(pairs, targets, strict=True):
             # Two levels of one budget would be one level.
-            while budget in self._found:
+            while budget in self._by_budget:
                 budget = round_down(budget * (1.0 - 1e-5))
-            self._found[budget] = (target, count)
+            self._by_budget[budget] = (target, count)
 
     def answer(self) -> tuple[Population, list[float]]:
         """Returns all levels, and their targets in the same order."""
-        counts = {budget: count for budget, (_, count) in self._found.items()}
-        targets = [self._found[budget][0] for budget in sorted(self._found)]
+        counts = {budget: count for budget, (_, count) in self._by_budget.items()}
+        targets = [self._by_budget[budget][0] for budget in sorted(self._by_budget)]
         return Population.from_counts(counts), targets
 
 

@@ -68,8 +68,8 @@ def joint_budgets(
         most: The largest budget that is of use.
     """
     system = _System(promise, counts, targets, most)
-    found = system.solved(start)
-    return system.swept(start) if found is None else found
+    budgets = system.solved(start)
+    return system.swept(start) if budgets is None else budgets
 
 
 class _System:
@@ -88,10 +88,10 @@ class _System:
         self._spreads = np.log(spreads)
         # By how much the excess grows with the logarithm of a normal loss's deviation.
         more = [
-            normal_delta(*one)
-            for one in zip(targets, np.multiply(spreads, 1.05).tolist(), strict=True)
+            normal_delta(*value)
+            for value in zip(targets, np.multiply(spreads, 1.05).tolist(), strict=True)
         ]
-        self._steepness = np.array([excess_of(one, promise.delta) for one in more])
+        self._steepness = np.array([excess_of(value, promise.delta) for value in more])
         self._steepness /= np.log(1.05)
 
     def solved(self, start: Floats) -> Floats | None:
@@ -157,8 +157,8 @@ class _System:
                 return self._moved(logs, step)
             flat = self._flat(excess)
             short = np.where(flat, step, np.clip(step, -limit, limit))
-            there = self._moved(logs, short)
-            new, moved = excess_at(there), there - logs
+            candidate = self._moved(logs, short)
+            new, moved = excess_at(candidate), candidate - logs
             before, after = np.abs(excess).max(), np.abs(new).max()
             if after > 2.0 * before + 0.05:
                 limit, stale, refused = limit / 4.0, _STALE, refused + 1
@@ -169,13 +169,13 @@ class _System:
             self._slopes += np.outer(miss, moved) / max(float(moved @ moved), 1e-300)
             # Slopes of one place are not those of another, far away.
             stale = _STALE if np.abs(moved).max() > _FAR else stale + (after > before)
-            logs, excess, limit = there, new, min(2.0 * limit, _LAST_LIMIT)
+            logs, excess, limit = candidate, new, min(2.0 * limit, _LAST_LIMIT)
         last = np.abs(self._step(logs, excess)).max()
         return logs if last < _CLOSE_ENOUGH else None
 
     def _moved(self, logs: Floats, step: Floats) -> Floats:
-        found: Floats = np.log(self._ordered(np.exp(logs + step)))
-        return found
+        moved: Floats = np.log(self._ordered(np.exp(logs + step)))
+        return moved
 
     def _step(self, logs: Floats, excess: Floats) -> Floats:
         """Returns what leaves no excess, if slopes are what they seem to be.
@@ -196,8 +196,8 @@ class _System:
 
     def _flat(self, excess: Floats) -> NDArray[np.bool_]:
         """Returns who may have all there is, since budgets like hers hardly matter."""
-        found: NDArray[np.bool_] = np.diag(self._slopes) < _FLAT
-        return found & (excess < 0.0)
+        insensitive: NDArray[np.bool_] = np.diag(self._slopes) < _FLAT
+        return insensitive & (excess < 0.0)
 
     def _measure(
         self, logs: Floats, excess: Floats, excess_at: Callable[[Floats], Floats]
@@ -212,9 +212,9 @@ class _System:
 
     def _about(self, logs: Floats) -> Floats:
         spreads = self._promise.spreads_of(self._people(logs))
-        found: Floats = np.log(np.maximum(spreads, 1e-300)) - self._spreads
-        np.clip(found, -5.0, 5.0, out=found)
-        return found
+        excess: Floats = np.log(np.maximum(spreads, 1e-300)) - self._spreads
+        np.clip(excess, -5.0, 5.0, out=excess)
+        return excess
 
     def _excess(self, logs: Floats) -> Floats:
         deltas = self._promise.deltas_of(self._people(logs), self._targets)
@@ -225,5 +225,5 @@ class _System:
 
     def _ordered(self, budgets: Floats) -> Floats:
         raised = np.maximum.accumulate(budgets / (1.0 - self._ranks))
-        found: Floats = np.minimum(raised * (1.0 - self._ranks), self._highest)
-        return found
+        ordered: Floats = np.minimum(raised * (1.0 - self._ranks), self._highest)
+        return ordered

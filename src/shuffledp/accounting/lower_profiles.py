@@ -112,12 +112,12 @@ class _Attackers:
 
         def strongest(epsilon: float) -> float:
             best = max((bound(epsilon) for bound in counts), default=0.0)
-            found = [best, *(bound(epsilon) for bound in bounds(True))]
+            values = [best, *(bound(epsilon) for bound in bounds(True))]
             # A sum is weaker than what is known of counts, but reaches farther out, and
             # needs no bands.
             if best <= _FAR_OUT or banded:
-                found += [bound(epsilon) for bound in bounds(False)]
-            return max(found)
+                values += [bound(epsilon) for bound in bounds(False)]
+            return max(values)
 
         return strongest
 

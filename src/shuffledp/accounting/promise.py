@@ -140,12 +140,12 @@ class Promise:
     ) -> list[UpperProfile]:
         """Returns the profiles of levels that hide in one crowd."""
         exposure = self.exposure(people)
-        places = [exposure.crowd_of(index) for index in indices]
-        crowd = places[0][0]
+        crowds = [exposure.crowd_of(index) for index in indices]
+        crowd = crowds[0][0]
         return upper_profiles(
             exposure.randomizer,
             crowd,
-            [position for _, position in places],
+            [position for _, position in crowds],
             delta=max(self.delta / shuffles, _SMALLEST_DELTA),
             absent=min(self.absent, crowd.num_users - 1),
         )

@@ -72,10 +72,10 @@ class UpperProfile:
         They are tried where more than a hundredth of the bound is numerical caution,
         which may rise with epsilon.
         """
-        name, found = self._least(epsilon)
+        name, bound = self._least(epsilon)
         if epsilon == 0.0 or name == "device" or self.slack(epsilon) <= _CAUTION:
-            return found
-        return self._ladder.least(epsilon, found)
+            return bound
+        return self._ladder.least(epsilon, bound)
 
     def rests_on(self, epsilon: float) -> RestsOn:
         """Returns the theorem that gives the least bound at `epsilon`."""
@@ -85,21 +85,21 @@ class UpperProfile:
         alone = self.randomizer.local_delta(self.level, epsilon)
         if alone == 0.0:
             return "device", alone
-        found = min(("device", alone), self._others(epsilon), key=lambda one: one[1])
+        best = min(("device", alone), self._others(epsilon), key=lambda pair: pair[1])
         # Far more than a normal loss would show: a smaller epsilon may show less.
         away = epsilon / self.spread if self.spread > 0.0 else math.inf
         usual = _FAR_MORE * self.spread * math.exp(-(away**2) / 2.0)
-        if epsilon == 0.0 or found[1] <= max(usual, _NOTHING):
-            return found
-        least = self._ladder.least(epsilon, found[1])
-        return found if least == found[1] else (next(iter(self.bounds)), least)
+        if epsilon == 0.0 or best[1] <= max(usual, _NOTHING):
+            return best
+        least = self._ladder.least(epsilon, best[1])
+        return best if least == best[1] else (next(iter(self.bounds)), least)
 
     @functools.cached_property
     def _ladder(self) -> MonotoneDelta:
         def known(epsilon: float) -> float:
-            _, found = self._others(epsilon)
+            _, best = self._others(epsilon)
             alone = self.randomizer.local_delta(self.level, epsilon)
-            return found if found < alone else math.inf
+            return best if best < alone else math.inf
 
         return MonotoneDelta(known)
 
@@ -110,12 +110,12 @@ class UpperProfile:
 
     def _evaluated(self, epsilon: float) -> tuple[RestsOn, float]:
         """Returns the least bound and its name; infinite where there is none."""
-        found: tuple[RestsOn, float] = ("device", math.inf)
+        best: tuple[RestsOn, float] = ("device", math.inf)
         for name, bound in self.bounds.items():
             # Too few messages, or too steep: another bound, or her own noise, is left.
             with suppress(CertificationError):
-                found = min(found, (name, bound.delta(epsilon)), key=lambda one: one[1])
-        return found
+                best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
+        return best
 
     def slack(self, epsilon: float) -> float:
         """Returns which part of the bound at `epsilon` is caution.
@@ -174,7 +174,7 @@ def check_level(randomizer: LocalRandomizer, level: float) -> None:
 def upper_profiles(
     randomizer: LocalRandomizer,
     crowd: Population,
-    victims: Sequence[int],
+    targets: Sequence[int],
     *,
     delta: float,
     absent: int = 0,
@@ -185,7 +185,7 @@ def upper_profiles(
     Args:
         randomizer: What the devices run.
         crowd: The people among whom victims hide, themselves included.
-        victims: Positions of their levels in the crowd, distinct.
+        targets: Positions of the target users' levels in the crowd, distinct.
         delta: About how small a divergence must still be right.
         absent: How many of the others may be absent or collude.
         quick: Whether the bound in closed form will do.
@@ -193,41 +193,41 @@ def upper_profiles(
     Raises:
         CertificationError: If a device's densities do not keep what its level promises.
     """
-    levels = crowd.epsilons[list(victims)].tolist()
+    levels = crowd.epsilons[list(targets)].tolist()
     for level in levels:
         check_level(randomizer, level)
     covers = randomizer.covers(levels, crowd, delta=delta)
     if quick:
-        bounds = chernoff_bounds(covers, crowd.counts, victims, absent=absent)
+        bounds = chernoff_bounds(covers, crowd.counts, targets, absent=absent)
     else:
         tail = max(_TAIL * delta, 1e-320)
-        bounds = blanket_bounds(covers, crowd.counts, victims, absent=absent, tail=tail)
+        bounds = blanket_bounds(covers, crowd.counts, targets, absent=absent, tail=tail)
     counts = crowd.counts.astype(np.float64)
     messages: dict[int, float] = {}
     profiles = []
-    for bound, victim, level, pairs in zip(
-        bounds, victims, levels, covers, strict=True
+    for bound, target, level, pairs in zip(
+        bounds, targets, levels, covers, strict=True
     ):
         gammas = pairs[0].blanket_probabilities
         if id(gammas) not in messages:
             messages[id(gammas)] = float(gammas @ counts)
         spread = _spread(pairs[0], max(messages[id(gammas)], 1.0))
-        found: dict[RestsOn, UpperBound] = {}
+        by_theorem: dict[RestsOn, UpperBound] = {}
         two = None
         if not quick:
-            two = two_message_bound(pairs, crowd.counts, victim, absent=absent)
+            two = two_message_bound(pairs, crowd.counts, target, absent=absent)
         if two is not None:
-            found["two messages"] = two
-        found["blanket"] = bound
+            by_theorem["two messages"] = two
+        by_theorem["blanket"] = bound
         directions: list[UpperProfile] = []
         if _show_apart(pairs, randomizer) and isinstance(bound, WorstBound):
             for pair, alone in enumerate(bound.bounds):
-                parts: dict[RestsOn, UpperBound] = {**found, "blanket": alone}
+                parts: dict[RestsOn, UpperBound] = {**by_theorem, "blanket": alone}
                 if two is not None:
                     parts["two messages"] = two.of_pair(pair)
                 directions.append(UpperProfile(parts, randomizer, level, spread))
         profiles.append(
-            UpperProfile(found, randomizer, level, spread, tuple(directions))
+            UpperProfile(by_theorem, randomizer, level, spread, tuple(directions))
         )
     return profiles
 

@@ -129,10 +129,10 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
     if len(recomputed.also) != len(guarantee.also):
         problems.append("it does not make the statements it should")
     pairs = zip(guarantee.statements, recomputed.statements, strict=False)
-    for said, found in pairs:
-        problems += _compared(said, found)
-        for one, other in zip(said.levels, found.levels, strict=False):
-            weaker += _weaker(one, other)
+    for claim, computed in pairs:
+        problems += _compared(claim, computed)
+        for level, other in zip(claim.levels, computed.levels, strict=False):
+            weaker += _weaker(level, other)
     for what, differs in _WORDS.items():
         if getattr(guarantee, what) != getattr(recomputed, what):
             problems.append(f"its {what} {differs} of this computation")
@@ -141,32 +141,35 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
     )
 
 
-def _compared(said: Statement, found: Statement) -> list[str]:
+def _compared(claim: Statement, computed: Statement) -> list[str]:
     """Returns what one statement claims and the recomputed one does not confirm."""
     problems = []
-    if (said.about, said.delta, said.epsilon) != (
-        found.about,
-        found.delta,
-        found.epsilon,
+    if (claim.about, claim.delta, claim.epsilon) != (
+        computed.about,
+        computed.delta,
+        computed.epsilon,
     ):
-        problems.append(f"it says {said.about!r} where it should say {found.about!r}")
-    if len(said.levels) != len(found.levels):
+        problems.append(
+            f"it says {claim.about!r} where it should say {computed.about!r}"
+        )
+    if len(claim.levels) != len(computed.levels):
         problems.append("it does not list the levels it should")
-    for one, other in zip(said.levels, found.levels, strict=False):
-        problems += _compared_levels(one, other)
+    for level, other in zip(claim.levels, computed.levels, strict=False):
+        problems += _compared_levels(level, other)
     return problems
 
 
-def _compared_levels(said: LevelGuarantee, found: LevelGuarantee) -> list[str]:
-    name, problems = f"level {said.chosen!r}", []
+def _compared_levels(claim: LevelGuarantee, computed: LevelGuarantee) -> list[str]:
+    name, problems = f"level {claim.chosen!r}", []
     # Of another number, it is another part: `_weaker` says so.
     more = (
-        _numbers(said) == _numbers(found) and said.slack > _SLACK * found.slack + _TINY
+        _numbers(claim) == _numbers(computed)
+        and claim.slack > _SLACK * computed.slack + _TINY
     )
-    if more or said.slack < found.slack / _SLACK - _TINY:
+    if more or claim.slack < computed.slack / _SLACK - _TINY:
         problems.append(
-            f"{name}: of its delta {said.slack!r} is said to be numerical caution, and "
-            f"{found.slack!r} is"
+            f"{name}: of its delta {claim.slack!r} is said to be numerical caution, and "
+            f"{computed.slack!r} is"
         )
     same = (
         "epsilon_local",
@@ -176,36 +179,36 @@ def _compared_levels(said: LevelGuarantee, found: LevelGuarantee) -> list[str]:
         "quantile",
         "rests_on",
     )
-    if any(getattr(said, what) != getattr(found, what) for what in same):
+    if any(getattr(claim, what) != getattr(computed, what) for what in same):
         problems.append(f"{name}: people or crowd are not those of the population")
     for what in ("epsilon_central", "delta_central"):
         # Plain numbers: others may compare as they like.
-        claimed, proven = float(getattr(said, what)), getattr(found, what)
+        claimed, proven = float(getattr(claim, what)), getattr(computed, what)
         # Written this way round, it refuses NaN, too.
         if not claimed >= proven:
             problems.append(f"{name}: {what} {claimed!r} is not proven, {proven!r} is")
         lower = f"{what}_lower"
-        claimed, shown = float(getattr(said, lower)), getattr(found, lower)
-        if not claimed <= shown:
+        claimed, attacked = float(getattr(claim, lower)), getattr(computed, lower)
+        if not claimed <= attacked:
             problems.append(f"{name}: no attack shows {lower} {claimed!r}")
     return problems
 
 
-def _weaker(said: LevelGuarantee, found: LevelGuarantee) -> list[str]:
+def _weaker(claim: LevelGuarantee, computed: LevelGuarantee) -> list[str]:
     """Returns where one level claims less than is confirmed, in sentences."""
-    name, weaker = f"level {said.chosen!r}", []
+    name, weaker = f"level {claim.chosen!r}", []
     for what in ("epsilon_central", "delta_central"):
-        claimed, proven = getattr(said, what), getattr(found, what)
+        claimed, proven = getattr(claim, what), getattr(computed, what)
         if claimed > proven:
             weaker.append(
                 f"{name}: it says {what} {claimed!r}, and {proven!r} is proven; its "
-                f"`slack`, {said.slack!r}, was not compared"
+                f"`slack`, {claim.slack!r}, was not compared"
             )
         lower = f"{what}_lower"
-        claimed, shown = getattr(said, lower), getattr(found, lower)
-        if claimed < shown:
+        claimed, attacked = getattr(claim, lower), getattr(computed, lower)
+        if claimed < attacked:
             weaker.append(
-                f"{name}: it says {lower} {claimed!r}, and attacks show {shown!r}"
+                f"{name}: it says {lower} {claimed!r}, and attacks show {attacked!r}"
             )
     return weaker
 

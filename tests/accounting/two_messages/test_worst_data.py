@@ -17,7 +17,7 @@ from shuffledp.accounting.two_messages.binary_population import (
     nested,
     wider,
 )
-from shuffledp.accounting.two_messages.branch_and_bound import Found, search
+from shuffledp.accounting.two_messages.branch_and_bound import WorstData, search
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.accounting.two_messages.two_message_bound import two_message_attack
 from shuffledp.accounting.upper_profiles import upper_profiles
@@ -26,7 +26,7 @@ from shuffledp.randomizers.kary_response import KRandomizedResponse
 from shuffledp.randomizers.unary_encoding import UnaryEncoding
 
 
-def searched(crowd: Crowd, epsilon: float, *, effort: int = 3_000) -> Found:
+def searched(crowd: Crowd, epsilon: float, *, effort: int = 3_000) -> WorstData:
     return search(
         TiltedPopulation(wider(crowd.bits, crowd.counts), epsilon), effort=effort
     )

@@ -104,13 +104,13 @@ class BlanketSearch:
         errors = [self._estimated_error(x) for x in grid]
         at = int(np.argmin(errors))
         ends = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
-        found = minimize_scalar(
+        minimum = minimize_scalar(
             self._estimated_error,
             bounds=ends,
             method="bounded",
             options={"xatol": 1e-3},
         )
-        log = float(found.x) if found.fun < errors[at] else grid[at]
+        log = float(minimum.x) if minimum.fun < errors[at] else grid[at]
         limited = math.isfinite(most) and log > high - _SNAP
         for kink, target in zip(kinks, targets, strict=True):
             if abs(log - kink) < _SNAP:
@@ -175,18 +175,18 @@ class BlanketSearch:
         Returns:
             The better blanket, and its chances to send.
         """
-        best, found = self._squared_error(blanket, chances), (blanket, chances)
+        best, current = self._squared_error(blanket, chances), (blanket, chances)
         limited = zip(self.people.epsilons.tolist(), chances, strict=True)
         # Of those that cannot send everything, the most liberal needs the least more.
         target = max(target for target, chance in limited if chance < 1.0)
         if target == 0.0:
-            return found
+            return current
         more = self._blanket_to_send_all(target)
         if more is not None and more <= most:
             tried = self.send_chances(more)
             if self._squared_error(more, tried) < (1.0 - _WORTH) * best:
                 return more, tried
-        return found
+        return current
 
     def _blanket_to_send_all(self, target: float) -> float | None:
         """Returns the least blanket that does; None if none can be proven to."""

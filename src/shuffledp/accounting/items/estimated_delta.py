@@ -56,13 +56,13 @@ def estimated_delta(
             total += top + math.log(float(np.exp(terms - top).sum()))
         return times * total + epsilon * (1.0 - t)
 
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda v: cumulant(1.0 + math.exp(v)) - math.log1p(math.exp(v)) - v,
         bounds=(-12.0, 9.0),
         method="bounded",
         options={"xatol": 1e-2},
     )
-    theta = 1.0 + math.exp(float(found.x))
+    theta = 1.0 + math.exp(float(minimum.x))
     level, variance = cumulant(theta), 0.0
     tilted = []
     for power in (theta, 1.0 - theta):

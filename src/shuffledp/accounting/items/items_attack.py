@@ -44,10 +44,10 @@ class ItemsAttack:
         """Returns a proven lower bound of delta at `epsilon` >= 0."""
         with np.errstate(over="ignore"):
             growth = float(np.exp(epsilon))
-        here, there = self.scores, self.scores[::-1]
-        tells = here > growth * there
-        gain = float((here - growth * there)[tells].sum())
-        wrong = self.doubt * float((here + growth * there)[tells].sum())
+        first, second = self.scores, self.scores[::-1]
+        tells = first > growth * second
+        gain = float((first - growth * second)[tells].sum())
+        wrong = self.doubt * float((first + growth * second)[tells].sum())
         return max(gain - wrong - growth * self.missing, 0.0)
 
 
@@ -74,15 +74,15 @@ def items_attack(pair: ItemPair, times: int) -> ItemsAttack:
     width = max(deviation, jump / 10.0) / fineness
     size = fineness * _DEVIATIONS
     units = np.clip(np.rint((logs - mean) / width), -size, size).astype(np.int64) + size
-    one = [
+    single = [
         np.bincount(units, weights=law, minlength=2 * size + 1).astype(np.float64)
         for law in laws
     ]
     limit = math.ceil(size * math.sqrt(times)) + size
-    here, there = (_power(law, times, limit) for law in one)
+    first, second = (_power(law, times, limit) for law in single)
     steps = math.ceil(math.log2(times)) * 2 + 2
     return ItemsAttack(
-        scores=np.convolve(here, there[::-1]),
+        scores=np.convolve(first, second[::-1]),
         missing=8.0 * times * window.outside + _ALL_DROPPED,
         doubt=2.0 * times * (window.doubt + 10.0 * _ULP) + 8.0 * steps * limit * _ULP,
     )

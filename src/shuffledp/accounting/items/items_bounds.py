@@ -67,8 +67,8 @@ class ItemsBounds:
         if self.ideal.send_chance == 0.0 or epsilon > LARGEST_EPSILON:
             return 0.0
         later = math.nextafter(epsilon + 2.0 * self.drift, math.inf)
-        shown = self.ideal.lower(later) - (1.0 + math.exp(later)) * self.cut
-        return math.exp(-self.drift) * (1.0 - _ROUNDING) * max(shown, 0.0)
+        attacked = self.ideal.lower(later) - (1.0 + math.exp(later)) * self.cut
+        return math.exp(-self.drift) * (1.0 - _ROUNDING) * max(attacked, 0.0)
 
     def uncut(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence if all draws fit."""
@@ -92,16 +92,16 @@ class ItemsBounds:
             return 0.0
         epsilon = 0.0
         while True:
-            rest = delta * (1.0 - _ROUNDING) - self._paid(epsilon)
-            if rest <= 0.0:
+            remaining = delta * (1.0 - _ROUNDING) - self._paid(epsilon)
+            if remaining <= 0.0:
                 raise InvalidInputError(
                     "Expected larger reports: blanket messages that do not fit cost more "
                     f"than delta {delta:g}."
                 )
-            if self.uncut(epsilon) <= rest:
+            if self.uncut(epsilon) <= remaining:
                 return epsilon
             # Larger than before: less is left of delta.
-            epsilon = guess = self.uncut_epsilon(rest, guess=guess)
+            epsilon = guess = self.uncut_epsilon(remaining, guess=guess)
 
     def uncut_epsilon(self, delta: float, *, guess: float) -> float:
         """Returns the smallest certified epsilon if all draws fit."""

@@ -156,24 +156,27 @@ def _search(
     """
     rounded = round_down if rising else round_up
     # What was kept and missed nearest to the goal, and the last (log, excess).
-    kept = missed = last = None
+    safe = unsafe = last = None
     slope = 2.0 if rising else -2.0
     number = rounded(min(start, 1.0) if rising else start)
     for _ in range(_MOST_STEPS):
         log = math.log(number)
         excess = math.log(max(delta_of(number), 1e-300) / goal)
         if excess <= 0.0:
-            kept = number if kept is None or (number > kept) == rising else kept
+            safe = number if safe is None or (number > safe) == rising else safe
         else:
-            missed = number if missed is None or (number < missed) == rising else missed
+            unsafe = number if unsafe is None or (number < unsafe) == rising else unsafe
         if -_CLOSE <= excess <= 0.0:
             break
         if last is not None and last[0] != log and last[1] != excess:
             slope = (excess - last[1]) / (log - last[0])
         last = log, excess
         log += min(max(-(excess + 0.4 * _CLOSE) / slope, -3.0), 3.0)
-        if kept is not None and missed is not None:
-            low, high = math.log(min(kept, missed)), math.log(max(kept, missed))
+        if safe is not None and unsafe is not None:
+            low, high = (
+                math.log(min(safe, unsafe)),
+                math.log(max(safe, unsafe)),
+            )
             if high - low < _WIDTH:
                 break
             # Steps that leave the bracket, or hardly enter it, are replaced.
@@ -181,6 +184,6 @@ def _search(
             if not low + margin < log < high - margin:
                 log = 0.5 * (low + high)
         number = rounded(min(math.exp(log), 1.0) if rising else math.exp(log))
-    if kept is None:
+    if safe is None:
         raise CertificationError(f"Nothing found that keeps delta {goal:g}.")
-    return kept
+    return safe

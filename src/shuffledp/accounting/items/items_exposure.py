@@ -102,18 +102,18 @@ class ItemsAmongPoisson:
             )
         bounds: dict[float, ItemsBounds] = {}
         levels = []
-        for name, place in query.named.items():
-            chance = self.rates[place]
+        for name, index in query.named.items():
+            chance = self.rates[index]
             if chance not in bounds:
                 bounds[chance] = self._bounds(chance, query)
-            entry = self._level(bounds[chance], place, name, query)
+            entry = self._level(bounds[chance], index, name, query)
             levels.append(entry)
         return Statement("one report", query.delta, query.epsilon, tuple(levels))
 
     def _level(
-        self, bounds: ItemsBounds, place: int, name: str | int, query: AccountingQuery
+        self, bounds: ItemsBounds, index: int, name: str | int, query: AccountingQuery
     ) -> LevelGuarantee:
-        target = float(self.people.epsilons[place])
+        target = float(self.people.epsilons[index])
         if query.delta is not None:
             upper = bounds.certified_epsilon(query.delta, guess=target)
             lower = bounds.attacked_epsilon(query.delta, guess=0.99 * upper)
@@ -131,7 +131,7 @@ class ItemsAmongPoisson:
         return LevelGuarantee(
             epsilon_local=None,
             target=target,
-            count=int(query.counts[place]),
+            count=int(query.counts[index]),
             hides_among=self._honest(query),
             epsilon_central=ends["epsilon"][0],
             epsilon_central_lower=ends["epsilon"][1],

@@ -109,7 +109,7 @@ class ItemsProfile:
     def _losses(self) -> LossDistribution:
         upper = self._above.upper
         try:
-            found = loss_distribution(
+            losses = loss_distribution(
                 upper,
                 ceiling=float("inf"),
                 negligible=max(
@@ -117,9 +117,9 @@ class ItemsProfile:
                 ),
             )
             if self.mean > _SMOOTH:
-                return found
+                return losses
             # Few counts make a profile of corners, which so few chords do not follow.
-            nodes = found.losses[found.losses >= 0.0]
+            nodes = losses.losses[losses.losses >= 0.0]
             steps = np.diff(nodes, append=nodes[-1]) / _PARTS
             finer = np.unique([nodes + part * steps for part in range(_PARTS)])
             return connect_dots(finer, np.array([upper(x) for x in finer.tolist()]))

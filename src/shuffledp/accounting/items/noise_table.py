@@ -181,7 +181,7 @@ def make_noise_table(
     cut = round_down(CUT_SHARE * delta / (1.0 + math.exp(max(targets))))
 
     def keeps(noise: float, rate: float, target: float) -> bool:
-        found = _certified_delta(
+        certified = _certified_delta(
             noise,
             rate,
             target,
@@ -191,7 +191,7 @@ def make_noise_table(
             cut=cut,
             coin_error=_COIN_ERROR,
         )
-        return found <= (1.0 - _MARGIN) * delta
+        return certified <= (1.0 - _MARGIN) * delta
 
     goal = (1.0 - 2.0 * _MARGIN) * delta
 
@@ -250,13 +250,13 @@ def _between(noises: Sequence[float]) -> list[float]:
     """Returns noises with others between them, in equal steps of the logarithm."""
     whole = math.log(noises[-1] / noises[0])
     step = max(math.log(_RATIO), whole / _MOST_ROWS)
-    found = [noises[0]]
+    grid = [noises[0]]
     for low, high in itertools.pairwise(noises):
         parts = max(round(math.log(high / low) / step), 1)
         ratio = (high / low) ** (1.0 / parts)
-        found += [round_up(low * ratio**part) for part in range(1, parts)]
-        found.append(high)
-    return found
+        grid += [round_up(low * ratio**part) for part in range(1, parts)]
+        grid.append(high)
+    return grid
 
 
 def _certified_delta(

@@ -74,11 +74,11 @@ class ScoreBound:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         with np.errstate(all="ignore"):
             try:
-                found = self._delta(epsilon)
+                value = self._delta(epsilon)
             except (OverflowError, ValueError, ZeroDivisionError):
                 # Numbers too extreme to prove anything.
                 return 0.0
-        return found if found > 0.0 else 0.0
+        return value if value > 0.0 else 0.0
 
     def _delta(self, epsilon: float) -> float:
         tilt = self._tilt(epsilon)
@@ -86,15 +86,15 @@ class ScoreBound:
             return 0.0
         integrand = ScoreIntegrand(self, epsilon, tilt)
         half = integrand.half
-        center, found = 0.0, 0.0
+        center, largest = 0.0, 0.0
         while True:
             offsets = np.unique(np.round(np.linspace(-half, half, 2 * _HALF + 1)))
             values = integrand.differences(center + offsets)
             best = int(np.argmax(values))
-            found = max(found, float(values[best]))
+            largest = max(largest, float(values[best]))
             if half <= _HALF:
-                found *= math.exp(integrand.level) * _ARITHMETIC
-                return found if found > _SMALLEST else 0.0
+                largest *= math.exp(integrand.level) * _ARITHMETIC
+                return largest if largest > _SMALLEST else 0.0
             center, half = center + float(offsets[best]), 2 * math.ceil(half / _HALF)
 
     def _tilt(self, epsilon: float) -> float | None:
@@ -214,14 +214,14 @@ class ScoreIntegrand:
 
     def _evaluate(self) -> None:
         """Evaluates what does not depend on the threshold, at all points that matter."""
-        places, left_out = self._visible()
-        self.z = self.line + 2j * math.pi / self.nodes * places
+        indices, left_out = self._visible()
+        self.z = self.line + 2j * math.pi / self.nodes * indices
         exponent, growth, doubt, ratio_error = self._parts(self.z)
-        scale = np.where(places > 0, 2.0, 1.0) / self.nodes / -np.expm1(-self.z)
+        scale = np.where(indices > 0, 2.0, 1.0) / self.nodes / -np.expm1(-self.z)
         factor = scale * np.exp(exponent)
         change = np.expm1(growth)
         terms = factor * change
-        error = np.abs(terms) * np.expm1(doubt + (16.0 + places.size) * _ROUNDING)
+        error = np.abs(terms) * np.expm1(doubt + (16.0 + indices.size) * _ROUNDING)
         moved = np.abs(factor * np.exp(growth + doubt)) * np.expm1(ratio_error)
         known = doubt + ratio_error < 1.0
         self.terms: Complexes = np.where(known, terms, 0.0)

@@ -95,10 +95,10 @@ class ScoreSum:
         weights = np.exp(tilt * np.arange(self.rows.shape[1]))
         most = (self.rows + self.reach) @ weights
         least = np.maximum(self.rows - self.reach, 0.0) * weights / most[:, None]
-        found = least_coincidences(least)
+        per_user = least_coincidences(least)
         # The victim's are taken away; what is left is not negative.
-        rounding = 1e-12 * (np.abs(self.counts) @ found)
-        return np.maximum(self.counts @ found - rounding, 0.0)
+        rounding = 1e-12 * (np.abs(self.counts) @ per_user)
+        return np.maximum(self.counts @ per_user - rounding, 0.0)
 
     def without(self, row: Floats) -> "ScoreSum":
         """Returns the sum of all scores but that of one person with these chances."""
@@ -180,12 +180,12 @@ def score_sum(others: Floats, counts: Ints) -> ScoreSum:
 def _edges(others: Floats) -> list[int]:
     """Returns where groups start and end: after equal parts of the rows' whole way."""
     levels = others.shape[0]
-    places = np.unique(np.linspace(0, levels - 1, _CANDIDATES).astype(np.int64))
-    steps = np.abs(np.diff(others[places], axis=0)).sum(axis=1)
+    positions = np.unique(np.linspace(0, levels - 1, _CANDIDATES).astype(np.int64))
+    steps = np.abs(np.diff(others[positions], axis=0)).sum(axis=1)
     # Without any way, the groups have about as many levels each.
     way = np.cumsum(steps + max(float(steps.sum()), 1e-300) * 1e-3 / steps.size)
     cells = (way * (MAX_GROUPS / way[-1])).astype(np.int64)
-    starts = places[1:][np.diff(np.minimum(cells, MAX_GROUPS - 1), prepend=0) > 0]
+    starts = positions[1:][np.diff(np.minimum(cells, MAX_GROUPS - 1), prepend=0) > 0]
     return [0, *starts.tolist(), levels]
 
 

@@ -43,17 +43,17 @@ def three_count_bound(
         counts: The others at each level, few enough (`is_small`), shape (levels,).
     """
     joint, error = _joint(2.0 * attack.hit_probabilities, stray_others, counts)
-    here, beyond = joint[:-1], joint[1:]
+    current, beyond = joint[:-1], joint[1:]
     aside = np.pad(beyond, ((0, 0), (1, 0)))[:, :-1]
     t = np.arange(1.0, joint.shape[0])[:, None]
-    visible = here > 100.0 * error
+    visible = current > 100.0 * error
     telling = 2.0 * attack.flip + attack.gap
     # Lower weights and higher thresholds, by the error, only weaken the attack.
-    weights = here - error
-    evidence = telling * (here + error)
+    weights = current - error
+    evidence = telling * (current + error)
     evidence += attack.stray * (aside + error) + attack.flip * (beyond + error)
     drift = t * evidence / (attack.gap * np.where(visible, weights, 1.0))
-    steps = np.broadcast_to(t, here.shape)[visible]
+    steps = np.broadcast_to(t, current.shape)[visible]
     return TwoCountBound(
         attack.gap,
         steps,

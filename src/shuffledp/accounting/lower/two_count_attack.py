@@ -64,13 +64,13 @@ def two_count_bound(attack: TwoCountAttack, others: BernoulliSum) -> TwoCountBou
     if visible.size == 0:
         nothing = np.zeros(0)
         return TwoCountBound(attack.gap, nothing, nothing, nothing)
-    here = probability[visible[0] : visible[-1] + 1]
+    current = probability[visible[0] : visible[-1] + 1]
     beyond = probability[visible[0] + 1 : visible[-1] + 2]
-    t = start + visible[0] + 1.0 + np.arange(here.size)
+    t = start + visible[0] + 1.0 + np.arange(current.size)
     edges = np.arange(0, t.size, max(1, int(_BLOCK * t[0])))
     # Lower weights and higher thresholds, by the error, only weaken the attack.
-    weights = np.add.reduceat(np.maximum(here - error, 0.0) / t, edges)
+    weights = np.add.reduceat(np.maximum(current - error, 0.0) / t, edges)
     telling = 2.0 * attack.flip + attack.gap
-    evidence = telling * (here + error) + (1.0 - telling) * (beyond + error)
+    evidence = telling * (current + error) + (1.0 - telling) * (beyond + error)
     drift = np.add.reduceat(evidence, edges) / (attack.gap * weights)
     return TwoCountBound(attack.gap, t[edges], weights, drift * (1.0 + 1e-12))

@@ -144,13 +144,13 @@ def _directions_apart(
     if not upper.directions or shuffles > MOST_SHUFFLES:
         return []
     nodes = losses.losses[losses.losses.size // 2 :]
-    there, back = (
-        np.array([one.delta(node) for node in nodes.tolist()])
-        for one in upper.directions
+    forward, backward = (
+        np.array([direction.delta(node) for node in nodes.tolist()])
+        for direction in upper.directions
     )
     pairs = [
         connect_directions(nodes, *bounds, least_mass=least_mass)
-        for bounds in ((there, back), (back, there))
+        for bounds in ((forward, backward), (backward, forward))
     ]
     parts = [(pair, shuffles // 2) for pair in pairs if pair is not None]
     return [composed(parts).delta] if len(parts) == len(pairs) else []
@@ -160,13 +160,13 @@ def _least_of(profiles: Sequence[Profile]) -> Profile:
     """Returns the least of several proven bounds."""
 
     def least(epsilon: float) -> float:
-        found = []
+        values = []
         for profile in profiles:
             with suppress(CertificationError):
-                found.append(profile(epsilon))
-        if not found:
+                values.append(profile(epsilon))
+        if not values:
             raise CertificationError(f"No proven bound at epsilon {epsilon:g}.")
-        return min(found)
+        return min(values)
 
     return least
 

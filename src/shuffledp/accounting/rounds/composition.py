@@ -67,11 +67,15 @@ class Composed:
         return min(total, 1.0)
 
     def _delta(self, epsilon: float) -> float:
-        if any(one.infinite >= 1.0 for one, _ in self.parts):
+        if any(distribution.infinite >= 1.0 for distribution, _ in self.parts):
             return 1.0
-        logs = math.fsum(n * math.log1p(-one.infinite) for one, n in self.parts)
+        logs = math.fsum(
+            n * math.log1p(-distribution.infinite) for distribution, n in self.parts
+        )
         infinite = -math.expm1(logs) * (1.0 + 1e-14)
-        largest = math.fsum(n * float(one.losses[-1]) for one, n in self.parts)
+        largest = math.fsum(
+            n * float(distribution.losses[-1]) for distribution, n in self.parts
+        )
         if epsilon >= largest * (1.0 + 1e-14):
             return infinite
         integrand = LossIntegrand(self.parts, epsilon)
@@ -97,16 +101,21 @@ class LossIntegrand:
     ) -> None:
         self.parts, self.epsilon, self.smoothing = parts, epsilon, 0.0
         # By how much the masses' total differs from 1, without rounding.
-        self.excesses = [math.fsum([*one.masses, -1.0]) for one, _ in parts]
+        self.excesses = [
+            math.fsum([*distribution.masses, -1.0]) for distribution, _ in parts
+        ]
         self.saddle = theta = self._saddle()
         # Roundings in one sum over the losses.
-        self.ulps = [one.losses.size + 3.0 * theta * one.losses[-1] for one, _ in parts]
+        self.ulps = [
+            distribution.losses.size + 3.0 * theta * distribution.losses[-1]
+            for distribution, _ in parts
+        ]
         kinds = range(len(parts))
         self.tilted, self.doubts = zip(*map(self._tilted, kinds), strict=True)
         variance = 0.0
-        for masses, (one, rounds) in zip(self.tilted, parts, strict=True):
-            mean = float(masses @ one.losses)
-            variance += rounds * float(masses @ (one.losses - mean) ** 2)
+        for masses, (distribution, rounds) in zip(self.tilted, parts, strict=True):
+            mean = float(masses @ distribution.losses)
+            variance += rounds * float(masses @ (distribution.losses - mean) ** 2)
         # The pole may be nearer than the losses' width; next to 1 it adds less, since
         # the level gains s^2 theta (theta - 1) / 2.
         self.smoothing = _SMOOTHING * (variance + 2.0 / (theta * (theta - 1.0)))
@@ -147,16 +156,16 @@ class LossIntegrand:
         # Each factor's size, not less than e^-20, and its error as a part of that: the
         # error of a product is largest where all factors have at least their size.
         sizes, doubts = real.copy(), _ARITHMETIC + 4.0 * _ULP * np.abs(phase)
-        for kind, (one, rounds) in enumerate(self.parts):
+        for kind, (distribution, rounds) in enumerate(self.parts):
             masses = self.tilted[kind]
-            x = _turned(masses, one.losses, side * columns, columns)
+            x = _turned(masses, distribution.losses, side * columns, columns)
             logs = log1p(x)
             log_sizes = np.maximum(logs.real, -20.0)
             real += rounds * np.maximum(logs.real, -1e4)
             phase += rounds * logs.imag
             sizes += rounds * log_sizes
             # A sum is off by its number of terms, each |e^{i w loss} - 1| <= w |loss|.
-            sums = 4.0 * float(masses @ np.abs(one.losses)) * heights
+            sums = 4.0 * float(masses @ np.abs(distribution.losses)) * heights
             sums *= self.doubts[kind] + 2.0 * _ULP * (self.ulps[kind] + 10.0)
             ulps = 8.0 * _ULP * (np.abs(x) + np.abs(logs.imag) - log_sizes)
             doubts += rounds * (sums * np.exp(-log_sizes) + ulps)
@@ -203,19 +212,23 @@ class LossIntegrand:
 
     def _log_moment(self, kind: int, x: float) -> float:
         """Returns log M_k(x), accurate near 0."""
-        one, excess = self.parts[kind][0], self.excesses[kind]
-        top = x * float(one.losses[-1])
+        distribution, excess = self.parts[kind][0], self.excesses[kind]
+        top = x * float(distribution.losses[-1])
         if top < _LARGE:
-            return math.log1p(float(one.masses @ np.expm1(x * one.losses)) + excess)
-        return top + math.log(float(one.masses @ np.exp(x * one.losses - top)))
+            return math.log1p(
+                float(distribution.masses @ np.expm1(x * distribution.losses)) + excess
+            )
+        return top + math.log(
+            float(distribution.masses @ np.exp(x * distribution.losses - top))
+        )
 
     def _tilted(self, kind: int) -> tuple[Floats, float]:
         """Returns masses times e^{theta loss} / M_k(theta), and the latter's doubt."""
-        one, log = self.parts[kind][0], self._log_moment(kind, self.saddle)
-        powers = self.saddle * one.losses
-        masses = one.masses * np.exp(powers - log)
+        distribution, log = self.parts[kind][0], self._log_moment(kind, self.saddle)
+        powers = self.saddle * distribution.losses
+        masses = distribution.masses * np.exp(powers - log)
         # M_k(theta) - 1 was a sum of terms of size |e^{theta loss} - 1|, and the excess.
-        untilted = one.masses * math.exp(-log)
+        untilted = distribution.masses * math.exp(-log)
         terms = np.where(powers > 0.0, masses, untilted) @ -np.expm1(-np.abs(powers))
         size = float(terms) + abs(self.excesses[kind]) * math.exp(-log)
         size += powers[-1] >= _LARGE
@@ -223,14 +236,17 @@ class LossIntegrand:
 
     def _saddle(self) -> float:
         """Returns roughly where the integrand is smallest on the axis beyond 1."""
-        variance = sum(n * float(one.masses @ one.losses**2) for one, n in self.parts)
-        found = minimize_scalar(
+        variance = sum(
+            n * float(distribution.masses @ distribution.losses**2)
+            for distribution, n in self.parts
+        )
+        minimum = minimize_scalar(
             lambda t: self._log_size(1.0 + math.exp(t)) - math.log1p(math.exp(t)) - t,
             bounds=(-20.0, math.log(1e4 / math.sqrt(variance))),
             method="bounded",
             options={"xatol": 1e-3},
         )
-        return 1.0 + math.exp(float(found.x))
+        return 1.0 + math.exp(float(minimum.x))
 
 
 def _turned(masses: Floats, losses: Floats, rows: Floats, columns: Floats) -> Complexes:

@@ -108,19 +108,23 @@ def connect_dots(
         raise CertificationError("Expected bounds of the divergence, each >= 0.")
     # The profile falls with epsilon and is at most 1, whether or not its bounds do.
     values = np.minimum.accumulate(np.minimum(values, 1.0))
-    kept = _hull(losses, values)
-    while len(kept) > 1 and values[kept[-2]] == values[kept[-1]]:
-        kept.pop()
-    nodes, infinite = losses[kept], float(values[kept[-1]])
-    fall, rise = _slopes(nodes, values[kept])
+    hull = _hull(losses, values)
+    while len(hull) > 1 and values[hull[-2]] == values[hull[-1]]:
+        hull.pop()
+    nodes, infinite = losses[hull], float(values[hull[-1]])
+    fall, rise = _slopes(nodes, values[hull])
     # Too much mass at E and 1 / E, taken from X = 1, is a spread that keeps the mean. So
     # rounding these upward raises the bound, but not the total over any number of rounds.
     outer = np.maximum(fall - rise + _SLOPES * (fall + rise), least_mass)
     outer, nodes = outer[nodes > 0.0], nodes[nodes > 0.0]
     inner = np.maximum(outer * np.exp(-nodes) * (1.0 + 4.0 * _ULP), least_mass)
-    rest = max(math.fsum([1.0, -infinite, *(-outer), *(-inner)]), 0.0)
+    remainder = max(math.fsum([1.0, -infinite, *(-outer), *(-inner)]), 0.0)
     # What rounding `inner` up took away comes back.
-    middle = rest + _ULP * (rest + 8.0 * float(inner.sum())) + losses.size * least_mass
+    middle = (
+        remainder
+        + _ULP * (remainder + 8.0 * float(inner.sum()))
+        + losses.size * least_mass
+    )
     return LossDistribution(
         losses=np.concatenate([-nodes[::-1], [0.0], nodes]),
         masses=np.concatenate([outer[::-1], [middle], inner]),
@@ -155,21 +159,21 @@ def connect_directions(
     outer, extra = np.zeros((2, 2, losses.size))
     infinite = bounds[:, -1].tolist()
     for side, values in enumerate(bounds):
-        kept = _hull(losses, values, keep_first=True)
-        fall, rise = _slopes(losses[kept], values[kept])
-        outer[side, kept] = fall - rise
-        extra[side, kept] = _SLOPES * (fall + rise)
+        hull = _hull(losses, values, keep_first=True)
+        fall, rise = _slopes(losses[hull], values[hull])
+        outer[side, hull] = fall - rise
+        extra[side, hull] = _SLOPES * (fall + rise)
     # The same at E and 1 / E, taken from X = 1, is a spread that keeps both totals.
     outer = np.maximum(outer + extra.max(axis=0), least_mass)[:, 1:]
     nodes = losses[1:]
     inner = np.maximum(outer * np.exp(-nodes) * (1.0 + 4.0 * _ULP), least_mass)
-    rest = [
+    remainder = [
         math.fsum([1.0, -infinite[other], *(-inner[side]), *(-outer[other])])
         for side, other in ((0, 1), (1, 0))
     ]
-    if not (min(rest) > 0.0 and abs(rest[0] - rest[1]) <= _CONSISTENT):
+    if not (min(remainder) > 0.0 and abs(remainder[0] - remainder[1]) <= _CONSISTENT):
         return None
-    middle = max(rest)
+    middle = max(remainder)
     # What rounding `inner` up took away comes back.
     middle += _ULP * (middle + 8.0 * float(inner.sum())) + losses.size * least_mass
     return LossDistribution(
@@ -181,15 +185,15 @@ def connect_directions(
 
 def _hull(losses: Floats, values: Floats, *, keep_first: bool = False) -> list[int]:
     """Returns the nodes of the lower convex hull, with mirror images or from the first."""
-    kept: list[int] = []
+    hull: list[int] = []
     for new in range(losses.size):
-        while len(kept) > keep_first:
-            fall, rise = _slopes(losses[[*kept[-2:], new]], values[[*kept[-2:], new]])
+        while len(hull) > keep_first:
+            fall, rise = _slopes(losses[[*hull[-2:], new]], values[[*hull[-2:], new]])
             if fall[-2] - rise[-2] > _COLLINEAR * (fall[-2] + rise[-2]):
                 break
-            kept.pop()
-        kept.append(new)
-    return kept
+            hull.pop()
+        hull.append(new)
+    return hull
 
 
 def _slopes(losses: Floats, values: Floats) -> tuple[Floats, Floats]:

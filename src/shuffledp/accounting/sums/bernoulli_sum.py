@@ -136,9 +136,9 @@ def coin_sum(probabilities: Floats, counts: Ints) -> BernoulliSum:
 
 
 def _variances(probabilities: Floats) -> Floats:
-    found: Floats = 1.0 - probabilities
-    found *= probabilities
-    return found
+    variances: Floats = 1.0 - probabilities
+    variances *= probabilities
+    return variances
 
 
 def _grouped(probabilities: Floats, n: Floats) -> tuple[Floats, Floats, Floats, Floats]:

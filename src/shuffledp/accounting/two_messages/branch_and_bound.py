@@ -28,7 +28,7 @@ _FEW_DATA = 1_000
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class WorstData:
     """Worst data, and a bound for all others.
 
     Attributes:
@@ -42,7 +42,7 @@ class Found:
     upper: float
 
 
-def search(tilted: TiltedPopulation, *, effort: int = EFFORT) -> Found:
+def search(tilted: TiltedPopulation, *, effort: int = EFFORT) -> WorstData:
     """Returns the worst data that are found, and what is proven of all.
 
     Args:
@@ -62,13 +62,13 @@ def search(tilted: TiltedPopulation, *, effort: int = EFFORT) -> Found:
     while True:
         worst = int(np.argmax(boxes.upper))
         inside = _inside(tilted, boxes.low[worst], boxes.high[worst])
-        seen = max(seen, _worst_of(tilted, inside), key=lambda one: one.lower)
+        seen = max(seen, _worst_of(tilted, inside), key=lambda data: data.lower)
         loose = boxes.upper > seen.lower + _ENOUGH
         settled = max(settled, float(boxes.upper[~loose].max(initial=-math.inf)))
         boxes = boxes.chosen(loose)
         if not loose.any() or spent >= effort:
             settled = max(settled, float(boxes.upper.max(initial=-math.inf)))
-            return Found(seen.worst, seen.lower, settled)
+            return WorstData(seen.worst, seen.lower, settled)
         order = np.argsort(-boxes.upper, kind="stable")
         halves = _cut(tilted, boxes.chosen(order[:_AT_ONCE]))
         spent += len(halves.upper)
@@ -131,11 +131,11 @@ def _inside(tilted: TiltedPopulation, low: Floats, high: Floats) -> Floats:
     return np.stack([middle, np.where(tilted.rise > 0.0, high, low)])
 
 
-def _worst_of(tilted: TiltedPopulation, data: Floats) -> Found:
+def _worst_of(tilted: TiltedPopulation, data: Floats) -> WorstData:
     lower, upper = data_bounds(tilted, data)
     _check(upper)
     worst = int(np.argmax(lower))
-    return Found(data[worst], float(lower[worst]), float(upper.max()))
+    return WorstData(data[worst], float(lower[worst]), float(upper.max()))
 
 
 def _check(upper: Floats) -> None:

@@ -131,26 +131,26 @@ class TiltedPopulation:
     @cached_property
     def rise(self) -> Floats:
         """The growth of the exponent with each holder, shape (bands,)."""
-        found: Floats = self.high_exponent - self.low_exponent
-        return found
+        growth: Floats = self.high_exponent - self.low_exponent
+        return growth
 
     def exponents(self, holders: Floats) -> Floats:
         """Returns K - theta mu of each row of data, shape (data,)."""
         base = float(self.crowd.counts @ self.low_exponent)
-        found: Floats = base + holders @ self.rise
-        return found
+        exponents: Floats = base + holders @ self.rise
+        return exponents
 
     def variances(self, holders: Floats) -> Floats:
         """Returns the variance of the tilted sum, shape (data,)."""
         base = float(self.crowd.counts @ self.low_variance)
-        found: Floats = base + holders @ (self.high_variance - self.low_variance)
-        return np.maximum(found, 0.0)
+        variances: Floats = base + holders @ (self.high_variance - self.low_variance)
+        return np.maximum(variances, 0.0)
 
     def means(self, holders: Floats) -> Floats:
         """Returns the mean of the tilted sum, shape (data,)."""
         base = float(self.crowd.counts @ self.one)
-        found: Floats = base + holders @ (1.0 - self.zero - self.one)
-        return found
+        means: Floats = base + holders @ (1.0 - self.zero - self.one)
+        return means
 
     def grid(self, scale: int) -> FourierGrid:
         """Returns the Fourier sum for variances up to 2^scale."""

@@ -9,7 +9,7 @@ from shuffledp.accounting.two_messages.binary_population import (
     nested,
     wider,
 )
-from shuffledp.accounting.two_messages.branch_and_bound import Found, search
+from shuffledp.accounting.two_messages.branch_and_bound import WorstData, search
 from shuffledp.accounting.two_messages.tilted import TiltedPopulation
 from shuffledp.accounting.upper.blanket import others_of
 from shuffledp.cover import Cover, TwoMessages
@@ -31,7 +31,7 @@ class TwoMessageBound:
     """A bound over all data of a crowd, one for each pair of the victim's values."""
 
     crowds: tuple[BinaryPopulation, ...]
-    _known: dict[tuple[BinaryPopulation, float], Found] = field(
+    _known: dict[tuple[BinaryPopulation, float], WorstData] = field(
         default_factory=dict, repr=False
     )
 
@@ -41,7 +41,9 @@ class TwoMessageBound:
 
     def delta(self, epsilon: float) -> float:
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
-        most = max((one.upper for one in self._found(epsilon)), default=-math.inf)
+        most = max(
+            (result.upper for result in self._searches(epsilon)), default=-math.inf
+        )
         delta = math.exp(min(most, 0.0)) * (1.0 + _ROUNDING)
         if not math.isfinite(delta):
             raise CertificationError(f"No finite bound at epsilon {epsilon:g}.")
@@ -49,18 +51,20 @@ class TwoMessageBound:
 
     def slack(self, epsilon: float) -> float:
         """Returns by which part the bound exceeds the worst data that were found."""
-        least = max((one.lower for one in self._found(epsilon)), default=-math.inf)
+        least = max(
+            (result.lower for result in self._searches(epsilon)), default=-math.inf
+        )
         return min(max(1.0 - math.exp(least) / self.delta(epsilon), 0.0), 1.0)
 
-    def _found(self, epsilon: float) -> list[Found]:
-        found = []
+    def _searches(self, epsilon: float) -> list[WorstData]:
+        results = []
         for crowd in self.crowds:
             if _is_hidden(crowd, epsilon):
                 continue
             if (crowd, epsilon) not in self._known:
                 self._known[crowd, epsilon] = search(TiltedPopulation(crowd, epsilon))
-            found.append(self._known[crowd, epsilon])
-        return found
+            results.append(self._known[crowd, epsilon])
+        return results
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +77,10 @@ class TwoMessageAttack:
         """Returns a proven lower bound of the divergence at `epsilon` >= 0."""
         try:
             tilted = TiltedPopulation(self.crowd, epsilon, upward=False)
-            found = search(tilted, effort=_ATTACK_EFFORT)
+            results = search(tilted, effort=_ATTACK_EFFORT)
         except CertificationError:
             return 0.0
-        return math.exp(min(found.lower, 0.0)) * (1.0 - _ROUNDING)
+        return math.exp(min(results.lower, 0.0)) * (1.0 - _ROUNDING)
 
 
 def two_message_bound(

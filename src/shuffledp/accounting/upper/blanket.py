@@ -76,16 +76,16 @@ class BlanketCrowd:
         self._counts, self._absent = counts, absent
         # Everybody but one person of each victim's level; those few are added back.
         self._victims = np.asarray(victims, dtype=np.int64)
-        rest = counts.copy()
-        rest[self._victims] -= 1
-        self._groups = grouped_downward(gammas, rest)
+        others = counts.copy()
+        others[self._victims] -= 1
+        self._groups = grouped_downward(gammas, others)
         self._base: CountDistribution | None = None
 
     def groups(self, victim: int) -> tuple[Floats, Ints]:
         """Returns few groups of coins, stochastically smaller than the others' own."""
         if self._absent:
-            rest = others_of(self._gammas, self._counts, victim, self._absent)
-            return grouped_downward(self._gammas, rest)
+            others = others_of(self._gammas, self._counts, victim, self._absent)
+            return grouped_downward(self._gammas, others)
         probabilities, people = self._groups
         singles, ones = self._others(victim)
         return np.concatenate([probabilities, singles]), np.concatenate([people, ones])
@@ -124,8 +124,8 @@ def others_of(gammas: Floats, counts: Ints, victim: int, absent: int) -> Ints:
     if not absent:
         return left
     order = np.argsort(-gammas, kind="stable")
-    there = left[order]
-    left[order] -= np.clip(absent - (np.cumsum(there) - there), 0, there)
+    available = left[order]
+    left[order] -= np.clip(absent - (np.cumsum(available) - available), 0, available)
     return left
 
 
@@ -175,13 +175,15 @@ def bounds_of_crowds(
     crowds: dict[int, BlanketCrowd] = {}
     bounds: list[UpperBound] = []
     for victim, pairs in zip(victims, covers, strict=True):
-        found = []
+        candidates = []
         for cover in pairs:
             gammas = cover.blanket_probabilities
             if id(gammas) not in crowds:
                 crowds[id(gammas)] = crowd(gammas)
-            found.append(bound(cover, crowds[id(gammas)], victim))
-        bounds.append(found[0] if len(found) == 1 else WorstBound(tuple(found)))
+            candidates.append(bound(cover, crowds[id(gammas)], victim))
+        bounds.append(
+            candidates[0] if len(candidates) == 1 else WorstBound(tuple(candidates))
+        )
     return bounds
 
 

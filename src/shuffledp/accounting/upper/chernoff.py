@@ -94,11 +94,11 @@ class ChernoffBound:
         thetas = self._thetas(mean, variance)
         x = _moments_less_1(thetas, loss.losses, loss.masses)
         steps = np.multiply.outer(x, self.probabilities)
-        logs, kept = np.log1p(steps), 1.0 + steps
+        logs, factors = np.log1p(steps), 1.0 + steps
         log_g = logs @ self.counts
         # One logarithm per person is rounded, and so is what it is of.
-        log_g += _UNIT * ((np.abs(logs) + np.abs(steps) / kept) @ self.counts)
-        slope = (self.probabilities / kept) @ self.counts
+        log_g += _UNIT * ((np.abs(logs) + np.abs(steps) / factors) @ self.counts)
+        slope = (self.probabilities / factors) @ self.counts
         # Where nobody else sends blanket messages, G is 1.
         area = np.where(slope > 0.0, -np.expm1(-slope * (1.0 + x)) / slope, 1.0 + x)
         bounds = log_g + np.log(area) - np.log(thetas) - 1.0 + math.log(unit)
@@ -133,8 +133,8 @@ def _moments_less_1(thetas: Floats, losses: Floats, masses: Floats) -> Floats:
     # Each term, their sum, and the exponents.
     doubt = (4.0 + 0.5 * losses.size) * (np.abs(grown) @ masses)
     doubt += (np.abs(powers) * (grown + 1.0)) @ masses
-    found: Floats = grown @ masses + _UNIT * doubt + _UNDERFLOW
-    return found
+    moments: Floats = grown @ masses + _UNIT * doubt + _UNDERFLOW
+    return moments
 
 
 def chernoff_bounds(

@@ -94,16 +94,16 @@ class ContourIntegrand:
 
     def trapezoid(self, step: float, last: int) -> tuple[float, float]:
         """Returns the rule with points 0, ..., last at this step, and its error bound."""
-        terms, places, skipped = self._terms(step, last)
+        terms, indices, skipped = self._terms(step, last)
         value = float(terms.real.sum()) * step / math.pi
         # Most of the sum is near the axis, where less is lost.
-        near = places * step <= 10.0 / self.deviation
+        near = indices * step <= 10.0 / self.deviation
         rounding = skipped
-        for there, height in ((near, 10.0 / self.deviation), (~near, last * step)):
+        for region, height in ((near, 10.0 / self.deviation), (~near, last * step)):
             relative = self._rounding(
                 math.hypot(self.saddle, height) + _BLOCKS[1] * step
             )
-            rounding += relative * float(np.abs(terms[there]).sum())
+            rounding += relative * float(np.abs(terms[region]).sum())
         error = rounding * step / math.pi
         error += float(self._tails(self.saddle, start=last * step)[1][0])
         # 1 / (e^r - 1) with r = 2 pi distance / step, which may be large.
@@ -240,9 +240,9 @@ class ContourIntegrand:
         values = np.exp(self._log_bound(line, heights))
         # Left ends of the cells, since the bound falls; beyond the grid it falls at least
         # like e^{-s^2 w^2 / 4}.
-        rest = float(values[-1]) * math.sqrt(math.pi / self.smoothing)
+        beyond = float(values[-1]) * math.sqrt(math.pi / self.smoothing)
         sums = np.cumsum(values[::-1])[::-1] * (heights[1] - heights[0])
-        tails: Floats = (sums + rest) / math.pi
+        tails: Floats = (sums + beyond) / math.pi
         return heights, tails
 
     def _saddle(self) -> float:
@@ -258,10 +258,10 @@ class ContourIntegrand:
             return log_g + math.log1p(x) - 2.0 * log_theta
 
         middle = math.log(1.0 / self.deviation)
-        found = minimize_scalar(
+        minimum = minimize_scalar(
             log_size,
             bounds=(middle - 7.0, middle + 8.0),
             method="bounded",
             options={"xatol": 0.02},
         )
-        return math.exp(float(found.x))
+        return math.exp(float(minimum.x))

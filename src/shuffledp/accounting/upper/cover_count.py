@@ -50,10 +50,10 @@ class CountDistribution:
         """Drops at most `tail` from either end."""
         left = int(np.searchsorted(np.cumsum(self.weights), tail, side="right"))
         right = int(np.searchsorted(np.cumsum(self.weights[::-1]), tail, side="right"))
-        kept = self.weights[left : self.weights.size - right]
+        weights = self.weights[left : self.weights.size - right]
         dropped = float(self.weights[:left].sum())
         dropped += float(self.weights[self.weights.size - right :].sum())
-        return CountDistribution(self.start + left, kept, self.lost + dropped)
+        return CountDistribution(self.start + left, weights, self.lost + dropped)
 
 
 def cover_count(

@@ -67,13 +67,13 @@ class FewMessagesBound:
         if high <= 0.0:
             return 0.0
         step = max((high - low) / _POINTS, 1e-15 * max(-low, high), 1e-300)
-        one = _on_lattice(loss.losses, loss.masses, low, step)
+        single = _on_lattice(loss.losses, loss.masses, low, step)
         start, chances = self.distribution.start, self.distribution.weights
         last = min(start + chances.size - 1, _MOST)
-        total, before, sums = 0.0, 0.0, one
+        total, before, sums = 0.0, 0.0, single
         for m in range(last + 1):
             if m:
-                sums = np.convolve(sums, one)
+                sums = np.convolve(sums, single)
             # Rounded up by more than the points' own rounding.
             points = (m + 1) * low + step * np.arange(sums.size)
             points += 1e-15 * (m + 1) * max(-low, high)
@@ -96,6 +96,6 @@ def _on_lattice(losses: Floats, masses: Floats, low: float, step: float) -> Floa
     left = np.floor(position).astype(np.int64)
     share = position - left
     size = int(left.max()) + 2
-    one = np.bincount(left, masses * (1.0 - share), minlength=size)
+    single = np.bincount(left, masses * (1.0 - share), minlength=size)
     other = np.bincount(left + 1, masses * share, minlength=size)
-    return (one + other).astype(np.float64)
+    return (single + other).astype(np.float64)
