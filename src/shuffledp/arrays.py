@@ -1,4 +1,4 @@
-"""Turning what callers pass into arrays, without repeating people's data in errors."""
+"""Conversion of arguments into arrays, with errors that repeat no user data."""
 
 from typing import Any, SupportsFloat
 
@@ -30,8 +30,7 @@ def level_array(
     """Returns people's privacy levels as a one-dimensional array of floats.
 
     A level in single or half precision stands for the shortest decimal that rounds to it
-    there: float32 has no 0.1, and whoever keeps her levels in float32 means 0.1 by
-    0.10000000149. Levels in double precision are what they are, to the last bit; no two
+    there: float32 has no 0.1, and 0.10000000149 stands for 0.1. Levels in double precision are what they are, to the last bit; no two
     of them are ever taken for the same.
 
     >>> level_array(np.array([0.1, 0.2, 7.0], dtype=np.float32)).tolist()

@@ -1,6 +1,7 @@
-"""What a randomizer hands to the accountant, so that neither needs the other's code.
+"""Interface between randomizers and the accountant; neither imports the other's code.
 
 A *cover* is the input of the certified upper bound, an *attack* that of the lower bound.
+A *target user* (`victims` in signatures) is one whose value differs between two worlds.
 """
 
 import math
@@ -16,13 +17,13 @@ from shuffledp.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class CellBounds:
-    """How far the victim's densities may lie from their means within each cell.
+    """Bounds on the target user's densities within each cell of a cover.
 
     Attributes:
         low: Smallest R(x) / omega and R(x') / omega in each cell, shape (2, cells).
         high: The largest, shape (2, cells).
-        gaps: Smallest and largest difference of the two, shape (2, cells), where it is
-            known to vary less than they do.
+        gaps: Smallest and largest difference of the two, shape (2, cells), if tighter
+            than `low` and `high` imply; else None.
     """
 
     low: Floats
@@ -32,16 +33,15 @@ class CellBounds:
 
 @dataclass(frozen=True, eq=False)
 class TwoMessages:
-    """What people send where there are two messages, a 1 and a 0, for one pair x, x'.
+    """Distributions of binary messages, 1 or 0, for one pair of values x, x'.
 
-    Or two kinds of messages, if within a kind everybody's messages are equally likely.
+    Also of two kinds of messages, if all users' messages are equally likely within a kind.
 
     Attributes:
-        least: The least chance of a 1, and of a 0, over all values a person of each level
-            may hold, shape (2, levels). Every chance between is that of some value.
-        gap: By how much the victim is more likely to send a 1 if she holds x than if she
-            holds x', >= 0.
-        stray: Her chance of a 1 if she holds x'.
+        least: Least probability of a 1, and of a 0, over all values of a user of each
+            level, shape (2, levels). Every probability between is that of some value.
+        gap: Increase of the target's probability of a 1 from x' to x, >= 0.
+        stray: The target's probability of a 1 at x'.
     """
 
     least: Floats
@@ -51,12 +51,12 @@ class TwoMessages:
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """What the others hide a victim behind, for one pair of her values, x and x'.
+    """Privacy blanket of the other users, for one pair x, x' of the target's values.
 
-    Everybody of level j sends, with probability `blanket_probabilities[j]` and whatever
-    her value, a message from one common distribution omega. Messages are put into cells;
-    in each, the victim's densities against omega are known: constant, or in the mean and
-    between bounds. Messages that omega never produces are `uncovered`.
+    Each user of level j sends, with probability `blanket_probabilities[j]` and independent
+    of their value, a message from one common distribution omega. Messages fall into cells;
+    in each, the target's densities against omega are known: constant, or as a mean with
+    bounds. Messages outside the support of omega are `uncovered`.
 
     Attributes:
         blanket_probabilities: gamma of each level of the crowd, in [0, 1], shape
@@ -67,11 +67,10 @@ class Cover:
         cells: Bounds within the cells, or None if the densities are constant there.
         uncovered: Probabilities under x and x' of kinds of messages outside of omega's
             support, shape (2, kinds).
-        bits: The same where there are only two messages: what others may send, rather
-            than what they send whatever they hold.
-        shuffles: Where covers are two, for a pair and for the same pair the other way
-            round: in how many of the randomizer's `changes` each of them shows at most,
-            half of all. None if any of them may show any pair.
+        bits: Exact message distributions of the others if there are only two messages.
+        shuffles: If there are two covers, for a pair and its reverse: the most of the
+            randomizer's `changes` that show each, half of all. None if any of them may
+            show any pair.
     """
 
     blanket_probabilities: Floats
@@ -84,7 +83,7 @@ class Cover:
     shuffles: int | None = None
 
     def beyond(self, epsilon: float) -> float:
-        """Returns the divergence that the uncovered messages alone show."""
+        """Returns the divergence due to the uncovered messages alone."""
         if self.uncovered is None:
             return 0.0
         first, second = self.uncovered
@@ -111,7 +110,7 @@ class MirroredCover:
 
 
 def mirrored(cover: Cover) -> MirroredCover | None:
-    """Returns the cover in the form that can be summed exactly, if it has it."""
+    """Returns the cover in the form that can be summed exactly, or None."""
     if cover.cells is not None or cover.uncovered is not None or cover.masses.size != 3:
         return None
     gap, against, none = cover.differences.tolist()
@@ -124,17 +123,17 @@ def mirrored(cover: Cover) -> MirroredCover | None:
 
 @dataclass(frozen=True, eq=False)
 class TwoCountAttack:
-    """The adversary counts messages of two mirrored kinds, one for x and one for x'.
+    """Attack that counts messages of two mirrored kinds, one for x and one for x'.
 
     Attributes:
-        hit_probabilities: Chance that a person of each level, holding the value the
-            adversary chose for the others, sends the first kind, which is also her
-            chance to send the second; whoever the victim is, the same; shape (levels,).
-        flip: Chance that the victim, holding x, sends the second kind (and the reverse).
-        gap: By how much she is more likely to send the first.
-        stray_probabilities: Chance that a person of each level sends neither of the two
-            kinds nor the value she holds, shape (levels,); None if that is not counted.
-        stray: Chance that the victim sends such a message.
+        hit_probabilities: Probability that a user of each level, holding the value that
+            the adversary chose for the others, sends the first kind, and equally the
+            second; the same for every target; shape (levels,).
+        flip: Probability that the target, holding x, sends the second kind (and reversed).
+        gap: Probability that they send the first, minus `flip`.
+        stray_probabilities: Probability that a user of each level sends neither of the
+            two kinds nor their own value, shape (levels,); None if that is not counted.
+        stray: Probability that the target sends such a message.
     """
 
     hit_probabilities: Floats
@@ -146,13 +145,13 @@ class TwoCountAttack:
 
 @dataclass(frozen=True, eq=False)
 class ScoreAttack:
-    """Each message has a score, a whole number from 0; the adversary adds them up.
+    """Attack that adds up a score per message, an integer from 0.
 
     Attributes:
-        others: Chance of each score for a person of each level, who holds what the
-            adversary chose; whoever the victim is, the same; shape (levels, scores).
-        second: Chance of each score for the victim holding x', shape (scores,).
-        difference: By how much each is larger if she holds x, shape (scores,).
+        others: Probability of each score for a user of each level who holds the value
+            that the adversary chose; the same for every target; shape (levels, scores).
+        second: Probability of each score for the target holding x', shape (scores,).
+        difference: Increase of each probability from x' to x, shape (scores,).
     """
 
     others: Floats
@@ -165,7 +164,7 @@ Attack = TwoCountAttack | ScoreAttack | TwoMessages
 
 @runtime_checkable
 class LocalRandomizer(Protocol):
-    """What runs on a device at every privacy level, as the accountant sees it."""
+    """Interface of a randomizer to the accountant, at every privacy level."""
 
     @property
     def mechanism(self) -> str:
@@ -177,11 +176,11 @@ class LocalRandomizer(Protocol):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """In plain words, what the guarantee assumes about the randomizer itself."""
+        """Assumptions of the guarantee about the randomizer, as sentences."""
 
     @property
     def changes(self) -> int:
-        """In how many messages, each shuffled apart, one changed value shows at most.
+        """Largest number of messages, each shuffled apart, that one changed value affects.
 
         1 for a report that is one message. If it is more, `local_delta` and `covers` speak
         of one of these messages; levels and `attacks` speak of the whole report.
@@ -197,15 +196,15 @@ class LocalRandomizer(Protocol):
     def covers(
         self, victims: Sequence[float], crowd: Population, *, delta: float
     ) -> list[tuple[Cover, ...]]:
-        """The covers of victims at these levels, one for each pair that may be worst.
+        """Returns covers of targets at these levels, one per pair that may be worst.
 
         Args:
-            victims: Their local budgets.
-            crowd: The people among whom they hide, themselves included.
-            delta: About the size of the divergence that is asked for.
+            victims: Local budgets of the target users.
+            crowd: Users among whom they hide, themselves included.
+            delta: Order of magnitude of the divergence to bound.
         """
 
     def attacks(
         self, victims: Sequence[float], crowd: Population
     ) -> list[tuple[Attack, ...]]:
-        """Attacks on those victims, of the same kinds for each; the strongest counts."""
+        """Returns attacks on these targets, of the same kinds for each; the best counts."""

@@ -1,4 +1,4 @@
-"""Loads code that is not this library's, and only what was named explicitly.
+"""Loading of third-party code that was named explicitly.
 
 What a file says is never a reason to import anything: a place comes from the command line,
 a name of the group `shuffledp.mechanisms` from an installed package.
@@ -19,10 +19,9 @@ GROUP = "shuffledp.mechanisms"
 
 @contextmanager
 def expecting(what: str) -> Iterator[None]:
-    """Runs code of others: whatever it raises is one sentence.
+    """Converts every exception of third-party code into one sentence.
 
-    Nor can it end the program: its exit code would pass for a verdict. Whoever presses
-    Ctrl-C still can.
+    SystemExit, too: its exit code would pass for a verdict. Ctrl-C still interrupts.
 
     Args:
         what: What it should do.

@@ -1,4 +1,4 @@
-"""What a protocol is, in a form that travels with everything that comes from it.
+"""Identity of a protocol, carried by everything that the protocol produces.
 
 Reports, shuffled reports, tallies, estimates and guarantees carry it: messages of one
 protocol mean nothing in another, and no check of shapes can tell.
@@ -115,10 +115,10 @@ class Identity:
 
 
 def described(device: Any) -> dict[str, Any]:
-    """Returns the parameters of what devices run, by which it is identified.
+    """Returns the parameters that identify a randomizer.
 
-    A mechanism of somebody else's is also known by its class and by everything that it
-    stores: whatever it calls itself, its messages are not those of another.
+    A third-party mechanism is also identified by its class and by everything that it
+    stores: two mechanisms of one name may send different messages.
 
     Args:
         device: With `parameters`.

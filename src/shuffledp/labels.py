@@ -1,4 +1,4 @@
-"""What people are told a statistic is."""
+"""Names and titles of a statistic for display."""
 
 from dataclasses import dataclass
 
@@ -59,7 +59,7 @@ SHARES = Display(
 
 @dataclass(frozen=True)
 class StatisticLabels:
-    """The words of one statistic, wherever it is shown.
+    """Names and titles of one statistic, for all displays.
 
     Attributes:
         name: In commands, files and certificates, such as "frequency".

@@ -1,9 +1,9 @@
-"""Where random numbers come from: a seeded generator, or the operating system.
+"""Sources of randomness: seeded generators, the operating system, and keyed streams.
 
-Simulations pass `numpy.random.default_rng(seed)` and can be repeated. Whoever handles
-real people's data - a device, a shuffler - passes `SystemRandom()`: NumPy's generators
-are fast but predictable from their output, and a predictable coin protects nobody.
-Whoever does the devices' work for them on many machines, where work may be done again,
+Simulations pass `numpy.random.default_rng(seed)` and can be repeated. Code that handles
+real users' data - a device, a shuffler - passes `SystemRandom()`: NumPy's generators
+are fast but predictable from their output, and predictable noise protects no value.
+Code that runs the devices' randomizers on many machines, where work may be repeated,
 passes `KeyedRandom`.
 """
 
@@ -47,11 +47,11 @@ class _Words(ABC):
 
     @abstractmethod
     def _words(self, size: int) -> NDArray[np.uint64]:
-        """Returns words, each uniform."""
+        """Draws `size` independent uniform words."""
 
     @abstractmethod
     def _redrawn(self, bad: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
-        """Returns other words for some places of `size` that were drawn together."""
+        """Draws new words for the positions `bad` of `size` that were drawn together."""
 
 
 class SystemRandom(_Words):
@@ -65,8 +65,8 @@ class SystemRandom(_Words):
     def permutation(self, x: int) -> NDArray[np.int64]:
         """Draws one of the x! orders of 0, ..., x - 1, each equally likely.
 
-        Sorting independent keys gives every order the same chance as long as no two
-        keys are equal; equal keys (chance below 3e-6 at ten million) are drawn again.
+        Sorting independent keys gives every order the same probability as long as no two
+        keys are equal; equal keys (probability below 3e-6 at ten million) are drawn again.
         """
         while True:
             keys = self._words(x)
@@ -83,16 +83,15 @@ class SystemRandom(_Words):
 
 
 class KeyedRandom(_Words):
-    """A stream of random numbers for each person, of her own and always the same.
+    """An independent, reproducible stream of random numbers for each user.
 
-    What somebody draws depends on the key and on her digest alone, not on who else is
-    there, in which order, or how the work was divided: work that is done again gives the
-    same messages. Word j of a stream is the first half of block j of
+    A user's draws depend on the key and on their digest alone, not on the other users,
+    their order, or how the work was divided: repeated work gives the same messages. Word j of a stream is the first half of block j of
     AES-256 in counter mode (the seed's second half counts, big-endian), and a
     seed is the CBC-MAC of the digest with AES-256 under another key; both keys come from
-    the secret by HKDF. Whoever lacks it cannot tell streams from throws of a coin (AES is
+    the secret by HKDF. Without it, streams are indistinguishable from random bits (AES is
     a pseudorandom permutation; all digests are of one length). Numbers drawn in one call
-    stand person by person, and are as many for each.
+    are ordered user by user, equally many for each.
 
     >>> people = np.arange(32, dtype=np.uint8).reshape(2, 16)
     >>> both = KeyedRandom(bytes(32), people)
@@ -105,11 +104,11 @@ class KeyedRandom(_Words):
         """Derives the streams.
 
         Args:
-            secret: At least 16 bytes that nobody else knows, or can guess.
-            people: A digest for each person, of one or more blocks of 16 bytes, shape
-                (n, 16 m). Equal ones have one stream:
-                nobody may be there twice, and somebody's digest must be another one for
-                every value and level that she may randomize, or for every collection.
+            secret: At least 16 bytes that no other party knows or can guess.
+            people: A digest for each user, of one or more blocks of 16 bytes, shape
+                (n, 16 m). Equal digests share one stream: no user may occur twice, and
+                a user's digest must differ for every value and level that they may
+                randomize, or for every collection.
 
         Raises:
             InvalidInputError: If the secret is short, or these are no digests.
@@ -135,7 +134,7 @@ class KeyedRandom(_Words):
         self._people = np.arange(len(seeds))
 
     def of(self, people: slice | NDArray[np.int64]) -> "KeyedRandom":
-        """Returns the streams of some people, which go on where they are.
+        """Returns the streams of some users, continued from their current position.
 
         Args:
             people: Their places in increasing order, or a slice; the same place again
@@ -146,7 +145,7 @@ class KeyedRandom(_Words):
         return some
 
     def permutation(self, x: int) -> NDArray[np.int64]:
-        """Raises InvalidInputError: an order of many people is in nobody's stream."""
+        """Raises InvalidInputError: a permutation of many users belongs to no single stream."""
         raise InvalidInputError(_FOR_DEVICES)
 
     def _words(self, size: int) -> NDArray[np.uint64]:
@@ -178,20 +177,17 @@ Rng: TypeAlias = np.random.Generator | SystemRandom | KeyedRandom
 
 
 def stream_of(rng: Rng, people: slice | NDArray[np.int64]) -> Rng:
-    """Returns what some people draw from: the same for all, or each one's own stream.
+    """Returns the source for some users: the same `rng`, or their own streams.
 
     Args:
-        rng: What everybody draws from.
+        rng: Source of all users.
         people: Their places in increasing order, or a slice.
     """
     return rng.of(people) if isinstance(rng, KeyedRandom) else rng
 
 
 def coins(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
-    """Draws coins that come up True with exactly these chances, every bit of them.
-
-    A comparison with one uniform number would round each chance to a multiple of 2**-53,
-    which is nothing to an estimate, and much to somebody whose chance is 1e-15.
+    """Draws Bernoulli variables with exactly these probabilities, to the last bit.
 
     Args:
         probabilities: In [0, 1], any shape.
@@ -200,6 +196,8 @@ def coins(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
     Returns:
         Shape as `probabilities`.
     """
+    # Comparison with one uniform number would round a probability to a multiple of 2**-53:
+    # harmless to estimates, but a large relative error of a probability of 1e-15.
     flat = probabilities.ravel()
     hits = np.zeros(flat.size, dtype=np.bool_)
     people = probabilities.shape[0] if probabilities.ndim else 1
@@ -214,7 +212,7 @@ def coins(probabilities: Floats, *, rng: Rng) -> NDArray[np.bool_]:
             own = stream_of(rng, undecided // max(1, flat.size // people))
             drawn = own.random(remaining.size) * 2.0**53
             hits[undecided] = drawn < whole
-        # The next 53 bits decide among equals, if the chance has any left.
+        # The next 53 bits decide between equals, if the probability has any left.
         equal = np.flatnonzero((drawn == whole) & (scaled > whole))
         undecided = equal if undecided is None else undecided[equal]
         remaining = scaled[equal] - whole[equal]

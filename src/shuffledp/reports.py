@@ -1,6 +1,6 @@
-"""What people send, and what of it the analyst sees.
+"""Reports of devices before and after the shuffle.
 
-Both say which protocol they belong to, and how much of a report stays together:
+Both carry the identity of their protocol, and the arrangement of a report:
 
     "rows"     a report is one message, of one or several numbers
     "columns"  every number of a report is a message of its own, and mixed only with those
@@ -24,7 +24,7 @@ Arrangement: TypeAlias = Literal["rows", "columns", "pool"]
 
 @dataclass(frozen=True, eq=False)
 class Reports:
-    """What the devices hand to the shuffler, in the order of the people.
+    """Reports as devices send them to the shuffler, in the order of the users.
 
     >>> import numpy as np
     >>> import shuffledp as sdp
@@ -63,7 +63,7 @@ class Reports:
 
 @dataclass(frozen=True, eq=False)
 class ShuffledReports:
-    """What the analyst sees.
+    """Shuffled reports, the view of the analyst.
 
     >>> import numpy as np
     >>> import shuffledp as sdp

@@ -1,4 +1,4 @@
-"""Writes down what an object stores, so that two objects of different law differ.
+"""Serializes the stored state of an object, so that different distributions differ.
 
 The messages of a mechanism may depend on everything that it stores: on what is in its
 `__dict__` and its slots, and on the attributes of its classes that are no code. What cannot

@@ -1,8 +1,8 @@
-"""JSON as certificates need it: what two programs could read differently is refused.
+"""Strict JSON reader that refuses everything two programs could read differently.
 
 JSON leaves open what a key means that stands twice, whether NaN is a number, and how deep
 values may be nested; the reader of the standard library takes the last of two keys, and
-whoever looks into the file sees the first. Here all of that is no JSON.
+a human reader sees the first. All of that is refused here.
 """
 
 import codecs

@@ -1,4 +1,4 @@
-"""Results as people look at them where no command prints them: at `>>>`, in a notebook.
+"""Results as text and HTML tables, for the interpreter and for notebooks.
 
 A view is made of texts and knows nothing of results. Printed, it fits a screen of 80
 characters and a few dozen lines; as HTML it is a table that takes a notebook's own colors.
@@ -17,7 +17,7 @@ _MOST_ROWS = 12
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table, and what has to be said with it.
+    """A table with cautions and notes.
 
     Attributes:
         title: In a line.

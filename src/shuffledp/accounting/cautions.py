@@ -1,8 +1,7 @@
-"""Numbers that promise little, said in a sentence wherever they are printed.
+"""Warnings about guarantees that are certified but weak, one sentence each.
 
-A certificate is right whatever it says; whoever reads "epsilon 44, certified" may still
-take it for privacy. The thresholds are no theorems: below them people disagree about what
-is enough, above them nobody does.
+A certificate is correct even at epsilon 44, and may still be mistaken for privacy. The
+thresholds are conventions, not theorems: guarantees beyond them are weak by any standard.
 """
 
 import math
@@ -29,14 +28,14 @@ def cautions(
     people: Sequence[tuple[float, int]] | None,
     num_rare: int | None = None,
 ) -> tuple[str, ...]:
-    """Returns what to beware of in statements about so many people, in sentences.
+    """Returns the warnings about these statements, as sentences.
 
     Args:
         statements: What levels are stated, and what about.
         num_users: How many people there are.
         people: (level, people) of every level; None if there are too many to list.
         num_rare: How many levels fewer than ten people chose, where they are not listed;
-            None if nobody knows, where the stated levels stand for all.
+            None if unknown, in which case the stated levels stand for all.
     """
     main = statements[0]
     return tuple(
@@ -70,7 +69,7 @@ def delta_caution(delta: float | None, num_users: int) -> str | None:
 def epsilon_caution(
     epsilon: float, kind: Literal["central", "local"] = "central"
 ) -> str | None:
-    """Returns a sentence about an epsilon of all that is seen that is next to nothing.
+    """Returns a sentence about an epsilon that protects almost nothing.
 
     >>> epsilon_caution(1.0) is None
     True
@@ -89,7 +88,7 @@ def epsilon_caution(
 
 
 def local_caution(levels: Iterable[float]) -> str | None:
-    """Returns a sentence about budgets with which devices hide next to nothing.
+    """Returns a sentence about local budgets that protect almost nothing.
 
     >>> local_caution([0.5, 50.0])[:47]
     'Caution: nobody would call level 50 private: a '

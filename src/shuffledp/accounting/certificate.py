@@ -1,4 +1,4 @@
-"""Certificates that were written down, read back strictly."""
+"""Strict reader of stored certificates."""
 
 import math
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _KEYS = {
 _STATEMENT = {"about", "levels"}
 _ASKED = {"delta", "epsilon"}
 
-# So much of a file an error repeats.
+# Longest excerpt of a file in an error.
 _LONGEST = 40
 
 

@@ -27,7 +27,7 @@ _MOST_USED = 50.0
 def fitted_budgets(
     promise: Promise, counts: Ints, wanted: list[float], *, apart: bool
 ) -> Iterator[tuple[Population, list[float]]]:
-    """Yields people with the largest budgets found, by each way that finds some.
+    """Yields populations with the largest budgets, one per method that succeeds.
 
     Args:
         promise: Protocol and delta, which keep budgets that are the targets themselves.

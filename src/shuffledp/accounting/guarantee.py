@@ -1,4 +1,4 @@
-"""What the accountant says: for every level, a certified bound and an attack beside it."""
+"""Result of the accountant: a certified bound and an attack for every level."""
 
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -32,24 +32,24 @@ class Guarantee:
     Everybody who is counted is honest and really sends a message; ...
 
     Attributes:
-        protocol: What ran, by its identity.
-        about: What `levels` state, in plain words.
-        num_users: People in the collection.
-        absent: How many of the others may be absent or collude, whoever they are.
-        rounds: How often the collection happens.
-        coordinates: How many reports, shuffled apart, each person sends in one of them.
-        delta: The delta that was asked for, or None.
-        epsilon: The epsilon that was asked for, or None.
+        protocol: Identity of the protocol.
+        about: Subject of `levels`, in plain words.
+        num_users: Users in the collection.
+        absent: Number of other users who may be absent or collude, in any combination.
+        rounds: Number of collections.
+        coordinates: Reports per user and collection, each shuffled apart.
+        delta: The given delta, or None.
+        epsilon: The given epsilon, or None.
         levels: One entry per level, or, for very many levels, per quantile.
-        theorem: What the upper bounds rest on.
-        assumptions: In plain words, what must hold for the statement to hold.
-        numerics: In plain words, how the numbers are kept on the safe side.
+        theorem: Theorems behind the upper bounds.
+        assumptions: Conditions of the statement, as sentences.
+        numerics: How numerical errors are kept on the safe side, as sentences.
         people: (level, people) of every level, or None if there are too many.
         people_digest: SHA-256 of all levels and counts.
-        version: Of shuffledp.
+        version: Version of shuffledp.
         also: Further statements about the same collection.
-        num_rare: How many levels fewer than ten people chose; None in a certificate that
-            was read, which lists levels or does not say.
+        num_rare: Number of levels with fewer than ten users; None in a certificate that
+            was read from a file.
     """
 
     protocol: Identity
@@ -77,7 +77,7 @@ class Guarantee:
 
     @property
     def mechanism(self) -> str:
-        """The name of what devices run."""
+        """The name of the randomizer."""
         return str(self.protocol.record["mechanism"])
 
     @property
@@ -101,7 +101,7 @@ class Guarantee:
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """All of them, what `levels` state first."""
+        """All statements, that of `levels` first."""
         return (
             Statement(self.about, self.delta, self.epsilon, self.levels),
             *self.also,
@@ -132,7 +132,7 @@ class Guarantee:
         )
 
     def views(self) -> tuple[TextTable, ...]:
-        """Returns a view of every statement, what to beware of with the last."""
+        """Returns a table per statement, the last with all cautions."""
         given = [_title(statement) for statement in self.statements]
         tables = [level_table(statement) for statement in self.statements]
         views = [
@@ -150,7 +150,7 @@ class Guarantee:
         """Returns the tables of levels, for a screen."""
         return as_text(*self.views())
 
-    # What is shown at `>>>` is what is printed: fields would fill screens.
+    # The default repr would fill screens with fields.
     __repr__ = __str__
 
     def _repr_html_(self) -> str:

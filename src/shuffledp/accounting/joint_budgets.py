@@ -1,6 +1,6 @@
-"""Budgets at which every level uses up its own target, though all depend on all.
+"""Joint solution for budgets at which every level meets its target exactly.
 
-`excess_of` tells by about which factor a level's budget is too large. In the logarithms of
+`excess_of` estimates by which factor a level's budget is too large. In the logarithms of
 all budgets these excesses are nearly straight, so that Newton's method finds where all of
 them vanish in few steps. It begins where they would if losses were normal, which takes
 no bound, and with the slopes found there; every step corrects them by what it shows
@@ -32,20 +32,20 @@ from shuffledp.types import Floats, Ints
 # Budgets that move by less than this, as a logarithm, have settled. A step of Newton's
 # method is much longer than what is left after it.
 _SETTLED, _CLOSE = 2e-7, 2e-6
-# The search among two messages jumps a little; so close to a jump, no step helps.
+# The two-message bound is not continuous; this close to a jump, no step helps.
 _CLOSE_ENOUGH = 1e-4
 _STEPS = 24
-# Where losses are taken for normal, this is near enough.
+# Accuracy of the start, which assumes normal losses.
 _ABOUT = 1e-3
 # By how much a budget is changed to measure slopes, well above such jumps.
 _STRIDE = 5e-3
-# The longest steps, and when slopes are measured anew: after a longer one, or after so
-# many that led no nearer.
+# Longest steps; slopes are measured again after a longer step than _FAR, or after _STALE
+# steps without progress.
 _FIRST_LIMIT, _LAST_LIMIT, _FAR, _STALE = 0.7, 3.0, 1.0, 2
-# Where more steps than these lead astray, others will.
+# Newton's method is given up after this many steps that increased the excess.
 _REFUSALS = 4
-# Who gets nearer to her target by less than this part of a step is far out, where what
-# she sends is her value anyway.
+# Slopes below this are flat: at such large budgets a device nearly always sends the value
+# itself, and a larger budget changes nothing.
 _FLAT = 0.1
 _SWEEPS = 40
 
@@ -73,7 +73,7 @@ def joint_budgets(
 
 
 class _System:
-    """As many equations as unknown budgets."""
+    """System of equations, one per level: excess(budgets) = 0, in logarithms."""
 
     def __init__(
         self, promise: Promise, counts: Ints, targets: Sequence[float], most: float
@@ -178,7 +178,7 @@ class _System:
         return moved
 
     def _step(self, logs: Floats, excess: Floats) -> Floats:
-        """Returns what leaves no excess, if slopes are what they seem to be.
+        """Returns the Newton step that leaves no excess under the current slopes.
 
         Raises:
             CertificationError: If nothing does.
@@ -195,14 +195,14 @@ class _System:
         return step
 
     def _flat(self, excess: Floats) -> NDArray[np.bool_]:
-        """Returns who may have all there is, since budgets like hers hardly matter."""
+        """Returns the levels that get the largest budget, as their excess is insensitive."""
         insensitive: NDArray[np.bool_] = np.diag(self._slopes) < _FLAT
         return insensitive & (excess < 0.0)
 
     def _measure(
         self, logs: Floats, excess: Floats, excess_at: Callable[[Floats], Floats]
     ) -> None:
-        """Takes slopes from what a little less of each budget changes."""
+        """Measures the slopes by one-sided differences, downward in each budget."""
         for index in range(logs.size):
             before = logs[index - 1] if index else -np.inf
             stride = min(_STRIDE, 0.3 * float(logs[index] - before))

@@ -1,4 +1,4 @@
-"""What a statement says of every level: the rows of tables and the marks of pictures."""
+"""Tables of the levels of a statement."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,10 @@ from shuffledp.format_number import plain
 
 @dataclass(frozen=True)
 class LevelTable:
-    """A table of levels, and what stands around it.
+    """A table of levels.
 
     Attributes:
-        headings: Of the columns; the last two are of what is certified, and of what an
-            attack shows.
+        headings: Of the columns; the last two are the certified value and the attack's.
         rows: One per level.
         worst: The certified (epsilon, delta) of the level protected least.
     """
@@ -41,12 +40,12 @@ def level_table(statement: Statement) -> LevelTable:
 
 
 def solved(statement: Statement) -> str:
-    """Returns which parameter was solved for."""
+    """Returns the name of the parameter that was solved for."""
     return "epsilon" if statement.epsilon is None else "delta"
 
 
 def chosen_heading(statement: Statement) -> str:
-    """Returns what people's choices are, for the heading of a column."""
+    """Returns the heading of the column of chosen levels or targets."""
     asked_for = any(level.epsilon_local is None for level in statement.levels)
     return "central epsilon asked for" if asked_for else "local epsilon"
 

@@ -1,4 +1,4 @@
-"""What the strongest of the attacks on a victim achieves: delta against epsilon."""
+"""Proven lower bound on delta(epsilon): the strongest attack on a target user."""
 
 import functools
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ from shuffledp.cover import (
 from shuffledp.population import Population
 from shuffledp.types import Floats, Ints
 
-# Below this the two-count attack leaves out what matters.
+# Below this delta the two-count attack truncates relevant probability.
 _FAR_OUT = 1e-40
-# With so many scores, a sum is no more than the difference of two counts.
+# With this many scores, a sum is no more than the difference of two counts.
 _COARSE = 3
 
 
@@ -39,14 +39,14 @@ def lower_profiles(
     absent: int = 0,
     rounds: int = 1,
 ) -> list[Profile]:
-    """Returns, per victim, what the strongest attack on her achieves at any epsilon.
+    """Returns the strongest attack's delta(epsilon) for each target user.
 
     Args:
-        randomizer: What the devices run.
-        crowd: The people among whom victims hide, themselves included.
-        victims: Positions of their levels in the crowd, distinct.
-        absent: How many of the others may be absent or collude.
-        rounds: How often the whole collection happens, with the same values.
+        randomizer: Randomizer that the devices run.
+        crowd: Users among whom the targets hide, themselves included.
+        victims: Positions of the targets' levels in the crowd, distinct.
+        absent: Number of other users who may be absent or collude.
+        rounds: Number of collections with the same values.
     """
     levels = crowd.epsilons[list(victims)].tolist()
     described = randomizer.attacks(levels, crowd)
@@ -61,7 +61,7 @@ def lower_profiles(
 
 
 class _Attackers:
-    """Builds attacks; what several victims have in common is computed once."""
+    """Builder of attacks that shares sums between target users."""
 
     def __init__(self, counts: Ints, victims: Sequence[int], absent: int) -> None:
         self._counts, self._absent = counts, absent
@@ -70,7 +70,7 @@ class _Attackers:
         self._victims = victims
 
     def who_gives_most(self, covers: Sequence[tuple[Cover, ...]]) -> None:
-        """The absent are, for each victim, those who would have hidden her best."""
+        """Removes, for each target, the absent users who would have given most cover."""
         for victim, pairs in zip(self._victims, covers, strict=True):
             gammas = pairs[0].blanket_probabilities
             self._left[victim] = others_of(gammas, self._counts, victim, self._absent)
@@ -81,7 +81,7 @@ class _Attackers:
         counts: list[Profile] = []
         sums: list[ScoreAttack] = []
         for attack in attacks:
-            # A device whose budget drowns in the rounding of its coins tells nothing.
+            # A gap below the rounding of the device's random bits yields no attack.
             if isinstance(attack, TwoMessages):
                 bits = two_message_attack(attack, self._others(victim))
                 if bits is not None and rounds == 1:

@@ -1,4 +1,4 @@
-"""What a calibrated answer must keep, and how it is checked."""
+"""Central targets that calibration must meet, and their certified check."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ _ANYBODY = Population.from_counts({1.0: 2**20})
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
-    """An answer, and the guarantee that shows it.
+    """A calibrated population with its certified guarantee.
 
     >>> import shuffledp as sdp
     >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6)
@@ -34,9 +34,9 @@ class Calibration:
     [0.0499997, 0.0999995]
 
     Attributes:
-        people: The population of the answer.
-        targets: Central epsilon that was asked for, for each of its levels.
-        guarantee: What they get.
+        people: The calibrated population.
+        targets: Requested central epsilon of each of its levels.
+        guarantee: Certified guarantee of the population.
     """
 
     people: Population
@@ -55,7 +55,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Promise:
-    """What every answer must keep.
+    """Protocol, delta and attack model for which targets must hold.
 
     >>> import shuffledp as sdp
     >>> promise = sdp.Promise(sdp.Frequency(17), delta=1e-6, absent=100)
@@ -92,7 +92,7 @@ class Promise:
         return self.profile(people, index, self.rounds * self.coordinates)(epsilon)
 
     def spreads_of(self, people: Population) -> list[float]:
-        """Returns about the standard deviation of every level's loss."""
+        """Returns the approximate standard deviation of every level's privacy loss."""
         exposure = self.exposure(people)
         shuffles = self.rounds * self.coordinates * exposure.coordinates
         shuffles *= exposure.randomizer.changes
@@ -127,11 +127,11 @@ class Promise:
         return composed_profile(once, times, self.delta)
 
     def exposure(self, people: Population) -> SingleMessages:
-        """Returns what is seen of these people, and among whom they hide."""
+        """Returns the exposure of these users, with the crowd of each level."""
         return single_messages(self.protocol, people)
 
     def losses(self, people: Population, index: int, shuffles: int) -> LossDistribution:
-        """Returns what one shuffle reveals of one level, for up to so many of them."""
+        """Returns the loss distribution of one shuffle, for composing up to `shuffles`."""
         (once,) = self._once(people, [index], shuffles)
         return losses_of(once, shuffles, self.delta)
 
@@ -151,14 +151,14 @@ class Promise:
         )
 
     def kept(self, people: Population, targets: Sequence[float]) -> bool:
-        """Does every level get its target?"""
+        """Returns whether every level is certified at its target."""
         return all(
             self.delta_of(people, index, target) <= self.delta
             for index, target in enumerate(targets)
         )
 
     def answer(self, people: Population, targets: Sequence[float]) -> Calibration:
-        """Returns an answer with its guarantee, which is checked once more."""
+        """Returns the population with its guarantee, which is checked once more."""
         guarantee = account(
             self.protocol,
             people,

@@ -1,4 +1,4 @@
-"""What is proven about one thing that is seen of people, level by level."""
+"""Certified statements about one exposure, level by level."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,10 +10,10 @@ RestsOn = Literal["two messages", "blanket", "items", "device"]
 class LevelGuarantee:
     """The central guarantee of the people at one privacy level.
 
-    Everything the analyst sees is (epsilon_central, delta_central)-differentially private
-    for each of them: that is proven. It is not (epsilon_central_lower,
-    delta_central_lower)-differentially private: an attack shows it. One of the two
-    parameters was given, and is the same in both statements.
+    The analyst's view is proven to be (epsilon_central, delta_central)-differentially
+    private for each of them. An attack proves that it is not (epsilon_central_lower,
+    delta_central_lower)-differentially private. One of the two parameters was given, and
+    is the same in both statements.
 
     >>> import shuffledp as sdp
     >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
@@ -28,13 +28,13 @@ class LevelGuarantee:
     Attributes:
         epsilon_local: The budget on the device, in nats; None where people chose a central
             epsilon, and a device alone promises nothing.
-        count: People at this level.
-        hides_among: Honest people among whom each of them hides, herself included.
-        rests_on: What the certified number rests on: "two messages" (the worst data of
+        count: Users at this level.
+        hides_among: Honest users among whom each of them hides, themselves included.
+        rests_on: Theorem behind the certified number: "two messages" (the worst data of
             all, docs/theory/two-messages.md), "blanket" (docs/theory/theorem.md), "items"
             (docs/topics/items.md), or "device" where nothing better could be proven than
-            what a device keeps alone.
-        slack: Which part of the certified delta, at the certified epsilon, is caution
+            the local guarantee.
+        slack: Share of the certified delta, at the certified epsilon, that is margin
             (bounds of errors, densities bounded within cells, data that were not
             searched); 0 where it is not told apart, as for several collections, and for
             sets of items.
@@ -57,7 +57,7 @@ class LevelGuarantee:
 
     @property
     def chosen(self) -> float:
-        """What these people chose: a local budget or a central target."""
+        """The local budget or central target that these users chose."""
         known = self.target if self.epsilon_local is None else self.epsilon_local
         if known is None:
             raise ValueError("Expected a local budget or a central target.")
@@ -66,7 +66,7 @@ class LevelGuarantee:
 
 @dataclass(frozen=True)
 class Statement:
-    """What is proven about one thing that is seen of people.
+    """Certified statement about one exposure.
 
     >>> import shuffledp as sdp
     >>> people = sdp.Population.from_counts({1.0: 1_000})
@@ -75,10 +75,10 @@ class Statement:
     ['one report']
 
     Attributes:
-        about: What, in plain words.
+        about: Subject of the statement, in plain words.
         delta: At which epsilons are stated, or None.
         epsilon: At which deltas are stated, or None.
-        levels: One entry per level that was asked about.
+        levels: One entry per reported level.
     """
 
     about: str
@@ -88,5 +88,5 @@ class Statement:
 
     @property
     def local(self) -> bool:
-        """Whether nobody hides among others: then it is what devices keep alone."""
+        """Whether no user hides among others, so that only the local guarantee counts."""
         return all(level.hides_among == 1 for level in self.levels)

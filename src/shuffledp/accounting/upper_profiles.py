@@ -1,7 +1,7 @@
-"""A victim's certified privacy profile: delta against epsilon, proven from above.
+"""Certified privacy profile of a target user: proven upper bound on delta(epsilon).
 
-It is the least of what is proven of the others who hide her, and the divergence of her
-message alone where that is smaller.
+It is the minimum of the amplification bounds and of the divergence of the target's message
+alone.
 """
 
 import functools
@@ -33,26 +33,26 @@ from shuffledp.population import Population
 
 Profile = Callable[[float], float]
 
-# What may be dropped from the tails of a distribution, as a part of delta.
+# Probability that may be dropped from the tails, as a share of delta.
 _TAIL = 1e-12
 _MOST_EPSILON = 1e6
-# Times the divergence of a normal loss, about, from which on a bound may be caution.
+# A bound above this multiple of a normal loss's divergence may be mostly margin.
 _FAR_MORE = 1e3
 _NOTHING = 1e-300
-# The part of a bound that may be caution before smaller epsilons are tried.
+# Share of a bound that may be margin before smaller epsilons are tried.
 _CAUTION = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class UpperProfile:
-    """A proven upper bound for one victim at every epsilon.
+    """Proven upper bound for one target user at every epsilon.
 
     Attributes:
-        bounds: What the others hide, by each theorem that applies, the best one first.
-        randomizer: Whose densities bound a message on its own.
-        level: The victim's local budget.
-        spread: About the standard deviation of the loss that the others leave.
-        directions: The profiles of her pair and of the same pair the other way round, if
+        bounds: Amplification bound of each theorem that applies, the best one first.
+        randomizer: Its densities bound the divergence of a message alone.
+        level: The target's local budget.
+        spread: Approximate standard deviation of the privacy loss after the shuffle.
+        directions: The profiles of the pair and of its reverse, if
             each shows in half of the shuffles; otherwise none.
     """
 
@@ -105,22 +105,22 @@ class UpperProfile:
 
     @functools.cached_property
     def _others(self) -> Callable[[float], tuple[RestsOn, float]]:
-        """What the others hide; a number is wanted again to say what it rests on."""
+        """Amplification bound and its theorem; cached, as both are asked for in turn."""
         return functools.cache(self._evaluated)
 
     def _evaluated(self, epsilon: float) -> tuple[RestsOn, float]:
         """Returns the least bound and its name; infinite where there is none."""
         best: tuple[RestsOn, float] = ("device", math.inf)
         for name, bound in self.bounds.items():
-            # Too few messages, or too steep: another bound, or her own noise, is left.
+            # Too few messages, or too steep: another bound, or the local one, remains.
             with suppress(CertificationError):
                 best = min(best, (name, bound.delta(epsilon)), key=lambda pair: pair[1])
         return best
 
     def slack(self, epsilon: float) -> float:
-        """Returns which part of the bound at `epsilon` is caution.
+        """Returns the share of the bound at `epsilon` that is numerical margin.
 
-        1 where the message alone decides because no other bound is known.
+        1 if the local bound decides because no other is known.
         """
         name = self.rests_on(epsilon)
         bound = self.bounds.get(name, self.bounds["blanket"])
@@ -130,7 +130,7 @@ class UpperProfile:
             return 1.0
 
     def about(self, delta: float, times: int) -> float:
-        """Returns where epsilon may lie, as if the loss were normal."""
+        """Returns a guess of epsilon, as if the loss were normal."""
         spread = self.spread * math.sqrt(times)
         return spread * math.sqrt(2.0 * math.log(max(spread / delta, 2.0)))
 
@@ -162,7 +162,7 @@ def local_epsilon(randomizer: LocalRandomizer, level: float, delta: float) -> fl
 
 
 def check_level(randomizer: LocalRandomizer, level: float) -> None:
-    """Raises CertificationError unless a device's densities keep what a level promises."""
+    """Raises CertificationError unless the densities satisfy the level's guarantee."""
     promised = randomizer.delta_local * (1.0 + 1e-6)
     if randomizer.local_delta(level, level * (1.0 + 1e-9)) > promised:
         raise CertificationError(
@@ -180,14 +180,14 @@ def upper_profiles(
     absent: int = 0,
     quick: bool = False,
 ) -> list[UpperProfile]:
-    """Returns the certified profile of a person at each of these levels.
+    """Returns the certified profile of a target user at each of these levels.
 
     Args:
-        randomizer: What the devices run.
-        crowd: The people among whom victims hide, themselves included.
+        randomizer: Randomizer that the devices run.
+        crowd: Users among whom the targets hide, themselves included.
         targets: Positions of the target users' levels in the crowd, distinct.
-        delta: About how small a divergence must still be right.
-        absent: How many of the others may be absent or collude.
+        delta: Smallest divergence that must still be accurate.
+        absent: Number of other users who may be absent or collude.
         quick: Whether the bound in closed form will do.
 
     Raises:
@@ -233,7 +233,7 @@ def upper_profiles(
 
 
 def _show_apart(pairs: tuple[Cover, ...], randomizer: LocalRandomizer) -> bool:
-    """Whether half of the shuffles show one pair, and half its reverse, at most."""
+    """Returns whether at most half of the shuffles show each direction of the pair."""
     half = [cover.shuffles for cover in pairs]
     return len(half) == 2 and all(2 * (n or 0) == randomizer.changes for n in half)
 

@@ -1,4 +1,4 @@
-"""Does a certificate hold? Everything in it is computed anew from its inputs."""
+"""Verification of certificates by recomputation of every entry from its inputs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from shuffledp.accounting.statement import LevelGuarantee, Statement
 from shuffledp.errors import DataError
 from shuffledp.population import Population
 
-# What a certificate says in words, and how to say that it is something else.
+# Texts of a certificate that must match, and the verb of the error message.
 _WORDS = {
     "theorem": "is not that",
     "assumptions": "are not those",
@@ -23,7 +23,7 @@ _SLACK, _TINY = 1.0 / 0.99, 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Verification:
-    """What became of a certificate.
+    """Result of verifying a certificate.
 
     >>> import shuffledp as sdp
     >>> people = sdp.Population.from_counts({1.0: 5_000, 2.0: 5_000})
@@ -54,7 +54,7 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Are all its statements proven?"""
+        """Whether all statements of the certificate are proven."""
         return not self.problems
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def recompute(guarantee: Guarantee, protocol: Any, people: Population) -> Verifi
 
 
 def _compared(claim: Statement, computed: Statement) -> list[str]:
-    """Returns what one statement claims and the recomputed one does not confirm."""
+    """Returns the claims of one statement that recomputation does not confirm."""
     problems = []
     if (claim.about, claim.delta, claim.epsilon) != (
         computed.about,
@@ -195,7 +195,7 @@ def _compared_levels(claim: LevelGuarantee, computed: LevelGuarantee) -> list[st
 
 
 def _weaker(claim: LevelGuarantee, computed: LevelGuarantee) -> list[str]:
-    """Returns where one level claims less than is confirmed, in sentences."""
+    """Returns the claims of one level that are weaker than proven, as sentences."""
     name, weaker = f"level {claim.chosen!r}", []
     for what in ("epsilon_central", "delta_central"):
         claimed, proven = getattr(claim, what), getattr(computed, what)

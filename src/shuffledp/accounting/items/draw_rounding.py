@@ -1,4 +1,4 @@
-"""What it costs that devices draw Poisson numbers with coins of double precision.
+"""Privacy cost of drawing Poisson numbers with Bernoulli draws in double precision.
 
 A device finds its number N of blanket messages by asking, for j = 0, 1, ..., cap - 1,
 whether N stops at j: a coin of chance P(N = j) / P(N >= j), or of its complement, whichever

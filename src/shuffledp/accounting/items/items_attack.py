@@ -1,8 +1,8 @@
-"""What s replaced items reveal at least: the adversary adds up rounded scores.
+"""Attack on s replaced items: the adversary adds up rounded scores.
 
-She scores the counts of the items left with u(x) = round(log a(x) / h), clipped, and of
-those right with -u(y), and adds up. Both worlds' laws of a function of what she sees are
-a post-processing of it, so that their divergence, computed exactly, is a lower bound; and
+The adversary scores the counts of the items left with u(x) = round(log a(x) / h), clipped,
+and of those right with -u(y), and adds up. In both worlds a function of the view is a
+post-processing of it, so that their divergence, computed exactly, is a lower bound; and
 log a(x) - log a(y) being the log-likelihood ratio, next to nothing is lost. The second
 world's law is the mirror image of the first one's. All sums are of positive terms.
 """

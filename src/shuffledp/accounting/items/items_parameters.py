@@ -1,4 +1,4 @@
-"""What devices run that send sets of items: public parameters, and what is certified.
+"""Public parameters of devices that send sets of items, and their exposure.
 
 Statistics, planners and certificates all hold these: one collection, one identity.
 """
@@ -28,7 +28,7 @@ _MAX_BLANKET = 1e5
 
 @dataclass(frozen=True)
 class ItemsParameters:
-    """What everybody's device must know.
+    """Public parameters that every device must know.
 
     Attributes:
         num_items: d, at least 2.
@@ -81,7 +81,7 @@ class ItemsParameters:
 
     @property
     def identity(self) -> Identity:
-        """What it is."""
+        """Identity with all parameters."""
         parameters = {
             "items": self.num_items,
             "set_size": self.set_size,

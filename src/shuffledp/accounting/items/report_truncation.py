@@ -1,7 +1,7 @@
-"""What the size of reports cuts off: sizes, and the chance that anybody is cut.
+"""Truncation of blanket messages by the report size, and its probability.
 
-Everybody's report has `report_size` messages, of which s are for items. A Poisson draw
-above cap = report_size - s is cut to cap. What that costs is told in `bounds`.
+Every report has `report_size` messages, of which s are for items. A Poisson draw
+above cap = report_size - s is cut to cap. `items_bounds` adds its privacy cost.
 """
 
 import math

@@ -1,1 +1,1 @@
-"""What several shuffles reveal together."""
+"""Composition of several shuffles."""

@@ -1,4 +1,4 @@
-"""The certified profile of one person after all shuffles that her values show in.
+"""Certified profile of one user after all shuffles that a changed value affects.
 
 Reports that are shuffled in parts show no more than the composition of all these shuffles,
 and no more than the reports themselves, in whose budgets the parts may be counted with
@@ -37,8 +37,8 @@ class ComposedProfile:
     """Shuffles of one kind, and the reports that they are parts of.
 
     Attributes:
-        losses: What one shuffle reveals.
-        shuffles: How many there are.
+        losses: Loss distribution of one shuffle.
+        shuffles: Number of shuffles.
         budget: Pure local budget of all reports together; infinite if it is not to be
             used, because every message is a report of its own.
     """
@@ -80,11 +80,11 @@ def total_budget(times: int, level: float) -> float:
 def losses_of(
     upper: UpperProfile, shuffles: int, delta: float, *, smallest: float = _SMALLEST
 ) -> LossDistribution:
-    """Returns what one shuffle reveals, for so many of them and about this delta.
+    """Returns the loss distribution of one shuffle, to compose near this delta.
 
     Args:
         upper: The certified profile of one shuffle.
-        shuffles: How many there are.
+        shuffles: Number of shuffles.
         delta: About the divergence that is asked for.
         smallest: No smaller divergence of one shuffle is resolved.
     """
@@ -102,10 +102,10 @@ def after_times(
     """Returns the certified profile of a level after so many collections.
 
     Args:
-        randomizer: What the devices run.
+        randomizer: Randomizer that the devices run.
         level: The local budget of one report.
-        losses: What one shuffle reveals.
-        times: In how many collections, rounds or coordinates, she takes part.
+        losses: Loss distribution of one shuffle.
+        times: Number of collections: rounds times coordinates.
     """
     parts = randomizer.changes > 1 and randomizer.delta_local == 0.0
     budget = total_budget(times, level) if parts else math.inf
@@ -138,7 +138,7 @@ def _directions_apart(
     Args:
         upper: The certified profile of one shuffle.
         losses: What one shuffle reveals, whichever it is; its nodes are used again.
-        shuffles: How many there are.
+        shuffles: Number of shuffles.
         least_mass: Of every atom: room for rounding.
     """
     if not upper.directions or shuffles > MOST_SHUFFLES:

@@ -1,4 +1,4 @@
-"""What many collections reveal together, from a certified bound of each.
+"""Composition of many collections, from a certified bound of each.
 
 Each collection is given by its likelihood ratios X_k (`LossDistribution`).
 

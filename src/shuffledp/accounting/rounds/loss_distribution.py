@@ -1,4 +1,4 @@
-"""What one collection reveals, as finitely many likelihood ratios.
+"""Privacy loss distribution of one collection, with finitely many values.
 
 The profile H(E) = sup (P - E Q)_+, E = e^epsilon, is convex and falls. The lower convex
 hull of bounds at some nodes, and of their mirror images H(1 / E) = 1 - 1 / E + H(E) / E,

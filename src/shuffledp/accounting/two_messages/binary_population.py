@@ -1,8 +1,8 @@
-"""What others and a victim send where there are two messages, called 1 and 0.
+"""Message distributions of a population that sends one of two messages, 1 or 0.
 
-A *crowd* is everybody but the victim. Whatever her value, a person of level g sends a 1
-with a chance between a_g and b_g. Neither is stored: of a_g and 1 - b_g, the least chances
-of either message, no digit is lost where they are tiny.
+A *crowd* is all users but the target. For every value, a user of level g sends a 1 with a
+probability between a_g and b_g. Stored are a_g and 1 - b_g, the least probabilities of
+either message, as no digit of them is lost where they are tiny.
 """
 
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ _ROUNDING = 4e-15
 
 @dataclass(frozen=True, eq=False)
 class BinaryPopulation:
-    """The others, and what the victim does.
+    """The other users in bands of similar levels, and the target user.
 
     Attributes:
-        ones: a_g, the least chance of a 1 in each band, shape (bands,).
-        zeros: 1 - b_g, the least chance of a 0, shape (bands,).
+        ones: a_g, the least probability of a 1 in each band, shape (bands,).
+        zeros: 1 - b_g, the least probability of a 0, shape (bands,).
         counts: How many others there are in each band, all positive, shape (bands,).
-        gap: By how much the victim is more likely to send a 1 if she holds x.
-        stray: Her chance of a 1 if she holds x'.
+        gap: Increase of the target's probability of a 1 from x' to x.
+        stray: The target's probability of a 1 at x'.
     """
 
     ones: Floats
@@ -84,6 +84,6 @@ def _banded(
 
 
 def nested(bits: TwoMessages) -> bool:
-    """Whether of any two levels one chooses from the other's interval."""
+    """Returns whether the intervals of all levels are nested."""
     order = np.lexsort((bits.least[1], bits.least[0]))
     return bool(np.all(np.diff(bits.least[1][order]) >= 0.0))

@@ -1,4 +1,4 @@
-"""Branch and bound: which data are worst, and a proof that none are worse.
+"""Branch and bound for the worst data, with a proof that none are worse.
 
 All data of a crowd lie in one box. The boxes with the largest bounds are cut in two, along
 the band that makes a bound loose, until no bound exceeds the worst data seen by more than a

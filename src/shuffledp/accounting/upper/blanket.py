@@ -1,15 +1,15 @@
-"""The certified upper bound: a victim hides behind the blanket messages of the others.
+"""The certified upper bound: the privacy blanket of users with individual levels.
 
-Heterogeneous privacy blanket. If every other person i sends, with probability gamma_i and
-whatever her value, a message from one common distribution omega, then the divergence of
+Heterogeneous privacy blanket. If every other user i sends, with probability gamma_i and
+independent of their value, a message from one common distribution omega, then the divergence of
 the shuffled messages under a victim's two values is at most
 
     sum_m P(M = m) / (m + 1) E[(L(Y_1) + ... + L(Y_{m+1}))_+],
 
 with Y_j ~ omega independent, L the victim's loss against omega, and M the number of others
-who send a blanket message: a sum of independent coins with the gamma_i. For equal
+who send a blanket message: a sum of Bernoulli(gamma_i) variables. For equal
 randomizers this is Balle, Bell, Gascon, Nissim (2019), arXiv:1903.02837, Lemma 5.3; the
-proof (reveal who sends what she would not send anyway) never needs them to be equal.
+proof (reveal all messages outside of the blanket) never needs them to be equal.
 
 Three evaluators: `counting` adds up the sum, exactly, where it has few terms; `contour`
 integrates, at a cost that does not depend on how many there would be; and for a handful of
@@ -49,7 +49,7 @@ class UpperBound(Protocol):
         """Returns a proven upper bound of the divergence at `epsilon` >= 0."""
 
     def slack(self, epsilon: float) -> float:
-        """Returns which part of the bound at `epsilon` is numerical caution."""
+        """Returns the share of the bound at `epsilon` that is numerical margin."""
 
 
 class BlanketCrowd:
@@ -91,13 +91,13 @@ class BlanketCrowd:
         return np.concatenate([probabilities, singles]), np.concatenate([people, ones])
 
     def is_small(self, telling: float) -> bool:
-        """Is the sum over the number of blanket messages short?"""
+        """Returns whether the sum over the number of blanket messages is short."""
         probabilities, people = self._groups
         few = float(probabilities @ people) <= FEW_MESSAGES
         return few or num_terms(probabilities, people, telling) <= MAX_TERMS
 
     def distribution(self, victim: int) -> CountDistribution:
-        """Returns how many of the others send a blanket message."""
+        """Returns the distribution of the number of blanket messages of the others."""
         if self._absent:
             return cover_count(*self.groups(victim), tail=self._tail)
         if self._base is None:
@@ -140,7 +140,7 @@ def blanket_bounds(
     """Prepares the bound for victims of several levels of one crowd.
 
     Args:
-        covers: What each victim hides behind, for each pair of values that may be worst.
+        covers: Covers of each target user, one for each pair of values that may be worst.
         counts: People at each level of the crowd, victims included, shape (levels,).
         victims: Positions of the victims' levels, distinct.
         absent: How many of the others may be absent or collude: those who give most.
@@ -166,7 +166,7 @@ def bounds_of_crowds(
     """Returns a bound of one kind for every victim, the worst of her pairs of values.
 
     Args:
-        covers: What each victim hides behind, for each pair of values that may be worst.
+        covers: Covers of each target user, one for each pair of values that may be worst.
         victims: Positions of the victims' levels, distinct.
         crowd: Makes the others of how much cover people of each level give; called once
             for each such array.
@@ -215,7 +215,7 @@ class _First:
             return self._other.delta(epsilon)
 
     def slack(self, epsilon: float) -> float:
-        """Returns which part of the bound at `epsilon` is numerical caution."""
+        """Returns the share of the bound at `epsilon` that is numerical margin."""
         try:
             return self._usual.slack(epsilon)
         except CertificationError:
@@ -237,6 +237,6 @@ class WorstBound:
         return max(bound.delta(epsilon) for bound in self.bounds)
 
     def slack(self, epsilon: float) -> float:
-        """Returns which part of the bound at `epsilon` is numerical caution."""
+        """Returns the share of the bound at `epsilon` that is numerical margin."""
         largest = max(self.bounds, key=lambda bound: bound.delta(epsilon))
         return largest.slack(epsilon)

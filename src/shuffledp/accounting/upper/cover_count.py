@@ -1,4 +1,4 @@
-"""How many other people send a blanket message: M, a sum of independent coins.
+"""Distribution of M, the number of blanket messages: a sum of Bernoulli variables.
 
 The bound never increases in M, so M may be replaced by anything stochastically smaller:
 
