@@ -30,7 +30,8 @@ def level_array(
     """Returns people's privacy levels as a one-dimensional array of floats.
 
     A level in single or half precision stands for the shortest decimal that rounds to it
-    there: float32 has no 0.1, and 0.10000000149 stands for 0.1. Levels in double precision are what they are, to the last bit; no two
+    there: float32 has no 0.1, and 0.10000000149 stands for 0.1. Levels in double
+    precision are what they are, to the last bit; no two
     of them are ever taken for the same.
 
     >>> level_array(np.array([0.1, 0.2, 7.0], dtype=np.float32)).tolist()

@@ -195,7 +195,7 @@ class _System:
         return step
 
     def _flat(self, excess: Floats) -> NDArray[np.bool_]:
-        """Returns the levels that get the largest budget, as their excess is insensitive."""
+        """Returns the levels that get the largest budget: it hardly changes anything."""
         insensitive: NDArray[np.bool_] = np.diag(self._slopes) < _FLAT
         return insensitive & (excess < 0.0)
 

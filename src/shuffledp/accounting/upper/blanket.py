@@ -1,8 +1,8 @@
 """The certified upper bound: the privacy blanket of users with individual levels.
 
 Heterogeneous privacy blanket. If every other user i sends, with probability gamma_i and
-independent of their value, a message from one common distribution omega, then the divergence of
-the shuffled messages under a victim's two values is at most
+independent of their value, a message from one common distribution omega, then the
+divergence of the shuffled messages under a victim's two values is at most
 
     sum_m P(M = m) / (m + 1) E[(L(Y_1) + ... + L(Y_{m+1}))_+],
 
