@@ -150,8 +150,8 @@ def check_same(actual: Identity, wanted: Identity, *, what: str) -> None:
     """Raises InvalidInputError unless both are the same protocol's.
 
     Args:
-        found: Of what was passed.
-        wanted: Of what it was passed to.
+        actual: Identity of the argument.
+        wanted: Identity of the protocol that received it.
         what: The word for it.
     """
     if actual != wanted:

@@ -86,7 +86,8 @@ class KeyedRandom(_Words):
     """An independent, reproducible stream of random numbers for each user.
 
     A user's draws depend on the key and on their digest alone, not on the other users,
-    their order, or how the work was divided: repeated work gives the same messages. Word j of a stream is the first half of block j of
+    their order, or how the work was divided: repeated work gives the same messages.
+    Word j of a stream is the first half of block j of
     AES-256 in counter mode (the seed's second half counts, big-endian), and a
     seed is the CBC-MAC of the digest with AES-256 under another key; both keys come from
     the secret by HKDF. Without it, streams are indistinguishable from random bits (AES is
@@ -145,7 +146,8 @@ class KeyedRandom(_Words):
         return some
 
     def permutation(self, x: int) -> NDArray[np.int64]:
-        """Raises InvalidInputError: a permutation of many users belongs to no single stream."""
+        """Raises InvalidInputError: a permutation of many users belongs to no single
+        stream."""
         raise InvalidInputError(_FOR_DEVICES)
 
     def _words(self, size: int) -> NDArray[np.uint64]:
