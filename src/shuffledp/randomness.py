@@ -146,8 +146,7 @@ class KeyedRandom(_Words):
         return some
 
     def permutation(self, x: int) -> NDArray[np.int64]:
-        """Raises InvalidInputError: a permutation of many users belongs to no single
-        stream."""
+        """Raises InvalidInputError, as a permutation belongs to no single stream."""
         raise InvalidInputError(_FOR_DEVICES)
 
     def _words(self, size: int) -> NDArray[np.uint64]:
