@@ -1,9 +1,9 @@
 """Tallies: additive counts of shuffled messages, the sufficient input of an estimate.
 
-Messages are counted in piles (level groups): those of one cohort and, where messages carry their level, of
-one level. What is counted in a pile is its protocol's business. Tallies of parts of a
-collection add up to that of the whole, exactly, in whatever order; so a cluster, a service
-and a simulation may all count for the same estimator.
+Messages are counted in piles (level groups): those of one cohort and, where messages
+carry their level, of one level. What is counted in a pile is its protocol's business.
+Tallies of parts of a collection add up to that of the whole, exactly, in whatever order;
+so a cluster, a service and a simulation may all count for the same estimator.
 """
 
 import json
