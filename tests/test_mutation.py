@@ -1,6 +1,7 @@
 """What `scripts/mutate` changes: one thing at a time, and always to what can be parsed."""
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,17 @@ def test_functions_belong_to_their_tests() -> None:
     assert file.callers("x.py", "") == ["a", "b"]
     assert file.callers("z.py", "f") == []
     assert file.callers("z.py", "g") is None
+
+
+def test_explained_mutants_are_those_of_the_source() -> None:
+    from mutants import mutants_of
+
+    listed = ROOT / "scripts" / "mutation" / "equivalent.toml"
+    for entry in tomllib.loads(listed.read_text())["mutant"]:
+        found = {
+            (m.function, m.before, m.after) for m in mutants_of(ROOT, entry["path"])
+        }
+
+        # Where a name has changed, the list follows.
+        assert (entry["function"], entry["before"], entry["after"]) in found
+        assert entry["reason"]
