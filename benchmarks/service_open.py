@@ -24,9 +24,9 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 from oracles.service_parties import LEVELS, parties
 
-from shuffledp.service.analyst.hosted import AnalystHost
+from shuffledp.service.analyst.analyst_host import AnalystHost
+from shuffledp.service.analyst.batch_processing import BatchProcessor, acknowledge
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
-from shuffledp.service.analyst.work import Work, acknowledge
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.wire.batch import BatchHeader, Shard, write_manifest
 from shuffledp.service.wire.question import Question
@@ -93,7 +93,7 @@ def publish(suite_name: str, repeats: int) -> tuple[int, float, float]:
                 file.write(sealed)
         store.receive(task, batch, acknowledge(hosted, batch_id))
         start, busy = time.perf_counter(), _busy()
-        Work(hosted, store, stop=threading.Event()).run()
+        BatchProcessor(hosted, store, stop=threading.Event()).run()
         seconds, busy = time.perf_counter() - start, _busy() - busy
         (record,) = store.epochs(task)
         store.close()

@@ -13,8 +13,8 @@ import numpy as np
 from oracles.service_parties import NOTICE, Enroller, question, rule_for
 from whole_batches import split, write_whole
 
+from shuffledp.service.analyst.analyst_host import AnalystHost, ignore_boundary
 from shuffledp.service.analyst.app import create_analyst
-from shuffledp.service.analyst.hosted import AnalystHost, nothing
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.device.encode import seal_reports
 from shuffledp.service.storage.key_files import AnalystSecrets
@@ -224,7 +224,7 @@ def serve(
     scenario: Callable[[Service], Awaitable[Result]],
     *,
     shuffler_url: str | None = None,
-    reached: Callable[[str], None] = nothing,
+    reached: Callable[[str], None] = ignore_boundary,
 ) -> Result:
     """Runs an analyst, whose disk is a folder, for as long as the scenario takes."""
     store = SqliteAnalystStore(folder / "analyst.db")

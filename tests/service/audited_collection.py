@@ -97,7 +97,7 @@ def collect(
         after=epoch - 1,
     )
     kept = folder / "kept"
-    keeping = replace(who, hosted=replace(who.hosted, kept=kept))
+    keeping = replace(who, hosted=replace(who.hosted, retained_batches=kept))
 
     async def scenario(service: Service) -> tuple[dict[str, Any], bytes]:
         answer = await service.post(batch)

@@ -12,7 +12,7 @@ from shuffledp.audit.collection.evidence import (
     EpochTest,
     Evidence,
 )
-from shuffledp.service.analyst.evidence_shown import EvidenceFile
+from shuffledp.service.analyst.auditor_evidence import EvidenceFile
 
 SENTENCE = "Canaries came out in the order in which they were sent."
 

@@ -22,8 +22,8 @@ from oracles.service_parties import Parties
 from random_freezes import Watchdog
 
 from shuffledp.errors import DataError
+from shuffledp.service.analyst.analyst_host import AnalystHost
 from shuffledp.service.analyst.app import create_analyst
-from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.operator.server import run
 from shuffledp.service.shuffler import app as shuffler_app

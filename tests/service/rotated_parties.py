@@ -6,7 +6,7 @@ import analyst_parties
 import shuffler_parties
 from oracles.service_parties import Enroller
 
-from shuffledp.service.analyst.hosted import AnalystHost
+from shuffledp.service.analyst.analyst_host import AnalystHost
 from shuffledp.service.shuffler.shuffler_host import ShufflerHost
 from shuffledp.service.storage.key_files import AnalystSecrets, ShufflerSecrets
 from shuffledp.service.wire.parties import Role

@@ -30,7 +30,7 @@ from shuffledp.accounting.account import account
 from shuffledp.errors import DataError
 from shuffledp.population import Population
 from shuffledp.reports import Reports
-from shuffledp.service.analyst.hosted import AnalystHost
+from shuffledp.service.analyst.analyst_host import AnalystHost
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.collection.planning import best_plan
 from shuffledp.service.operator.task_setup import create_task
@@ -600,7 +600,7 @@ import asyncio, os, sys
 from pathlib import Path
 sys.path[:0] = [sys.argv[4], os.path.dirname(sys.argv[4])]
 from analyst_parties import Parties, serve
-from shuffledp.service.analyst.hosted import AnalystHost
+from shuffledp.service.analyst.analyst_host import AnalystHost
 from shuffledp.service.storage.key_files import AnalystSecrets, load_task
 folder, boundary = Path(sys.argv[1]), sys.argv[2]
 task = load_task(folder)

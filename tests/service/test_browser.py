@@ -27,8 +27,8 @@ from page_server import (  # noqa: E402
 )
 
 from shuffledp.randomness import SystemRandom  # noqa: E402
+from shuffledp.service.analyst.analyst_host import AnalystHost  # noqa: E402
 from shuffledp.service.analyst.app import create_analyst  # noqa: E402
-from shuffledp.service.analyst.hosted import AnalystHost  # noqa: E402
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore  # noqa: E402
 from shuffledp.service.device.encode import seal_reports  # noqa: E402
 from shuffledp.service.shuffler.analyst_client import AnalystClient  # noqa: E402

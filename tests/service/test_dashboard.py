@@ -399,7 +399,7 @@ def test_axes_have_marks_at_round_numbers(
 
     assert [tick.text for tick in ticks][: len(texts)] == texts
     assert len(ticks) <= 6
-    assert all(0.0 <= tick.place <= 100.0 for tick in ticks)
+    assert all(0.0 <= tick.position <= 100.0 for tick in ticks)
 
 
 def test_bars_begin_at_zero_and_whiskers_hold_the_estimate() -> None:

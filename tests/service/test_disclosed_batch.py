@@ -13,7 +13,7 @@ from analyst_parties import Parties, Service, parties, serve, usual_batch
 from whole_batches import split
 
 from shuffledp.errors import DataError
-from shuffledp.service.analyst.sealed_batch import SealedBatch, keep
+from shuffledp.service.analyst.sealed_batch import SealedBatch, retain
 from shuffledp.service.audit.disclosed_batch import read_disclosed_batch
 
 
@@ -26,7 +26,7 @@ def published(folder: Path, who: Parties, batch: bytes) -> None:
 
 
 def keeping(who: Parties, folder: Path) -> Parties:
-    return replace(who, hosted=replace(who.hosted, kept=folder))
+    return replace(who, hosted=replace(who.hosted, retained_batches=folder))
 
 
 def test_a_published_batch_is_kept_as_it_was_handed_over(tmp_path: Path) -> None:
@@ -84,9 +84,9 @@ def test_a_copy_that_was_interrupted_is_made_anew_and_a_whole_one_is_left(
     assert [path.name for path in (tmp_path / "kept").iterdir()] == [name]
     batch = SealedBatch.read(folder, who.task)
     copy = tmp_path / "copy"
-    keep(batch, copy)
+    retain(batch, copy)
     (copy / "0.shard").unlink()
-    keep(batch, copy)
+    retain(batch, copy)
     assert [path.name for path in copy.iterdir()] == ["manifest.bin"]
 
 

@@ -79,10 +79,10 @@ def test_positions_follow_the_marks_of_the_axis(name: str) -> None:
 
     first, last = figure.ticks[0], figure.ticks[-1]
     marked = [number(tick.text, suffix) for tick in (first, last)]
-    slope = (last.place - first.place) / (marked[1] - marked[0])
+    slope = (last.position - first.position) / (marked[1] - marked[0])
     for bar, row in zip(figure.bars, rows, strict=True):
         for place, value in zip(
             (bar.dot, bar.low, bar.high), (row["value"], *row["interval"]), strict=True
         ):
-            at = first.place + slope * (factor * value - marked[0])
+            at = first.position + slope * (factor * value - marked[0])
             assert place == pytest.approx(at, abs=0.01)

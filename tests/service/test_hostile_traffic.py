@@ -47,7 +47,7 @@ from whole_batches import split
 
 import shuffledp.service
 from shuffledp.errors import InvalidInputError
-from shuffledp.service.analyst.hosted import AnalystHost
+from shuffledp.service.analyst.analyst_host import AnalystHost
 from shuffledp.service.shuffler.sqlite_store import SqliteStore
 from shuffledp.service.wire.command import Action
 from shuffledp.service.wire.step import Step

@@ -23,7 +23,12 @@ from analyst_parties import (
 from contrast import contrast
 
 from shuffledp.service.analyst.pages import Pages
-from shuffledp.service.analyst.picture import MOST_BARS, WIDTH, Picture, picture_of
+from shuffledp.service.analyst.result_picture import (
+    MOST_BARS,
+    WIDTH,
+    ResultPicture,
+    picture_of,
+)
 from shuffledp.service.wire.question import Question
 from shuffledp.statistics.frequency.survey import FrequencySurvey
 from shuffledp.version import __version__
@@ -140,7 +145,7 @@ def test_hostile_words_are_text() -> None:
     assert "{{7*7}}" in words(picture)
 
 
-def every_number(picture: Picture) -> list[float]:
+def every_number(picture: ResultPicture) -> list[float]:
     ends = [(strip.start, strip.low, strip.high, strip.dot) for strip in picture.strips]
     return [*(end for strip in ends for end in strip), *picture.marks]
 

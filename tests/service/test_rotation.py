@@ -454,7 +454,7 @@ def test_a_batch_that_waits_is_counted_before_keys_are_replaced(
         assert (await service.post(usual_batch(old))).is_success
 
     with monkeypatch.context() as context:
-        run = "shuffledp.service.analyst.work.Work.run"
+        run = "shuffledp.service.analyst.batch_processing.BatchProcessor.run"
         context.setattr(run, lambda _work: None)
         serve(tmp_path, old, scenario)
     with pytest.raises(DataError, match="until epoch 1 is counted"):

@@ -12,7 +12,7 @@ from shuffledp.cli.shared_options import ca_option
 from shuffledp.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from shuffledp.service.analyst.evidence_shown import EvidenceFile
+    from shuffledp.service.analyst.auditor_evidence import EvidenceFile
     from shuffledp.service.monitoring.events import LogFormat
     from shuffledp.service.wire.task import Task
 
@@ -257,7 +257,7 @@ def analyst_command(
 
 
 def _audits(paths: tuple[Path, ...], auditor: str | None) -> "list[EvidenceFile]":
-    from shuffledp.service.analyst.evidence_shown import EvidenceFile
+    from shuffledp.service.analyst.auditor_evidence import EvidenceFile
 
     if bool(paths) is not bool(auditor and auditor.strip() and auditor.isprintable()):
         raise InvalidInputError(

@@ -1,11 +1,11 @@
-"""The service that sees what, but never who.
+"""The analyst's service, which sees messages, but never their senders.
 
-hosted.py        a task and the keys that go with it
-intake.py        a batch, from the network to the disk
-store.py         what is kept; sqlite_store.py keeps it
-work.py          opens a batch, counts, judges, publishes or withholds
-worker.py        does that in a thread of its own
-results.py       what is published; ledger.py: what every choice has spent
-app.py           HTTP
-pages.py         the dashboard: figures.py its pictures, progress.py what the shuffler says
+analyst_host.py      hosted tasks and the analyst's keys
+intake.py            batches from the network to the disk
+store.py             interface of the store; sqlite_store.py implements it
+batch_processing.py  opens and counts a batch, publishes or withholds its result
+worker.py            thread that processes batches
+results.py           published results; ledger.py: privacy spent by every choice
+app.py               HTTP application
+pages.py             dashboard; figures.py: its layout, progress.py: the shuffler's status
 """

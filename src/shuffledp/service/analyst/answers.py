@@ -1,4 +1,4 @@
-"""What the analyst answers to whoever asks: where a task stands, and what it told."""
+"""Endpoints of the analyst that only read: status, results, evidence and pages."""
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Any
 
 from shuffledp.errors import DataError
 from shuffledp.extras import require
+from shuffledp.service.analyst.analyst_host import AnalystHost
+from shuffledp.service.analyst.auditor_evidence import evidence_part
 from shuffledp.service.analyst.encoded_pages import EncodedPages
-from shuffledp.service.analyst.evidence_shown import evidence_part
-from shuffledp.service.analyst.hosted import AnalystHost
 from shuffledp.service.analyst.ledger import ledger_of, replacements
 from shuffledp.service.analyst.pages import Pages
 from shuffledp.service.analyst.progress import Progress, ShufflerProgress
@@ -30,7 +30,7 @@ from starlette.responses import (  # noqa: E402
 
 
 class Answers:
-    """Reads what the store keeps; changes nothing."""
+    """Answers requests from the store without changing it."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Answers:
         self._style = self._pages.style.encode()
 
     async def close(self) -> None:
-        """Asks the shuffler nothing more."""
+        """Closes the connection to the shuffler."""
         await self._shuffler.close()
 
     def hosted(self, request: Request) -> AnalystHost:
@@ -61,7 +61,7 @@ class Answers:
         return hosted
 
     async def get_task(self, request: Request) -> Response:
-        """Says where a task stands."""
+        """Returns the status of a task."""
         task = self.hosted(request).task
         state, records = await self._read(task)
         formers = await run_in_threadpool(self._store.formers, task)
@@ -99,21 +99,21 @@ class Answers:
         return JSONResponse(answer)
 
     async def get_result(self, request: Request) -> Response:
-        """Returns what was published of an epoch."""
+        """Returns the published result of an epoch."""
         return JSONResponse((await self._published(request))[1])
 
     async def get_audit(self, request: Request) -> Response:
-        """Returns the evidence that an auditor handed over, as it is."""
+        """Returns the evidence of an auditor, unchanged."""
         hosted = self.hosted(request)
         if hosted.evidence is None:
             raise Refusal(Reason.NOT_FOUND, "Expected evidence: none was handed over.")
         _, records = await self._read(hosted.task)
         try:
             evidence, _ = await run_in_threadpool(
-                hosted.evidence.about, hosted.task, published=_published(records)
+                hosted.evidence.read_about, hosted.task, published=_published(records)
             )
         except DataError:
-            # Where the file is is nobody's business.
+            # The error must not reveal the path of the file.
             raise Refusal(
                 Reason.NOT_FOUND,
                 "Expected evidence about published epochs of this task: the file is about "
@@ -129,7 +129,7 @@ class Answers:
             raise Refusal(Reason.NOT_FOUND, "Expected an epoch that is published.")
         path = self._store.messages(task, epoch)
         if not path.is_file():
-            # Whoever restores the database alone has results without their lists.
+            # After a restore of only the database, results have no lists.
             raise Refusal(
                 Reason.NOT_FOUND,
                 f"Expected the list of messages of epoch {epoch}: its file is missing "
@@ -138,7 +138,7 @@ class Answers:
         return FileResponse(path, media_type="application/octet-stream")
 
     async def get_former(self, request: Request) -> Response:
-        """Returns a task whose keys were replaced, as it was: receipts of it name it."""
+        """Returns a task whose keys were replaced: receipts name it by its digest."""
         task, wanted = self.hosted(request).task, request.path_params["digest"]
         for former in await run_in_threadpool(self._store.formers, task):
             if former.task.fingerprint == wanted:
@@ -146,7 +146,7 @@ class Answers:
         raise Refusal(Reason.NOT_FOUND, "Expected a former task's digest.")
 
     async def show_tasks(self, _request: Request) -> Response:
-        """Shows all tasks."""
+        """Returns the page of all tasks."""
 
         async def render() -> str:
             tasks = [hosted.task for hosted in self._tasks.values()]
@@ -155,7 +155,7 @@ class Answers:
         return await self._page("tasks", (), render)
 
     async def show_task(self, request: Request) -> Response:
-        """Shows one task, and its last epoch or the one that is asked for."""
+        """Returns the page of a task with its last epoch, or with a requested one."""
         hosted, epoch = self.hosted(request), request.path_params.get("epoch")
         progress = await self._shuffler.ask(hosted.task)
         audit: bytes | None = None
@@ -169,7 +169,7 @@ class Answers:
         return await self._page(name, (progress, audit), render)
 
     async def show_result(self, request: Request) -> Response:
-        """Shows one epoch that is over, to whoever has its address."""
+        """Returns the page of an epoch that is over, for links from outside."""
         task, epoch = self.hosted(request).task, request.path_params["epoch"]
 
         async def render() -> str:
@@ -180,12 +180,12 @@ class Answers:
         return await self._page(("result", task.identity, epoch), (), render)
 
     async def get_picture(self, request: Request) -> Response:
-        """Returns the picture of what was published of an epoch, as a file to keep."""
+        """Returns the picture of a published result, as a file to download."""
         task, result = await self._published(request)
         picture = await run_in_threadpool(self._pages.picture, task, result)
         name = f"{task.identity}-{result['epoch']}.svg"
-        kept = {"content-disposition": f'attachment; filename="{name}"'}
-        return Response(picture, media_type="image/svg+xml", headers=kept)
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(picture, media_type="image/svg+xml", headers=headers)
 
     async def show_style(self, _request: Request) -> Response:
         """Returns the style sheet."""
@@ -194,7 +194,7 @@ class Answers:
     async def _page(
         self, name: Hashable, inputs: Hashable, render: Callable[[], Awaitable[str]]
     ) -> Response:
-        """Returns a page that depends on the store, and on these inputs besides."""
+        """Returns a page that depends on the store and on further inputs."""
         inputs = (self._store.version, inputs)
         return HTMLResponse(await self._encoded.get(name, inputs, render))
 
@@ -204,20 +204,20 @@ class Answers:
         task = hosted.task
         state, records = await self._read(task)
         last = records[-1] if records else None
-        shown = last if epoch is None else _over(records, epoch)
+        record = last if epoch is None else _over(records, epoch)
         formers = await run_in_threadpool(self._store.formers, task)
         audit = await run_in_threadpool(
             evidence_part,
             hosted.evidence,
             task,
             published=_published(records),
-            epoch=None if shown is None else shown.epoch,
+            epoch=None if record is None else record.epoch,
         )
         return await run_in_threadpool(
             self._pages.task,
             state,
             records,
-            shown,
+            record,
             progress,
             shuffler_named=self._shuffler_named,
             formers=formers,

@@ -1,4 +1,4 @@
-"""HTTP of the analyst: batches in, and every path to what is answered."""
+"""HTTP application of the analyst: routes, and requests that bring in batches."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -8,14 +8,14 @@ from http import HTTPStatus
 from pathlib import Path
 
 from shuffledp.extras import require
+from shuffledp.service.analyst.analyst_host import AnalystHost, ignore_boundary
 from shuffledp.service.analyst.answers import Answers
+from shuffledp.service.analyst.batch_processing import acknowledge
 from shuffledp.service.analyst.headers import SecurityHeaders
-from shuffledp.service.analyst.hosted import AnalystHost, nothing
 from shuffledp.service.analyst.intake import Manifests, save_shard
 from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
 from shuffledp.service.analyst.sealed_batch import SealedBatch
 from shuffledp.service.analyst.store import AnalystStore
-from shuffledp.service.analyst.work import acknowledge
 from shuffledp.service.analyst.worker import Worker
 from shuffledp.service.http.guarded_connection import mark_authenticated
 from shuffledp.service.http.problems import HideCrashes, handlers
@@ -49,43 +49,44 @@ def create_analyst(
     *,
     shuffler_url: str | None,
     open_shards: OpenShards = open_on_all_cores,
-    reached: Callable[[str], None] = nothing,
+    reached: Callable[[str], None] = ignore_boundary,
     ca: Path | None = None,
 ) -> Starlette:
-    """Returns the service.
+    """Builds the application.
 
     Args:
-        tasks: By identity.
+        tasks: Hosted tasks by identity.
         store: Opened when the service starts, and closed when it stops.
-        shuffler_url: Where the dashboard asks how far a collection is; None for nowhere.
-        open_shards: How the messages of a batch are opened and counted.
-        reached: Is told the name of every durable boundary.
+        shuffler_url: URL where the dashboard queries a collection's progress; None to show
+            none.
+        open_shards: Opens and counts the messages of a batch.
+        reached: Called with the name of every durable boundary.
         ca: As in `trusted_certificates`.
     """
     answers = Answers(tasks, store, shuffler_url, ca)
     analyst = _Analyst(tasks, store, answers, open_shards, reached)
-    one = "/tasks/{identity}"
+    task_path = "/tasks/{identity}"
     app = Starlette(
         routes=[
             Route("/health", _health),
             Route("/ready", analyst.readiness.get_ready),
             Route("/", answers.show_tasks),
             Route("/dashboard.css", answers.show_style),
-            Route(one, answers.get_task),
-            Route(f"{one}/batches", analyst.post_batch, methods=["POST"]),
+            Route(task_path, answers.get_task),
+            Route(f"{task_path}/batches", analyst.post_batch, methods=["POST"]),
             Route(
-                f"{one}/batches/{{batch}}/shards/{{place:int}}",
+                f"{task_path}/batches/{{batch}}/shards/{{place:int}}",
                 analyst.put_shard,
                 methods=["PUT"],
             ),
-            Route(f"{one}/epochs/{{epoch:int}}", answers.get_result),
-            Route(f"{one}/epochs/{{epoch:int}}/messages", answers.get_messages),
-            Route(f"{one}/former/{{digest}}", answers.get_former),
-            Route(f"{one}/audit", answers.get_audit),
-            Route(f"{one}/dashboard", answers.show_task),
-            Route(f"{one}/dashboard/{{epoch:int}}", answers.show_task),
-            Route(f"{one}/results/{{epoch:int}}", answers.show_result),
-            Route(f"{one}/results/{{epoch:int}}.svg", answers.get_picture),
+            Route(f"{task_path}/epochs/{{epoch:int}}", answers.get_result),
+            Route(f"{task_path}/epochs/{{epoch:int}}/messages", answers.get_messages),
+            Route(f"{task_path}/former/{{digest}}", answers.get_former),
+            Route(f"{task_path}/audit", answers.get_audit),
+            Route(f"{task_path}/dashboard", answers.show_task),
+            Route(f"{task_path}/dashboard/{{epoch:int}}", answers.show_task),
+            Route(f"{task_path}/results/{{epoch:int}}", answers.show_result),
+            Route(f"{task_path}/results/{{epoch:int}}.svg", answers.get_picture),
         ],
         middleware=[
             Middleware(CountRequests),
@@ -108,7 +109,7 @@ async def _health(_request: Request) -> Response:
 
 
 class _Analyst:
-    """Takes batches, and has them counted."""
+    """Receives batches, and submits them to the worker."""
 
     def __init__(
         self,
@@ -127,7 +128,7 @@ class _Analyst:
 
     @asynccontextmanager
     async def live(self, _app: Starlette) -> AsyncIterator[None]:
-        """Goes on with what was interrupted, and stops without losing anything."""
+        """Opens the store and resumes interrupted batches; closes both at the end."""
         hosted_tasks = self._tasks.values()
         replaced = self._store.open(
             [hosted.task for hosted in hosted_tasks],
@@ -139,42 +140,42 @@ class _Analyst:
         for hosted in self._tasks.values():
             self._worker.submit(hosted)
         self.readiness.set_storage(usable=True)
-        looking = asyncio.create_task(self._look())
+        checking = asyncio.create_task(self._check_storage())
         try:
             yield
         finally:
             self.readiness.reason = STOPPING
-            looking.cancel()
+            checking.cancel()
             await self._answers.close()
             await run_in_threadpool(self._worker.stop)
             self._store.close()
 
     async def task_metrics(self) -> list[TaskMetrics]:
-        """Returns what monitoring may know."""
-        found = []
+        """Returns the public state of all tasks for the metrics."""
+        metrics = []
         for hosted in self._tasks.values():
             state = await run_in_threadpool(self._store.state, hosted.task)
             stage, phase = state.stage.name.lower(), state.phase.value
-            found.append(
+            metrics.append(
                 TaskMetrics(hosted.task.identity, state.epoch, stage, phase, {})
             )
-        return found
+        return metrics
 
     async def post_batch(self, request: Request) -> Response:
-        """Takes a manifest; acknowledges the batch once all shards are on the disk."""
+        """Receives a manifest; acknowledges the batch once all shards are on the disk."""
         hosted = self._answers.hosted(request)
         task = hosted.task
         manifest, header = await self._manifests.read(request, task)
         state = await run_in_threadpool(self._store.state, task)
         known = await self._acknowledgement(task, header)
-        # What cannot be accepted is refused before its messages are read.
+        # A batch that cannot be accepted is refused before its shards are received.
         if known is None and (after := state.receive(header)) is not state:
             with self._storing(task):
                 batch = await run_in_threadpool(
                     self._store.begin_batch, task, header, manifest
                 )
             self._reached("after manifest")
-            # Whoever hands over at the same time may have been first.
+            # Another request with the same batch may have been first.
             if batch is not None:
                 if missing := await run_in_threadpool(batch.missing):
                     return JSONResponse({"missing": missing}, HTTPStatus.ACCEPTED)
@@ -183,7 +184,7 @@ class _Analyst:
                 log_event(Event.RECEIVED, after)
         counting = self._running_worker.submit(hosted)
         if header.stage is EpochStage.CHOICE and known is None:
-            # Whoever hangs up finds the plan when she asks again.
+            # Shielded: if the shuffler disconnects, it gets the plan when it asks again.
             await asyncio.shield(asyncio.wrap_future(counting))
         acknowledged = await self._acknowledgement(task, header)
         if acknowledged is None:
@@ -192,20 +193,20 @@ class _Analyst:
         return Response(acknowledged, media_type="application/json")
 
     async def put_shard(self, request: Request) -> Response:
-        """Keeps a shard of the batch whose manifest is there."""
+        """Receives a shard of the batch whose manifest was received."""
         task = self._answers.hosted(request).task
         batch = await run_in_threadpool(self._store.begun_batch, task)
-        batch_id, place = request.path_params["batch"], request.path_params["place"]
-        # Who knows the id of a batch on its way has seen its manifest.
+        batch_id, index = request.path_params["batch"], request.path_params["place"]
+        # Only a party that has seen the manifest knows the id of an arriving batch.
         if batch is None or not compare_digest(
             to_text(batch.header.batch_id).encode(), batch_id.encode()
         ):
             raise Refusal(Reason.NOT_OPEN, "Expected a shard of the batch that comes.")
-        if place >= len(batch.header.shards):
+        if index >= len(batch.header.shards):
             raise Refusal(Reason.NOT_FOUND, "Expected a shard that the manifest names.")
         mark_authenticated(request.scope)
         with self._storing(task):
-            await save_shard(request, batch, place)
+            await save_shard(request, batch, index)
         self._reached("after shard")
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
@@ -215,14 +216,15 @@ class _Analyst:
             raise RuntimeError("Expected the service to run.")
         return self._worker
 
-    async def _look(self) -> None:
+    async def _check_storage(self) -> None:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             if not self._full:
                 await self.readiness.check_storage(
                     lambda: run_in_threadpool(self._store.check)
                 )
-            # Whoever sends requests to those that are ready alone sends no shard to see.
+            # A load balancer sends no shard to a service that is not ready, so room on the
+            # disk has to be checked without one.
             elif await self.readiness.check_storage(
                 lambda: run_in_threadpool(self._store.check_room), NO_ROOM
             ):
@@ -230,7 +232,7 @@ class _Analyst:
 
     @contextmanager
     def _storing(self, task: Task) -> Iterator[None]:
-        """Says once that there is no room, until there is."""
+        """Logs a full disk once, until there is room again."""
         try:
             yield
         except Refusal as refusal:

@@ -1,7 +1,7 @@
-"""The folder of sealed batches beside the analyst's database, and of lists of messages.
+"""Folder of sealed batches and lists of messages, beside the analyst's database.
 
-What the database does not name is deleted when the store is opened, but for a batch whose
-other shards may still come.
+Opening the store deletes files that the database does not name, except a batch whose other
+shards may still arrive.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from pathlib import Path
 from shuffledp.service.analyst.sealed_batch import (
     SealedBatch,
     check_room,
-    forget,
+    delete_batch,
     sync_folder,
 )
 from shuffledp.service.collection.analyst_state import AnalystState
@@ -23,10 +23,10 @@ from shuffledp.service.wire.task import Task
 
 
 class BatchFolder:
-    """Batches that come in or wait to be counted, and what is listed of those that were.
+    """Batches that arrive or wait to be counted, and lists of messages of counted ones.
 
     Attributes:
-        path: Of the folder.
+        path: Path of the folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,36 +34,36 @@ class BatchFolder:
         self._begun: dict[str, SealedBatch] = {}
 
     def make(self) -> None:
-        """Makes it; raises OSError if it cannot be made."""
+        """Creates the folder; raises OSError if that fails."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def check_room(self) -> None:
-        """Raises OSError unless there is room for what is missing of begun batches."""
+        """Raises OSError unless there is room for the missing shards of begun batches."""
         check_room(self.path, self._begun.values())
 
     def begun(self, task: Task) -> SealedBatch | None:
-        """Returns the batch whose shards are coming in; None if there is none."""
+        """Returns the batch whose shards are arriving; None if there is none."""
         return self._begun.get(task.identity)
 
     def begin(self, task: Task, header: BatchHeader, manifest: bytes) -> SealedBatch:
-        """Keeps a manifest; what came before of another batch of the task is deleted.
+        """Writes a manifest; deletes a begun batch of the same task with another one.
 
         Raises:
-            OSError: If there is no room.
+            OSError: If the disk is full.
         """
         folder = self.path / _sealed_name(task.identity, header.batch_id)
-        before = self._begun.get(task.identity)
-        if before is not None and before.folder != folder:
-            forget(before.folder)
+        former = self._begun.get(task.identity)
+        if former is not None and former.folder != folder:
+            delete_batch(former.folder)
         self._begun[task.identity] = SealedBatch.begin(folder, header, manifest)
         return self._begun[task.identity]
 
     def received(self, task: Task) -> None:
-        """Waits for no more shards."""
+        """Marks the batch of a task as complete."""
         self._begun.pop(task.identity, None)
 
     def sealed(self, state: AnalystState) -> Path:
-        """Returns the folder of the batch of a state."""
+        """Returns the folder of a state's batch."""
         return self.path / _sealed_name(state.task.identity, state.batch_id)
 
     def messages(self, task: Task, epoch: int) -> Path:
@@ -71,7 +71,7 @@ class BatchFolder:
         return self.path / _messages_name(task.identity, epoch)
 
     def list_messages(self, state: AnalystState, listed: Iterable[bytes]) -> bytes:
-        """Keeps this list of the epoch that is being counted; returns its digest."""
+        """Writes the list of messages of a state's epoch; returns its SHA-256."""
         path, digest = self.messages(state.task, state.epoch), hashlib.sha256()
         with path.open("wb") as file:
             for part in listed:
@@ -85,18 +85,18 @@ class BatchFolder:
     def delete_unnamed(
         self,
         waiting: Iterable[tuple[str, bytes]],
-        over: Iterable[tuple[str, int]],
+        published: Iterable[tuple[str, int]],
         states: Iterable[AnalystState],
     ) -> None:
-        """Deletes batches that are over or can never be received, and half files.
+        """Deletes batches that are over or cannot be completed, and partial files.
 
         Args:
             waiting: Tasks and batches that are to be counted.
-            over: Tasks and epochs of lists of messages.
-            states: Where the tasks stand that are served.
+            published: Tasks and epochs of lists of messages.
+            states: States of the served tasks.
         """
-        named = {_sealed_name(*each) for each in waiting}
-        named |= {_messages_name(*each) for each in over}
+        named = {_sealed_name(*batch_name) for batch_name in waiting}
+        named |= {_messages_name(*batch_name) for batch_name in published}
         served = {state.task.identity: state for state in states}
         for path in self.path.iterdir():
             if path.name in named:
@@ -104,10 +104,10 @@ class BatchFolder:
             if not path.is_dir():
                 path.unlink()
             elif not self._goes_on(path, served.get(path.name.partition(".")[0])):
-                forget(path)
+                delete_batch(path)
 
     def _goes_on(self, folder: Path, state: AnalystState | None) -> bool:
-        """Tells whether shards of a batch may still come, and waits for them."""
+        """Resumes a batch whose shards may still arrive; returns whether it did."""
         if state is None or state.task.identity in self._begun:
             return False
         try:
@@ -116,7 +116,7 @@ class BatchFolder:
                 return False
         except (OSError, Refusal):
             return False
-        batch.tidy()
+        batch.delete_partial()
         self._begun[state.task.identity] = batch
         return True
 

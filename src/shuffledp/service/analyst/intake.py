@@ -1,8 +1,7 @@
-"""Manifests and shards on their way from the network, hardly any of which is in memory.
+"""Intake of manifests and shards from the network to the disk, with little memory.
 
-Whoever is not the task's shuffler is refused after the manifest; nobody else makes this
-service keep anything. Of a shard only what its manifest says is kept, and nothing of one
-that is not whole.
+Only the task's shuffler can make this service store anything: others are refused after the
+manifest. A shard is stored only if it is complete and matches the manifest.
 """
 
 import asyncio
@@ -30,29 +29,29 @@ require("starlette", extra="service", what="A service")
 
 from starlette.requests import ClientDisconnect, Request  # noqa: E402
 
-# A batch may come across the world, and its shuffler's disk may be busy.
+# The network may be slow, and the shuffler's disk busy.
 _GRACE_SECONDS = 20.0
 _BYTES_PER_SECOND = 32 * 2**10
-# Of large manifests whose signature was not checked yet.
+# Memory for all large manifests whose signature was not checked yet.
 _MAX_LARGE = 8 * MAX_HEADER
 
 
 class Manifests:
-    """Reads manifests, and knows how much memory those of strangers have."""
+    """Reads manifests, and limits the memory of unauthenticated ones."""
 
     def __init__(self) -> None:
-        self._room = BodyMemory(_MAX_LARGE)
+        self._memory = BodyMemory(_MAX_LARGE)
 
     async def read(self, request: Request, task: Task) -> tuple[bytes, BatchHeader]:
-        """Returns a manifest, and what it says, once its signature was checked.
+        """Returns a manifest and its header, once its signature was checked.
 
         Raises:
-            Refusal: If it is none, was not signed by the task's shuffler, or was dropped
-                for a newer one.
+            Refusal: If the body is no manifest, was not signed by the task's shuffler, or
+                was dropped for a newer one.
         """
-        body, size, begin = Body(self._room), BEGIN_SIZE, b""
+        body, size, begin = Body(self._memory), BEGIN_SIZE, b""
         async with body.arrival():
-            async for part in _paced(request):
+            async for part in _timed_parts(request):
                 body.add(part)
                 if len(begin) < BEGIN_SIZE:
                     begin += part[: BEGIN_SIZE - len(begin)]
@@ -62,7 +61,7 @@ class Manifests:
                     raise Refusal(Reason.WRONG_SIZE, "Expected a manifest alone.")
         try:
             content = body.content()
-            # Of a large batch it takes seconds, in which others are served.
+            # In a thread: for a large batch it takes seconds, while others are served.
             header = await asyncio.to_thread(read_manifest, content, task)
         finally:
             body.release()
@@ -70,32 +69,32 @@ class Manifests:
         return content, header
 
 
-async def save_shard(request: Request, batch: SealedBatch, place: int) -> None:
+async def save_shard(request: Request, batch: SealedBatch, index: int) -> None:
     """Writes a shard to its file.
 
     Args:
-        request: Whose body it is.
-        batch: That waits for it.
-        place: Of the shard.
+        request: Request with the shard as its body.
+        batch: Batch that waits for it.
+        index: Index of the shard in the manifest.
 
     Raises:
-        Refusal: If it is not the one that was signed, is not in order (see
+        Refusal: If the shard is not the signed one, is not in order (see
             `wire.message_order`), or cannot be stored.
     """
-    header, path = batch.header, batch.incoming(place)
-    check = ShardCheck(header.shards[place], bits=header.bits, size=header.sealed_size)
+    header, path = batch.header, batch.incoming(index)
+    check = ShardCheck(header.shards[index], bits=header.bits, size=header.sealed_size)
     try:
-        # The folder is this user's alone; so is the file.
+        # Only this user can read the folder, and so the file.
         with path.open("xb") as file:
-            async for part in _paced(request):
+            async for part in _timed_parts(request):
                 check.add(part)
                 file.write(part)
             check.finish()
             file.flush()
             await asyncio.to_thread(os.fsync, file.fileno())
-        path.rename(batch.path(place))
+        path.rename(batch.path(index))
     except FileNotFoundError:
-        # Another batch took its place meanwhile.
+        # Another batch replaced this one meanwhile, and its folder is gone.
         raise Refusal(
             Reason.NOT_OPEN, "Expected a shard of the batch that comes."
         ) from None
@@ -106,8 +105,8 @@ async def save_shard(request: Request, batch: SealedBatch, place: int) -> None:
         path.unlink(missing_ok=True)
 
 
-async def _paced(request: Request) -> AsyncIterator[bytes]:
-    """Yields the parts of a body while they come in time."""
+async def _timed_parts(request: Request) -> AsyncIterator[bytes]:
+    """Yields the parts of a body while they arrive in time."""
     try:
         async for part in TimedBody(
             aiter(request.stream()), grace=_GRACE_SECONDS, rate=_BYTES_PER_SECOND

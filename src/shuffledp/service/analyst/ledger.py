@@ -1,8 +1,8 @@
-"""What every choice has spent, by basic composition.
+"""Ledger of the privacy that every choice has spent, by basic composition.
 
-Epsilons of one person's epochs add up, and so do deltas. Choices are added up as if
-everybody made the same one each time: whoever changes hers has spent no more than the sum
-of what her choices cost in the epochs she took part in.
+Epsilons of a participant's epochs add up, and so do deltas. Each choice is charged as if a
+participant made it in every epoch: one who changes it has spent at most the sum of the
+costs of their choices in the epochs in which they took part.
 """
 
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ from shuffledp.service.wire.task import Task
 
 @dataclass(frozen=True)
 class ChoiceAccount:
-    """The account of one choice.
+    """Account of one choice.
 
     Attributes:
-        choice: The level or target.
+        choice: Local epsilon or central target.
         by_epoch: Central epsilon of every epoch that is over.
-        spent: Their sum.
-        promise: What one more epoch may cost.
-        allowance: What all may cost.
-        exhausted: Whether one more epoch cannot be paid.
+        spent: Sum of `by_epoch`.
+        promise: Largest central epsilon of one more epoch.
+        allowance: Largest central epsilon of all epochs together.
+        exhausted: Whether the allowance cannot pay for one more epoch.
     """
 
     choice: float
@@ -37,24 +37,24 @@ class ChoiceAccount:
 
     @property
     def spent_percent(self) -> float:
-        """How much of the allowance is spent, from 0 to 100."""
+        """Share of the allowance that is spent, in percent."""
         return _percent(self.spent, self.allowance)
 
     @property
     def committed_percent(self) -> float:
-        """The same after one more epoch; no more than now if it cannot be paid."""
+        """Share after one more epoch, in percent; the current one if it cannot be paid."""
         after = self.spent if self.exhausted else self.spent + self.promise
         return _percent(after, self.allowance)
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """All accounts of a task.
+    """Accounts of all choices of a task.
 
     Attributes:
-        epochs: The numbers of the epochs that are over.
+        epochs: Numbers of the epochs that are over.
         choices: One account per choice.
-        delta: The sum of the deltas of epochs whose answers were opened.
+        delta: Sum of the deltas of epochs whose answers were opened.
     """
 
     epochs: tuple[int, ...]
@@ -71,7 +71,7 @@ def ledger_of(state: AnalystState, epochs: Sequence[EpochRecord]) -> Ledger:
     """Returns the ledger of a task.
 
     Args:
-        state: Where the task stands.
+        state: State of the task.
         epochs: All epochs that are over, in order.
     """
     task = state.task
@@ -79,13 +79,13 @@ def ledger_of(state: AnalystState, epochs: Sequence[EpochRecord]) -> Ledger:
     accounts = tuple(
         ChoiceAccount(
             choice,
-            tuple(record.spent[place] for record in epochs),
+            tuple(record.spent[index] for record in epochs),
             spent,
             promise,
             allowance,
             choice in state.exhausted,
         )
-        for place, (choice, spent, promise, allowance) in enumerate(columns)
+        for index, (choice, spent, promise, allowance) in enumerate(columns)
     )
     delta = task.delta * sum(record.opened for record in epochs)
     return Ledger(tuple(record.epoch for record in epochs), accounts, delta)
@@ -94,11 +94,11 @@ def ledger_of(state: AnalystState, epochs: Sequence[EpochRecord]) -> Ledger:
 def replacements(
     task: Task, formers: Sequence[Former]
 ) -> list[tuple[Task, int, tuple[Role, ...]]]:
-    """Returns each former task, after which epoch its keys were replaced, and whose.
+    """Returns each former task, the last epoch with its keys, and the replaced parties.
 
     Args:
-        task: That is served.
-        formers: Those before, in order.
+        task: Served task.
+        formers: Former tasks, in order.
     """
     later = [*(former.task for former in formers[1:]), task]
     return [

@@ -1,8 +1,7 @@
-"""Opens sealed shards and counts what they say, on all cores of this machine.
+"""Opening of sealed shards: decrypts and counts messages on all cores of this machine.
 
-What is opened where does not matter: tallies of parts add up to that of the whole, exactly
-and in whatever order. A process that is killed takes its part with it, and the batch is
-opened again from the beginning: counts are in memory alone.
+Tallies of parts add up to that of the whole, exactly and in any order. If a process is
+killed, the batch is opened again from the beginning: counts are only in memory.
 
 The private key reaches the processes through a pipe, and is in no argument, environment or
 file. They end with the process that started them, however that ends.
@@ -27,21 +26,21 @@ from shuffledp.service.wire.sealing import Opener
 from shuffledp.service.wire.step import Step
 
 PART = 1 << 13
-"""Messages that are opened at a time by one process: a quarter of a second."""
+"""Messages that one process opens at a time: a quarter of a second of work."""
 
 WORTH_PROCESSES = 50_000
-"""Fewer messages are opened here: a process takes a second or two to start."""
+"""Fewer messages are opened in this process: another takes a second or two to start."""
 
 
 class Interrupted(Exception):  # noqa: N818 - no error: the service is being stopped
-    """The work was asked to stop; it begins again when the service does."""
+    """Processing was stopped; it restarts with the service."""
 
 
 class OpenShards(Protocol):
-    """A way to open and count the shards of a batch.
+    """Opens and counts the shards of a batch.
 
-    Whatever does it, what comes out is what one process counts, bit for bit; and whatever
-    is done again, for a machine died say, is counted once.
+    Every implementation returns the counts of a single process, bit for bit, and counts
+    work once that it repeats, after the failure of a machine for example.
     """
 
     def __call__(
@@ -55,21 +54,20 @@ class OpenShards(Protocol):
         """Returns the counts of all messages.
 
         Args:
-            step: What they are for.
-            shards: Files that were checked when they came: each has its messages, one
-                after the other.
-            private_key: The analyst's. It may not be written anywhere.
-            stopped: Whether to stop; is asked every second at least.
+            step: Step of the messages.
+            shards: Files that were checked on arrival: concatenated messages.
+            private_key: Private key of the analyst, which may not be written anywhere.
+            stopped: Returns whether to stop; called at least once a second.
 
         Raises:
-            Interrupted: If it was stopped.
-            DataError: If a file is not as it was received.
+            Interrupted: If `stopped` returned True.
+            DataError: If a file differs from the one that was received.
         """
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Messages of a shard."""
+    """Consecutive messages of a shard."""
 
     path: Path
     group: int
@@ -78,7 +76,7 @@ class _Part:
 
 
 class _Openers:
-    """One for each level group of messages, of one step."""
+    """Openers of a step, one per level group of messages."""
 
     def __init__(self, step: Step, private_key: bytes) -> None:
         suite = step.task.suite
@@ -106,14 +104,14 @@ def open_on_all_cores(
     *,
     stopped: Callable[[], bool],
 ) -> MessageCounter:
-    """As `OpenShards`: in this process, or in one for each core if that is worth it."""
+    """Implements `OpenShards` in this process, or in one per core for large batches."""
     processes = os.cpu_count() or 1
     if processes == 1 or sum(s.messages for s in shards) < WORTH_PROCESSES:
         return _open_here(step, shards, private_key, stopped=stopped)
     counting = MessageCounter(step)
     pool = ProcessPoolExecutor(
         processes,
-        # A copy of this process would hold its locks and its connections.
+        # A forked copy of this process would hold its locks and its connections.
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
         initargs=(step, private_key),
@@ -161,20 +159,20 @@ def _result(
     try:
         return counted.result()
     except BrokenProcessPool:
-        # Whoever stops a service often stops all its processes.
+        # A signal that stops the service often reaches all its processes.
         if stopped():
             raise Interrupted from None
         raise
 
 
 _openers: _Openers | None = None
-"""Of a process that does nothing else."""
+"""Openers of a worker process, set by its initializer."""
 
 
 def _begin(step: Step, private_key: bytes) -> None:
     global _openers
     _openers = _Openers(step, private_key)
-    # Ctrl-C is for the service, which ends this process.
+    # Ctrl-C reaches the service, which ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

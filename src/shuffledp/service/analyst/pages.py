@@ -1,4 +1,4 @@
-"""The dashboard: pages for people, made on the server, without any script."""
+"""Dashboard: HTML pages rendered on the server, without any script."""
 
 import math
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from shuffledp.accounting.certificate import read_certificate
 from shuffledp.extras import require
 from shuffledp.format_number import plain
 from shuffledp.report.display_text import printable
-from shuffledp.service.analyst.evidence_shown import HEIGHT
+from shuffledp.service.analyst.auditor_evidence import HEIGHT
 from shuffledp.service.analyst.figures import figure_of
 from shuffledp.service.analyst.ledger import ledger_of, replacements
-from shuffledp.service.analyst.picture import WIDTH, picture_of
 from shuffledp.service.analyst.progress import Progress
+from shuffledp.service.analyst.result_picture import WIDTH, picture_of
 from shuffledp.service.analyst.store import EpochRecord, Former
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.wire.succession import names_of
@@ -26,7 +26,7 @@ _MODES = {
     "agnostic": "apart from levels: everybody hides among everybody",
     "stratified": "with its level: people hide among their own level",
 }
-# Seconds after which a page is asked for again, while something is going on.
+# Seconds after which a browser reloads a page, while a batch is counted or collected.
 _COUNTING, _COLLECTING = 3, 20
 
 
@@ -83,13 +83,13 @@ class Pages:
         """Returns the page of one task.
 
         Args:
-            state: Where it stands.
+            state: State of the task.
             records: All its epochs that are over, in order.
-            record: The one that is shown; None before the first.
-            progress: What the shuffler says; None if it is not reachable.
-            shuffler_named: Whether it is known where the shuffler is.
-            formers: The tasks whose keys were replaced, in order.
-            audit: What an auditor handed over, from `evidence_part`; None if nobody did.
+            record: The epoch to show; None before the first.
+            progress: Progress at the shuffler; None if it is not reachable.
+            shuffler_named: Whether the URL of the shuffler is known.
+            formers: Former tasks, whose keys were replaced, in order.
+            audit: Evidence of an auditor, from `evidence_part`; None if there is none.
         """
         task = state.task
         collecting = progress is not None and progress.phase in (
@@ -129,12 +129,12 @@ class Pages:
     def result(
         self, task: Task, records: Sequence[EpochRecord], record: EpochRecord
     ) -> str:
-        """Returns the page of one epoch that is over, for whoever is sent a link to it.
+        """Returns the page of one epoch that is over, for links from outside.
 
         Args:
-            task: The task.
+            task: Task of the epoch.
             records: All its epochs that are over, in order.
-            record: The one that is shown.
+            record: The epoch to show.
         """
         return self._render(
             "published.html.j2",
@@ -158,7 +158,7 @@ class Pages:
 
 
 def _result_part(task: Task, record: EpochRecord | None) -> dict[str, Any]:
-    """Returns what templates need to know of an epoch that is over."""
+    """Returns the templates' values for an epoch that is over."""
     result = None if record is None else record.result
     return {
         "result": result,
@@ -168,7 +168,7 @@ def _result_part(task: Task, record: EpochRecord | None) -> dict[str, Any]:
 
 
 def status_of(state: AnalystState) -> dict[str, str]:
-    """Returns what is going on: a class for its color, a sign and words."""
+    """Returns the status of a task: a class for its color, a sign and a text."""
     epoch = f"epoch {state.epoch:,}"
     if state.phase is AnalystPhase.PUBLISHED:
         return {"kind": "good", "sign": "✓", "words": f"Published: {epoch}"}
@@ -182,7 +182,7 @@ def status_of(state: AnalystState) -> dict[str, str]:
 
 
 def people_of(task: Task, progress: Progress) -> list[dict[str, Any]]:
-    """Returns how many people there are, and should be, with each choice or in all."""
+    """Returns the current and the needed number of participants, by choice or in total."""
     needed = task.minimum[: len(task.counted)]
     return [
         {
@@ -198,7 +198,7 @@ def people_of(task: Task, progress: Progress) -> list[dict[str, Any]]:
 
 
 def choices_of(task: Task, result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns what the certificate says of each choice that somebody made."""
+    """Returns the certificate's numbers for each choice that participants made."""
     promised = dict(zip(task.choices, task.promise, strict=True))
     certificate = read_certificate(result["certificate"])
     return [
@@ -216,7 +216,7 @@ def choices_of(task: Task, result: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def sentence_part(text: str | None) -> str | None:
-    """Returns a sentence as it goes on after a colon.
+    """Returns a sentence for use after a colon, with a lower-case first letter.
 
     >>> sentence_part("A level has too little left"), sentence_part(None)
     ('a level has too little left', None)
@@ -230,12 +230,12 @@ def count(number: int) -> str:
 
 
 def upward(number: float) -> str:
-    """Returns a number with six digits, rounded upward: sums would have many more.
+    """Returns a number with six significant digits, rounded upward.
 
     >>> upward(0.1 + 0.2), upward(5.0), upward(0.07599421)
     ('0.3', '5', '0.0759943')
     """
-    # What adding up itself gets wrong is no seventh digit.
+    # Drops rounding errors of sums first: they must not raise the sixth digit.
     number = float(f"{number:.12g}")
     if number <= 0.0 or float(f"{number:.6g}") >= number:
         return plain(float(f"{number:.6g}"))
@@ -244,7 +244,7 @@ def upward(number: float) -> str:
 
 
 def downward(number: float) -> str:
-    """Returns a number with six digits, rounded downward: what may be spent.
+    """Returns a number with six significant digits, rounded downward, for allowances.
 
     >>> downward(0.361200000001), downward(5.0), downward(0.12345678)
     ('0.3612', '5', '0.123456')

@@ -1,4 +1,4 @@
-"""How far a collection is, asked from the shuffler's public page; or that it is silent."""
+"""Progress of a collection, queried from the shuffler's public status."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -20,22 +20,23 @@ require("httpx", extra="service", what="A service")
 import httpx  # noqa: E402
 
 SECONDS = 1.5
-# A page about 64 choices and 18 reasons, and a task of 10,000 categories, with room.
+# Ample for the status of 64 choices and 18 reasons, and a task of 10,000 categories.
 MAX_ANSWER = 16 * 2**20
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What the shuffler says of the step it collects.
+    """Status of the step that the shuffler collects.
 
     Attributes:
-        epoch: From 1.
+        epoch: Number of the epoch, from 1.
         stage: "choice" or "answer".
         phase: "open", "waiting", "closed", "delivered" or "skipped".
-        people: Accepted reports with each choice; in all, if choices are not named.
-        refused: (what is wrong with them, how many) of reports it did not accept, in all
-            epochs and steps since the task began.
-        batch_refused: Why the analyst refused the closed batch; None if she did not.
+        people: Number of accepted reports with each choice; in total, if choices are not
+            named.
+        refused: Pairs of a reason and the number of reports refused for it, over all epochs
+            and steps since the task began.
+        batch_refused: Why the analyst refused the closed batch; None if it was not refused.
     """
 
     epoch: int
@@ -47,44 +48,44 @@ class Progress:
 
 
 class ShufflerProgress:
-    """Asks the shuffler whenever somebody looks, once for all who look at a time.
+    """Queries the shuffler for visitors of the dashboard, once for concurrent ones.
 
-    To ask costs more than all else of a page: a few milliseconds of the processor.
+    A query costs more than the rest of a page: a few milliseconds of processor time.
 
     Args:
-        url: Where it is; None for nowhere.
+        url: URL of the shuffler; None to query none.
         ca: As in `trusted_certificates`.
     """
 
     def __init__(self, url: str | None, ca: Path | None) -> None:
         self._url, self._ca = url, ca
         self._client: httpx.AsyncClient | None = None
-        # By task: the last answer, and what it says; what is known now; who asks.
+        # By task: the last answer with its progress; the current progress; refreshes.
         self._read: dict[bytes, tuple[bytes, Progress]] = {}
         self._known: dict[bytes, Progress | None] = {}
-        self._looks: dict[bytes, CoalescedRefresh] = {}
+        self._refreshes: dict[bytes, CoalescedRefresh] = {}
 
     async def ask(self, task: Task) -> Progress | None:
-        """Returns what the shuffler says from now on; None if nothing, late or nonsense."""
+        """Returns the current progress; None if the answer is missing, late or invalid."""
         if self._url is None:
             return None
-        looks = self._looks.get(task.digest)
-        if looks is None:
-            looks = self._looks[task.digest] = CoalescedRefresh(
-                partial(self._look, task)
+        refresh = self._refreshes.get(task.digest)
+        if refresh is None:
+            refresh = self._refreshes[task.digest] = CoalescedRefresh(
+                partial(self._refresh, task)
             )
-        await looks.refresh()
+        await refresh.refresh()
         return self._known[task.digest]
 
     async def close(self) -> None:
-        """Ends all connections."""
-        for looks in self._looks.values():
-            await looks.stop()
+        """Closes all connections."""
+        for refresh in self._refreshes.values():
+            await refresh.stop()
         if self._client is not None:
             await self._client.aclose()
             self._client = None
 
-    async def _look(self, task: Task) -> None:
+    async def _refresh(self, task: Task) -> None:
         self._known[task.digest] = await self._ask(task, self._url or "")
 
     async def _ask(self, task: Task, url: str) -> Progress | None:
@@ -112,10 +113,10 @@ class ShufflerProgress:
 
 
 def read_progress(value: dict[str, Any], task: Task) -> Progress:
-    """Reads what the shuffler says of a task.
+    """Reads the shuffler's status of a task.
 
     Raises:
-        DataError: If it is nonsense.
+        DataError: If it is invalid.
     """
     try:
         return _read(value, task)
@@ -139,12 +140,14 @@ def _read(value: dict[str, Any], task: Task) -> Progress:
     if stage not in stages or phase not in list(ShufflerPhase):
         raise ValueError("Expected a known stage and phase.")
     reasons = {Reason(code): count for code, count in refused.items()}
-    said = tuple(
+    refusals = tuple(
         (_title(reason), count) for reason, count in sorted(reasons.items()) if count
     )
     code = value.get("hand_over", {}).get("refused")
-    why = None if code is None else _title(Reason(code))
-    return Progress(value["epoch"], stage, phase, tuple(people), said, why)
+    batch_refused = None if code is None else _title(Reason(code))
+    return Progress(
+        value["epoch"], stage, phase, tuple(people), refusals, batch_refused
+    )
 
 
 def _title(reason: Reason) -> str:

@@ -1,4 +1,4 @@
-"""What is published of an epoch, as plain values: estimate, certificate, assumptions."""
+"""Published result of an epoch as JSON values: estimate, certificate, assumptions."""
 
 from typing import Any
 
@@ -30,16 +30,17 @@ def result_of(
     spent: tuple[float, ...],
     listed: bytes,
 ) -> dict[str, Any]:
-    """Returns the document that is published.
+    """Returns the document to publish.
 
     Args:
-        state: In which the batch was received.
-        people: Accepted reports with each choice; in all, if choices are not named.
-        tally: What was counted of these reports.
-        estimate: From the tally.
-        certificate: Of these reports.
-        spoiled: How many people's reports cannot be read or mean nothing, dummies included.
-        spent: Central epsilon that each choice pays for it.
+        state: State in which the batch was received.
+        people: Number of accepted reports with each choice; in total, if choices are not
+            named.
+        tally: Counts of these reports.
+        estimate: Estimate from the tally.
+        certificate: Certificate of these reports.
+        spoiled: Number of participants whose reports are invalid, dummies included.
+        spent: Central epsilon that each choice pays for the result.
         listed: SHA-256 of the list of messages, 32 bytes.
     """
     chosen, enrolment = state.chosen, _enrolment(state)
@@ -58,7 +59,7 @@ def result_of(
         "chosen": None if chosen is None else chosen.to_dict(),
         "tally": tally.to_dict(),
         "certificate": certificate.to_dict(),
-        **what_follows(
+        **derived_values(
             state.task,
             people,
             tally,
@@ -70,7 +71,7 @@ def result_of(
     }
 
 
-def what_follows(
+def derived_values(
     task: Task,
     people: tuple[int, ...],
     tally: Tally,
@@ -80,16 +81,16 @@ def what_follows(
     spoiled: int,
     enrolment: Enrolment,
 ) -> dict[str, Any]:
-    """Returns the members of a result that anybody can compute from the others.
+    """Returns the members of a result that can be computed from the others.
 
     Args:
-        task: The task; all else is as in `result_of`.
-        people: Accepted reports.
-        tally: Of these reports.
-        estimate: From the tally.
-        certificate: Of these reports.
-        spoiled: How many people's reports mean nothing.
-        enrolment: How many could answer.
+        task: Task of the result.
+        people: Number of accepted reports, as in `result_of`.
+        tally: Counts of these reports.
+        estimate: Estimate from the tally.
+        certificate: Certificate of these reports.
+        spoiled: Number of participants whose reports are invalid.
+        enrolment: Number of participants who could answer.
     """
     survey = task.question.survey
     return {
@@ -105,7 +106,7 @@ def what_follows(
         },
         "assumptions": [
             *_assumptions(task, enrolment, sum(people), spoiled),
-            # What it says of every order is said above of the one that this batch had.
+            # `_assumptions` replaces the general one about the order of messages.
             *(text for text in certificate.assumptions if text != ORDER),
         ],
     }
@@ -114,13 +115,13 @@ def what_follows(
 def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:
     value = np.atleast_1d(estimate.value)
     population = np.atleast_1d(estimate.population_error)
-    reached = reach(CONFIDENCE) * population
+    margin = reach(CONFIDENCE) * population
     columns = (
         value,
         np.atleast_1d(estimate.standard_error),
         np.reshape(estimate.interval(CONFIDENCE), (-1, 2)),
         population,
-        np.stack([value - reached, value + reached], axis=1),
+        np.stack([value - margin, value + margin], axis=1),
     )
     return [
         {
@@ -138,7 +139,7 @@ def _rows(labels: tuple[str, ...], estimate: Estimate) -> list[dict[str, Any]]:
 def _assumptions(
     task: Task, enrolment: Enrolment, accepted: int, spoiled: int
 ) -> list[str]:
-    """Returns what this service adds to the assumptions of the certificate."""
+    """Returns the assumptions of this service, beside those of the certificate."""
     hiding = max(accepted - task.absent - spoiled, 0)
     lines = [
         f"Of {accepted:,} accepted reports, {task.absent:,} are assumed to come from "

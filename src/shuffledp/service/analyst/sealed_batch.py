@@ -1,7 +1,7 @@
-"""A sealed batch on the disk: a folder with its manifest, and a file for each shard.
+"""Sealed batch on the disk: a folder with its manifest, and a file for each shard.
 
-A file has its name only once all of it was checked and is on the disk. So what has a name
-needs not be sent again, whoever crashed.
+A file gets its name only once it is checked and synced to the disk. So a shard with a file
+need not be sent again after a crash of either service.
 """
 
 import errno
@@ -18,18 +18,18 @@ from shuffledp.service.wire.task import Task
 
 _MANIFEST = "manifest.bin"
 _INCOMING = ".incoming"
-# At least, for a manifest or what a database adds.
-_LEAST_ROOM = 2**20
+# Free bytes required beside missing shards: for a manifest, or growth of the database.
+_MIN_FREE = 2**20
 
 
 @dataclass(frozen=True)
 class SealedShard:
-    """A shard in a file.
+    """Shard in a file.
 
     Attributes:
-        path: Of the file.
-        group: Of its messages.
-        messages: How many there are, at least one.
+        path: File of the shard.
+        group: Index of the level group of its messages.
+        messages: Number of messages, at least one.
     """
 
     path: Path
@@ -39,12 +39,12 @@ class SealedShard:
 
 @dataclass(frozen=True)
 class SealedBatch:
-    """A batch, some shards of which may still be missing.
+    """Batch whose shards may still be incomplete.
 
     Attributes:
-        folder: Of its files: `manifest.bin`, and `PLACE.shard` of each shard that has
+        folder: Folder of the files: `manifest.bin`, and `INDEX.shard` for each shard with
             messages.
-        header: What the manifest says.
+        header: Header in the manifest.
     """
 
     folder: Path
@@ -52,14 +52,14 @@ class SealedBatch:
 
     @classmethod
     def begin(cls, folder: Path, header: BatchHeader, manifest: bytes) -> "SealedBatch":
-        """Keeps a manifest, and whatever shards of the same one are there.
+        """Writes a manifest; keeps shards that were received for the same manifest.
 
         Raises:
-            OSError: If there is no room.
+            OSError: If the disk is full.
         """
         path = folder / _MANIFEST
         if path.is_file() and path.read_bytes() != manifest:
-            forget(folder)
+            delete_batch(folder)
         if not path.is_file():
             folder.mkdir(mode=0o700, exist_ok=True)
             incoming = path.with_suffix(_INCOMING)
@@ -74,77 +74,75 @@ class SealedBatch:
 
     @classmethod
     def read(cls, folder: Path, task: Task) -> "SealedBatch":
-        """Reads what `begin` kept.
+        """Reads the manifest that `begin` wrote.
 
         Raises:
             OSError: If there is no manifest.
-            Refusal: If it is damaged, or none of the task.
+            Refusal: If it is damaged, or belongs to another task.
         """
         return cls(folder, read_manifest((folder / _MANIFEST).read_bytes(), task))
 
-    def path(self, place: int) -> Path:
-        """Returns the file of the shard at a place."""
-        return self.folder / f"{place}.shard"
+    def path(self, index: int) -> Path:
+        """Returns the file of the shard with an index."""
+        return self.folder / f"{index}.shard"
 
-    def incoming(self, place: int) -> Path:
-        """Returns the name of a new file, for a shard on its way in."""
-        return self.folder / f"{place}.{secrets.token_hex(8)}{_INCOMING}"
+    def incoming(self, index: int) -> Path:
+        """Returns a new temporary file for a shard that is arriving."""
+        return self.folder / f"{index}.{secrets.token_hex(8)}{_INCOMING}"
 
     def missing(self) -> list[int]:
-        """Returns the places of shards that have messages, and no file."""
-        there = {path.name for path in self.folder.iterdir()}
+        """Returns the indices of shards that have messages but no file."""
+        names = {path.name for path in self.folder.iterdir()}
         return [
-            place
-            for place, shard in enumerate(self.header.shards)
-            if shard.messages and self.path(place).name not in there
+            index
+            for index, shard in enumerate(self.header.shards)
+            if shard.messages and self.path(index).name not in names
         ]
 
     def shards(self) -> list[SealedShard]:
-        """Returns all shards that have messages, in their order."""
+        """Returns all shards with messages, in their order."""
         return [
-            SealedShard(self.path(place), shard.group, shard.messages)
-            for place, shard in enumerate(self.header.shards)
+            SealedShard(self.path(index), shard.group, shard.messages)
+            for index, shard in enumerate(self.header.shards)
             if shard.messages
         ]
 
     def by_prefix(self) -> list[list[Path]]:
-        """Returns the files of all shards that have messages, prefix by prefix."""
-        found: list[list[Path]] = [[] for _ in range(1 << self.header.bits)]
-        for place, shard in enumerate(self.header.shards):
+        """Returns the files of all shards with messages, grouped by prefix."""
+        paths: list[list[Path]] = [[] for _ in range(1 << self.header.bits)]
+        for index, shard in enumerate(self.header.shards):
             if shard.messages:
-                found[shard.prefix].append(self.path(place))
-        return found
+                paths[shard.prefix].append(self.path(index))
+        return paths
 
-    def tidy(self) -> None:
-        """Deletes what is left of shards that never came whole."""
+    def delete_partial(self) -> None:
+        """Deletes temporary files of shards that were received in part."""
         for path in self.folder.glob(f"*{_INCOMING}"):
             path.unlink()
 
 
 def check_room(folder: Path, batches: Iterable[SealedBatch]) -> None:
-    """Raises OSError unless there is room for what is missing of all batches.
-
-    Shards that come at once fill a disk together and are deleted again: so it is not
-    enough that there is room for one.
-    """
+    """Raises OSError unless the disk has room for all missing shards of all batches."""
+    # Room for one shard does not suffice: shards that arrive at the same time would fill
+    # the disk together, and all be deleted again.
     missing = sum(
-        batch.header.shards[place].messages * batch.header.sealed_size
+        batch.header.shards[index].messages * batch.header.sealed_size
         for batch in batches
-        for place in batch.missing()
+        for index in batch.missing()
     )
     if shutil.disk_usage(folder).free < missing:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    # Free space may be somebody else's.
+    # Free space may be reserved for other users, or a quota may apply: try to write.
     with TemporaryFile(dir=folder) as file:
-        file.write(bytes(_LEAST_ROOM))
+        file.write(bytes(_MIN_FREE))
         file.flush()
 
 
-def keep(batch: SealedBatch, folder: Path) -> None:
-    """Keeps a batch in another folder too: all of it, or nothing if it is there already.
+def retain(batch: SealedBatch, folder: Path) -> None:
+    """Copies a batch to another folder, completely; does nothing if the folder exists.
 
     Raises:
-        OSError: If there is no room.
+        OSError: If the disk is full.
     """
     if folder.is_dir():
         return
@@ -152,7 +150,7 @@ def keep(batch: SealedBatch, folder: Path) -> None:
     shutil.rmtree(incoming, ignore_errors=True)
     incoming.mkdir(mode=0o700, parents=True)
     for path in (batch.folder / _MANIFEST, *(each.path for each in batch.shards())):
-        # The folder may be on another disk.
+        # Copied, not linked: the folder may be on another disk.
         with path.open("rb") as sealed, (incoming / path.name).open("xb") as file:
             shutil.copyfileobj(sealed, file)
             file.flush()
@@ -162,19 +160,20 @@ def keep(batch: SealedBatch, folder: Path) -> None:
     sync_folder(folder.parent)
 
 
-def forget(folder: Path) -> None:
-    """Deletes the folder of a batch; what comes too late finds it no more."""
-    over = folder.with_name(f"{secrets.token_hex(16)}.over")
+def delete_batch(folder: Path) -> None:
+    """Deletes the folder of a batch."""
+    # Renamed first: a shard that arrives too late does not find the folder any more.
+    renamed = folder.with_name(f"{secrets.token_hex(16)}.over")
     try:
-        folder.rename(over)
+        folder.rename(renamed)
     except FileNotFoundError:
         return
-    # What cannot be deleted now is when the store is opened again.
-    shutil.rmtree(over, ignore_errors=True)
+    # Files that cannot be deleted now are deleted when the store is opened again.
+    shutil.rmtree(renamed, ignore_errors=True)
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes new names in a folder survive a power cut."""
+    """Syncs new names in a folder to the disk, so that they survive a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,7 +1,7 @@
-"""A store in one SQLite file, and sealed batches in folders beside it.
+"""Analyst's store in one SQLite file, with sealed batches in folders beside it.
 
-A batch is on the disk, whole, before the database names it; the database forgets it before
-it is deleted.
+A batch is completely on the disk before the database names it, and is deleted only after
+the database has dropped its name.
 """
 
 import json
@@ -13,7 +13,11 @@ from pathlib import Path
 
 from shuffledp.errors import DataError
 from shuffledp.service.analyst.batch_folder import BatchFolder
-from shuffledp.service.analyst.sealed_batch import SealedBatch, forget, sync_folder
+from shuffledp.service.analyst.sealed_batch import (
+    SealedBatch,
+    delete_batch,
+    sync_folder,
+)
 from shuffledp.service.analyst.store import (
     EpochRecord,
     Former,
@@ -52,10 +56,10 @@ _LAYOUT = Layout(
 
 
 class SqliteAnalystStore:
-    """Keeps everything under one path, for one process at a time.
+    """Store under one path, for one process at a time.
 
     Attributes:
-        path: The database; sealed batches are in the folder of this name and ".batches".
+        path: Database file; sealed batches are in a folder with the suffix ".batches".
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,11 +70,11 @@ class SqliteAnalystStore:
         self._file: ExclusiveDatabase | None = None
 
     def open(self, tasks: Iterable[Task], formers: Iterable[Task] = ()) -> list[Task]:
-        """Opens the database, and begins tasks that are new.
+        """Opens the database, and begins new tasks.
 
         Raises:
-            DataError: If it is no such database, another analyst has it, or it keeps
-                another task, or one whose place cannot be taken at this point.
+            DataError: If it is another database or in use, or it stores another task, or
+                one that cannot be replaced in its current state.
         """
         tasks, before = list(tasks), {former.digest: former for former in formers}
         try:
@@ -87,13 +91,13 @@ class SqliteAnalystStore:
         return begun
 
     def close(self) -> None:
-        """Ends it."""
+        """Closes the database."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def check(self) -> None:
-        """Raises Refusal unless it can be used now."""
+        """Raises Refusal unless the database is usable."""
         try:
             with self._lock, self._transaction() as database:
                 write_probe(database, self.path)
@@ -101,7 +105,7 @@ class SqliteAnalystStore:
             raise Refusal(Reason.STORAGE, "Expected a usable database.") from error
 
     def check_room(self) -> None:
-        """Raises Refusal unless there is room for what is missing of begun batches."""
+        """Raises Refusal unless there is room for the missing shards of begun batches."""
         try:
             with self._lock:
                 self._folder.check_room()
@@ -109,14 +113,14 @@ class SqliteAnalystStore:
             raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
 
     def state(self, task: Task) -> AnalystState:
-        """Returns where a task stands."""
+        """Returns the state of a task."""
         with self._lock:
             return self._state(task)
 
     def begin_batch(
         self, task: Task, header: BatchHeader, manifest: bytes
     ) -> SealedBatch | None:
-        """Keeps a manifest; what came before of another batch of the task is deleted."""
+        """Stores a manifest; deletes a begun batch of the same task with another one."""
         with self._lock:
             state = self._state(task)
             if state.receive(header) is state:
@@ -128,13 +132,13 @@ class SqliteAnalystStore:
                 raise Refusal(Reason.STORAGE, "Expected room for the batch.") from error
 
     def begun_batch(self, task: Task) -> SealedBatch | None:
-        """Returns the batch whose shards are coming in; None if there is none."""
+        """Returns the batch whose shards are arriving; None if there is none."""
         return self._folder.begun(task)
 
     def receive(
         self, task: Task, batch: SealedBatch, acknowledged: bytes | None
     ) -> None:
-        """Takes a batch, all shards of which are there; a known one changes nothing."""
+        """Receives a batch with all its shards; a known one changes nothing."""
         header = batch.header
         people = json.dumps(header.people)
         row = (task.identity, header.batch_id, people, acknowledged)
@@ -167,7 +171,7 @@ class SqliteAnalystStore:
             raise DataError("Expected the batch as it was received.") from error
 
     def acknowledgement(self, task: Task, batch_id: bytes) -> bytes | None:
-        """Returns what was signed for a batch; None if it is unknown, or not yet."""
+        """Returns a batch's signed acknowledgement; None if there is none (yet)."""
         with self._lock:
             row = self._open_database.execute(
                 "SELECT acknowledgement FROM batches WHERE task = ? AND batch_id = ?",
@@ -176,15 +180,15 @@ class SqliteAnalystStore:
         return None if row is None else row[0]
 
     def list_messages(self, state: AnalystState, listed: Iterable[bytes]) -> bytes:
-        """Keeps the public list of the messages of the epoch that is being counted."""
+        """Stores the public list of messages of the epoch that is being counted."""
         return self._folder.list_messages(state, listed)
 
     def messages(self, task: Task, epoch: int) -> Path:
-        """Returns the file of this list, which is there if the epoch is published."""
+        """Returns the file of this list, which exists if the epoch is published."""
         return self._folder.messages(task, epoch)
 
     def planned(self, state: AnalystState, acknowledged: bytes) -> None:
-        """Keeps a plan and its acknowledgement, and deletes the batch of choices."""
+        """Stores a plan and its acknowledgement, and deletes the batch of choices."""
         with self._lock:
             with self._transaction() as database:
                 self._write_state(state)
@@ -193,15 +197,15 @@ class SqliteAnalystStore:
                     "WHERE task = ? AND batch_id = ?",
                     (acknowledged, state.task.identity, state.batch_id),
                 )
-            forget(self._folder.sealed(state))
+            delete_batch(self._folder.sealed(state))
 
     def finish(self, state: AnalystState, record: EpochRecord) -> None:
-        """Keeps how an epoch ended, and deletes its batch."""
+        """Stores the record of a finished epoch, and deletes its batch."""
         with self._lock:
             with self._transaction():
                 self._write_state(state)
                 self._write_record(state.task, record)
-            forget(self._folder.sealed(state))
+            delete_batch(self._folder.sealed(state))
 
     def epochs(self, task: Task) -> list[EpochRecord]:
         """Returns all epochs that are over, in order."""
@@ -235,7 +239,7 @@ class SqliteAnalystStore:
         return self._open_file.transaction()
 
     def _begins(self, task: Task, former: Task | None) -> bool:
-        """Begins a task that is new; tells whether it took the place of another one."""
+        """Begins a new task or replaces its predecessor; returns whether it replaced it."""
         row = self._open_database.execute(
             "SELECT digest FROM states WHERE task = ?", (task.identity,)
         ).fetchone()
@@ -247,10 +251,10 @@ class SqliteAnalystStore:
                 )
             self._write_state(AnalystState.begin(task))
             return False
-        kept = stored_task(row[0], (task,) if former is None else (task, former))
-        if kept is task:
+        stored = stored_task(row[0], (task,) if former is None else (task, former))
+        if stored is task:
             return False
-        before = self._state(kept)
+        before = self._state(stored)
         try:
             after = before.succeed(task)
         except Refusal as error:
@@ -259,7 +263,7 @@ class SqliteAnalystStore:
             self._write_state(after)
             database.execute(
                 "INSERT INTO formers (task, after, value) VALUES (?, ?, ?)",
-                (task.identity, after.over, kept.to_json()),
+                (task.identity, after.over, stored.to_json()),
             )
             for epoch in range(before.over + 1, after.over + 1):
                 skipped = EpochRecord.skipped(task, epoch, "Keys were replaced in it")

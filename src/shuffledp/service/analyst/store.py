@@ -1,7 +1,7 @@
-"""What the analyst keeps: where a task stands, a sealed batch, what is over.
+"""Interface of the analyst's store: states of tasks, sealed batches, finished epochs.
 
-No opened message is ever kept, no address and no time: the last thing known of a message
-is its count, and that is kept only inside what is published.
+The store has no opened message, no address and no time: of a message only its count
+remains, inside the published result.
 """
 
 import json
@@ -25,16 +25,17 @@ from shuffledp.tally import Tally
 
 @dataclass(frozen=True)
 class EpochRecord:
-    """An epoch that is over.
+    """Epoch that is over.
 
     Attributes:
-        epoch: From 1.
-        people: Accepted reports with each choice; in all, if choices are not named.
-        spent: Central epsilon that each choice paid for it.
-        opened: Whether messages were opened: if not, nothing was spent.
-        failures: Why it is withheld, for people to read; empty if it is published.
-        reason: The same for programs; None if it is published.
-        result: What is published; None if it is withheld.
+        epoch: Number of the epoch, from 1.
+        people: Number of accepted reports with each choice; in total, if choices are not
+            named.
+        spent: Central epsilon that each choice paid for the epoch.
+        opened: Whether messages were opened: if not, no epsilon was spent.
+        failures: Reasons for withholding the result, for readers; empty if published.
+        reason: Reason for withholding it, for programs; None if published.
+        result: Published result; None if withheld.
     """
 
     epoch: int
@@ -52,7 +53,7 @@ class EpochRecord:
 
     @property
     def phase(self) -> str:
-        """How it ended: published, withheld or skipped."""
+        """Outcome of the epoch: "published", "withheld" or "skipped"."""
         if self.published:
             return "published"
         return "skipped" if self.reason is Reason.SKIPPED else "withheld"
@@ -61,24 +62,24 @@ class EpochRecord:
     def skipped(
         cls, task: Task, epoch: int, why: str = "The shuffler skipped this epoch"
     ) -> "EpochRecord":
-        """Returns that of an epoch of which nothing was counted."""
-        nobody, nothing = (0,) * len(task.counted), (0.0,) * len(task.choices)
-        said = (why,)
-        return cls(epoch, nobody, nothing, False, said, Reason.SKIPPED)
+        """Returns the record of an epoch without any counted reports."""
+        no_reports, none_spent = (0,) * len(task.counted), (0.0,) * len(task.choices)
+        failures = (why,)
+        return cls(epoch, no_reports, none_spent, False, failures, Reason.SKIPPED)
 
     @property
     def refusal(self) -> Refusal:
-        """What is answered to whoever asks for a result that is withheld."""
+        """Refusal of requests for a withheld result."""
         return Refusal(self.reason or Reason.NOT_FOUND, "; ".join(self.failures) + ".")
 
 
 @dataclass(frozen=True)
 class Former:
-    """A task whose keys were replaced.
+    """Task whose keys were replaced.
 
     Attributes:
-        task: As it was.
-        after: The last epoch that was over by then; 0 if none was.
+        task: Task with the former keys.
+        after: Last epoch that was over at the replacement; 0 if none was.
     """
 
     task: Task
@@ -86,57 +87,57 @@ class Former:
 
 
 class AnalystStore(Protocol):
-    """Keeps everything, durably: what a method wrote is there after a power cut."""
+    """Durable store: data that a method wrote survives a power failure."""
 
     @property
     def version(self) -> int:
-        """Another number once a state or an epoch was written: what was read is old then.
+        """Counter that changes whenever a state or an epoch is written.
 
-        Whoever keeps what is read asks for the number first.
+        A cache reads it before the data, so that it notices any later write.
         """
 
     def open(self, tasks: Iterable[Task], formers: Iterable[Task] = ()) -> list[Task]:
-        """Begins tasks that are new, and deletes what nobody needs any more.
+        """Opens the store, begins new tasks, and deletes files that are not needed.
 
         Args:
-            tasks: All that are served.
-            formers: Those whose place some of them take.
+            tasks: All served tasks.
+            formers: Predecessors of some of them.
 
         Returns:
-            The tasks that have just taken the place of another one.
+            The tasks that have just replaced their predecessor.
         """
 
     def close(self) -> None:
-        """Ends it."""
+        """Closes the store."""
 
     def check(self) -> None:
-        """Raises Refusal unless it can be used now."""
+        """Raises Refusal unless the store is usable."""
 
     def check_room(self) -> None:
-        """Raises Refusal unless there is room for what is missing of begun batches."""
+        """Raises Refusal unless there is room for the missing shards of begun batches."""
 
     def state(self, task: Task) -> AnalystState:
-        """Returns where a task stands."""
+        """Returns the state of a task."""
 
     def begin_batch(
         self, task: Task, header: BatchHeader, manifest: bytes
     ) -> SealedBatch | None:
-        """Keeps a manifest; what came before of another batch of the task is deleted.
+        """Stores a manifest; deletes a begun batch of the same task with another one.
 
         Returns:
-            The batch whose shards may come now; None if all of it came meanwhile.
+            The batch whose shards may arrive now; None if it was completed meanwhile.
 
         Raises:
             Refusal: If the task's state does not allow it, or there is no room.
         """
 
     def begun_batch(self, task: Task) -> SealedBatch | None:
-        """Returns the batch whose shards are coming in; None if there is none."""
+        """Returns the batch whose shards are arriving; None if there is none."""
 
     def receive(
         self, task: Task, batch: SealedBatch, acknowledged: bytes | None
     ) -> None:
-        """Takes a batch, all shards of which are there; a known one changes nothing.
+        """Receives a batch with all its shards; a known one changes nothing.
 
         Epochs that were skipped before it are over from then on.
 
@@ -148,23 +149,23 @@ class AnalystStore(Protocol):
         """Returns the batch that is to be counted."""
 
     def acknowledgement(self, task: Task, batch_id: bytes) -> bytes | None:
-        """Returns what was signed for a batch; None if it is unknown, or not yet."""
+        """Returns a batch's signed acknowledgement; None if there is none (yet)."""
 
     def list_messages(self, state: AnalystState, listed: Iterable[bytes]) -> bytes:
-        """Keeps the public list of the messages of the epoch that is being counted.
+        """Stores the public list of messages of the epoch that is being counted.
 
         Returns:
-            Its SHA-256.
+            SHA-256 of the list.
         """
 
     def messages(self, task: Task, epoch: int) -> Path:
-        """Returns the file of this list, which is there if the epoch is published."""
+        """Returns the file of this list, which exists if the epoch is published."""
 
     def planned(self, state: AnalystState, acknowledged: bytes) -> None:
-        """Keeps a plan and its acknowledgement, and deletes the batch of choices."""
+        """Stores a plan and its acknowledgement, and deletes the batch of choices."""
 
     def finish(self, state: AnalystState, record: EpochRecord) -> None:
-        """Keeps how an epoch ended, and deletes its batch."""
+        """Stores the record of a finished epoch, and deletes its batch."""
 
     def epochs(self, task: Task) -> list[EpochRecord]:
         """Returns all epochs that are over, in order."""
@@ -191,7 +192,7 @@ def write_state(state: AnalystState) -> str:
 
 
 def read_state(text: str, task: Task) -> AnalystState:
-    """Reads what `write_state` gave.
+    """Reads a state that `write_state` wrote.
 
     Raises:
         DataError: If it is damaged.
@@ -216,7 +217,7 @@ def read_state(text: str, task: Task) -> AnalystState:
 
 
 def waiting_batch(text: str) -> bytes | None:
-    """Returns the batch that a state waits to see counted, whatever its task is."""
+    """Returns the id of the batch that waits to be counted in a state of any task."""
     value = json.loads(text)
     if value["phase"] != AnalystPhase.RECEIVED.value:
         return None
@@ -239,7 +240,7 @@ def write_record(record: EpochRecord) -> str:
 
 
 def read_record(epoch: int, text: str) -> EpochRecord:
-    """Reads what `write_record` gave."""
+    """Reads a record that `write_record` wrote."""
     value = json.loads(text)
     reason = value["reason"]
     return EpochRecord(

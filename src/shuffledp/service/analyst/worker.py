@@ -1,7 +1,7 @@
-"""One thread in which batches are counted, one after the other.
+"""Thread that processes batches one after the other.
 
-A batch of answers was acknowledged, and nobody asks for it again: what could not be
-counted, for want of room on the disk say, is tried again after a while.
+A batch of answers was acknowledged, and the shuffler does not send it again: if processing
+fails, because the disk is full for example, it is retried later.
 """
 
 import threading
@@ -9,17 +9,17 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 
-from shuffledp.service.analyst.hosted import AnalystHost
+from shuffledp.service.analyst.analyst_host import AnalystHost
+from shuffledp.service.analyst.batch_processing import BatchProcessor
 from shuffledp.service.analyst.opening import Interrupted, OpenShards
 from shuffledp.service.analyst.store import AnalystStore
-from shuffledp.service.analyst.work import Work
 from shuffledp.service.monitoring.events import log_crash
 
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
 
 
 class Worker:
-    """Counts what waits, and stops between two parts when it should."""
+    """Processes waiting batches, and can be stopped between two parts of one."""
 
     def __init__(
         self,
@@ -33,43 +33,45 @@ class Worker:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="count")
 
     def submit(self, hosted: AnalystHost) -> Future[None]:
-        """Counts the batch of a task as soon as it is its turn, if one waits then."""
-        work = Work(
+        """Schedules the processing of a task's batch, if one waits when its turn comes."""
+        processor = BatchProcessor(
             hosted,
             self._store,
             stop=self._stop,
             open_shards=self._open_shards,
             reached=self._reached,
         )
-        return self._pool.submit(self._run, hosted, work, _FIRST_WAIT)
+        return self._pool.submit(self._run, hosted, processor, _FIRST_WAIT)
 
     def stop(self) -> None:
-        """Waits for the parts that are being opened; what is left is done next time."""
+        """Waits for parts that are being opened; the next start repeats the batch."""
         self._stop.set()
         for timer in list(self._later.values()):
             timer.cancel()
         self._pool.shutdown(cancel_futures=True)
 
-    def _run(self, hosted: AnalystHost, work: Work, wait: float) -> None:
+    def _run(self, hosted: AnalystHost, processor: BatchProcessor, wait: float) -> None:
         try:
-            work.run()
+            processor.run()
         except Interrupted:
             raise
         except Exception as error:
-            # The state says that the batch waits.
+            # The stored state still names the batch as waiting, so it can be retried.
             log_crash(error)
-            self._try_later(hosted, work, wait)
+            self._try_later(hosted, processor, wait)
             raise
 
-    def _try_later(self, hosted: AnalystHost, work: Work, wait: float) -> None:
+    def _try_later(
+        self, hosted: AnalystHost, processor: BatchProcessor, wait: float
+    ) -> None:
         longer = min(2.0 * wait, _LONGEST_WAIT)
 
-        def again() -> None:
+        def retry() -> None:
             # The pool may have been shut down meanwhile.
             with suppress(RuntimeError):
-                self._pool.submit(self._run, hosted, work, longer)
+                self._pool.submit(self._run, hosted, processor, longer)
 
-        timer = threading.Timer(wait, again)
+        timer = threading.Timer(wait, retry)
         timer.daemon = True
         earlier = self._later.get(hosted.task.identity)
         if earlier is not None:

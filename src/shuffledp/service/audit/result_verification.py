@@ -17,7 +17,7 @@ from shuffledp.accounting.account import digest
 from shuffledp.accounting.certificate import read_certificate
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import DataError, InvalidInputError, ShuffledpError
-from shuffledp.service.analyst.results import what_follows
+from shuffledp.service.analyst.results import derived_values
 from shuffledp.service.collection.batch_verdict import spent_of
 from shuffledp.service.collection.message_counter import split_proportionally
 from shuffledp.service.collection.shortfall import shortfalls
@@ -234,7 +234,7 @@ def _following(
         return
     if statements.enrolment is None:
         return  # The enrolment enters the stated assumptions, which cannot be compared.
-    expected = what_follows(
+    expected = derived_values(
         task,
         statements.people,
         statements.tally,

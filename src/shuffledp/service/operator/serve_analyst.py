@@ -6,9 +6,9 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
+from shuffledp.service.analyst.analyst_host import AnalystHost, with_evidence
 from shuffledp.service.analyst.app import create_analyst
-from shuffledp.service.analyst.evidence_shown import EvidenceFile
-from shuffledp.service.analyst.hosted import AnalystHost, with_evidence
+from shuffledp.service.analyst.auditor_evidence import EvidenceFile
 from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
 from shuffledp.service.analyst.sqlite_store import SqliteAnalystStore
 from shuffledp.service.http.http_client import service_url
@@ -56,7 +56,7 @@ def analyst_app(
         InvalidInputError: If keys belong to another task, or a URL is invalid.
     """
     url = None if shuffler is None else service_url(shuffler)
-    tasks = hosted_tasks(folders, partial(_load, kept=keep_batches))
+    tasks = hosted_tasks(folders, partial(_load, retained_batches=keep_batches))
     tasks = with_evidence(tasks, audits)
     if keep_batches is not None:
         # A batch that cannot be retained later would prevent its result's publication.
@@ -69,9 +69,9 @@ def analyst_app(
     )
 
 
-def _load(folder: Path, *, kept: Path | None) -> tuple[Task, AnalystHost]:
+def _load(folder: Path, *, retained_batches: Path | None) -> tuple[Task, AnalystHost]:
     task = load_agreed(folder)
     prove_plan_rule(task)
     check_alone(folder, Role.ANALYST)
     secrets = AnalystSecrets.load(folder / ANALYST_FILE)
-    return task, AnalystHost(task, secrets, load_former(folder, task), kept)
+    return task, AnalystHost(task, secrets, load_former(folder, task), retained_batches)

@@ -19,11 +19,11 @@ from shuffledp.audit.collection.evidence import (
     Evidence,
 )
 from shuffledp.errors import DataError, InvalidInputError
-from shuffledp.service.analyst.evidence_shown import (
+from shuffledp.service.analyst.analyst_host import with_evidence
+from shuffledp.service.analyst.auditor_evidence import (
     EvidenceFile,
     picture_of,
 )
-from shuffledp.service.analyst.hosted import with_evidence
 
 
 def look(

@@ -1,8 +1,8 @@
-"""A published result as a picture that people can pass on: one SVG file.
+"""Picture of a published result for sharing: one SVG file.
 
-It names no date, runs nothing, loads nothing and brings its background along: it reads the
-same in a message, on a slide and on a dark page. Text is text, in a font of whoever looks
-at it, so that lines are broken by how wide letters usually are.
+It has no date, no scripts, no external resources, and its own background, so it looks the
+same in a message, on a slide and on a dark page. Text stays text in a font of the viewer,
+so lines are broken by the usual width of letters.
 """
 
 import unicodedata
@@ -22,7 +22,7 @@ _LEFT, _RIGHT = 40, 760
 # Between these are bars; names are on their left, numbers on their right.
 _BARS = (250, 600)
 _ROW = 46
-# More choices than this are summed up by the largest promise.
+# Above this number of choices, only the largest promise is named.
 _LISTED = 6
 # How wide letters are in the widest of the usual fonts, as parts of their size.
 _WIDTHS = {
@@ -31,20 +31,20 @@ _WIDTHS = {
     **dict.fromkeys("mwMW@%…", 1.0),
 }
 _BOLD = 1.12
-# What joins letters of some scripts is unseen, too, and stays.
+# Not "Cf": joiners of some scripts are invisible, too, and must stay.
 _UNSEEN = frozenset({"Cc", "Cs", "Cn", "Co"})
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text.
+    """Line of text.
 
     Attributes:
-        x: Where it begins; ends or has its middle, by `anchor`.
-        y: Where it stands.
-        size: Of its letters.
-        words: What it says.
-        kind: What it looks like: "title", "strong", "ink" or "soft".
+        x: Position of its start, end or middle, by `anchor`.
+        y: Position of its baseline.
+        size: Size of its letters.
+        words: Text of the line.
+        kind: Style: "title", "strong", "ink" or "soft".
         anchor: "start", "middle" or "end".
     """
 
@@ -58,7 +58,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Strip:
-    """One number on its axis: `y` is its middle, all else stands along the axis."""
+    """Number on its axis: `y` is its middle, the other positions are along the axis."""
 
     y: float
     start: float
@@ -69,19 +69,19 @@ class Strip:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """All of it, in units of which it is `WIDTH` wide.
+class ResultPicture:
+    """Picture of a result, in units of 1 / `WIDTH` of its width.
 
     Attributes:
-        title: What it is about.
-        description: All its numbers, in words.
-        height: Its height.
-        lines: Of text.
-        strips: One for each number.
-        marks: Where the axis has its marks.
-        top: Where their lines begin.
-        bottom: Where they end.
-        has_bars: Whether lengths mean something.
+        title: Question of the task.
+        description: Alternative text with all numbers.
+        height: Height of the picture.
+        lines: Lines of text.
+        strips: One per number.
+        marks: Positions of the axis's marks.
+        top: Upper end of the marks' lines.
+        bottom: Lower end of the marks' lines.
+        has_bars: Whether lengths of bars are meaningful.
     """
 
     title: str
@@ -95,8 +95,8 @@ class Picture:
     has_bars: bool
 
 
-def picture_of(task: Task, result: dict[str, Any]) -> Picture:
-    """Returns the picture of what was published of an epoch."""
+def picture_of(task: Task, result: dict[str, Any]) -> ResultPicture:
+    """Returns the picture of a published result."""
     figure, sheet = figure_of(result, task.question, most=MOST_BARS), _Sheet()
     title = visible(task.question.text)
     words = task.question.survey.words
@@ -105,7 +105,7 @@ def picture_of(task: Task, result: dict[str, Any]) -> Picture:
     sheet.write(title, 26, kind="title", above=6)
     sheet.write(f"{words.asked}.{_left_out(figure)}", 15, above=4)
     sheet.y += 18
-    # Where some are left out, the others are a ranking.
+    # If some numbers are left out, the others are shown as a ranking.
     ranked = sorted(figure.bars, key=lambda bar: -bar.dot)
     bars = ranked if figure.left_out else figure.bars
     alone = len(bars) == 1
@@ -114,7 +114,7 @@ def picture_of(task: Task, result: dict[str, Any]) -> Picture:
         sheet.number(bars[0], confidence)
     top = sheet.y
     strips = [_strip(bar, sheet.row(bar, named=not alone), span) for bar in bars]
-    marks = tuple(_along(tick.place, span) for tick in figure.ticks)
+    marks = tuple(_along(tick.position, span) for tick in figure.ticks)
     bottom = sheet.y
     sheet.axis(figure.ticks, marks)
     for note in (*_people(result, confidence), _privacy(task)):
@@ -122,13 +122,14 @@ def picture_of(task: Task, result: dict[str, Any]) -> Picture:
     made = f"made by shuffledp {__version__}"
     where = f"epoch {result['epoch']:,} · SHA-256 of the task {result['digest'][:16]}…"
     sheet.write(f"{where} · {made}", 13, above=12)
-    said = (
+    descriptions = (
         f"{printable(b.name)}: {b.value}, {confidence} {b.interval}"
         for b in figure.bars
     )
-    return Picture(
+    return ResultPicture(
         title,
-        f"{words.asked}. {'; '.join(said)}. {' '.join(_people(result, confidence))}",
+        f"{words.asked}. {'; '.join(descriptions)}. "
+        f"{' '.join(_people(result, confidence))}",
         sheet.y + 28,
         tuple(sheet.lines),
         tuple(strips),
@@ -156,7 +157,7 @@ def _people(result: dict[str, Any], confidence: str) -> tuple[str, str]:
 
 
 def _privacy(task: Task) -> str:
-    """Returns what was promised, in a line: nothing is published that does not keep it."""
+    """Returns the promises on a line; a published result keeps them."""
     promises = list(zip(task.choices, task.promise, strict=True))
     if len(promises) <= _LISTED:
         each = [f"{plain(most)} at {task.named(choice)}" for choice, most in promises]
@@ -183,7 +184,7 @@ def _strip(bar: Bar, y: float, span: tuple[float, float]) -> Strip:
 
 @dataclass
 class _Sheet:
-    """What was written so far; `y` is where it ends."""
+    """Lines written so far; `y` is the lower end of the last one."""
 
     y: float = 30.0
     lines: list[Line] = field(default_factory=list)
@@ -199,21 +200,21 @@ class _Sheet:
             self.lines.append(Line(_LEFT, self.y, size, words, kind))
 
     def number(self, bar: Bar, confidence: str) -> None:
-        """Writes the only number there is."""
+        """Writes the number of a result that has only one."""
         self.y += 54
         self.lines.append(Line(_LEFT, self.y, 64, bar.value, "title"))
         self.write(f"{confidence}: {bar.interval}", 18, kind="ink", above=4)
         self.y += 10
 
     def row(self, bar: Bar, *, named: bool) -> float:
-        """Writes what stands beside a bar; returns where its middle is."""
+        """Writes the texts beside a bar; returns the bar's middle."""
         middle = self.y + _ROW / 2
         self.y += _ROW
         if named:
             names = list(wrapped(printable(bar.name), (_BARS[0] - _LEFT - 14) / 15))
             first = middle + 5 - 9 * (len(names) - 1)
-            for place, words in enumerate(names):
-                self.lines.append(Line(_LEFT, first + 18 * place, 15, words, "ink"))
+            for index, words in enumerate(names):
+                self.lines.append(Line(_LEFT, first + 18 * index, 15, words, "ink"))
             right = (_RIGHT, "end")
             for y, size, words, kind in (
                 (middle - 2, 17, bar.value, "strong"),
@@ -231,7 +232,7 @@ class _Sheet:
 
 
 def visible(text: str) -> str:
-    """Returns a text on one line, with nothing in it that SVG cannot hold.
+    """Returns a text on one line, with U+FFFD for characters that SVG cannot contain.
 
     >>> visible("a\\tb\\x07")
     'a b\\ufffd'
@@ -243,11 +244,11 @@ def visible(text: str) -> str:
 
 
 def wrapped(text: str, width: float) -> Iterator[str]:
-    """Breaks a text into lines that are so wide at most, in words that are wider, too.
+    """Breaks a text into lines of at most `width`, also inside words that are wider.
 
     Args:
         text: Words with single spaces between them.
-        width: As a multiple of the size of letters.
+        width: Largest width, as a multiple of the size of letters.
 
     >>> list(wrapped("one two three", 5.0)), list(wrapped("abcdef", 2.7))
     (['one two', 'three'], ['abcd', 'ef'])
@@ -270,7 +271,7 @@ def wrapped(text: str, width: float) -> Iterator[str]:
 
 
 def text_width(text: str) -> float:
-    """Returns how wide a text may be, as a multiple of the size of its letters.
+    """Returns the estimated width of a text, as a multiple of the size of its letters.
 
     >>> text_width("mill"), text_width("漢字")
     (2.05, 2.0)

@@ -1,17 +1,17 @@
-"""Judges a batch from its counts, opens it, counts it, and publishes or withholds.
+"""Processing of a batch: checks its counts, opens and counts it, publishes or withholds.
 
-Started again after any interruption, it begins at the sealed batch and at zero: counts are
-in memory alone until, in one step, the result is on the disk and the batch is gone.
+After any interruption it restarts from the sealed batch: counts are only in memory until
+one step writes the result to the disk and deletes the batch.
 """
 
 import threading
 from collections.abc import Callable
 
 from shuffledp.errors import CertificationError, InvalidInputError
-from shuffledp.service.analyst.hosted import AnalystHost, nothing
+from shuffledp.service.analyst.analyst_host import AnalystHost, ignore_boundary
 from shuffledp.service.analyst.opening import OpenShards, open_on_all_cores
 from shuffledp.service.analyst.results import result_of
-from shuffledp.service.analyst.sealed_batch import SealedBatch, keep
+from shuffledp.service.analyst.sealed_batch import SealedBatch, retain
 from shuffledp.service.analyst.store import AnalystStore, EpochRecord
 from shuffledp.service.collection.analyst_state import AnalystPhase, AnalystState
 from shuffledp.service.collection.batch_verdict import BatchVerdict, assess_batch
@@ -28,8 +28,8 @@ from shuffledp.service.wire.step import Step
 from shuffledp.statistics.survey import EpochStage
 
 
-class Work:
-    """Counts the batch of one task, if one waits to be counted."""
+class BatchProcessor:
+    """Processes the batch of one task, if one waits to be counted."""
 
     def __init__(
         self,
@@ -38,18 +38,18 @@ class Work:
         *,
         stop: threading.Event,
         open_shards: OpenShards = open_on_all_cores,
-        reached: Callable[[str], None] = nothing,
+        reached: Callable[[str], None] = ignore_boundary,
     ) -> None:
         self._hosted, self._task = hosted, hosted.task
         self._store, self._stop, self._reached = store, stop, reached
         self._open_shards = open_shards
 
     def run(self) -> None:
-        """Ends with the batch gone, and a plan, a result or a reason on the disk.
+        """Stores a plan, a result or a reason for withholding, and deletes the batch.
 
         Raises:
-            Interrupted: If it was stopped before.
-            DataError: If the batch is not as it was received.
+            Interrupted: If it was stopped before the end.
+            DataError: If the batch differs from the one that was received.
         """
         state = self._store.state(self._task)
         if state.phase is not AnalystPhase.RECEIVED:
@@ -61,7 +61,7 @@ class Work:
             self._publish(state, batch)
 
     def _plan(self, state: AnalystState, batch: SealedBatch) -> None:
-        """Counts choices, and chooses what answers follow."""
+        """Counts choices, and publishes the plan for the answers."""
         people = batch.header.people
         if missing := shortfalls(self._task, people):
             self._withhold(state, people, tuple(map(str, missing)))
@@ -80,9 +80,11 @@ class Work:
             )
             check_plan(plan, published.minimum, self._task)
         except (CertificationError, InvalidInputError, Refusal) as error:
-            self._withhold(state, people, (_said("No plan can be made", error),))
+            self._withhold(
+                state, people, (_failure_text("No plan can be made", error),)
+            )
             return
-        # Nobody should answer under a plan that is known not to keep its promises.
+        # No participant should answer under a plan that cannot keep its promises.
         step = Step(self._task, state.epoch, EpochStage.ANSWER, plan)
         verdict = assess_batch(step, people, chosen=chosen, spent_before=state.spent)
         if verdict.failures:
@@ -95,7 +97,7 @@ class Work:
         self._reached("after plan")
 
     def _publish(self, state: AnalystState, batch: SealedBatch) -> None:
-        """Counts answers, if they are enough, and publishes what they tell."""
+        """Counts answers if there are enough, and publishes the result."""
         people = batch.header.people
         verdict = self._judge(state, people)
         if verdict.failures:
@@ -111,32 +113,32 @@ class Work:
             return
         try:
             tally = counting.of(people)
-            found = state.step.answering.estimate(tally, state.chosen)
+            estimate = state.step.answering.estimate(tally, state.chosen)
         except InvalidInputError as error:
-            failures = (_said("Nothing can be estimated", error),)
+            failures = (_failure_text("Nothing can be estimated", error),)
             self._withhold(state, people, failures, verdict, spent=spent)
             return
         hashes = list_messages(batch.by_prefix(), state.step.sealed_size)
         listed = self._store.list_messages(state, hashes)
-        said = result_of(
+        document = result_of(
             state,
             people,
             tally,
-            found,
+            estimate,
             verdict.certificate,
             spoiled=spoiled,
             spent=spent,
             listed=listed,
         )
-        if (kept := self._hosted.kept) is not None:
-            keep(batch, kept / f"{self._task.identity}.{state.epoch}")
-        result = signed(RESULT, said, self._hosted.secrets.signing_key)
+        if (folder := self._hosted.retained_batches) is not None:
+            retain(batch, folder / f"{self._task.identity}.{state.epoch}")
+        result = signed(RESULT, document, self._hosted.secrets.signing_key)
         self._finish(
             state, EpochRecord(state.epoch, people, spent, True, result=result)
         )
 
     def _open(self, state: AnalystState, batch: SealedBatch) -> MessageCounter:
-        """Opens all messages, and keeps their counts."""
+        """Opens all messages, and returns their counts."""
         counting = self._open_shards(
             state.step,
             batch.shards(),
@@ -166,18 +168,22 @@ class Work:
         *,
         spent: tuple[float, ...] | None = None,
     ) -> None:
-        """Ends an epoch without a result; nothing is spent if nothing was opened."""
+        """Ends an epoch without a result; no epsilon is spent if no message was opened."""
         promise = self._task.promise
-        kept = (
+        keeps_promises = (
             verdict is not None
             and verdict.spent is not None
             and all(a <= b for a, b in zip(verdict.spent, promise, strict=True))
         )
         enough = not shortfalls(self._task, people)
-        reason = Reason.ALLOWANCE_SPENT if kept and enough else Reason.TOO_FEW_PEOPLE
-        paid = spent or (0.0,) * len(promise)
+        reason = (
+            Reason.ALLOWANCE_SPENT
+            if keeps_promises and enough
+            else Reason.TOO_FEW_PEOPLE
+        )
+        epsilons_spent = spent or (0.0,) * len(promise)
         record = EpochRecord(
-            state.epoch, people, paid, spent is not None, failures, reason
+            state.epoch, people, epsilons_spent, spent is not None, failures, reason
         )
         self._finish(state, record)
 
@@ -192,21 +198,21 @@ class Work:
 def acknowledge(
     hosted: AnalystHost, batch_id: bytes, plan: PublishedPlan | None = None
 ) -> bytes:
-    """Returns the signed document that tells the shuffler to forget a batch."""
+    """Returns the signed acknowledgement, after which the shuffler deletes a batch."""
     document = Acknowledgement(hosted.task.digest, batch_id, plan)
     return canonical(document.signed(hosted.secrets.signing_key))
 
 
-def _said(what: str, error: Exception) -> str:
-    return f"{what}: {error}".rstrip(".")
+def _failure_text(problem: str, error: Exception) -> str:
+    return f"{problem}: {error}".rstrip(".")
 
 
 def _cost_without_proof(state: AnalystState) -> tuple[float, ...]:
-    """What an epoch costs that was seen and of whose crowd nothing can be proven.
+    """Returns the cost of an epoch that was opened without a certificate.
 
-    At a privacy level it costs the level, should that be more than is left: a local
-    guarantee is pure, adds up over epochs, and needs nobody else. Of a target, which is
-    none, all that is left is paid.
+    A privacy level pays its local epsilon, even beyond its allowance: a local guarantee is
+    pure, composes over epochs, and needs no other participants. A target gives no local
+    guarantee, so it pays its whole remaining allowance.
     """
     task = state.task
     if not task.question.survey.central:
