@@ -1,1 +1,1 @@
-"""What each party does next: no sockets, no clocks, no entropy of its own."""
+"""State machines of shuffler and analyst, without sockets, clocks or randomness."""

@@ -1,16 +1,16 @@
-"""The analyst's side of one task, as a value that changes from step to step.
+"""State machine of the analyst for one task.
 
     WAITING --receive--> RECEIVED --plan--> WAITING (for the answers)
                                   --publish--> PUBLISHED --receive the next epoch--> ...
                                   --withhold--> WITHHELD --receive the next epoch--> ...
-    WAITING --receive a later epoch--> RECEIVED (those between are skipped)
+    WAITING --receive a later epoch--> RECEIVED (epochs between are skipped)
     all but RECEIVED --succeed--> the same, with other keys
 
-Epochs never go backwards. One may be skipped only if the shuffler signed that it was: what
-it delivered, and is not remembered here, was forgotten with what it cost.
+Epochs never go backwards. An epoch may be skipped only if the shuffler signed that it was:
+if a batch was delivered and is unknown here, its cost would be lost, too.
 
-A batch is accepted once per step. What it costs is spent whether or not anything is
-published: the analyst has seen it.
+A batch is accepted once per step. Its cost is spent even if nothing is published: the
+analyst has seen it.
 """
 
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from shuffledp.tally import Tally
 
 
 class AnalystPhase(StrEnum):
-    """What the analyst is doing."""
+    """Phase of the analyst in a step."""
 
     WAITING = "waiting"
     RECEIVED = "received"
@@ -38,18 +38,18 @@ class AnalystPhase(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class AnalystState:
-    """Where a task stands.
+    """State of a task at the analyst.
 
     Attributes:
         task: The task.
         epoch: From 1.
-        stage: The step that is waited for, or was received last.
-        phase: What is done with it.
+        stage: The awaited step, or the one received last.
+        phase: The phase of this step.
         spent: Central epsilon that each choice spent so far.
         batch_id: Of the batch received last; None before the first.
         plan: Published for the answers of this epoch; None before.
         chosen: Counts of the choices of this epoch; None before.
-        enrolment: How many could answer in this epoch; None before its first batch.
+        enrolment: Of this epoch; None before its first batch.
     """
 
     task: Task
@@ -64,13 +64,13 @@ class AnalystState:
 
     @classmethod
     def begin(cls, task: Task) -> "AnalystState":
-        """Returns the state before anything was received."""
-        nothing = (0.0,) * len(task.choices)
-        return cls(task, 1, task.stages[0], AnalystPhase.WAITING, nothing)
+        """Returns the initial state of a task."""
+        spent = (0.0,) * len(task.choices)
+        return cls(task, 1, task.stages[0], AnalystPhase.WAITING, spent)
 
     @property
     def step(self) -> Step:
-        """What the batch is for."""
+        """The step of the current batch."""
         return Step(self.task, self.epoch, self.stage, self.plan)
 
     @property
@@ -81,17 +81,17 @@ class AnalystState:
 
     @property
     def awaited(self) -> int:
-        """The first epoch of which a batch may still come."""
+        """The first epoch whose batch may still come."""
         last = self.phase is AnalystPhase.RECEIVED and self.stage is EpochStage.ANSWER
         return self.epoch + 1 if last else self.over + 1
 
     def skipped_before(self, epoch: int) -> range:
-        """Returns the epochs that are skipped once a batch of this one is received."""
+        """Returns the epochs that a batch of this epoch would skip."""
         return range(self.over + 1, epoch)
 
     @property
     def exhausted(self) -> tuple[float, ...]:
-        """Choices that could not pay for another epoch as promised."""
+        """Choices whose remaining allowance is below the promise for one epoch."""
         return tuple(
             choice
             for choice, spent, promise, allowance in zip(
@@ -105,13 +105,13 @@ class AnalystState:
         )
 
     def receive(self, header: BatchHeader) -> "AnalystState":
-        """Returns the state in which a batch is on the disk, still sealed.
-
-        The same batch again changes nothing: the shuffler may not have heard of it.
+        """Returns the state with a batch received, still sealed.
 
         Raises:
-            Refusal: If it is another one, of another step, or nobody could pay for it.
+            Refusal: If another batch of this step was received, it is of another step, or
+                a choice has too little allowance left.
         """
+        # The same batch again changes nothing: the acknowledgement may have been lost.
         if self.batch_id == header.batch_id:
             return self
         ready = self._ready_for(header)
@@ -120,7 +120,7 @@ class AnalystState:
                 Reason.ALREADY_DELIVERED, "Expected no other batch of this step."
             )
         if header.stage is not ready.stage:
-            # Choices are counted once, even if the shuffler heard otherwise.
+            # Choices are counted once, even if the shuffler missed the published plan.
             over = ready.plan is not None
             raise Refusal(
                 Reason.ALREADY_DELIVERED if over else Reason.WRONG_STAGE,
@@ -136,10 +136,10 @@ class AnalystState:
                 Reason.ALREADY_DELIVERED, "Expected the enrolment of this epoch."
             )
         if ready.exhausted:
-            who = ", ".join(f"{choice:g}" for choice in ready.exhausted)
+            choices = ", ".join(f"{choice:g}" for choice in ready.exhausted)
             word = self.task.choice_word
             raise Refusal(
-                Reason.ALLOWANCE_SPENT, f"Expected enough left at {word} {who}."
+                Reason.ALLOWANCE_SPENT, f"Expected enough left at {word} {choices}."
             )
         return replace(
             ready,
@@ -149,7 +149,7 @@ class AnalystState:
         )
 
     def _ready_for(self, header: BatchHeader) -> "AnalystState":
-        """Returns the state in which a batch of this epoch is waited for."""
+        """Returns the state that awaits a batch of the header's epoch."""
         if 1 <= header.epoch <= self.over:
             raise Refusal(
                 Reason.ALREADY_DELIVERED,
@@ -161,7 +161,8 @@ class AnalystState:
                 f"Expected an epoch from {self.over + 1} to {self.task.last_epoch}.",
             )
         if header.after > self.over:
-            # It was delivered to somebody who remembers more, and spent more.
+            # The shuffler delivered an epoch that this ledger does not have: it may have
+            # lost entries, and with them some of the spent budget.
             raise Refusal(
                 Reason.WRONG_EPOCH,
                 f"Expected no epoch to be delivered after {self.over}.",
@@ -176,7 +177,7 @@ class AnalystState:
         return replace(begun, epoch=header.epoch, spent=self.spent)
 
     def publish_plan(self, plan: Identity, chosen: Tally) -> "AnalystState":
-        """Returns the state in which answers are waited for."""
+        """Returns the state that awaits answers to a published plan."""
         self._expect(EpochStage.CHOICE)
         return replace(
             self,
@@ -187,26 +188,26 @@ class AnalystState:
         )
 
     def finish(self, spent: tuple[float, ...], *, published: bool) -> "AnalystState":
-        """Returns the state after a batch was judged; one of choices is only withheld.
+        """Returns the state after a result was published or withheld.
 
         Args:
-            spent: What each choice pays for this epoch; nothing for a batch that was
-                never opened.
+            spent: Central epsilon of each choice in this epoch; 0 if the batch was never
+                opened.
             published: Whether every promise was kept.
         """
+        # A batch of choices has no result: it can only be withheld.
         self._expect(EpochStage.ANSWER if published else self.stage)
         total = tuple(a + b for a, b in zip(self.spent, spent, strict=True))
         phase = AnalystPhase.PUBLISHED if published else AnalystPhase.WITHHELD
         return replace(self, phase=phase, spent=total)
 
     def succeed(self, task: Task) -> "AnalystState":
-        """Returns the state in which a task with other keys goes on where this stands.
+        """Returns the state in which a task with other keys continues this one.
 
-        What was spent stays spent. Answers to a plan of the former task cannot come any
-        more: their epoch is skipped.
+        The spent budget is kept.
 
         Args:
-            task: Which succeeds this one.
+            task: The task that succeeds this one.
 
         Raises:
             Refusal: If it does not succeed this one, or a batch waits to be counted.
@@ -227,6 +228,7 @@ class AnalystState:
                 phase=self.phase,
                 spent=self.spent,
             )
+        # Answers to a plan of the former task cannot come any more: skip their epoch.
         epoch = self.epoch + (self.plan is not None)
         return replace(begun, epoch=epoch, spent=self.spent)
 

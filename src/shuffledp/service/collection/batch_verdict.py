@@ -1,4 +1,4 @@
-"""What a batch is worth, computed from how many people took part, before it is opened."""
+"""Certificate of a batch, computed from report counts before it is opened."""
 
 from dataclasses import dataclass
 
@@ -13,13 +13,13 @@ from shuffledp.tally import Tally
 
 @dataclass(frozen=True)
 class BatchVerdict:
-    """Whether a batch keeps what its task promises.
+    """Certificate of a batch, compared with the promises of its task.
 
     Attributes:
-        certificate: What every choice is worth; None if nothing can be proven.
-        spent: Certified central epsilon of every choice of the task; 0 for one that
-            nobody made. None if nothing can be proven.
-        failures: What is not kept, for people to read; empty if everything is.
+        certificate: The guarantee of every choice; None if nothing can be certified.
+        spent: Certified central epsilon of every choice of the task; 0 for a choice
+            without reports. None if nothing can be certified.
+        failures: The broken promises, as sentences; empty if all are kept.
     """
 
     certificate: Guarantee | None
@@ -38,12 +38,12 @@ def assess_batch(
     """Certifies a batch of answers, and compares it with the task's promises.
 
     Args:
-        step: In which people answered.
-        people: Accepted reports with each choice; in all, if choices are not named.
-        chosen: What was counted before, if choices were collected.
+        step: The step of the answers.
+        people: Accepted reports per choice; one total if choices are not named.
+        chosen: The counts of the choices, if these were collected before.
         spoiled: Users whose reports do not hide others, from
             `MessageCounter.spoiled_people`.
-        spent_before: Central epsilon that each choice spent in earlier epochs.
+        spent_before: Central epsilon of each choice in earlier epochs.
     """
     task = step.task
     failures = [str(missing) for missing in shortfalls(task, people)]
@@ -51,20 +51,20 @@ def assess_batch(
         certificate = _certify(step, people, chosen, spoiled)
     except (CertificationError, PopulationError, InvalidInputError) as error:
         # Failures are listed without full stops.
-        said = f"Nothing can be certified: {error}".rstrip(".")
-        return BatchVerdict(None, None, (*failures, said))
+        failure = f"Nothing can be certified: {error}".rstrip(".")
+        return BatchVerdict(None, None, (*failures, failure))
     spent = spent_of(task, certificate)
     for choice, epsilon, promise, before, allowance in zip(
         task.choices, spent, task.promise, spent_before, task.allowance, strict=True
     ):
-        who = task.named(choice)
+        name = task.named(choice)
         if epsilon > promise:
             failures.append(
-                f"{who}: certified epsilon {epsilon:g}, promised {promise:g}"
+                f"{name}: certified epsilon {epsilon:g}, promised {promise:g}"
             )
         if before + epsilon > allowance:
             failures.append(
-                f"{who}: {before + epsilon:g} spent in all, of {allowance:g}"
+                f"{name}: {before + epsilon:g} spent in all, of {allowance:g}"
             )
     return BatchVerdict(certificate, spent, tuple(failures))
 
@@ -72,19 +72,19 @@ def assess_batch(
 def _certify(
     step: Step, people: tuple[int, ...], chosen: Tally | None, spoiled: int
 ) -> Guarantee:
-    """Asks the accountant about the object that runs, and nothing else."""
+    """Certifies the protocol object that runs, with the counts of its users."""
     batch = step.answering.batch_people(people, chosen)
     return account(
         step.answering.protocol,
         batch.people,
         delta=step.task.delta,
-        # Whoever made a choice and sent no answer hides nobody.
+        # A user who reported a choice and sent no answer does not hide the others.
         absent=step.task.absent + spoiled + batch.missing,
         quantiles=False,
     )
 
 
 def spent_of(task: Task, certificate: Guarantee) -> tuple[float, ...]:
-    """Returns the certified epsilon of every choice of the task; 0 if nobody made it."""
-    found = {entry.chosen: entry.epsilon_central for entry in certificate.levels}
-    return tuple(found.get(choice, 0.0) for choice in task.choices)
+    """Returns the certified epsilon of every choice; 0 for one without reports."""
+    epsilons = {entry.chosen: entry.epsilon_central for entry in certificate.levels}
+    return tuple(epsilons.get(choice, 0.0) for choice in task.choices)

@@ -1,6 +1,6 @@
-"""How many people answered so far, as everybody may know it while a step is open.
+"""Rounded report counts, which are public while a step is open.
 
-Exact numbers tell whoever looks before and after somebody answered which level she chose.
+Exact counts before and after a user's answer would reveal the level of that user.
 """
 
 from shuffledp.service.wire.task import Task
@@ -9,16 +9,14 @@ _PARTS, _LEAST = 20, 10
 
 
 def coarsen_counts(task: Task, people: tuple[int, ...]) -> tuple[int, ...]:
-    """Rounds numbers of people down, by less than a twentieth of the minimum or by 9.
-
-    The minimum itself is among the numbers that are left: whether it is reached, which is
-    what everybody may check, is never a matter of rounding.
+    """Rounds counts down to steps of a twentieth of the minimum, at least 10.
 
     Args:
         task: The task.
-        people: Reports with each choice; in all, if choices are not named.
+        people: Reports per choice; one total if choices are not named.
     """
     minimum = task.minimum[: len(task.counted)]
+    # The steps start from the minimum: rounding never hides that it is reached.
     return tuple(
         max(count - (count - least) % max(least // _PARTS, _LEAST), 0)
         for count, least in zip(people, minimum, strict=True)

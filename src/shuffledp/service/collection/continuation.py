@@ -1,8 +1,8 @@
-"""How the shuffler's side of a task goes on after an interruption.
+"""Transitions of the shuffler's state machine after a lost database or a key rotation.
 
-A database that was lost forgot where the task stood: while OPEN, `resume_after_loss` leads
-to OPEN in a later epoch. Keys that were replaced are those of another task: while OPEN
-before anybody reported, DELIVERED or SKIPPED, `replace_keys` leads to the same state of it.
+`resume_after_loss` leads from OPEN, in which a new database begins, to OPEN in a later
+epoch. `replace_keys` leads to the same state of a task with other keys, from OPEN before
+the first report, from DELIVERED and from SKIPPED.
 """
 
 from dataclasses import replace
@@ -16,17 +16,12 @@ from shuffledp.service.wire.task import Task
 def resume_after_loss(
     state: ShufflerState, awaited: int, *, known: int
 ) -> ShufflerState:
-    """Returns the state in which an epoch begins after one that was interrupted.
-
-    A database that was lost forgot which tokens were used: no epoch that may have
-    been under way is collected again, and the one after them has tokens of its own.
-    Every epoch before it is counted, as nobody knows any more which were closed.
+    """Returns the state that begins an epoch after one that was interrupted.
 
     Args:
-        state: In which a task begins anew, as nothing is remembered.
-        awaited: The epoch that the analyst waits for, who has not heard of those that
-            were skipped after it.
-        known: The last epoch of which there is a roster; 0 if there is none.
+        state: The initial state, as the database is new.
+        awaited: The epoch that the analyst waits for. Later ones may have been skipped.
+        known: The last epoch that has a roster; 0 if none has.
 
     Raises:
         Refusal: If the analyst is not ahead, or no later epoch is paid for.
@@ -37,7 +32,10 @@ def resume_after_loss(
             f"Expected the analyst to wait for a later epoch than {state.epoch}: "
             "only then was a database lost.",
         )
+    # The used tokens are lost: no epoch that may have been under way is collected again,
+    # and the one after them has new tokens.
     epoch = max(awaited, known) + 1
+    # Every earlier epoch counts, as it is unknown which had a batch.
     state.check_paid(epoch - 1)
     return ShufflerState.begin(
         state.task, epoch, after=awaited - 1, closed_epochs=epoch - 1
@@ -47,22 +45,20 @@ def resume_after_loss(
 def replace_keys(
     state: ShufflerState, task: Task, people: tuple[int, ...]
 ) -> ShufflerState:
-    """Returns the state in which a task with other keys goes on where another stands.
-
-    Who was enrolled in an open epoch has to be enrolled again: with other keys
-    nobody's token is good any more.
+    """Returns the state in which a task with other keys continues a former one.
 
     Args:
         state: Of the former task.
-        task: The one that takes its place.
-        people: Who reported in this step so far.
+        task: The task that succeeds it.
+        people: Report counts of the current step.
 
     Raises:
-        Refusal: If the task does not succeed the former one, or something was collected
-            that nobody could open any more.
+        Refusal: If the task does not succeed the former one, or reports were collected
+            that could not be opened with the new keys.
     """
     check_succession(task, state.task)
     if state.phase in (ShufflerPhase.DELIVERED, ShufflerPhase.SKIPPED):
+        # Tokens are bound to the task's digest: users must be enrolled again.
         return replace(state, task=task, enrolment=None)
     first = state.is_collecting and state.stage is task.stages[0]
     if not first or any(people):

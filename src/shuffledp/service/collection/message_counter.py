@@ -1,7 +1,7 @@
-"""Opened messages of a batch, counted as they are opened, by what runs in their step.
+"""Incremental tally of a batch's opened messages.
 
-Counts are the protocol's own tally: what is estimated from them is what the protocol
-estimates in one process, to the last digit.
+The tally is the protocol's own, so that estimates equal those of the protocol in one
+process to the last digit.
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,13 +17,13 @@ from shuffledp.tally import Tally
 
 @dataclass(eq=False)
 class MessageCounter:
-    """Messages of a batch so far.
+    """Counts the messages of a batch.
 
     Attributes:
-        step: What they are for.
-        tally: Of those that mean something; None before the first.
-        spoiled: Of each pile, messages that cannot be read or mean nothing, dummies
-            included, shape (piles,).
+        step: The step of the batch.
+        tally: Of the valid messages; None before the first.
+        spoiled: Per level group, the number of unreadable or invalid messages and of
+            dummies, shape (groups,).
     """
 
     step: Step
@@ -34,7 +34,7 @@ class MessageCounter:
         self.spoiled = np.zeros(self.step.groups, dtype=np.int64)
 
     def add(self, group: int, opened: list[bytes | None]) -> None:
-        """Counts messages of one pile; None is one that could not be opened."""
+        """Counts messages of one level group; None is one that could not be opened."""
         code, size = self.step.run.code, self.step.message_size
         readable = [
             message
@@ -50,7 +50,7 @@ class MessageCounter:
             self.tally = part if self.tally is None else self.tally + part
 
     def merge(self, other: "MessageCounter") -> None:
-        """Counts what another one counted, of other messages of the same step."""
+        """Adds the counts of other messages of the same step."""
         self.spoiled += other.spoiled
         if other.tally is not None:
             tally = other.tally
@@ -58,50 +58,47 @@ class MessageCounter:
 
     @property
     def spoiled_people(self) -> int:
-        """How many people are missing: whoever sends dummies sends nothing else.
-
-        Only somebody who does not follow the protocol spoils single messages of a report;
-        such people are among those that a task assumes to be absent.
-        """
+        """The number of users who sent no valid report, rounded up."""
+        # A dummy report has only dummies. Only users who deviate from the protocol spoil
+        # single messages, and the task counts these users as absent already.
         return -(-int(self.spoiled.sum()) // self.step.messages_per_report)
 
     def of(self, people: tuple[int, ...]) -> Tally:
-        """Returns the tally of the whole batch, with the people whose messages count.
-
-        People whose message is spoiled are left out: of their own level where that is
-        known, otherwise of each level in proportion.
+        """Returns the tally of the whole batch, with the users whose messages count.
 
         Args:
-            people: Reports with each choice; in all, if choices are not named.
+            people: Reports per choice; one total if choices are not named.
 
         Raises:
-            InvalidInputError: If nobody is left.
+            InvalidInputError: If there is no valid message.
         """
-        left = np.array(people, dtype=np.int64)
+        # Users with spoiled messages are subtracted from their own level where it is known,
+        # otherwise from each level in proportion.
+        valid = np.array(people, dtype=np.int64)
         if self.step.linked:
-            left -= self.spoiled
+            valid -= self.spoiled
         else:
-            left -= split_proportionally(people, self.spoiled_people)
-        if self.tally is None or not left.any():
+            valid -= split_proportionally(people, self.spoiled_people)
+        if self.tally is None or not valid.any():
             raise InvalidInputError("Expected at least one message that can be read.")
         if not self.step.task.names_choices:
-            return replace(self.tally, people=left[None, :])
-        chosen = left > 0
+            return replace(self.tally, people=valid[None, :])
+        chosen = valid > 0
         levels = np.array(self.step.task.choices)[chosen]
-        return replace(self.tally, levels=levels, people=left[None, chosen])
+        return replace(self.tally, levels=levels, people=valid[None, chosen])
 
 
 def split_proportionally(people: tuple[int, ...], spoiled: int) -> NDArray[np.int64]:
-    """Splits a number of people over the levels, by largest remainders.
+    """Splits a number of users over the levels, by largest remainders.
 
     Args:
-        people: At each level.
-        spoiled: How many of them are split.
+        people: Users at each level.
+        spoiled: The number to split.
     """
     total = max(sum(people), 1)
-    # Whole numbers all along: rounded ones may not add up at many people.
+    # Integers throughout: floats may not add up for many users.
     divided = [divmod(count * spoiled, total) for count in people]
     parts = np.array([whole for whole, _ in divided], dtype=np.int64)
-    order = sorted(range(len(people)), key=lambda place: -divided[place][1])
+    order = sorted(range(len(people)), key=lambda level: -divided[level][1])
     parts[order[: spoiled - int(parts.sum())]] += 1
     return parts

@@ -1,4 +1,4 @@
-"""What the analyst plans with: how many answers she counts on, and how many are spoiled."""
+"""Plans for the answers to collected choices, with reserves for missing answers."""
 
 import math
 
@@ -7,17 +7,16 @@ from shuffledp.identity import Identity
 from shuffledp.service.wire.task import Task
 from shuffledp.tally import Tally
 
-# Of those who reported a target, how many may send no answer.
+# Assumed share of users who reported a target and send no answer.
 STAY_AWAY = 0.1
 
-# Of the smallest number of people at any choice, how many may hide nobody, and how many
-# reports may be spoiled besides. It costs little: a hundredth of the people who hide others
-# is about half a hundredth of epsilon.
+# Share of the smallest level group that may not hide the others, and again the share whose
+# reports may be spoiled. It costs little: 1 % fewer users raise epsilon by about 0.5 %.
 _SLACK = 0.01
 
 
 def slack(minimum: tuple[int, ...]) -> int:
-    """Returns how many reports may be spoiled in the smallest crowd that is released.
+    """Returns the spoiled reports that the smallest level group may have.
 
     >>> slack((1000, 500)), slack((7,))
     (5, 1)
@@ -26,7 +25,7 @@ def slack(minimum: tuple[int, ...]) -> int:
 
 
 def answers_needed(task: Task, chosen: Tally) -> int:
-    """Returns the least number of answers that a plan after these choices relies on."""
+    """Returns the minimum number of answers for a plan after these choices."""
     return max(task.minimum[0], math.floor((1.0 - STAY_AWAY) * chosen.num_users))
 
 
@@ -34,11 +33,11 @@ def best_plan(task: Task, chosen: Tally) -> Identity:
     """Returns the plan of least predicted error that the task's rule allows.
 
     Args:
-        task: In which people choose targets.
-        chosen: How many chose each.
+        task: A task whose users choose targets.
+        chosen: The counts of the choices.
 
     Raises:
-        InvalidInputError: If people choose levels, or are too few.
+        InvalidInputError: If users choose levels, or are too few.
         CertificationError: If the rule allows no plan.
     """
     if task.plan_rule is None:

@@ -1,4 +1,4 @@
-"""How many people are missing before a batch may be released: both parties ask."""
+"""Minimum number of reports of a batch, as shuffler and analyst check it."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from shuffledp.service.wire.task import Task
 
 @dataclass(frozen=True)
 class Shortfall:
-    """People who are missing.
+    """Choice with fewer reports than its minimum.
 
     Attributes:
-        whose: At which choice, in words.
-        people: How many there are.
-        needed: How many there must be.
+        whose: The choice, as text.
+        people: The number of reports.
+        needed: The minimum.
     """
 
     whose: str
@@ -26,15 +26,15 @@ class Shortfall:
 def shortfalls(
     task: Task, people: tuple[int, ...], *, planned: int = 0
 ) -> tuple[Shortfall, ...]:
-    """Returns what is missing.
+    """Returns the choices below their minimum.
 
     Args:
         task: The task.
-        people: Reports with each choice; in all, if choices are not named.
-        planned: The least number that a plan relies on, if answers follow one.
+        people: Reports per choice; one total if choices are not named.
+        planned: The minimum of the plan, if answers follow one.
     """
     named = [task.named(choice) for choice in task.counted]
-    # Where choices are not named, one minimum counts for all together.
+    # Where choices are not named, the first minimum counts for all together.
     needed = task.minimum[: len(named)]
     needed = tuple(max(least, planned) for least in needed)
     rows = zip(named, people, needed, strict=True)

@@ -1,31 +1,31 @@
-"""The shuffler's side of one task, as a value that changes from step to step.
+"""State machine of the shuffler for one task.
 
     OPEN --enroll--> OPEN (reports may come in)
-         --until---> OPEN (the step has a deadline)
-         --wait----> WAITING (it passed, and people are missing) --until--> OPEN
+         --with_deadline--> OPEN (the step has a deadline)
+         --wait----> WAITING (it passed below the minimum) --with_deadline--> OPEN
          --close--> CLOSED --deliver--> OPEN (answers follow choices)
                                    or   DELIVERED --next_epoch--> OPEN
                      --skip----> SKIPPED (the analyst refused the batch)
          --skip----> SKIPPED --next_epoch--> OPEN
 
-`continuation` has what interrupts this: a lost database, and keys that are replaced.
+`continuation` has the transitions after a lost database and a key rotation.
 
-A batch is dropped only once the analyst has refused it: one that the analyst may have is
-handed over until it is signed for, or what is said to be dropped would be counted.
+A batch is dropped only after the analyst has refused it. One that the analyst may have is
+handed over until it is acknowledged, or a batch reported as dropped could be counted.
 
-A deadline ends the intake of a step, and drops nothing: a clock may be wrong. If people are
-missing then, the operator decides: the step gets another deadline, or the epoch is skipped.
+A deadline ends the intake of a step, and drops nothing, as a clock may be wrong. If a
+minimum is not reached, the operator decides: the step gets another deadline, or the epoch
+is skipped.
 
-An epoch that is skipped ends with everything dropped that was collected in it. Every batch
-says after which epoch the analyst signed for all there was: skipped epochs are accepted
-there, and no gap in what is remembered of others.
+Skipping an epoch drops its reports. Every batch names the last epoch that was acknowledged
+before it, so that the analyst accepts skipped epochs, and detects gaps in its own ledger.
 
-An epoch in which a batch was closed counts against the epochs that the task pays for,
-whether the analyst says that the batch was refused or not: it was sent. After as many no
-further epoch begins. The analyst's ledger is not asked: it could forget what it holds.
+An epoch with a closed batch counts against the epochs that the task pays for, even if the
+analyst refused the batch: it was sent. When all are used, no further epoch begins. The
+analyst's ledger is not consulted: it could have lost entries.
 
-Nothing here reads a clock, a socket or a disk; whoever keeps the state writes it down
-together with what it allows.
+Nothing here reads a clock, a socket or a disk; the owner stores the state in one
+transaction with its effects.
 """
 
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ from shuffledp.statistics.survey import EpochStage
 
 
 class ShufflerPhase(StrEnum):
-    """The shuffler's part of an epoch that is under way."""
+    """Phase of the shuffler in a step."""
 
     OPEN = "open"
     WAITING = "waiting"
@@ -58,20 +58,19 @@ class ShufflerPhase(StrEnum):
 
 @dataclass(frozen=True)
 class ShufflerState:
-    """Where a task stands.
+    """State of a task at the shuffler.
 
     Attributes:
         task: The task.
         epoch: From 1.
-        stage: Which step of the epoch.
-        phase: What is done with it.
-        plan: What answers follow; None if nothing was published.
-        batch_id: Of the batch that is closed, 16 bytes; None while none is.
-        enrolment: Whose reports may come in; None until it is known.
+        stage: The step of the epoch.
+        phase: The phase of this step.
+        plan: The published plan of the answers, if any.
+        batch_id: Of the closed batch, 16 bytes; None if no batch is closed.
+        enrolment: Commits to the valid tokens; None until there is a roster.
         after: The last epoch that was delivered before this one; 0 if none was.
-        deadline: When the intake of this step ends by itself, in seconds since 1970 UTC;
-            None for never.
-        closed_epochs: In how many epochs a batch was closed, this one included.
+        deadline: End of the intake, in seconds since 1970 UTC; None for no deadline.
+        closed_epochs: The number of epochs with a closed batch, this one included.
     """
 
     task: Task
@@ -89,24 +88,24 @@ class ShufflerState:
     def begin(
         cls, task: Task, epoch: int = 1, *, after: int = 0, closed_epochs: int = 0
     ) -> "ShufflerState":
-        """Returns the state in which an epoch begins."""
+        """Returns the initial state of an epoch."""
         return cls(
             task, epoch, task.stages[0], after=after, closed_epochs=closed_epochs
         )
 
     @cached_property
     def step(self) -> Step:
-        """The step that reports are for now."""
+        """The current step."""
         plan = None if self.plan is None else self.plan.protocol
         return Step(self.task, self.epoch, self.stage, plan)
 
     @property
     def is_collecting(self) -> bool:
-        """Whether the reports of a step are kept one by one: it is not closed yet."""
+        """Whether the step is not closed yet, so that its reports are stored one by one."""
         return self.phase in (ShufflerPhase.OPEN, ShufflerPhase.WAITING)
 
     def check_upload(self, header: UploadHeader) -> None:
-        """Raises Refusal unless an upload with this header may come in now."""
+        """Raises Refusal unless an upload with this header is accepted now."""
         if header.task_id != self.task.task_id:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected reports of this task.")
         if header.epoch != self.epoch:
@@ -124,10 +123,11 @@ class ShufflerState:
             raise Refusal(Reason.NOT_OPEN, "Expected nothing yet: nobody is enrolled.")
 
     def enroll(self, enrolment: Enrolment) -> "ShufflerState":
-        """Returns the state in which it is settled who may answer in this epoch.
+        """Returns the state with the enrolment of this epoch.
 
         Raises:
-            Refusal: If it was settled before, otherwise, or is about another epoch.
+            Refusal: If the epoch has a different enrolment, or this one is of another
+                epoch.
         """
         if enrolment == self.enrolment:
             return self
@@ -143,22 +143,20 @@ class ShufflerState:
         return replace(self, enrolment=enrolment)
 
     def with_deadline(self, deadline: int) -> "ShufflerState":
-        """Returns the state in which the open step has a deadline, instead of another.
-
-        A step that waits since a former one is open again.
+        """Returns the state in which the step is open until a new deadline.
 
         Args:
             deadline: In seconds since 1970 UTC.
 
         Raises:
-            Refusal: If no step is open, or waits.
+            Refusal: If the step is neither open nor waiting.
         """
         if not self.is_collecting:
             raise Refusal(Reason.NOT_OPEN, "Expected an open step.")
         return replace(self, phase=ShufflerPhase.OPEN, deadline=deadline)
 
     def wait(self) -> "ShufflerState":
-        """Returns the state in which nothing more comes in, and nothing is dropped.
+        """Returns the state in which the intake has ended, and reports are kept.
 
         Raises:
             Refusal: If no step is open.
@@ -177,19 +175,19 @@ class ShufflerState:
         return is_open and self.deadline is not None and now >= self.deadline
 
     def shortfalls(self, people: tuple[int, ...]) -> tuple[Shortfall, ...]:
-        """Returns what is missing before the step can be closed.
+        """Returns the choices below their minimum, which keep the step from closing.
 
         Args:
-            people: Who reported so far, for each choice; in all, if they are not named.
+            people: Reports per choice; one total if choices are not named.
         """
         planned = 0 if self.plan is None else self.plan.minimum
         return shortfalls(self.task, people, planned=planned)
 
     def close(self, people: tuple[int, ...], batch_id: bytes) -> "ShufflerState":
-        """Returns the state in which the batch is fixed.
+        """Returns the state with a closed batch.
 
         Raises:
-            Refusal: If a level has fewer people than promised.
+            Refusal: If the step is closed already, or a minimum is not reached.
         """
         if not self.is_collecting:
             raise Refusal(Reason.NOT_OPEN, "Expected an open step.")
@@ -206,21 +204,20 @@ class ShufflerState:
         )
 
     def deliver(self, acknowledgement: Acknowledgement) -> "ShufflerState":
-        """Returns the state in which the batch is gone.
-
-        Without a plan the epoch ends after its choices.
+        """Returns the state after an acknowledged hand-over.
 
         Raises:
             Refusal: If another batch is acknowledged, or the plan breaks the task's rule.
         """
-        stated = (acknowledgement.task, acknowledgement.batch_id)
-        if self.phase is not ShufflerPhase.CLOSED or stated != (
+        acknowledged = (acknowledgement.task, acknowledgement.batch_id)
+        if self.phase is not ShufflerPhase.CLOSED or acknowledged != (
             self.task.digest,
             self.batch_id,
         ):
             raise Refusal(
                 Reason.MALFORMED, "Expected the closed batch's acknowledgement."
             )
+        # Without a plan the epoch ends after its choices.
         if self.stage is EpochStage.ANSWER or acknowledgement.plan is None:
             return replace(self, phase=ShufflerPhase.DELIVERED, batch_id=None)
         plan = acknowledgement.plan
@@ -240,15 +237,13 @@ class ShufflerState:
         )
 
     def skip(self, *, refused: bool = False) -> "ShufflerState":
-        """Returns the state in which an epoch is over that could not be finished.
-
-        One in which a batch was closed stays counted.
+        """Returns the state after an epoch that is abandoned.
 
         Args:
-            refused: Whether the analyst refused the batch that is closed, if one is.
+            refused: Whether the analyst refused the closed batch, if there is one.
 
         Raises:
-            Refusal: If it is over already, or a batch is closed that was not refused.
+            Refusal: If the epoch is over, or its closed batch was not refused.
         """
         if self.phase in (ShufflerPhase.DELIVERED, ShufflerPhase.SKIPPED):
             raise Refusal(Reason.NOT_OPEN, "Expected an epoch that is under way.")
@@ -257,13 +252,14 @@ class ShufflerState:
                 Reason.NOT_OPEN,
                 "Expected no closed batch, or one that the analyst refused.",
             )
+        # `closed_epochs` is kept: a batch that was sent counts.
         return replace(self, phase=ShufflerPhase.SKIPPED, batch_id=None)
 
     def next_epoch(self) -> "ShufflerState":
-        """Returns the state in which the next epoch begins.
+        """Returns the initial state of the next epoch.
 
         Raises:
-            Refusal: If this one is not over, or no other one is paid for.
+            Refusal: If this epoch is not over, or the allowance pays for no other.
         """
         delivered = self.phase is ShufflerPhase.DELIVERED
         over = delivered or self.phase is ShufflerPhase.SKIPPED
@@ -279,7 +275,7 @@ class ShufflerState:
         )
 
     def check_paid(self, closed_epochs: int) -> None:
-        """Raises Refusal if the task pays for no epoch after so many with a batch."""
+        """Raises Refusal if the allowance pays for no epoch after these with a batch."""
         if closed_epochs >= self.task.epochs:
             raise Refusal(
                 Reason.ALLOWANCE_SPENT,

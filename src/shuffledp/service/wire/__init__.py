@@ -1,1 +1,1 @@
-"""What devices, shuffler and analyst send to each other."""
+"""Messages between devices, shuffler, analyst and enroller."""

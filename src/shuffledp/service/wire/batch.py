@@ -1,4 +1,4 @@
-"""What the shuffler hands to the analyst: sorted messages, and how many people there are.
+"""Batch that the shuffler hands to the analyst: sorted messages and report counts.
 
     manifest    "SDPB", version 4, length of the header 4, header (signed canonical JSON)
     shards      sealed messages of equal size, one after the other, and nothing else
@@ -30,7 +30,7 @@ MAGIC = b"SDPB\x04"
 MEDIA_TYPE = "application/vnd.shuffledp.batch"
 
 MAX_BITS = 17
-"""Of one pile 10^10 messages are in shards of 76,000 then; shards are 2^17 at most."""
+"""Largest number of prefix bits: 10^10 messages of one group are in shards of 76,000."""
 
 MAX_HEADER = 1 << 23
 
@@ -45,13 +45,13 @@ _NAMES = frozenset(
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of a pile.
+    """Part of a level group.
 
     Attributes:
-        pile: Which one, from 0.
+        group: Index of the level group, from 0.
         prefix: The leading bits of the SHA-256 of each of its messages, as a number.
-        messages: How many there are.
-        sha256: Of all of them, one after the other, 32 bytes.
+        messages: The number of messages.
+        sha256: Of the concatenated messages, 32 bytes.
     """
 
     group: int
@@ -62,23 +62,22 @@ class Shard:
 
 @dataclass(frozen=True)
 class BatchHeader:
-    """What is known of a batch before any message is opened.
+    """Header of a batch, known before any message is opened.
 
     Attributes:
         task: SHA-256 of the task, 32 bytes.
         epoch: From 1.
         after: The last epoch that was delivered before; 0 before the first. All between
             the two were skipped.
-        stage: Which step of it.
+        stage: The step of the epoch.
         batch_id: 16 random bytes, the same each time this batch is handed over.
-        people: How many people sent a report, for each choice; in all, if choices are not
-            named.
+        people: Reports per choice; one total if choices are not named.
         sealed_size: Bytes of each message.
-        bits: How many leading bits of a hash tell shards of a pile apart.
-        shards: Pile by pile, by increasing prefix; one without messages is among them. The
-            place of a shard is its position here.
-        enrolment: How many tokens there were, signed by the enroller.
-        messages_per_report: How many messages everybody sent.
+        bits: The number of leading hash bits that select a shard of a level group.
+        shards: Group by group, by increasing prefix, empty ones included. The index of a
+            shard is its position here.
+        enrolment: Commits to the number of tokens, signed by the enroller.
+        messages_per_report: Messages that each user sent.
     """
 
     task: bytes
@@ -94,7 +93,7 @@ class BatchHeader:
     messages_per_report: int = 1
 
     def group_sizes(self, task: Task) -> tuple[int, ...]:
-        """Returns how many messages each pile has."""
+        """Returns the number of messages of each level group."""
         step = Step(task, self.epoch, self.stage)
         return tuple(
             n * self.messages_per_report for n in step.group_sizes(self.people)
@@ -111,7 +110,9 @@ class BatchHeader:
             "people": list(self.people),
             "sealed_size": self.sealed_size,
             "bits": self.bits,
-            "shards": [[one.messages, to_text(one.sha256)] for one in self.shards],
+            "shards": [
+                [shard.messages, to_text(shard.sha256)] for shard in self.shards
+            ],
             "enrolment": self.enrolment.to_dict(),
             "messages_per_report": self.messages_per_report,
         }
@@ -124,10 +125,10 @@ def write_manifest(header: BatchHeader, signing_key: bytes) -> bytes:
 
 
 def manifest_size(begin: bytes) -> int:
-    """Returns how long a manifest is, from its first `BEGIN_SIZE` bytes.
+    """Returns the size of a manifest, from its first `BEGIN_SIZE` bytes.
 
     Raises:
-        Refusal: If it is none.
+        Refusal: If they do not begin a manifest.
     """
     if len(begin) < BEGIN_SIZE or begin[: len(MAGIC)] != MAGIC:
         raise Refusal(Reason.MALFORMED, "Expected a batch of version 4.")
@@ -138,10 +139,10 @@ def manifest_size(begin: bytes) -> int:
 
 
 def read_manifest(content: bytes, task: Task) -> BatchHeader:
-    """Reads the manifest of a batch, so that forgeries are refused without its messages.
+    """Parses and verifies the manifest of a batch, before its messages are received.
 
     Raises:
-        Refusal: If it is none, or was not signed by the task's shuffler, for this task.
+        Refusal: If it is malformed, or not signed by the task's shuffler for this task.
     """
     if len(content) != manifest_size(content[:BEGIN_SIZE]):
         raise Refusal(Reason.WRONG_SIZE, "Expected a whole manifest, and nothing more.")
@@ -162,7 +163,7 @@ def read_manifest(content: bytes, task: Task) -> BatchHeader:
 
 
 def _header(value: dict[str, Any], task: Task) -> BatchHeader:
-    # Signed by a party that is trusted to count, not to write without mistakes.
+    # The shuffler is trusted to count, but not to be free of bugs: check every member.
     if set(value) != _NAMES:
         raise Refusal(Reason.MALFORMED, f"Expected a header of {sorted(_NAMES)}.")
     if from_text(value["task"], DIGEST_SIZE, "a digest") != task.digest:
@@ -190,26 +191,26 @@ def _header(value: dict[str, Any], task: Task) -> BatchHeader:
 def _shards(rows: object, bits: int) -> tuple[Shard, ...]:
     if not isinstance(rows, list) or bits > MAX_BITS or len(rows) > 1 << MAX_BITS:
         raise Refusal(Reason.MALFORMED, f"Expected at most {1 << MAX_BITS:,} shards.")
-    found = []
-    for place, row in enumerate(rows):
+    shards = []
+    for index, row in enumerate(rows):
         if not isinstance(row, list) or len(row) != 2:
             raise Refusal(Reason.MALFORMED, "Expected a number and a digest per shard.")
         messages, text = row
         if type(messages) is not int or messages < 0:
             raise Refusal(Reason.MALFORMED, "Expected whole numbers from 0.")
-        pile, prefix = place >> bits, place & ((1 << bits) - 1)
+        group, prefix = index >> bits, index & ((1 << bits) - 1)
         digest = from_text(text, DIGEST_SIZE, "a digest")
-        found.append(Shard(pile, prefix, messages, digest))
-    return tuple(found)
+        shards.append(Shard(group, prefix, messages, digest))
+    return tuple(shards)
 
 
 def _check_shards(header: BatchHeader, task: Task) -> None:
-    # Piles are told apart by counting: one message too many would move all others.
-    piles = header.group_sizes(task)
-    counted = [0] * len(piles)
-    if len(header.shards) != len(piles) << header.bits:
+    # Groups are separated by their sizes: one extra message would shift all later ones.
+    sizes = header.group_sizes(task)
+    counted = [0] * len(sizes)
+    if len(header.shards) != len(sizes) << header.bits:
         raise Refusal(Reason.WRONG_SIZE, "Expected a shard of every prefix and pile.")
     for shard in header.shards:
         counted[shard.group] += shard.messages
-    if tuple(counted) != piles or not header.sealed_size:
+    if tuple(counted) != sizes or not header.sealed_size:
         raise Refusal(Reason.WRONG_SIZE, "Expected as many messages as people sent.")

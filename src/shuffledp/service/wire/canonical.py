@@ -1,4 +1,4 @@
-"""One text for one value, so that all parties hash and sign the same bytes."""
+"""Canonical JSON: one text per value, so that all parties hash and sign equal bytes."""
 
 import base64
 import binascii
@@ -13,7 +13,7 @@ from shuffledp.strict_json import read_json
 
 
 def canonical(value: dict[str, Any]) -> bytes:
-    """Returns JSON in UTF-8 with sorted names and no spaces; NaN cannot occur."""
+    """Returns JSON in UTF-8 with sorted names and no spaces; rejects NaN."""
     return json.dumps(
         value,
         sort_keys=True,
@@ -24,20 +24,20 @@ def canonical(value: dict[str, Any]) -> bytes:
 
 
 def sha256(content: bytes | memoryview) -> bytes:
-    """Returns 32 bytes."""
+    """Returns the SHA-256 of the content, 32 bytes."""
     return hashlib.sha256(content).digest()
 
 
 def to_text(content: bytes) -> str:
-    """Returns unpadded base64url."""
+    """Encodes bytes as unpadded base64url."""
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
 def from_text(text: object, size: int, what: str) -> bytes:
-    """Reads unpadded base64url of so many bytes.
+    """Decodes unpadded base64url of `size` bytes.
 
     Raises:
-        Refusal: If it is anything else.
+        Refusal: If the value is anything else.
     """
     if isinstance(text, str):
         try:
@@ -46,18 +46,18 @@ def from_text(text: object, size: int, what: str) -> bytes:
             )
         except (binascii.Error, ValueError):
             content = b""
-        # One text for one value: other spellings of the last letter are refused.
+        # Canonical only: the unused bits of the last letter must be zero.
         if len(content) == size and to_text(content) == text:
             return content
     raise Refusal(Reason.MALFORMED, f"Expected {what} as {size} bytes in base64url.")
 
 
 def read_object(content: bytes | str, what: str) -> dict[str, Any]:
-    """Reads one JSON object.
+    """Parses one JSON object.
 
     Raises:
-        Refusal: If it is anything else, names a member twice, nests deeply, or holds
-            something that has no canonical text.
+        Refusal: If the content is anything else, names a member twice, nests deeply, or
+            has a value without canonical text.
     """
     try:
         return read_json(content, what)
@@ -68,10 +68,10 @@ def read_object(content: bytes | str, what: str) -> dict[str, Any]:
 
 
 def to_number(value: object, what: str) -> float:
-    """Reads a finite number.
+    """Returns a finite number as float.
 
     Raises:
-        Refusal: If it is anything else, or too large to compute with.
+        Refusal: If the value is anything else, or out of the range of floats.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
@@ -83,8 +83,8 @@ def to_number(value: object, what: str) -> float:
 
 
 def is_text(value: object, longest: int) -> bool:
-    """Tells whether a value is a text that people can read, and that can be hashed."""
+    """Tells whether a value is a non-blank text that can be encoded as UTF-8."""
     if not isinstance(value, str) or not value.strip() or len(value) > longest:
         return False
-    # Half a character, as broken input leaves it, has no UTF-8.
+    # A lone surrogate, as truncated input leaves it, has no UTF-8 encoding.
     return not any("\ud800" <= character <= "\udfff" for character in value)

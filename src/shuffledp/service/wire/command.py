@@ -1,7 +1,7 @@
-"""What the shuffler's operator tells her service to do, signed with its own key.
+"""Operator's commands to the shuffler's service, signed with the shuffler's key.
 
-A command names the task, the epoch and step it is meant for, and what the service asked
-for at that moment, which it asks for once: a command that was recorded is good for nothing.
+A command names its task, epoch and step, and the current challenge of the service, which is
+valid once: a recorded command cannot be replayed.
 """
 
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from shuffledp.service.wire.task import Task
 _PURPOSE = "command"
 _NAMES = frozenset({"task", "action", "epoch", "stage", "challenge", "at"})
 CHALLENGE_SIZE = 16
-# The year 9999: what dates can be shown of.
+# End of the year 9999, the last that dates can represent.
 _LAST_SECOND = 253_402_300_799
 
 
 class Action(StrEnum):
-    """What can be commanded."""
+    """Kind of a command."""
 
     STATUS = "status"
     CLOSE = "close"
@@ -33,14 +33,14 @@ class Action(StrEnum):
 
 @dataclass(frozen=True)
 class Command:
-    """An order to the shuffler.
+    """Command to the shuffler.
 
     Attributes:
-        action: What is to be done.
-        epoch: Which epoch is under way, as its operator knows it.
-        stage: Which step of it, by name.
-        challenge: What the service showed last: 16 random bytes.
-        at: When a deadline passes, in seconds since 1970 UTC; None for other actions.
+        action: The kind.
+        epoch: The epoch that the operator expects to be under way.
+        stage: The name of the expected step.
+        challenge: The current challenge of the service, 16 random bytes.
+        at: The deadline in seconds since 1970 UTC; None for other actions.
     """
 
     action: Action
@@ -53,7 +53,7 @@ class Command:
         """Returns the document that is sent.
 
         Args:
-            task: Which the command is about.
+            task: The task of the command.
             signing_key: The shuffler's.
         """
         value = {
@@ -68,22 +68,24 @@ class Command:
 
     @classmethod
     def read(cls, value: dict[str, Any], task: Task) -> "Command":
-        """Reads a signed command.
+        """Parses and verifies a signed command.
 
         Raises:
             Refusal: If the task's shuffler did not sign it, or it is about another task.
         """
-        rest = check_signed(_PURPOSE, value, task.shuffler_signing_key)
-        if set(rest) != _NAMES or rest["action"] not in list(Action):
+        content = check_signed(_PURPOSE, value, task.shuffler_signing_key)
+        if set(content) != _NAMES or content["action"] not in list(Action):
             raise Refusal(Reason.MALFORMED, f"Expected a command of {sorted(_NAMES)}.")
-        if type(rest["epoch"]) is not int or not isinstance(rest["stage"], str):
+        if type(content["epoch"]) is not int or not isinstance(content["stage"], str):
             raise Refusal(Reason.MALFORMED, "Expected an epoch, and a step of it.")
-        at, timed = rest["at"], rest["action"] == Action.DEADLINE
+        at, timed = content["at"], content["action"] == Action.DEADLINE
         if timed != (type(at) is int and 0 < at <= _LAST_SECOND) or timed == (
             at is None
         ):
             raise Refusal(Reason.MALFORMED, "Expected a time with a deadline alone.")
-        if from_text(rest["task"], 32, "a digest") != task.digest:
+        if from_text(content["task"], 32, "a digest") != task.digest:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a command for this task.")
-        challenge = from_text(rest["challenge"], CHALLENGE_SIZE, "a challenge")
-        return cls(Action(rest["action"]), rest["epoch"], rest["stage"], challenge, at)
+        challenge = from_text(content["challenge"], CHALLENGE_SIZE, "a challenge")
+        return cls(
+            Action(content["action"]), content["epoch"], content["stage"], challenge, at
+        )

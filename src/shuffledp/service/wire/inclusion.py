@@ -1,8 +1,8 @@
-"""Which sealed messages a result was computed from: a public list of their SHA-256.
+"""Public list of the SHA-256 of all sealed messages that a result was computed from.
 
-The list says nothing of what was sealed or by whom. Its digest is part of the signed
-result, so that whoever keeps a receipt can look for her message, and needs to name it to
-nobody: the whole list is read.
+The list reveals neither contents nor senders. Its digest is part of the signed result, so
+that the owner of a receipt can look for their message, and need not disclose it: they
+download the whole list.
 """
 
 import re
@@ -29,8 +29,8 @@ from shuffledp.service.wire.task import Task
 
 HASH_SIZE = 32
 RESULT = "result"
-_KEPT = frozenset({"task", "messages", "receipt"})
-# Messages that are in memory at a time.
+_NAMES = frozenset({"task", "messages", "receipt"})
+# Messages in memory at a time.
 _AT_ONCE = 1 << 14
 
 
@@ -38,8 +38,8 @@ def list_messages(prefixes: Iterable[Sequence[Path]], size: int) -> Iterator[byt
     """Yields the sorted SHA-256 of all sealed messages of a batch, 32 bytes each.
 
     Args:
-        prefixes: For each prefix of hashes, in order, the files with its messages one
-            after the other: those of different piles.
+        prefixes: For each hash prefix, in order, the files with its concatenated messages,
+            one file per level group.
         size: Bytes of each message.
     """
     for paths in prefixes:
@@ -60,10 +60,11 @@ def _hashes(path: Path, size: int) -> Iterator[NDArray[np.bytes_]]:
 
 
 def includes(listed: bytes, message: bytes) -> bool:
-    """Tells whether a list that `check_list` passed holds a hash."""
+    """Tells whether a list that passed `check_list` has a hash, by binary search."""
     hashes = np.frombuffer(listed, dtype=f"S{HASH_SIZE}")
-    place = int(np.searchsorted(hashes, np.array(message, dtype=hashes.dtype)))
-    return listed[place * HASH_SIZE : (place + 1) * HASH_SIZE] == message
+    index = int(np.searchsorted(hashes, np.array(message, dtype=hashes.dtype)))
+    # Compared as bytes: elements of a NumPy bytes array lose trailing zeros.
+    return listed[index * HASH_SIZE : (index + 1) * HASH_SIZE] == message
 
 
 def check_result(value: dict[str, Any], task: Task, epoch: int) -> bytes:
@@ -72,23 +73,23 @@ def check_result(value: dict[str, Any], task: Task, epoch: int) -> bytes:
     Raises:
         Refusal: Unless the task's analyst signed it, as the result of this epoch.
     """
-    rest = check_signed(RESULT, value, task.analyst_signing_key)
-    if rest.get("digest") != task.fingerprint or rest.get("epoch") != epoch:
+    result = check_signed(RESULT, value, task.analyst_signing_key)
+    if result.get("digest") != task.fingerprint or result.get("epoch") != epoch:
         raise Refusal(
             Reason.SIGNATURE_FORGED,
             f"Expected the result of epoch {epoch} of the task.",
         )
-    batch = rest.get("batch")
+    batch = result.get("batch")
     if not isinstance(batch, dict):
         raise Refusal(Reason.MALFORMED, "Expected a result that names its batch.")
     return from_text(batch.get("messages"), HASH_SIZE, "a digest")
 
 
 def check_list(listed: bytes, digest: bytes) -> None:
-    """Checks a list of messages.
+    """Checks a list of messages against the digest in the result.
 
     Raises:
-        Refusal: Unless it is the one that the result names, in increasing order.
+        Refusal: If the digest differs, or hashes are not strictly increasing.
     """
     hashes = np.frombuffer(
         listed[: len(listed) // HASH_SIZE * HASH_SIZE], dtype=f"S{HASH_SIZE}"
@@ -102,15 +103,15 @@ def check_list(listed: bytes, digest: bytes) -> None:
 
 @dataclass(frozen=True)
 class KeptReceipt:
-    """What a participant saves: a receipt, and which sealed messages it was given for.
+    """Receipt that a participant saves, with the hashes of the accepted messages.
 
-    The shuffler signed a digest of their hashes, so that this alone proves to anybody what
-    it took in. Neither the token, by which the enroller knows people, is part of it, nor
-    anything that the analyst could open.
+    The shuffler signed a digest of the hashes, so that the saved receipt alone proves that
+    the shuffler accepted the messages. It contains neither the token, by which the enroller
+    could identify a participant, nor anything that the analyst could open.
 
     Attributes:
-        receipt: As the shuffler signed it.
-        messages: SHA-256 of each sealed message of the reports that it keeps.
+        receipt: As signed by the shuffler.
+        messages: SHA-256 of each sealed message of the accepted reports.
     """
 
     receipt: Receipt
@@ -118,10 +119,10 @@ class KeptReceipt:
 
     @staticmethod
     def task_of(content: bytes) -> bytes:
-        """Returns the digest of the task that a receipt says it is of.
+        """Returns the digest of the task that a saved receipt names.
 
         Raises:
-            Refusal: If it says none.
+            Refusal: If it names none.
         """
         text = read_object(content, "a receipt").get("task")
         if not isinstance(text, str) or not re.fullmatch("[0-9a-f]{64}", text):
@@ -130,16 +131,16 @@ class KeptReceipt:
 
     @classmethod
     def read(cls, content: bytes, task: Task) -> "KeptReceipt":
-        """Reads what `keep_receipt` wrote, or the participant's page.
+        """Parses and verifies a receipt saved by `keep_receipt` or the participants' page.
 
         Raises:
-            Refusal: Unless the task's shuffler signed it, for these very messages, and
-                keeps some of them.
+            Refusal: If it is malformed, the task's shuffler did not sign it for these
+                messages, or no report was accepted.
         """
         value = read_object(content, "a receipt")
         texts, signed = value.get("messages"), value.get("receipt")
-        if set(value) != _KEPT or not isinstance(texts, list) or not texts:
-            raise Refusal(Reason.MALFORMED, f"Expected a receipt of {sorted(_KEPT)}.")
+        if set(value) != _NAMES or not isinstance(texts, list) or not texts:
+            raise Refusal(Reason.MALFORMED, f"Expected a receipt of {sorted(_NAMES)}.")
         if not isinstance(signed, dict):
             raise Refusal(Reason.MALFORMED, "Expected a signed receipt.")
         receipt = Receipt.read(signed, task.shuffler_signing_key)
@@ -151,27 +152,27 @@ class KeptReceipt:
                 Reason.SIGNATURE_FORGED, "Expected the messages that were signed for."
             )
         reports = receipt.accepted + len(receipt.refused)
-        refused = {place for place, _ in receipt.refused}
+        refused = {position for position, _ in receipt.refused}
         if not receipt.accepted or len(hashes) % reports:
             raise Refusal(
                 Reason.MALFORMED, "Expected a receipt of reports, and one kept."
             )
-        each = len(hashes) // reports
-        kept = (
+        per_report = len(hashes) // reports
+        accepted = (
             digest
-            for place, digest in enumerate(hashes)
-            if place // each not in refused
+            for index, digest in enumerate(hashes)
+            if index // per_report not in refused
         )
-        return cls(receipt, tuple(kept))
+        return cls(receipt, tuple(accepted))
 
 
 def keep_receipt(task: Task, hashes: list[bytes], receipt: dict[str, Any]) -> bytes:
-    """Returns a line to save, which `KeptReceipt.read` reads.
+    """Returns the line that a participant saves, which `KeptReceipt.read` parses.
 
     Args:
         task: The task.
         hashes: SHA-256 of all sealed messages of an upload, in its order.
-        receipt: The signed answer to it.
+        receipt: The signed receipt of the upload.
     """
     texts = list(map(to_text, hashes))
     value = {"task": task.fingerprint, "messages": texts, "receipt": receipt}

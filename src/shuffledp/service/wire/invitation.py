@@ -1,11 +1,11 @@
-"""What the enroller hands to one participant: the part of a link behind its `#`.
+"""Invitation of one participant by the enroller: the fragment of a link.
 
     token=TOKEN&secret=SECRET&epoch=1&task=SHA-256
 
-token    is sent with every report: the shuffler knows its digest
-secret   is never sent: it is one of the two keys of the participant's randomness
-epoch    is the only one that the link is good for
-task     is the digest of the task that the participant agrees to
+token    sent with every report; the shuffler knows its digest
+secret   never sent; one of the two keys of the participant's randomness
+epoch    the only epoch for which the link is valid
+task     the digest of the task that the participant agrees to
 """
 
 import os
@@ -29,13 +29,13 @@ _FORM = re.compile(
 
 @dataclass(frozen=True)
 class Invitation:
-    """What one participant is given for one epoch.
+    """Invitation of one participant for one epoch.
 
     Attributes:
         task: SHA-256 of the task.
         epoch: From 1.
         token: 32 random bytes.
-        secret: 32 random bytes, drawn apart from the token.
+        secret: 32 random bytes, independent of the token.
     """
 
     task: bytes
@@ -44,7 +44,7 @@ class Invitation:
     secret: bytes = field(repr=False)
 
     def to_text(self) -> str:
-        """Returns what stands behind the `#` of a link."""
+        """Returns the fragment of a link, without `#`."""
         return (
             f"token={to_text(self.token)}&secret={to_text(self.secret)}"
             f"&epoch={self.epoch}&task={self.task.hex()}"
@@ -52,10 +52,10 @@ class Invitation:
 
     @classmethod
     def read(cls, text: str) -> "Invitation":
-        """Reads a link, or what stands behind its `#`.
+        """Parses a link or its fragment.
 
         Raises:
-            Refusal: If it is neither.
+            Refusal: If the text is neither.
         """
         match = _FORM.fullmatch(text.strip())
         if match is None or int(match[3]) > MAX_EPOCH:
@@ -73,13 +73,13 @@ class Invitation:
 def draw_invitations(
     task: Task, epoch: int, count: int, *, entropy: Callable[[int], bytes] = os.urandom
 ) -> list[Invitation]:
-    """Returns new invitations.
+    """Draws new invitations.
 
     Args:
-        task: That people are invited to.
+        task: The task.
         epoch: From 1.
-        count: How many, at least 1.
-        entropy: Returns so many random bytes.
+        count: The number of invitations, at least 1.
+        entropy: Returns the given number of random bytes.
 
     Raises:
         InvalidInputError: If the number is out of range.

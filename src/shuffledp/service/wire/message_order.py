@@ -1,10 +1,10 @@
-"""The order of messages in a batch: by the SHA-256 of what was sealed, strictly increasing.
+"""Order of messages in a batch: strictly increasing SHA-256 of the sealed messages.
 
-So the order is a function of which sealed messages there are: whoever makes a batch has
-nothing to draw and nothing to keep secret, whoever gets one can check it, and no message
-can come twice. docs/theory/theorem.md proves that it is worth a uniformly random one.
-Shards of a pile follow each other in this order: each holds what its prefix says, and is in
-order.
+The order is a function of the set of sealed messages: the shuffler draws nothing and keeps
+nothing secret, the analyst can check the order, and no message can occur twice.
+docs/theory/theorem.md proves that it gives the guarantee of a uniformly random order.
+Consecutive shards of a level group are in this order, and each has the messages of its
+prefix.
 """
 
 import hashlib
@@ -16,28 +16,28 @@ from shuffledp.service.wire.batch import Shard
 from shuffledp.service.wire.refusal import Reason, Refusal
 
 _HASH = "S32"
-# Hashes that are objects of Python at a time: each takes three times its size.
+# Hashes that are Python objects at a time: each takes three times its size.
 _AT_ONCE = 1 << 14
 
 
 def hash_messages(
     messages: bytes | bytearray | memoryview, size: int
 ) -> NDArray[np.bytes_]:
-    """Returns the SHA-256 of each message, shape (n,), which compare as bytes do.
+    """Returns the SHA-256 of each message, shape (n,), comparable like bytes.
 
     Args:
-        messages: Sealed, one after the other.
+        messages: Sealed and concatenated.
         size: Bytes of each.
     """
     hashes = np.empty(len(messages) // size, dtype=_HASH)
     view = memoryview(messages)
     for start in range(0, len(hashes), _AT_ONCE):
         part = bytes(view[start * size : (start + _AT_ONCE) * size])
-        found = [
-            hashlib.sha256(part[at : at + size]).digest()
-            for at in range(0, len(part), size)
+        digests = [
+            hashlib.sha256(part[offset : offset + size]).digest()
+            for offset in range(0, len(part), size)
         ]
-        hashes[start : start + _AT_ONCE] = np.frombuffer(b"".join(found), _HASH)
+        hashes[start : start + _AT_ONCE] = np.frombuffer(b"".join(digests), _HASH)
     return hashes
 
 
@@ -45,19 +45,20 @@ def hash_prefixes(hashes: NDArray[np.bytes_], bits: int) -> NDArray[np.int64]:
     """Returns the leading bits of each hash as a number, shape (n,).
 
     Args:
-        hashes: Of `hash_messages`.
-        bits: How many, at most 32.
+        hashes: From `hash_messages`.
+        bits: The number of bits, at most 32.
     """
+    # The first four bytes as a big-endian integer.
     begins = hashes.view(np.uint8).reshape(-1, 32)[:, :4]
     numbers = np.ascontiguousarray(begins).view(">u4")[:, 0].astype(np.int64)
     return numbers >> (32 - bits)
 
 
 def sort_by_hash(messages: bytes | bytearray, size: int) -> NDArray[np.uint8]:
-    """Returns messages of one pile in their order, shape (n, size).
+    """Returns the messages of one level group sorted by hash, shape (n, size).
 
     Args:
-        messages: Sealed, one after the other.
+        messages: Sealed and concatenated.
         size: Bytes of each.
     """
     rows = np.frombuffer(messages, np.uint8).reshape(-1, size)
@@ -65,50 +66,51 @@ def sort_by_hash(messages: bytes | bytearray, size: int) -> NDArray[np.uint8]:
 
 
 class ShardCheck:
-    """Checks a shard while it comes in; keeps one hash and less than one message."""
+    """Streaming check of a shard, with memory of one hash and less than one message."""
 
     def __init__(self, shard: Shard, *, bits: int, size: int) -> None:
         """Begins before the first message.
 
         Args:
-            shard: What it must be.
-            bits: How many leading bits of hashes are its prefix.
+            shard: Its entry in the manifest.
+            bits: The number of leading hash bits in its prefix.
             size: Bytes of each message.
         """
         self._shard, self._bits, self._size = shard, bits, size
         self._left = shard.messages * size
         self._digest = hashlib.sha256()
-        self._last, self._rest = np.zeros(0, dtype=_HASH), b""
+        self._last_hash, self._partial = np.zeros(0, dtype=_HASH), b""
 
     def add(self, part: bytes) -> None:
-        """Checks what comes next, cut anywhere.
+        """Checks the next bytes, which may end within a message.
 
         Raises:
-            Refusal: If a message is not behind the one before it, is of another prefix, or
-                is one too many.
+            Refusal: If a hash does not increase or has another prefix, or there are too
+                many messages.
         """
         self._left -= len(part)
         if self._left < 0:
             raise Refusal(Reason.WRONG_SIZE, "Expected no more messages.")
         self._digest.update(part)
-        content = self._rest + part
+        content = self._partial + part
         whole = len(content) - len(content) % self._size
-        self._rest = content[whole:]
-        found = hash_messages(content[:whole], self._size)
-        if not found.size:
+        self._partial = content[whole:]
+        hashes = hash_messages(content[:whole], self._size)
+        if not hashes.size:
             return
-        both = np.concatenate([self._last, found])
-        # In order, so that all between the first and the last are of their prefix too.
-        of = hash_prefixes(found[[0, -1]], self._bits)
-        if not (both[1:] > both[:-1]).all() or (of != self._shard.prefix).any():
+        sequence = np.concatenate([self._last_hash, hashes])
+        # In sorted hashes, first and last have the prefix only if all between have it.
+        ends = hash_prefixes(hashes[[0, -1]], self._bits)
+        increasing = (sequence[1:] > sequence[:-1]).all()
+        if not increasing or (ends != self._shard.prefix).any():
             raise Refusal(
                 Reason.WRONG_ORDER,
                 "Expected every sealed message once, by increasing SHA-256, each in the "
                 "shard of its prefix.",
             )
-        self._last = found[-1:]
+        self._last_hash = hashes[-1:]
 
     def finish(self) -> None:
-        """Raises Refusal unless all messages came that were signed."""
+        """Raises Refusal unless all bytes came, with the digest in the manifest."""
         if self._left or self._digest.digest() != self._shard.sha256:
             raise Refusal(Reason.WRONG_SIZE, "Expected the messages that were signed.")

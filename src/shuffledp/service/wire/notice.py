@@ -1,4 +1,4 @@
-"""What people are told before they answer: who asks, how to reach them, what for."""
+"""Notice to participants before they answer: asker, contact and consent."""
 
 import re
 import unicodedata
@@ -17,29 +17,29 @@ LONGEST_CONSENT = 2000
 _NAMES = frozenset({"asker", "contact", "consent", "language", "translations"})
 _TRANSLATED = frozenset({"name", "question", "answers", "consent"})
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
-# Categories of white space, and of what takes no place at all.
+# Unicode categories of white space and of invisible format characters.
 _UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cf"})
-# They turn the order of letters around: an address could be shown as another one.
+# Bidirectional controls reorder letters: an address could be displayed as another one.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def is_shown_as_written(text: str) -> bool:
-    """Tells whether a text has no control characters, on screens and on terminals."""
+    """Tells whether a text has no control characters that change its display."""
     return not any(
         unicodedata.category(letter) == "Cc" or letter in _TURNING for letter in text
     )
 
 
 def check_answers(texts: Sequence[str], what: str) -> None:
-    """Checks that people can tell answers apart.
+    """Checks that answers can be distinguished on a screen.
 
     Args:
-        texts: All of them.
-        what: The word for them in errors.
+        texts: All answers.
+        what: Their name in errors.
 
     Raises:
-        InvalidInputError: If one begins or ends with something that is not seen, or two
-            look alike.
+        InvalidInputError: If one begins or ends with an invisible character, or two look
+            alike.
     """
     for text in texts:
         if any(unicodedata.category(end) in _UNSEEN for end in (text[:1], text[-1:])):
@@ -57,14 +57,14 @@ def check_answers(texts: Sequence[str], what: str) -> None:
 
 @dataclass(frozen=True)
 class Translation:
-    """What people read, in another language.
+    """Texts of a task in another language.
 
     Attributes:
         language: Such as "de" or "pt-BR".
         name: Of the task.
-        question: As people read it.
-        answers: In the order of the question's own; empty if it has none of its own.
-        consent: What people consent to.
+        question: The question.
+        answers: In the order of the question's answers; empty if it has none.
+        consent: The statement of consent.
     """
 
     language: str
@@ -91,11 +91,11 @@ class Translation:
 
     @classmethod
     def from_dict(cls, language: object, value: object) -> "Translation":
-        """Reads what `to_dict` gave.
+        """Parses the output of `to_dict`.
 
         Raises:
             Refusal: If a member is missing, unknown, or not of its type.
-            InvalidInputError: If a text cannot be shown.
+            InvalidInputError: If a text cannot be displayed.
         """
         if not isinstance(value, dict) or set(value) != _TRANSLATED:
             raise Refusal(
@@ -115,12 +115,12 @@ class Translation:
 
 @dataclass(frozen=True)
 class Notice:
-    """Who asks, and what people consent to.
+    """Asker, contact and statement of consent, with translations.
 
     Attributes:
-        asker: Who asks: a person or an organization.
-        contact: How to reach them.
-        consent: What happens with answers, and what people agree to.
+        asker: The person or organization that asks.
+        contact: Contact details of the asker.
+        consent: The use of the answers, to which participants consent.
         language: Of the task's own texts, such as "en".
         translations: Into other languages, in their order.
     """
@@ -145,14 +145,14 @@ class Notice:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The task's own, and those that it is translated into."""
+        """The language of the task, and those of the translations."""
         return (self.language, *(entry.language for entry in self.translations))
 
     def check_answers(self, texts: Sequence[str]) -> None:
         """Checks that every translation has as many answers as the question.
 
         Raises:
-            InvalidInputError: If one has not.
+            InvalidInputError: If a translation has fewer or more.
         """
         for entry in self.translations:
             if len(entry.answers) != len(texts):
@@ -175,11 +175,11 @@ class Notice:
 
     @classmethod
     def from_dict(cls, value: object) -> "Notice":
-        """Reads what `to_dict` gave.
+        """Parses the output of `to_dict`.
 
         Raises:
             Refusal: If a member is missing, unknown, or not of its type.
-            InvalidInputError: If a text cannot be shown.
+            InvalidInputError: If a text cannot be displayed.
         """
         if not isinstance(value, dict) or set(value) != _NAMES:
             raise Refusal(Reason.MALFORMED, f"Expected a notice of {sorted(_NAMES)}.")

@@ -1,11 +1,11 @@
-"""The three parties of a task, and what they show each other of their keys.
+"""Parties of a task, their public keys, and their agreement to the task.
 
     analyst    opens, certifies, counts and publishes
     shuffler   collects sealed reports, and hands them over without their senders
-    enroller   decides who may answer, and commits to how many they are
+    enroller   decides who may answer, and commits to their number
 
-A *public part* is a party's public key with its own signature, which proves that it has the
-secret one. An *agreement* is its signature under the digest of the whole task.
+A *public part* is a party's public key, signed with the secret key to prove its possession.
+An *agreement* is a party's signature under the digest of the whole task.
 """
 
 from enum import StrEnum
@@ -20,7 +20,7 @@ _PART, _AGREEMENT = "public part", "agreement"
 
 
 class Role(StrEnum):
-    """Who does what."""
+    """Role of a party."""
 
     ANALYST = "analyst"
     SHUFFLER = "shuffler"
@@ -37,16 +37,16 @@ class Role(StrEnum):
 
 
 def public_part(role: Role, signing_key: bytes) -> dict[str, Any]:
-    """Returns what a shuffler or an enroller sends to the analyst."""
+    """Returns the signed public key that a party sends to the analyst."""
     key = to_text(verify_key_of(signing_key))
     return signed(_PART, {"role": role.value, "signing_key": key}, signing_key)
 
 
 def read_public_part(value: dict[str, Any], role: Role) -> bytes:
-    """Returns the public key in a public part, 32 bytes.
+    """Verifies a public part, and returns its public key, 32 bytes.
 
     Raises:
-        Refusal: If it is another party's, or was not signed with its own key.
+        Refusal: If it is of another role, or not signed with the key in it.
     """
     if value.get("role") != role.value:
         raise Refusal(Reason.MALFORMED, f"Expected the public part of the {role}.")
@@ -63,9 +63,9 @@ def agreement(role: Role, task: Task, signing_key: bytes) -> dict[str, Any]:
 
 
 def check_agreement(value: dict[str, Any], role: Role, task: Task) -> None:
-    """Raises Refusal unless this party signed this very task."""
-    rest = check_signed(_AGREEMENT, value, role.verify_key(task))
-    if rest != {"role": role.value, "task": task.fingerprint}:
+    """Raises Refusal unless the party signed this task."""
+    content = check_signed(_AGREEMENT, value, role.verify_key(task))
+    if content != {"role": role.value, "task": task.fingerprint}:
         raise Refusal(
             Reason.SIGNATURE_FORGED, f"Expected the {role} to have signed this task."
         )

@@ -1,8 +1,8 @@
-"""The plan that the analyst publishes before answers are sent: signed, and judged by all.
+"""Signed plan that the analyst publishes before answers, and that every party checks.
 
 Devices, the participants' page and the shuffler follow a plan only after
-`PublishedPlan.read` has passed, which takes the analyst's word for nothing but the counts
-it was made from: the task's rule alone decides whether a plan keeps every target.
+`PublishedPlan.read` has passed. It trusts the analyst only with the counts behind the plan:
+the task's rule alone decides whether the plan keeps every target.
 """
 
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ _NAMES = frozenset({"task", "epoch", "protocol", "minimum", "counts"})
 
 
 def read_plan(value: object, task: Task) -> Identity:
-    """Reads the record of the protocol that answers follow, without judging it.
+    """Parses the protocol of a plan, without checking the task's rule.
 
     Raises:
-        Refusal: If it is no plan for this task.
+        Refusal: If it is not a plan for this task.
     """
     refusal = Refusal(Reason.MALFORMED, "Expected a plan for the choices of the task.")
     try:
@@ -40,14 +40,14 @@ def read_plan(value: object, task: Task) -> Identity:
 
 @dataclass(frozen=True)
 class PublishedPlan:
-    """A plan as it travels.
+    """Signed plan for the answers of one epoch.
 
     Attributes:
         task: SHA-256 of the task, 32 bytes.
-        epoch: The only one whose answers follow it.
-        protocol: What answers follow.
-        minimum: The least number of people who answer: the shuffler hands over no fewer.
-        counts: How many people chose each target, as the analyst counted.
+        epoch: The epoch of the answers.
+        protocol: The protocol of the answers.
+        minimum: The minimum number of answers, which the shuffler enforces.
+        counts: Users who chose each target, as the analyst counted.
         signature: Of the task's analyst, in base64url.
     """
 
@@ -76,44 +76,44 @@ class PublishedPlan:
 
     @property
     def digest(self) -> bytes:
-        """SHA-256 of the protocol, 32 bytes: messages are bound to it."""
+        """SHA-256 of the protocol, 32 bytes, to which messages are bound."""
         return bytes.fromhex(self.protocol.digest)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the signed document."""
-        stated = _members(
+        members = _members(
             self.task, self.epoch, self.protocol, self.minimum, self.counts
         )
-        return {**stated, "signature": self.signature}
+        return {**members, "signature": self.signature}
 
     @classmethod
     def read(cls, value: object, task: Task, epoch: int) -> "PublishedPlan":
-        """Reads a published plan, and judges it by the task's rule.
+        """Parses and verifies a published plan, and checks the task's rule.
 
         Args:
             value: The signed document.
-            task: Whose rule is proven, by `prove_plan_rule`.
-            epoch: In which answers are to follow it.
+            task: The task, whose rule passed `prove_plan_rule`.
+            epoch: The epoch of the answers.
 
         Raises:
-            Refusal: If the task's analyst did not sign it, for this epoch of this task, or
-                it breaks the rule.
+            Refusal: If the task's analyst did not sign the plan for this epoch, or it
+                breaks the rule.
         """
         if not isinstance(value, dict):
             raise Refusal(Reason.MALFORMED, "Expected a signed plan.")
-        stated = check_signed(_PLAN, value, task.analyst_signing_key)
-        if set(stated) != _NAMES:
+        content = check_signed(_PLAN, value, task.analyst_signing_key)
+        if set(content) != _NAMES:
             raise Refusal(Reason.MALFORMED, f"Expected a plan of {sorted(_NAMES)}.")
-        if from_text(stated["task"], DIGEST_SIZE, "a digest") != task.digest:
+        if from_text(content["task"], DIGEST_SIZE, "a digest") != task.digest:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a plan for this very task.")
-        if type(stated["epoch"]) is not int or stated["epoch"] != epoch:
+        if type(content["epoch"]) is not int or content["epoch"] != epoch:
             raise Refusal(Reason.WRONG_EPOCH, f"Expected the plan of epoch {epoch}.")
-        minimum, counts = stated["minimum"], stated["counts"]
+        minimum, counts = content["minimum"], content["counts"]
         if not isinstance(counts, list) or len(counts) != len(task.choices):
             raise Refusal(Reason.MALFORMED, "Expected one count for each target.")
         if not all(type(n) is int and 0 <= n <= MAX_PEOPLE for n in (minimum, *counts)):
             raise Refusal(Reason.MALFORMED, "Expected whole numbers of people.")
-        protocol = read_plan(stated["protocol"], task)
+        protocol = read_plan(content["protocol"], task)
         check_plan(protocol, minimum, task)
         return cls(
             task.digest, epoch, protocol, minimum, tuple(counts), value["signature"]
@@ -121,10 +121,10 @@ class PublishedPlan:
 
 
 def prove_plan_rule(task: Task) -> None:
-    """Certifies that the task's rule for plans keeps every target; cached by rule.
+    """Certifies that every plan under the task's rule keeps every target; cached by rule.
 
     Raises:
-        Refusal: If that cannot be proven.
+        Refusal: If the proof fails.
     """
     if task.plan_rule is None:
         return
@@ -137,10 +137,10 @@ def prove_plan_rule(task: Task) -> None:
 
 
 def check_plan(protocol: Identity, minimum: int, task: Task) -> None:
-    """Checks that a plan keeps the task's rule.
+    """Checks a plan against the task's rule.
 
     Raises:
-        Refusal: If it does not.
+        Refusal: If it breaks the rule.
     """
     if task.plan_rule is None:
         raise Refusal(Reason.PLAN_REFUSED, "Expected a task with a rule for plans.")
@@ -169,12 +169,12 @@ def _members(
 
 @dataclass(frozen=True)
 class Acknowledgement:
-    """The analyst has a batch on her disk; the shuffler may forget it.
+    """Acknowledgement that a batch is on the analyst's disk, so that it may be deleted.
 
     Attributes:
         task: SHA-256 of the task, 32 bytes.
         batch_id: 16 bytes.
-        plan: After a batch of choices: what comes next. None if nothing does.
+        plan: The published plan after a batch of choices, if any.
     """
 
     task: bytes
@@ -192,7 +192,7 @@ class Acknowledgement:
 
     @classmethod
     def read(cls, value: dict[str, Any], task: Task, epoch: int) -> "Acknowledgement":
-        """Reads a signed acknowledgement.
+        """Parses and verifies an acknowledgement.
 
         Args:
             value: The document.
@@ -202,10 +202,10 @@ class Acknowledgement:
         Raises:
             Refusal: If the task's analyst did not sign it, or its plan is refused.
         """
-        rest = check_signed(_ACKNOWLEDGEMENT, value, task.analyst_signing_key)
-        plan = rest.get("plan")
+        content = check_signed(_ACKNOWLEDGEMENT, value, task.analyst_signing_key)
+        plan = content.get("plan")
         return cls(
-            from_text(rest.get("task"), 32, "a digest"),
-            from_text(rest.get("batch_id"), ID_SIZE, "a batch id"),
+            from_text(content.get("task"), 32, "a digest"),
+            from_text(content.get("batch_id"), ID_SIZE, "a batch id"),
             None if plan is None else PublishedPlan.read(plan, task, epoch),
         )

@@ -1,4 +1,4 @@
-"""What a task asks people."""
+"""Question of a task."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +15,11 @@ _NAMES = frozenset({"statistic", "text", "mode", "terms"})
 
 @dataclass(frozen=True)
 class Question:
-    """A question to every person.
+    """Question to every participant.
 
     Attributes:
-        text: As people read it.
-        survey: What is asked for, and in which terms.
+        text: The displayed text.
+        survey: The statistic and its terms.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Question:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Everything that people read."""
+        """All displayed texts: the question, then its answers."""
         named = [
             getattr(self.survey, parameter.name)
             for parameter in self.survey.parameters
@@ -62,7 +62,7 @@ class Question:
 
     @classmethod
     def from_dict(cls, value: object) -> "Question":
-        """Reads what `to_dict` gave.
+        """Parses the output of `to_dict`.
 
         Raises:
             Refusal: If a member is missing, unknown, or not of its type.

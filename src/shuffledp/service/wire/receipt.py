@@ -1,4 +1,4 @@
-"""What the shuffler answers to an upload: what it keeps, and what it does not."""
+"""Signed receipt of an upload: the accepted and the refused reports."""
 
 import re
 from collections.abc import Iterable
@@ -11,25 +11,25 @@ from shuffledp.service.wire.signing import check_signed, signed_text
 
 _PURPOSE = "receipt"
 _NAMES = frozenset({"task", "epoch", "stage", "messages", "accepted", "refused"})
-# Of answers that follow a plan alone.
+# Member of receipts for answers that follow a plan, and of no others.
 _PLAN = "plan"
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """Given once everything that is accepted is on the disk.
+    """Receipt of an upload, issued once all accepted reports are on the disk.
 
     Attributes:
         task: SHA-256 of the task.
         epoch: Of the upload.
         stage: Of the upload.
-        messages: SHA-256 of the SHA-256 of all its sealed messages, one after the other:
-            whoever was given a receipt can show for which messages, by their hashes alone.
-            It says nothing of tokens and levels, which could be tried one by one.
-        accepted: How many of its reports are kept.
-        refused: (position in the upload, reason) of each other one.
-        plan: Digest of the plan that its answers follow, 32 bytes: people who compare
-            receipts find out whether all of them were shown the same. None without one.
+        messages: SHA-256 of the concatenated SHA-256 of all its sealed messages. The owner
+            of a receipt can prove by these hashes alone for which messages it was issued.
+            Tokens and levels are not covered, as their values could be guessed.
+        accepted: The number of accepted reports.
+        refused: (position in the upload, reason) of each refused report.
+        plan: Digest of the plan that the answers follow, 32 bytes, if any: participants
+            who compare receipts detect different plans.
     """
 
     task: bytes
@@ -50,36 +50,36 @@ class Receipt:
             "stage": self.stage,
             "messages": to_text(self.messages),
             "accepted": self.accepted,
-            "refused": [[place, reason.value] for place, reason in self.refused],
+            "refused": [[position, reason.value] for position, reason in self.refused],
         }
         return signed_text(_PURPOSE, value, signing_key)
 
     @classmethod
     def read(cls, value: dict[str, Any], verify_key: bytes) -> "Receipt":
-        """Reads a signed receipt.
+        """Parses and verifies a receipt.
 
         Raises:
             Refusal: If the shuffler did not sign it.
         """
-        rest = check_signed(_PURPOSE, value, verify_key)
-        if set(rest) - {_PLAN} != _NAMES:
+        content = check_signed(_PURPOSE, value, verify_key)
+        if set(content) - {_PLAN} != _NAMES:
             raise Refusal(Reason.MALFORMED, f"Expected a receipt of {sorted(_NAMES)}.")
-        numbers = [rest[name] for name in ("epoch", "stage", "accepted")]
+        numbers = [content[name] for name in ("epoch", "stage", "accepted")]
         if any(type(number) is not int or number < 0 for number in numbers):
             raise Refusal(Reason.MALFORMED, "Expected whole numbers from 0.")
         return cls(
-            from_text(rest["task"], 32, "a digest"),
-            rest["epoch"],
-            rest["stage"],
-            from_text(rest["messages"], 32, "a digest"),
-            rest["accepted"],
-            _refused(rest["refused"]),
-            _digest(rest[_PLAN]) if _PLAN in rest else None,
+            from_text(content["task"], 32, "a digest"),
+            content["epoch"],
+            content["stage"],
+            from_text(content["messages"], 32, "a digest"),
+            content["accepted"],
+            _refused(content["refused"]),
+            _digest(content[_PLAN]) if _PLAN in content else None,
         )
 
 
 def messages_digest(hashes: Iterable[bytes]) -> bytes:
-    """Returns what a receipt says of the messages of an upload, 32 bytes.
+    """Returns the digest of an upload's messages for its receipt, 32 bytes.
 
     Args:
         hashes: SHA-256 of each sealed message, in the order of the upload.
@@ -101,5 +101,5 @@ def _refused(value: object) -> tuple[tuple[int, Reason], ...]:
         and entry[1] in list(Reason)
         for entry in value
     ):
-        return tuple((place, Reason(reason)) for place, reason in value)
+        return tuple((position, Reason(reason)) for position, reason in value)
     raise Refusal(Reason.MALFORMED, "Expected positions and reasons.")

@@ -1,4 +1,4 @@
-"""Why a message is refused: one code per reason, the same in every service and counter."""
+"""Refusals, with one reason code for all services, problem documents and counters."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from shuffledp.errors import ShuffledpError
 
 
 class Reason(StrEnum):
-    """The reasons, as problem documents and counters name them."""
+    """Reason code, as problem documents and counters name it."""
 
     MALFORMED = "malformed"
     TOO_LARGE = "too-large"
@@ -32,7 +32,7 @@ class Reason(StrEnum):
     STORAGE = "storage-full"
 
 
-_SAID = {
+_STATUS_AND_TITLE = {
     Reason.MALFORMED: (400, "The message cannot be read"),
     Reason.TOO_LARGE: (413, "The body is larger than the task allows"),
     Reason.WRONG_SIZE: (400, "A report is not of the task's size"),
@@ -59,13 +59,13 @@ _SAID = {
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem document of RFC 9457.
+    """Problem document of RFC 9457.
 
     Attributes:
         reason: Its type.
         status: The HTTP status code.
-        title: What the type means.
-        detail: What was expected; never anything of a report.
+        title: Explanation of the type.
+        detail: The expected input; never any content of a report.
     """
 
     reason: Reason
@@ -84,7 +84,7 @@ class Problem:
 
 
 class Refusal(ShuffledpError):  # noqa: N818 - it is an answer
-    """A party does not accept a message; the text is for whoever sent it."""
+    """Refusal of a message by a party; its text is shown to the sender."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
@@ -92,6 +92,6 @@ class Refusal(ShuffledpError):  # noqa: N818 - it is an answer
 
     @property
     def problem(self) -> Problem:
-        """As a problem document."""
-        status, title = _SAID[self.reason]
+        """The problem document of this refusal."""
+        status, title = _STATUS_AND_TITLE[self.reason]
         return Problem(self.reason, status, title, str(self))

@@ -1,4 +1,4 @@
-"""Uploads: reports of constant size behind one header, and the messages inside.
+"""Wire format of uploads: a header, then reports of equal size with sealed messages.
 
     header    "SDPR", version 1, stage 1, epoch 4, task id 16          26 bytes
     report    token 32, choice 2 (its position; 65535 if not named),
@@ -6,8 +6,8 @@
     message   kind 1 (1 real, 0 dummy), and number 8 (signed),
               or a set as one bit for each element, in whole bytes      sealed
 
-Numbers are big-endian. A dummy looks like a message to everybody but the analyst, who
-drops it: somebody who does not want to be seen not answering can send it.
+Numbers are big-endian. Only the analyst can tell a dummy from a message, and drops it: a
+user can send dummies to hide that they do not answer.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ MEDIA_TYPE = "application/vnd.shuffledp.reports"
 
 @dataclass(frozen=True)
 class UploadHeader:
-    """What an upload says it is for."""
+    """Task, epoch and step of an upload."""
 
     task_id: bytes
     epoch: int
@@ -43,12 +43,12 @@ class UploadHeader:
 
 @dataclass(frozen=True)
 class Report:
-    """What one person sends.
+    """Report of one user.
 
     Attributes:
         token: `TOKEN_SIZE` bytes.
-        choice: Position of her choice in the task; UNLINKED if it is not named.
-        sealed: Her sealed messages.
+        choice: Index of the choice in the task; UNLINKED if it is not named.
+        sealed: The sealed messages.
     """
 
     token: bytes
@@ -58,11 +58,11 @@ class Report:
 
 @dataclass(frozen=True, eq=False)
 class ReportColumns:
-    """The reports of an upload as views into its body: no object per report.
+    """Reports of an upload as array views into its body, without an object per report.
 
     Attributes:
         tokens: Bytes, shape (n, TOKEN_SIZE).
-        choices: Positions of choices, UNLINKED where none is named, shape (n,).
+        choices: Indices of choices, UNLINKED where none is named, shape (n,).
         sealed: Bytes, shape (n, messages_per_report, sealed_size).
     """
 
@@ -71,23 +71,23 @@ class ReportColumns:
     sealed: NDArray[np.uint8]
 
     def messages(self) -> Iterator[bytes]:
-        """Gives all sealed messages, in the order of the upload."""
+        """Yields all sealed messages, in the order of the upload."""
         content, size = self.sealed.tobytes(), self.sealed.shape[-1]
-        return (content[at : at + size] for at in range(0, len(content), size))
+        return (content[start : start + size] for start in range(0, len(content), size))
 
 
 def report_size(step: Step) -> int:
-    """Returns the bytes of one report."""
+    """Returns the size of one report in bytes."""
     return TOKEN_SIZE + 2 + step.messages_per_report * step.sealed_size
 
 
 def max_reports(step: Step) -> int:
-    """Returns how many reports one upload may hold."""
+    """Returns the maximum number of reports in one upload."""
     return (MAX_BODY - HEADER_SIZE) // report_size(step)
 
 
 def write_header(step: Step) -> bytes:
-    """Returns the header of an upload."""
+    """Encodes the header of an upload."""
     return b"".join(
         (
             MAGIC,
@@ -99,10 +99,10 @@ def write_header(step: Step) -> bytes:
 
 
 def read_header(body: bytes | memoryview) -> UploadHeader:
-    """Reads the header of an upload.
+    """Parses the header of an upload.
 
     Raises:
-        Refusal: If it is not one.
+        Refusal: If the body does not begin with a header of this version.
     """
     begin = bytes(body[:HEADER_SIZE])
     known = begin[:4] == MAGIC and begin[4:5] == bytes([VERSION])
@@ -115,10 +115,10 @@ def read_header(body: bytes | memoryview) -> UploadHeader:
 
 
 def write_reports(step: Step, reports: list[Report]) -> bytes:
-    """Returns an upload.
+    """Encodes an upload.
 
     Raises:
-        InvalidInputError: If there are none, too many, or one is of the wrong size.
+        InvalidInputError: If there is no report, too many, or one of the wrong size.
     """
     if not 1 <= len(reports) <= max_reports(step):
         raise InvalidInputError(
@@ -134,10 +134,10 @@ def write_reports(step: Step, reports: list[Report]) -> bytes:
 
 
 def read_reports(step: Step, body: bytes) -> list[Report]:
-    """Reads the reports of an upload whose header was found to be this step's.
+    """Parses the reports of an upload, whose header was checked before.
 
     Raises:
-        Refusal: If the body is no whole number of reports, or too large.
+        Refusal: If the body is not a whole number of reports, or too large.
     """
     size, sealed, content = report_size(step), step.sealed_size, body[HEADER_SIZE:]
     _check_size(step, body)
@@ -147,8 +147,8 @@ def read_reports(step: Step, body: bytes) -> list[Report]:
             content[start : start + TOKEN_SIZE],
             int.from_bytes(content[start + TOKEN_SIZE : start + begin], "big"),
             tuple(
-                content[place : place + sealed]
-                for place in range(start + begin, start + size, sealed)
+                content[offset : offset + sealed]
+                for offset in range(start + begin, start + size, sealed)
             ),
         )
         for start in range(0, len(content), size)
@@ -156,26 +156,27 @@ def read_reports(step: Step, body: bytes) -> list[Report]:
 
 
 def read_columns(step: Step, body: bytes) -> ReportColumns:
-    """Reads the same as `read_reports`, for those who handle many reports at once.
+    """Parses the reports of an upload into arrays, for many reports at once.
 
     Raises:
-        Refusal: As `read_reports`.
+        Refusal: As in `read_reports`.
     """
     _check_size(step, body)
     return read_rows(step, body)
 
 
 def read_rows(step: Step, body: bytes) -> ReportColumns:
-    """Reads the same of whole reports behind a header, however many there are."""
+    """Parses whole reports after a header into arrays, without a limit on the size."""
     size, begin = report_size(step), TOKEN_SIZE + 2
     rows = np.frombuffer(body, np.uint8, offset=HEADER_SIZE).reshape(-1, size)
+    # Two big-endian bytes.
     choices = rows[:, TOKEN_SIZE:begin].astype(np.int64) @ np.array([256, 1])
     sealed = rows[:, begin:].reshape(-1, step.messages_per_report, step.sealed_size)
     return ReportColumns(rows[:, :TOKEN_SIZE], choices, sealed)
 
 
 def choices_offered(step: Step, choices: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tells which reports name a choice as they may in this step, shape (n,)."""
+    """Tells which reports have a choice that is valid in this step, shape (n,)."""
     offered: NDArray[np.bool_] = choices == UNLINKED
     if step.task.names_choices:
         offered = choices < len(step.task.choices)
@@ -191,7 +192,7 @@ def _check_size(step: Step, body: bytes) -> None:
 
 
 def write_messages(messages: NDArray[Any], *, dummy: bool = False) -> list[bytes]:
-    """Returns plain messages, to be sealed, from numbers or packed sets, shape (n,)."""
+    """Encodes numbers or packed sets, shape (n,), as plain messages to be sealed."""
     entry = NUMBER if messages.dtype.kind in "iu" else messages.dtype
     rows = np.empty(messages.size, dtype=_row(entry))
     rows["kind"], rows["entry"] = int(not dummy), messages
@@ -202,14 +203,14 @@ def write_messages(messages: NDArray[Any], *, dummy: bool = False) -> list[bytes
 def read_messages(
     content: bytes, entry: np.dtype[Any] = NUMBER
 ) -> tuple[NDArray[Any], int, int]:
-    """Reads opened messages that stand one after the other.
+    """Parses concatenated plain messages.
 
     Args:
-        content: All of them.
-        entry: What one message is, from its step's code.
+        content: The messages.
+        entry: The dtype of one message, from its step's code.
 
     Returns:
-        The real ones, shape (n,); how many are dummies; how many are neither.
+        The real messages, shape (n,); the number of dummies; the number of invalid ones.
     """
     rows = np.frombuffer(content, dtype=_row(entry))
     real, dummy = rows["kind"] == 1, rows["kind"] == 0

@@ -1,10 +1,10 @@
-"""Who may answer in an epoch: a signed list of the digests of its tokens.
+"""Roster of an epoch: the signed list of the digests of its tokens.
 
     "SDPT", version 1, length of the header 4, header (signed canonical JSON),
     digests of 16 bytes, in increasing order
 
-The header is the *enrolment*: it commits to how many tokens there are, before the first of
-them is used, and is handed on with every batch. Nobody but the enroller can sign one.
+The header is the *enrolment*, signed by the enroller: it commits to the number of tokens
+before the first one is used, and is part of every batch.
 """
 
 from dataclasses import dataclass
@@ -32,19 +32,19 @@ _MAGIC = b"SDPT\x01"
 _BEGIN = len(_MAGIC) + 4
 _PURPOSE = "enrolment"
 _NAMES = frozenset({"task", "epoch", "tokens", "sha256"})
-# Of a fixed size: equal texts have equal bytes.
+# NumPy bytes of a fixed size: equal elements have equal bytes.
 _TEXT = f"S{NONCE_SIZE}"
 
 
 @dataclass(frozen=True)
 class Enrolment:
-    """How many tokens there are for an epoch, and which.
+    """Commitment to the tokens of an epoch.
 
     Attributes:
         epoch: From 1.
-        tokens: How many.
-        sha256: Of all digests, 32 bytes.
-        document: The same, signed by the enroller, as canonical text.
+        tokens: The number of tokens.
+        sha256: Of the concatenated digests, 32 bytes.
+        document: The signed document as canonical text.
     """
 
     epoch: int
@@ -58,36 +58,37 @@ class Enrolment:
 
     @classmethod
     def read(cls, value: object, task: Task) -> "Enrolment":
-        """Reads a signed document.
+        """Parses and verifies a signed enrolment.
 
         Raises:
-            Refusal: If the task's enroller did not sign it, for this very task.
+            Refusal: If it is malformed, or the task's enroller did not sign it for this
+                task.
         """
         if not isinstance(value, dict):
             raise Refusal(Reason.MALFORMED, "Expected a signed enrolment.")
-        rest = check_signed(_PURPOSE, value, task.enroller_signing_key)
-        if set(rest) != _NAMES:
+        content = check_signed(_PURPOSE, value, task.enroller_signing_key)
+        if set(content) != _NAMES:
             raise Refusal(
                 Reason.MALFORMED, f"Expected an enrolment of {sorted(_NAMES)}."
             )
-        epoch, tokens = rest["epoch"], rest["tokens"]
+        epoch, tokens = content["epoch"], content["tokens"]
         if type(epoch) is not int or type(tokens) is not int:
             raise Refusal(Reason.MALFORMED, "Expected whole numbers.")
         if not (1 <= epoch <= MAX_EPOCH and 1 <= tokens <= MAX_PEOPLE):
             raise Refusal(Reason.MALFORMED, "Expected an epoch, and tokens for it.")
-        if from_text(rest["task"], 32, "a digest") != task.digest:
+        if from_text(content["task"], 32, "a digest") != task.digest:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected an enrolment for this task.")
-        digest = from_text(rest["sha256"], 32, "a digest")
+        digest = from_text(content["sha256"], 32, "a digest")
         return cls(epoch, tokens, digest, canonical(value))
 
 
 @dataclass(frozen=True, eq=False)
 class Roster:
-    """The digests of all tokens of an epoch.
+    """Digests of all tokens of an epoch.
 
     Attributes:
-        task: Whose.
-        enrolment: What was signed.
+        task: The task.
+        enrolment: The signed commitment.
         digests: In increasing order, shape (tokens, 16).
     """
 
@@ -104,43 +105,46 @@ class Roster:
         return TokenDigests(self.task.digest, self.enrolment.epoch)
 
     def valid(self, token: bytes) -> bool:
-        """Tells whether there is such a token."""
+        """Tells whether a token is on the roster."""
         return len(token) == TOKEN_SIZE and bool(self.find(token)[1][0])
 
     def find(self, tokens: bytes) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """Returns digests of tokens, and which of them are listed.
+        """Returns the digests of tokens, and whether each is on the roster.
 
         Args:
-            tokens: One after the other, `TOKEN_SIZE` bytes each.
+            tokens: Concatenated, `TOKEN_SIZE` bytes each.
 
         Returns:
             Shapes (n, 16) and (n,).
         """
         digests = self._token_digests.of_all(tokens)
         texts = digests.view(_TEXT).ravel()
-        places = np.searchsorted(self._texts, texts)
-        listed = self._texts[np.minimum(places, self._texts.size - 1)] == texts
+        indices = np.searchsorted(self._texts, texts)
+        # A digest above the last one has an index past the end.
+        listed = self._texts[np.minimum(indices, self._texts.size - 1)] == texts
         return digests, listed
 
 
 def write_roster(
     task: Task, epoch: int, tokens: list[bytes], signing_key: bytes
 ) -> bytes:
-    """Returns the roster of an epoch, signed.
+    """Encodes and signs the roster of an epoch.
 
     Args:
         task: The task.
         epoch: From 1.
-        tokens: All of them, as drawn.
+        tokens: All tokens, in any order.
         signing_key: The enroller's.
 
     Raises:
-        InvalidInputError: If there are none, one comes twice, or the epoch is out of range.
+        InvalidInputError: If there is no token, one occurs twice, or the epoch is out of
+            range.
     """
     if not 1 <= epoch <= MAX_EPOCH or not tokens:
         raise InvalidInputError("Expected tokens for an epoch from 1.")
-    found = TokenDigests(task.digest, epoch).of_all(b"".join(tokens))
-    sorted_texts = np.unique(found.view(_TEXT).ravel())
+    unsorted = TokenDigests(task.digest, epoch).of_all(b"".join(tokens))
+    # Sorting hides the order in which tokens were drawn and handed out.
+    sorted_texts = np.unique(unsorted.view(_TEXT).ravel())
     if sorted_texts.size != len(tokens):
         raise InvalidInputError("Expected every token once.")
     digests = sorted_texts.tobytes()
@@ -155,10 +159,10 @@ def write_roster(
 
 
 def read_roster(content: bytes, task: Task) -> Roster:
-    """Reads what `write_roster` gave.
+    """Parses and verifies the output of `write_roster`.
 
     Raises:
-        Refusal: If it is none, was not signed by the task's enroller, or changed since.
+        Refusal: If it is malformed, not signed by the task's enroller, or was changed.
     """
     if content[: len(_MAGIC)] != _MAGIC or len(content) < _BEGIN:
         raise Refusal(Reason.MALFORMED, "Expected a roster of version 1.")

@@ -1,8 +1,8 @@
-"""Sealing messages for the analyst, so that the shuffler cannot read them.
+"""Sealing of messages for the analyst, so that the shuffler cannot read them.
 
-HPKE in base mode (RFC 9180). What a message is for - task, epoch, stage, published plan
-and, where a level stays with its message, the level - goes into `info`: sealed for anything
-else, it cannot be opened.
+HPKE in base mode (RFC 9180). The context of a message goes into `info`: task, epoch, stage,
+published plan and, where a level stays with its message, the level. A message that was
+sealed in another context cannot be opened.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from typing import TypeAlias
 from shuffledp.extras import require
 from shuffledp.service.wire.refusal import Reason, Refusal
 
-# Checked first, so that its absence is said in our own words.
+# Checked first, for an error that names the extra to install.
 require("cryptography", extra="service", what="A service")
 
 from cryptography.exceptions import InvalidTag  # noqa: E402
@@ -36,10 +36,10 @@ _MLKEM_PUBLIC = 1184
 
 
 class Suite(StrEnum):
-    """HKDF-SHA256 and AES-128-GCM with one of two key encapsulations.
+    """HPKE suite: HKDF-SHA256 and AES-128-GCM with one of two key encapsulations.
 
-    X_WING adds ML-KEM-768 to X25519, against machines that do not exist yet, at 1,088
-    bytes more per message.
+    X_WING combines ML-KEM-768 with X25519 against future quantum computers, at 1,088 bytes
+    more per message.
     """
 
     X25519 = "x25519"
@@ -47,7 +47,7 @@ class Suite(StrEnum):
 
     @property
     def words(self) -> str:
-        """What it is, for people."""
+        """The name of the suite for display."""
         keys = "X25519" if self is Suite.X25519 else "X25519 and ML-KEM-768"
         return f"{keys} (HPKE, RFC 9180)"
 
@@ -72,7 +72,7 @@ class Suite(StrEnum):
         return hpke.KEM.MLKEM768_X25519 if x_wing else hpke.KEM.X25519
 
     def hpke(self) -> hpke.Suite:
-        """Returns the primitives of RFC 9180."""
+        """Returns the RFC 9180 suite of the cryptography library."""
         return hpke.Suite(self._kem, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_128_GCM)
 
 
@@ -85,7 +85,7 @@ def new_private_key(suite: Suite) -> bytes:
 
 
 def public_key_of(suite: Suite, private: bytes) -> bytes:
-    """Returns the public key's bytes."""
+    """Returns the public key of a private key."""
     own = X25519PrivateKey.from_private_bytes(private[-_X25519:])
     public = own.public_key().public_bytes_raw()
     if suite is Suite.X_WING:
@@ -96,12 +96,12 @@ def public_key_of(suite: Suite, private: bytes) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Sealer:
-    """What devices do: only the holder of the private key can open the result.
+    """Seals messages on devices, for the holder of the private key.
 
     Attributes:
-        suite: The primitives.
+        suite: The HPKE suite.
         public_key: Of the analyst, `suite.public_size` bytes.
-        info: What the messages are for.
+        info: The context of the messages, from `Step.info`.
     """
 
     suite: Suite
@@ -109,15 +109,16 @@ class Sealer:
     info: bytes
 
     def seal(self, messages: list[bytes]) -> list[bytes]:
-        """Returns messages that are longer by `suite.overhead`.
+        """Returns the sealed messages, each longer by `suite.overhead`.
 
         Raises:
-            Refusal: If the public key is none of this suite, or would hide nothing.
+            Refusal: If the public key is not of this suite, or is a weak point.
         """
         key, primitives = self._key(), self.suite.hpke()
         try:
             return [primitives.encrypt(message, key, self.info) for message in messages]
         except ValueError as error:
+            # A point of small order has the same shared secret for every sender.
             raise Refusal(Reason.MALFORMED, "Expected a key that hides.") from error
 
     def _key(self) -> _PublicKey:
@@ -136,7 +137,7 @@ class Sealer:
 
 
 class Opener:
-    """What the analyst does with her private key."""
+    """Opens messages with the analyst's private key."""
 
     def __init__(self, suite: Suite, private_key: bytes, info: bytes) -> None:
         if len(private_key) != suite.private_size:
@@ -151,17 +152,18 @@ class Opener:
         self._key, self._info, self._primitives = key, info, suite.hpke()
 
     def open(self, sealed: bytes | memoryview) -> bytes | None:
-        """Returns the message; None if it was not sealed for this, or changed since."""
+        """Returns the plain message; None if sealed in another context, or changed."""
         try:
             return self._primitives.decrypt(sealed, self._key, self._info)
         except (InvalidTag, ValueError):
             return None
 
     def open_all(self, sealed: bytes, size: int) -> list[bytes | None]:
-        """Returns what `open` does of each message.
+        """Opens every message as `open` does.
 
         Args:
-            sealed: One after the other.
+            sealed: Concatenated sealed messages.
             size: Bytes of each.
         """
-        return [self.open(sealed[at : at + size]) for at in range(0, len(sealed), size)]
+        starts = range(0, len(sealed), size)
+        return [self.open(sealed[start : start + size]) for start in starts]

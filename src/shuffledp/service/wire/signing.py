@@ -1,4 +1,4 @@
-"""Ed25519 signatures over canonical JSON, each for one purpose only."""
+"""Ed25519 signatures over canonical JSON, each bound to one purpose."""
 
 from functools import lru_cache
 from typing import Any
@@ -19,7 +19,7 @@ SIGNATURE_SIZE = 64
 
 
 def new_signing_key() -> bytes:
-    """Draws 32 bytes from the operating system."""
+    """Draws a signing key from the operating system, 32 bytes."""
     return Ed25519PrivateKey.generate().private_bytes_raw()
 
 
@@ -30,13 +30,14 @@ def verify_key_of(signing_key: bytes) -> bytes:
 
 
 def signed(purpose: str, value: dict[str, Any], signing_key: bytes) -> dict[str, Any]:
-    """Returns the value with its signature, in base64url, as member "signature"."""
+    """Returns the value with its signature in base64url as member "signature"."""
     signature = _key(signing_key).sign(_text(purpose, canonical(value)))
     return {**value, "signature": to_text(signature)}
 
 
 def signed_text(purpose: str, value: dict[str, Any], signing_key: bytes) -> bytes:
-    """Returns what `signed` does as JSON, which is written once."""
+    """Returns the output of `signed` as JSON."""
+    # Encodes the value once: the signature is appended to the text.
     text = canonical(value)
     signature = to_text(_key(signing_key).sign(_text(purpose, text)))
     return b'%b,"signature":"%b"}' % (text[:-1], signature.encode())
@@ -44,29 +45,29 @@ def signed_text(purpose: str, value: dict[str, Any], signing_key: bytes) -> byte
 
 @lru_cache(maxsize=16)
 def _key(signing_key: bytes) -> Ed25519PrivateKey:
-    # Its public half is computed each time otherwise, which takes as long as signing.
+    # Cached, as loading a key computes its public half, which takes as long as signing.
     return Ed25519PrivateKey.from_private_bytes(signing_key)
 
 
 def check_signed(
     purpose: str, value: dict[str, Any], verify_key: bytes
 ) -> dict[str, Any]:
-    """Returns the value without its signature.
+    """Verifies a signature, and returns the value without it.
 
     Raises:
-        Refusal: Unless the holder of the key signed it for this purpose.
+        Refusal: If the holder of the key did not sign the value for this purpose.
     """
-    rest = {name: entry for name, entry in value.items() if name != "signature"}
+    content = {name: entry for name, entry in value.items() if name != "signature"}
     signature = from_text(value.get("signature"), SIGNATURE_SIZE, "a signature")
     try:
         Ed25519PublicKey.from_public_bytes(verify_key).verify(
-            signature, _text(purpose, canonical(rest))
+            signature, _text(purpose, canonical(content))
         )
     except (InvalidSignature, ValueError) as error:
         raise Refusal(
             Reason.SIGNATURE_FORGED, f"Expected the {purpose} to be signed."
         ) from error
-    return rest
+    return content
 
 
 def _text(purpose: str, text: bytes) -> bytes:

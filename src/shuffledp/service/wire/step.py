@@ -1,7 +1,7 @@
-"""One step of one epoch, as messages are bound to it.
+"""Step of an epoch, to which messages are bound.
 
-Where people choose levels an epoch has one step, in which they answer. Where they choose
-targets it has two: they report their choices; the analyst publishes a plan; they answer.
+Where users choose levels, an epoch has one step, in which they answer. Where they choose
+targets, it has two: they report their choices, the analyst publishes a plan, they answer.
 """
 
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ _NO_PLAN = bytes(32)
 
 @dataclass(frozen=True)
 class Step:
-    """What a report is for.
+    """Step of an epoch of a task.
 
     Attributes:
         task: The task.
         epoch: From 1.
-        stage: Which step of it.
-        plan: What answers follow, judged already; None if nothing was published.
+        stage: The kind of step.
+        plan: The protocol of the published plan, checked before; None without a plan.
     """
 
     task: Task
@@ -37,22 +37,22 @@ class Step:
 
     @cached_property
     def choosing(self) -> ChoiceRun:
-        """What runs while choices are collected."""
+        """The run that collects choices."""
         return self.task.question.survey.choosing(self.task.offer)
 
     @cached_property
     def answering(self) -> AnswerRun:
-        """What runs while people answer."""
+        """The run that collects answers."""
         return self.task.question.survey.answering(self.task.offer, self.plan)
 
     @property
     def run(self) -> StageRun:
-        """What runs in this step."""
+        """The run of this step."""
         return self.choosing if self.stage is EpochStage.CHOICE else self.answering
 
     @property
     def messages_per_report(self) -> int:
-        """How many messages everybody sends, always equally many."""
+        """The number of messages that every user sends."""
         return self.run.messages_per_report
 
     @property
@@ -67,20 +67,20 @@ class Step:
 
     @property
     def groups(self) -> int:
-        """In how many piles messages are handed over: one, or one for each level."""
+        """The number of level groups of the batch: one, or one for each level."""
         return len(self.task.choices) if self.linked else 1
 
     def group_sizes(self, people: tuple[int, ...]) -> tuple[int, ...]:
-        """Returns how many people's messages each pile has.
+        """Returns the number of reports in each level group.
 
         Args:
-            people: With each choice; in all, if choices are not named.
+            people: Reports per choice; one total if choices are not named.
         """
         return people if self.linked else (sum(people),)
 
     @property
     def message_size(self) -> int:
-        """Bytes of one message: a kind, and what it says; the same for everybody."""
+        """Bytes of one plain message: its kind and its entry; equal for all users."""
         return 1 + self.run.code.entry.itemsize
 
     @property
@@ -89,7 +89,7 @@ class Step:
         return self.message_size + self.task.suite.overhead
 
     def info(self, group: int = 0) -> bytes:
-        """Returns what sealed messages of a pile are bound to."""
+        """Returns the HPKE context of a level group's messages."""
         choice = group if self.linked else UNLINKED
         return b"".join(
             (

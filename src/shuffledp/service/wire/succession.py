@@ -1,8 +1,8 @@
-"""A task that takes another one's place, as keys were stolen, lost, or are old.
+"""Succession of a task by one with other keys, after keys were stolen, lost or expired.
 
-It names the digest of the former one, and is the same but for keys. So everything that was
-spent stays spent, and whoever trusts the new one finds all former ones: each names the one
-before. What was signed or sealed under a former one names its digest, and is refused.
+The new task names the digest of the former one, and differs from it in keys only. So the
+spent budget is kept, and the chain of digests leads from the new task to all former ones.
+Messages that were signed or sealed under a former task name its digest, and are refused.
 """
 
 from typing import Any
@@ -13,16 +13,15 @@ from shuffledp.service.wire.task import Task
 
 
 def check_succession(task: Task, former: Task) -> tuple[Role, ...]:
-    """Returns whose keys a task replaces.
+    """Checks that a task succeeds another, and returns the parties with new keys.
 
     Args:
-        task: Which takes the place of `former`.
-        former: The task before.
+        task: The new task.
+        former: The task that it succeeds.
 
     Raises:
-        Refusal: If it succeeds another one, replaces no key or half of a party's, gives
-            one party another one's former key, or differs in anything else: that would
-            be something else than what people agreed to.
+        Refusal: If the task succeeds another one, replaces no key or only some keys of a
+            party, reuses a former key of another party, or differs in anything else.
     """
     if task.succeeds != former.digest:
         raise Refusal(
@@ -31,6 +30,7 @@ def check_succession(task: Task, former: Task) -> tuple[Role, ...]:
             f"{'none' if task.succeeds is None else task.succeeds.hex()}.",
         )
     new, old = task.keys, former.keys
+    # Users agreed to the former terms.
     if _terms(task) != _terms(former):
         raise Refusal(
             Reason.MALFORMED,
@@ -39,8 +39,8 @@ def check_succession(task: Task, former: Task) -> tuple[Role, ...]:
     replaced = {name for name in new if new[name] != old[name]}
     if not replaced:
         raise Refusal(Reason.MALFORMED, "Expected at least one party's new keys.")
-    hers = {"analyst_key", "analyst_signing_key"}
-    if len(replaced & hers) == 1:
+    analyst_keys = {"analyst_key", "analyst_signing_key"}
+    if len(replaced & analyst_keys) == 1:
         raise Refusal(
             Reason.MALFORMED, "Expected both of the analyst's keys to be new."
         )
@@ -52,7 +52,7 @@ def check_succession(task: Task, former: Task) -> tuple[Role, ...]:
 
 
 def names_of(roles: tuple[Role, ...]) -> str:
-    """Returns parties in words.
+    """Returns an enumeration of parties as text.
 
     >>> names_of((Role.ANALYST,)), names_of(tuple(Role))
     ('the analyst', 'the analyst, the shuffler and the enroller')

@@ -1,6 +1,6 @@
-"""A task: everything that is public about repeated collections of one question.
+"""Task: the public terms of repeated collections of one question.
 
-`task_reading` reads what is written here.
+`task_reading` parses tasks.
 """
 
 import math
@@ -30,9 +30,9 @@ KEY_SIZE = DIGEST_SIZE = 32
 MAX_CHOICES = 64
 MAX_PEOPLE = 10**9
 
-# Epochs that were skipped cost nothing, and leave their number unused.
+# Epoch numbers per paid epoch: skipped epochs cost nothing, but use up a number.
 _SKIPPED = 2
-# Attributes that are lists of numbers, and those that are public keys.
+# Names of attributes that are lists of numbers, and of those that are public keys.
 NUMBERS = ("choices", "promise", "allowance")
 KEYS = (
     "analyst_key",
@@ -40,36 +40,36 @@ KEYS = (
     "shuffler_signing_key",
     "enroller_signing_key",
 )
-# In tasks where people choose targets alone.
+# Member of tasks whose users choose targets, and of no others.
 PLAN_RULE = "plan_rule"
 
 
 @dataclass(frozen=True)
 class Task:
-    """The terms that every party knows, and every sealed message is bound to.
+    """Public terms of a task, to which every sealed message is bound.
 
     Attributes:
         task_id: 16 random bytes.
-        name: For people.
-        notice: Who asks, and what people consent to.
-        question: What is asked.
-        choices: What people choose from, strictly increasing: privacy levels, or the
-            central targets of a survey that is `central`.
-        minimum: How many people each choice needs before a batch is closed; the first
-            entry alone counts, and for all together, where choices are not named.
+        name: Displayed name.
+        notice: Asker, contact and consent.
+        question: The question.
+        choices: The offered choices, strictly increasing: privacy levels, or the central
+            targets of a survey that is `central`.
+        minimum: Minimum number of reports per choice before a batch is closed. Where
+            choices are not named, the first entry is the minimum of all together.
         promise: The central epsilon at `delta` that each choice is promised per epoch.
-        allowance: The sum of central epsilons that each may spend over all epochs.
+        allowance: The sum of central epsilons that each choice may spend over all epochs.
         delta: Of every epoch's promise, in (0, 1).
-        absent: How many of those who took part are assumed to collude or to send noise.
-        suite: How messages are sealed.
-        analyst_key: The public key that messages are sealed for.
+        absent: Assumed number of participants who collude or send noise.
+        suite: The HPKE suite of sealed messages.
+        analyst_key: The public key for which messages are sealed.
         analyst_signing_key: Ed25519, for plans and acknowledgements, 32 bytes.
         shuffler_signing_key: Ed25519, for receipts and batches, 32 bytes.
         enroller_signing_key: Ed25519, for rosters, 32 bytes.
-        succeeds: Digest of the task whose place it takes, as keys were replaced
-            (`wire.succession`), 32 bytes; None for a task that begins.
-        plan_rule: Which plans may follow choices, where people choose targets; None where
-            they choose levels.
+        succeeds: Digest of the task that it succeeds with other keys (`wire.succession`),
+            32 bytes; None for a new task.
+        plan_rule: The rule for plans, where users choose targets; None where they choose
+            levels.
     """
 
     task_id: bytes
@@ -118,14 +118,14 @@ class Task:
         sizes = key_sizes(self.suite)
         if [len(key) for key in self.keys.values()] != list(sizes):
             raise InvalidInputError("Expected public keys of the suite's sizes.")
-        # One party that does two others' work would see what neither may.
+        # A party with two roles would see data that neither role may combine.
         if len(set(self.keys.values())) != len(KEYS):
             raise InvalidInputError("Expected every key to be another one.")
         if len(self.task_id) != ID_SIZE:
             raise InvalidInputError(f"Expected a task id of {ID_SIZE} bytes.")
         if len(self.succeeds or bytes(DIGEST_SIZE)) != DIGEST_SIZE:
             raise InvalidInputError("Expected the digest of a former task, or none.")
-        # Checks what is left: a question that these choices cannot be offered with.
+        # Raises if the question does not support these choices.
         _ = self.protocol
         if (self.plan_rule is None) is not self.names_choices:
             raise InvalidInputError(
@@ -139,22 +139,22 @@ class Task:
 
     @cached_property
     def offer(self) -> Offer:
-        """The choices that people are offered, and their terms."""
+        """The offered choices and their terms."""
         return Offer(tuple(map(float, self.choices)), self.delta, self.absent)
 
     @cached_property
     def protocol(self) -> Identity:
-        """The protocol that will run, as far as it is known before anybody takes part."""
+        """The protocol that will run, as far as it is known before the first report."""
         return self.question.survey.identity(self.offer)
 
     @cached_property
     def digest(self) -> bytes:
-        """SHA-256 of the canonical text: whoever changes anything has another task."""
+        """SHA-256 of the canonical text, which every change of the task changes."""
         return sha256(self.to_json())
 
     @property
     def fingerprint(self) -> str:
-        """The digest as people compare it: 64 hex digits, `sha256sum task.json`."""
+        """The digest as 64 hex digits, as `sha256sum task.json` prints it."""
         return self.digest.hex()
 
     @property
@@ -164,18 +164,18 @@ class Task:
 
     @property
     def identity(self) -> str:
-        """The task id, as paths name it."""
+        """The task id as text, as in URL paths."""
         return to_text(self.task_id)
 
     @property
     def epochs(self) -> int:
-        """The number of epochs that every choice can pay for, as promised."""
+        """The number of epochs for which every choice's allowance pays, at least 1."""
         pairs = zip(self.allowance, self.promise, strict=True)
         return max(1, min(math.floor(whole / part) for whole, part in pairs))
 
     @property
     def last_epoch(self) -> int:
-        """The highest number an epoch may have: as many may be skipped as are paid for."""
+        """The highest epoch number: as many epochs may be skipped as are paid for."""
         return _SKIPPED * self.epochs
 
     @property
@@ -198,7 +198,7 @@ class Task:
         return "level" if self.names_choices else "target"
 
     def check_shown(self) -> None:
-        """Checks that screens and terminals show the name and the question as they are.
+        """Checks that the name and the question are displayed as written.
 
         Raises:
             InvalidInputError: If a text has control characters.
@@ -209,12 +209,12 @@ class Task:
             )
 
     def named(self, choice: float | None) -> str:
-        """Returns a choice in words; None stands for all together."""
+        """Returns the name of a choice for display; None stands for all together."""
         return "everybody" if choice is None else f"{self.choice_word} {choice:g}"
 
     @property
     def counted(self) -> tuple[float | None, ...]:
-        """The choices whose numbers of people are known early; None is everybody."""
+        """The choices whose reports the shuffler counts; None counts all together."""
         return self.choices if self.names_choices else (None,)
 
     def to_dict(self) -> dict[str, Any]:
@@ -232,7 +232,7 @@ class Task:
             "absent": self.absent,
             "suite": self.suite.value,
             "minimum": list(self.minimum),
-            # One text for 1 and 1.0, or whoever reads it would have another digest.
+            # As floats: 1 and 1.0 must have the same text, hence the same digest.
             **{name: list(map(float, getattr(self, name))) for name in NUMBERS},
             **{name: to_text(key) for name, key in self.keys.items()},
             "succeeds": self.succeeds and to_text(self.succeeds),

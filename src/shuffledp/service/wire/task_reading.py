@@ -1,4 +1,4 @@
-"""Reads tasks, and refuses what is none."""
+"""Parser of tasks."""
 
 from shuffledp.service.wire.canonical import from_text, read_object, to_number
 from shuffledp.service.wire.notice import Notice
@@ -26,10 +26,10 @@ _NAMES = frozenset(
 
 
 def read_task(content: bytes | str) -> Task:
-    """Reads a task from the JSON that `Task.to_json` writes.
+    """Parses the output of `Task.to_json`.
 
     Raises:
-        Refusal: If it is not a task of this version.
+        Refusal: If the content is not a task of this version.
         InvalidInputError: If a value is out of range.
     """
     value = read_object(content, "a task")

@@ -1,8 +1,8 @@
-"""One-use tokens: who takes part at all, and only once per step of an epoch.
+"""One-time tokens, which admit each user once per step of an epoch.
 
-A token is 32 random bytes and says nothing about a person. Whoever enrols people draws as
-many as there are people, hands one to each, forgets to whom, and gives the shuffler their
-digests alone (see `wire.roster`): who can check a token can therefore not make one.
+A token is 32 random bytes, independent of its user. The enroller draws one for each user,
+keeps no record of its owner, and gives the shuffler only the digests (`wire.roster`): the
+shuffler can check tokens, but not create them.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from shuffledp.errors import InvalidInputError
 
 TOKEN_SIZE = 32
 NONCE_SIZE = 16
-"""Bytes of a token's digest: what the shuffler knows it by, and all that it ever keeps."""
+"""Bytes of a token's digest, the only form in which the shuffler keeps it."""
 
 _DOMAIN = b"shuffledp token 2"
 
@@ -24,11 +24,11 @@ _DOMAIN = b"shuffledp token 2"
 def draw_tokens(
     count: int, *, entropy: Callable[[int], bytes] = os.urandom
 ) -> list[bytes]:
-    """Returns so many new tokens, `TOKEN_SIZE` bytes each.
+    """Draws new tokens, `TOKEN_SIZE` bytes each.
 
     Args:
-        count: At least 1.
-        entropy: Returns so many random bytes.
+        count: The number of tokens, at least 1.
+        entropy: Returns the given number of random bytes.
 
     Raises:
         InvalidInputError: If the number is out of range.
@@ -42,13 +42,13 @@ def draw_tokens(
 
 
 class TokenDigests:
-    """Digests of tokens for one task and epoch: SHA-256 of all three, cut.
+    """Digests of tokens for one task and epoch: truncated SHA-256 of all three.
 
-    A token that serves two tasks, or two epochs, has nothing in common in their rosters.
+    The digests of one token in the rosters of two tasks or epochs cannot be linked.
     """
 
     def __init__(self, task_digest: bytes, epoch: int) -> None:
-        # What all begin with is hashed once.
+        # The common prefix is hashed once.
         self._begun = hashlib.sha256(_DOMAIN + task_digest + epoch.to_bytes(4, "big"))
 
     def of(self, token: bytes) -> bytes:
@@ -58,7 +58,7 @@ class TokenDigests:
         return begun.digest()[:NONCE_SIZE]
 
     def of_all(self, tokens: bytes) -> NDArray[np.uint8]:
-        """Returns digests of tokens that stand one after the other, shape (n, 16)."""
+        """Returns the digests of concatenated tokens, shape (n, 16)."""
         starts = range(0, len(tokens), TOKEN_SIZE)
-        found = b"".join([self.of(tokens[at : at + TOKEN_SIZE]) for at in starts])
-        return np.frombuffer(found, np.uint8).reshape(-1, NONCE_SIZE)
+        digests = [self.of(tokens[start : start + TOKEN_SIZE]) for start in starts]
+        return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, NONCE_SIZE)
