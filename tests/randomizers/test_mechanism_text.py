@@ -10,7 +10,11 @@ from shuffledp.randomizers.parameters import parameters_of
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_what_is_written_is_read_again(mechanism: str) -> None:
-    values = {"whole number": 3, "number": 0.25, "text": "symmetric"}
+    values: dict[str, int | float | str] = {
+        "whole number": 3,
+        "number": 0.25,
+        "text": "symmetric",
+    }
     given = {p.name: values[p.kind] for p in parameters_of(mechanism)}
 
     text = str(MechanismText(mechanism, given))
