@@ -28,8 +28,8 @@ from shuffledp.papers.apes.figures.training import (
     certificate,
 )
 from shuffledp.papers.apes.printed import TABLE_3_EPSILONS, USER_EPSILONS
-from shuffledp.papers.eapes.figures import training as eapes_training
-from shuffledp.papers.eapes.figures.training import Variant
+from shuffledp.papers.eapes.figures import shuffled_training as eapes_training
+from shuffledp.papers.eapes.figures.shuffled_training import TrainingVariant
 from shuffledp.papers.figures.catalog import EXPERIMENTS
 from shuffledp.papers.figures.result import Cell, Effort, Result, number
 from shuffledp.population import Population
@@ -152,7 +152,7 @@ def test_the_same_seed_gives_the_same_table() -> None:
 
 
 def test_shuffled_noisy_descent_is_repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eapes_training, "VARIANTS", (Variant("gauss2"),))
+    monkeypatch.setattr(eapes_training, "VARIANTS", (TrainingVariant("gauss2"),))
 
     texts = [run("eapes-fig5", seed=seed).to_csv() for seed in (1, 1, 2)]
 
@@ -313,9 +313,9 @@ def test_noise_costs_accuracy_and_buys_a_certificate(
 ) -> None:
     monkeypatch.setattr(eapes_training, "EPOCHS", 30)
     variants = (
-        Variant("gauss2", learning_rate=0.3),
-        Variant("gauss2", learning_rate=0.3, noise=False),
-        Variant("gauss2", public_components=False),
+        TrainingVariant("gauss2", learning_rate=0.3),
+        TrainingVariant("gauss2", learning_rate=0.3, noise=False),
+        TrainingVariant("gauss2", public_components=False),
     )
     monkeypatch.setattr(eapes_training, "VARIANTS", variants)
 

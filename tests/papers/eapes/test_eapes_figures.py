@@ -8,15 +8,15 @@ import pytest
 
 from shuffledp.datasets.mnist import LabeledImages
 from shuffledp.papers.eapes.figures import (
-    candidates,
     figure_4,
     lemma_3,
     robustness,
     theorem_3,
+    training_readings,
 )
-from shuffledp.papers.eapes.figures.groups import group_laws
-from shuffledp.papers.eapes.figures.groups_picture import root_mean_square
+from shuffledp.papers.eapes.figures.group_privacy import group_laws
 from shuffledp.papers.eapes.figures.three_groups import NUM_USERS, ThreeGroups
+from shuffledp.papers.eapes.figures.two_panels import root_mean_square
 from shuffledp.papers.figures.catalog import EXPERIMENTS
 from shuffledp.papers.figures.result import Cell, Effort, Result, number
 from shuffledp.randomizers.gaussian import sensitivity_per_deviation
@@ -54,7 +54,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(robustness, "DIGITS", 1)
     small = {"100 at 1": {1.0: 100}, "one at 6, 99 at 0.1": {0.1: 99, 6.0: 1}}
     monkeypatch.setattr(theorem_3, "PLACES", small)
-    monkeypatch.setattr(candidates, "load_mnist", some_images)
+    monkeypatch.setattr(training_readings, "load_mnist", some_images)
 
 
 def run(name: str) -> Result:
@@ -160,8 +160,9 @@ def test_groups_are_sums_of_coins() -> None:
 
 def test_noise_of_a_reading_is_the_printed_one() -> None:
     printed, twice = (
-        candidates.levels_of(
-            candidates.Candidate("", noise, budgets=0.5), rng=np.random.default_rng(1)
+        training_readings.levels_of(
+            training_readings.TrainingReading("", noise, budget=0.5),
+            rng=np.random.default_rng(1),
         )
         for noise in (1.0, 2.0)
     )

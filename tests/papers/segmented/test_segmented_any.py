@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import CertificationError, InvalidInputError
-from shuffledp.papers.segmented.any_randomizer import Scores, SegmentedMessages
-from shuffledp.papers.segmented.parameters import (
-    Family,
+from shuffledp.papers.segmented.any_randomizer import MessageScores, SegmentedMessages
+from shuffledp.papers.segmented.budget_search import (
     Privacy,
+    RandomizerFamily,
     best_messages,
     kary_family,
     largest_budget,
@@ -41,9 +41,10 @@ def mixed(laws: list[Floats]) -> Law:
 
 def exact_delta(protocol: SegmentedMessages, level: int, epsilon: float) -> float:
     """The largest divergence over the victim's values, others saying nothing."""
-    silent = np.append((protocol.coin * protocol.omega), 1.0 - protocol.coin)
+    gamma = protocol.blanket_probability
+    silent = np.append((gamma * protocol.omega), 1.0 - gamma)
     rows = [np.append(row, 0.0) for row in protocol.tables[level]]
-    worlds = [mixed([row] + [silent] * protocol.coins) for row in rows]
+    worlds = [mixed([row] + [silent] * protocol.blanket_draws) for row in rows]
     return max(
         sum(
             max(here.get(key, 0.0) - math.exp(epsilon) * there.get(key, 0.0), 0.0)
@@ -112,7 +113,7 @@ def test_an_empty_message_tells_what_theorem_3_overlooks() -> None:
 @pytest.mark.parametrize(
     "family", [kary_family(4), noise_family()], ids=lambda f: f.name
 )
-def test_estimates_are_unbiased_and_err_as_predicted(family: Family) -> None:
+def test_estimates_are_unbiased_and_err_as_predicted(family: RandomizerFamily) -> None:
     rng, runs = np.random.default_rng(3), 3_000
     people = Population.from_counts({0.5: 60, 1.0: 40})
     tables = (family.table(2.0), family.table(3.0))
@@ -140,7 +141,7 @@ def test_estimates_are_unbiased_and_err_as_predicted(family: Family) -> None:
 @pytest.mark.parametrize(
     "family", [kary_family(16), noise_family()], ids=lambda f: f.name
 )
-def test_budgets_are_the_largest_that_are_kept(family: Family) -> None:
+def test_budgets_are_the_largest_that_are_kept(family: RandomizerFamily) -> None:
     people, delta = Population.from_counts({0.5: 1250, 1.0: 2500, 2.0: 1250}), 2e-6
 
     protocol, budgets = segmented_messages(
@@ -193,7 +194,7 @@ def test_what_makes_no_sense_is_refused() -> None:
     for tables, law, blanket, message in (
         ((), omega, 1.0, "a table for each"),
         ((table, table), omega, 1.0, "a table for each"),
-        ((table,), omega[:2], 1.0, "a law of these"),
+        ((table,), omega[:2], 1.0, "a distribution of these"),
         ((0.9 * table,), omega, 1.0, "add up to 1"),
         ((table,), 0.9 * omega, 1.0, "add up to 1"),
         ((table,), omega, 0.0, "0 < m"),
@@ -201,7 +202,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         with pytest.raises(InvalidInputError, match=message):
             SegmentedMessages(people, tables, law, blanket)
     bent = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
-    scores = Scores(np.arange(3.0)[:, None] ** 2, np.arange(3.0)[:, None])
+    scores = MessageScores(np.arange(3.0)[:, None] ** 2, np.arange(3.0)[:, None])
     with pytest.raises(InvalidInputError, match="straight line"):
         scores.slopes(bent)
     with pytest.raises(InvalidInputError, match="these people"):

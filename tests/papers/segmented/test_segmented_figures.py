@@ -6,7 +6,7 @@ import pytest
 
 from shuffledp.papers.figures.result import Effort, number
 from shuffledp.papers.segmented.figures.conditions import Condition
-from shuffledp.papers.segmented.figures.errors import figure
+from shuffledp.papers.segmented.figures.error_figures import figure
 
 pytestmark = pytest.mark.slow
 

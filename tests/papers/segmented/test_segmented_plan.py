@@ -15,13 +15,13 @@ def test_a_lone_careful_person_is_worth_less_than_stated() -> None:
 
     plan = published_plan(people, num_items=128, set_size=1, delta=2e-6, blanket=1.0)
 
-    careful = plan.worths[0]
+    careful = plan.guarantees[0]
     exact = item_divergence(
         num_users=5_000,
         num_items=128,
         blanket_messages=1,
         items_per_user=1,
-        sampling_rate=careful.chance,
+        sampling_rate=careful.rate,
         epsilon=0.5,
     )
     assert careful.stated <= 2e-6 * (1.0 + 1e-9)
@@ -40,11 +40,11 @@ def test_chances_are_those_of_the_theorem(blanket: float | None) -> None:
     plan = published_plan(people, num_items=30, set_size=2, delta=5e-6, blanket=blanket)
 
     assert blanket is None or plan.protocol.blanket == blanket
-    for worth in plan.worths:
-        bound = SegmentedPrivacy(30, plan.protocol.blanket, 2, worth.chance)
-        assert worth.stated == bound.delta(Setting(people), worth.target)
-        assert worth.stated <= 5e-6 * (1.0 + 1e-9)
-        assert worth.least is worth.proven is None
+    for guarantee in plan.guarantees:
+        bound = SegmentedPrivacy(30, plan.protocol.blanket, 2, guarantee.rate)
+        assert guarantee.stated == bound.delta(Setting(people), guarantee.target)
+        assert guarantee.stated <= 5e-6 * (1.0 + 1e-9)
+        assert guarantee.least is guarantee.proven is None
     signal = float(people.counts @ np.array(plan.protocol.rates))
     bound_on_error = (2_000 * plan.protocol.blanket + 2 * signal) / signal**2
     assert plan.error_bound == pytest.approx(bound_on_error, rel=1e-12)
@@ -57,7 +57,7 @@ def test_proven_is_never_below_proposition_1() -> None:
         plan = published_plan(
             people, num_items=20, set_size=1, delta=1e-5, blanket=blanket
         )
-        for worth in plan.worths:
-            assert worth.least is not None
-            assert worth.proven is not None
-            assert worth.least <= worth.proven * (1.0 + 1e-9) + 1e-30
+        for guarantee in plan.guarantees:
+            assert guarantee.least is not None
+            assert guarantee.proven is not None
+            assert guarantee.least <= guarantee.proven * (1.0 + 1e-9) + 1e-30

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInputError
+from shuffledp.papers.segmented.blanket_search import best_blanket
 from shuffledp.papers.segmented.figures.conditions import Condition
-from shuffledp.papers.segmented.figures.errors import published_at, published_at_best
-from shuffledp.papers.segmented.search import best_blanket
+from shuffledp.papers.segmented.figures.simulated_errors import (
+    published_at,
+    published_at_best,
+)
 
 
 @pytest.mark.parametrize("at", [0.02, 0.37, 2.9, 8.0])

@@ -1,19 +1,21 @@
 """Algorithm 1 with any local randomizers, certified by the blanket of its own messages.
 
-A person of level k sends one message of R_(k) about what she holds and, ceil(m) times with
-chance m / ceil(m), a blanket message of one law omega; all are shuffled together. Messages
-are 0, 1, ...; R_(k) is a table of their chances for every value, and a message that omega
-never has, such as the empty one of the Poisson randomizer, is allowed.
+A user of level k sends one message of R_(k) about their value and, ceil(m) times with
+probability m / ceil(m), a blanket message of one distribution omega; all are shuffled
+together. Messages are 0, 1, ...; R_(k) is a table of their probabilities for every value,
+and a message outside the support of omega, such as the empty one of the Poisson randomizer,
+is allowed.
 
-*Privacy, as printed.* By Lemma 2 what others say about themselves may be left out. Theorem
-2 bounds the rest by the variation ratio with p and beta of R_(k), the ratio q of R_(k) to
-omega over gamma = m / ceil(m), and n ceil(m) blanket messages. The variation ratio of
-Theorem 1 is false in general, so this is no certificate.
+*Privacy, as printed.* By Lemma 2 the others' messages about their own values may be left
+out. Theorem 2 bounds the divergence by the variation ratio with p and beta of R_(k), the
+ratio q of R_(k) to omega over gamma = m / ceil(m), and n ceil(m) blanket messages. The
+variation ratio of Theorem 1 is false in general, so this is no certificate.
 
-*Privacy, certified.* n ceil(m) coins of chance gamma say how many messages come from omega,
-whatever anybody holds: the theorem of the accountant (`accounting.upper.blanket`), with
-coins in place of people. It may count what others say about themselves, too: a person of
-level j sends a draw from omega with chance min R_(j) / omega.
+*Privacy, certified.* The number of messages from omega is a sum of n ceil(m) Bernoulli
+draws of probability gamma, whatever the values: the theorem of the accountant
+(`accounting.upper.blanket`), with draws in place of users. It may count the others'
+messages about their own values, too: a user of level j sends a draw from omega with
+probability min R_(j) / omega.
 
 *Estimate.* Let g be scores of messages with E g(R_(k)(x)) = a_k + b_k v(x). Then
 
@@ -44,7 +46,7 @@ from shuffledp.population import Population
 from shuffledp.randomizers.finite_cover import covers_of_table
 from shuffledp.types import Floats, Ints
 
-# What sums of chances may be off.
+# Tolerated error of a sum of probabilities.
 _ROUNDING = 1e-9
 # More than the rounding of a sum of differences.
 _SAFE = 1e-12
@@ -53,13 +55,13 @@ _MOST_BLANKET = 1e5
 
 @dataclass(frozen=True, eq=False)
 class SegmentedMessages:
-    """What everybody runs, and among whom.
+    """The protocol that all users run, with their randomizers and blanket messages.
 
     Attributes:
-        people: Central targets, and how many people chose each.
+        people: Central targets, and the number of users who chose each.
         tables: R_(k) of each target, shape (values, messages), in the order of targets.
-        omega: The law of a blanket message, shape (messages,).
-        blanket: m > 0, blanket messages per person in the mean.
+        omega: Distribution of a blanket message, shape (messages,).
+        blanket: m > 0, the expected number of blanket messages per user.
     """
 
     people: Population
@@ -76,7 +78,7 @@ class SegmentedMessages:
         shape = self.tables[0].shape
         if len(shape) != 2 or self.omega.shape != shape[1:]:
             raise InvalidInputError(
-                "Expected tables of shape (values, messages) and a law of these "
+                "Expected tables of shape (values, messages) and a distribution of these "
                 f"messages, got {shape} and {self.omega.shape}."
             )
         if any(table.shape != shape for table in self.tables):
@@ -85,24 +87,24 @@ class SegmentedMessages:
             off = np.abs(table.sum(axis=1) - 1.0)
             # Written this way round, it refuses NaN, too.
             if not (np.all(table >= 0.0) and np.all(off <= _ROUNDING)):
-                raise InvalidInputError("Expected chances that add up to 1.")
+                raise InvalidInputError("Expected probabilities that add up to 1.")
         if not 0.0 < as_number(self.blanket, "blanket") <= _MOST_BLANKET:
             raise InvalidInputError(
                 f"Expected 0 < m <= {_MOST_BLANKET:g}, got {self.blanket:g}."
             )
 
     @property
-    def coins(self) -> int:
-        """How often a blanket message may be sent, n ceil(m)."""
+    def blanket_draws(self) -> int:
+        """Largest number of blanket messages, n ceil(m)."""
         return self.people.num_users * math.ceil(self.blanket)
 
     @property
-    def coin(self) -> float:
-        """With which chance it is sent, gamma = m / ceil(m)."""
+    def blanket_probability(self) -> float:
+        """Probability gamma = m / ceil(m) of each of them."""
         return self.blanket / math.ceil(self.blanket)
 
     def stated_delta(self, level: int, epsilon: float) -> float:
-        """Returns the delta that Theorem 2 states for people of a target.
+        """Returns the delta that Theorem 2 states for the users of a target.
 
         Args:
             level: Position of the target.
@@ -116,35 +118,43 @@ class SegmentedMessages:
             p = float(np.nanmax(rows.max(axis=0) / rows.min(axis=0)))
             q = float(np.nanmax(rows.max(axis=0) / self.omega))
         beta = max(
-            0.5 * float(np.abs(one - other).sum()) for one in rows for other in rows
+            0.5 * float(np.abs(first - second).sum())
+            for first in rows
+            for second in rows
         )
         return variation_ratio_delta(
-            epsilon, p=p, beta=beta, q=q / self.coin, num_users=self.coins + 1
+            epsilon,
+            p=p,
+            beta=beta,
+            q=q / self.blanket_probability,
+            num_users=self.blanket_draws + 1,
         )
 
     def certified_delta(
         self, level: int, epsilon: float, *, delta: float, own: bool = False
     ) -> float:
-        """Returns a proven delta of people of a target.
+        """Returns a proven delta of the users of a target.
 
         Args:
             level: Position of the target.
             epsilon: In nats, >= 0.
-            delta: About the size that is of interest.
-            own: Whether to count what others say about themselves, too; Lemma 2 does
-                not.
+            delta: Magnitude of the answer; sets how much of the tails is cut off.
+            own: Whether to count the others' messages about their own values; Lemma 2
+                does not.
         """
         epsilon, tail = check_epsilon(epsilon), check_delta(delta) * 1e-12
         rows = self.tables[level]
+        # Without any blanket: the message itself, rounded to the safe side.
         growth = math.exp(min(epsilon, 700.0)) * (1.0 - _SAFE)
         excess = rows[:, None] * (1.0 + _SAFE) - growth * rows[None, :]
         alone = float(np.maximum(excess, 0.0).sum(axis=2).max()) * (1.0 + _SAFE)
-        gammas, counts = [0.0, self.coin * (1.0 - _SAFE)], [1, self.coins]
+        gammas = [0.0, self.blanket_probability * (1.0 - _SAFE)]
+        counts = [1, self.blanket_draws]
         if own:
-            people = self.people.counts.tolist()
-            people[level] -= 1
-            counts += people
-            gammas += [self._share(table) for table in self.tables]
+            others = self.people.counts.tolist()
+            others[level] -= 1
+            counts += others
+            gammas += [self._omega_share(table) for table in self.tables]
         covers = covers_of_table(rows, self.omega, np.array(gammas))
         (bound,) = blanket_bounds([covers], np.array(counts), [0], tail=tail)
         with suppress(CertificationError):
@@ -152,41 +162,45 @@ class SegmentedMessages:
         return min(alone, 1.0)
 
     def draw_counts(self, holders: Ints, *, rng: np.random.Generator) -> Ints:
-        """Draws how often each message comes out of the shuffler, shape (messages,).
+        """Draws the count of each message after the shuffle, shape (messages,).
 
         Args:
-            holders: How many people of each target hold each value, shape
+            holders: Number of users with each target and value, shape
                 (targets, values).
             rng: A simulation's generator.
         """
-        held = np.asarray(holders)
-        wanted = (self.people.num_levels, self.tables[0].shape[0])
-        if held.shape != wanted or np.any(held.sum(axis=1) != self.people.counts):
+        by_target = np.asarray(holders)
+        shape = (self.people.num_levels, self.tables[0].shape[0])
+        if by_target.shape != shape or np.any(
+            by_target.sum(axis=1) != self.people.counts
+        ):
             raise InvalidInputError(
-                f"Expected numbers of these people, of shape {wanted}."
+                f"Expected numbers of these people, of shape {shape}."
             )
-        total = rng.multinomial(rng.binomial(self.coins, self.coin), self.omega)
-        for table, row in zip(self.tables, held, strict=True):
-            for law, count in zip(table, row.tolist(), strict=True):
-                total = total + rng.multinomial(count, law / law.sum())
-        found: Ints = total
-        return found
+        sent = rng.binomial(self.blanket_draws, self.blanket_probability)
+        total = rng.multinomial(sent, self.omega)
+        for table, row in zip(self.tables, by_target, strict=True):
+            for distribution, count in zip(table, row.tolist(), strict=True):
+                probabilities = distribution / distribution.sum()
+                total = total + rng.multinomial(count, probabilities)
+        counts: Ints = total
+        return counts
 
-    def _share(self, table: Floats) -> float:
-        """Returns with which chance a person sends a draw from omega in any case."""
+    def _omega_share(self, table: Floats) -> float:
+        """Returns the probability that a message is a draw from omega, for any value."""
         sent = self.omega > 0.0
         ratio = (table.min(axis=0)[sent] / self.omega[sent]).min()
         return min(float(ratio), 1.0) * (1.0 - _SAFE)
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
-    """What the analyst adds up, and what of it people hold.
+class MessageScores:
+    """Scores that the analyst adds up, and the statistics that they estimate.
 
     Attributes:
         messages: g, the score of every message in every statistic, shape
             (messages, statistics).
-        values: v, what of it every value stands for, shape (values, statistics).
+        values: v, every value's part in the statistics, shape (values, statistics).
     """
 
     messages: Floats
@@ -196,9 +210,10 @@ class Scores:
         """Returns a and b with E g(R(x)) = a + b v(x).
 
         Raises:
-            InvalidInputError: If there are none.
+            InvalidInputError: If the mean scores are not on a straight line.
         """
         means, values = (table @ self.messages).ravel(), self.values.ravel()
+        # Least squares: a and b are exact if the residuals below are rounding only.
         apart = values - values.mean()
         if not float(apart @ apart) > 0.0:
             raise InvalidInputError("Expected values that differ.")
@@ -212,34 +227,35 @@ class Scores:
         """Returns the estimated means of v, shape (statistics,).
 
         Args:
-            protocol: What ran.
-            counts: How often each message came out, shape (messages,).
+            protocol: The protocol that ran.
+            counts: Of each message after the shuffle, shape (messages,).
         """
         a, b = self._sums(protocol)
         blanket = protocol.people.num_users * protocol.blanket
         noise = blanket * (protocol.omega @ self.messages)
-        found: Floats = (np.asarray(counts) @ self.messages - noise - a) / b
-        return found
+        estimate: Floats = (np.asarray(counts) @ self.messages - noise - a) / b
+        return estimate
 
     def error(self, protocol: SegmentedMessages, shares: Floats) -> float:
         """Returns the sum over statistics of squared errors about a population.
 
         Args:
-            protocol: What will run.
-            shares: Of the values, at every target alike, shape (values,).
+            protocol: The protocol to run.
+            shares: Of the values, the same at every target, shape (values,).
         """
         _, b = self._sums(protocol)
         squares = self.messages**2
         variance = 0.0
         people = protocol.people.counts.tolist()
         for table, count in zip(protocol.tables, people, strict=True):
-            law = shares @ table
+            sent = shares @ table
             variance += count * float(
-                (law @ squares - (law @ self.messages) ** 2).sum()
+                (sent @ squares - (sent @ self.messages) ** 2).sum()
             )
-        once = protocol.coin * (protocol.omega @ squares)
-        mean = protocol.coin * (protocol.omega @ self.messages)
-        variance += protocol.coins * float((once - mean**2).sum())
+        gamma = protocol.blanket_probability
+        square = gamma * (protocol.omega @ squares)
+        mean = gamma * (protocol.omega @ self.messages)
+        variance += protocol.blanket_draws * float((square - mean**2).sum())
         return variance / b**2
 
     def _sums(self, protocol: SegmentedMessages) -> tuple[float, float]:

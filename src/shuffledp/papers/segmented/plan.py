@@ -1,15 +1,15 @@
-"""What the paper would publish for a collection of sets, and what is known of it.
+"""The parameters that the paper publishes for a collection of sets, and their guarantees.
 
 Sampling rates are the largest that Theorem 3 states to keep the targets, for the m of the
-least printed error bound or a given one. Where everybody holds one item, three numbers say
-what these parameters are worth at each target:
+least printed error bound or a given one. Where every user holds one item, each target has
+three numbers:
 
     stated       delta of Theorem 3, by which the rates were chosen
-    least        Proposition 1: no less, whatever is proven
-    proven       the blanket theorem on what runs, the empty message included
+    least        Proposition 1: a lower bound on every proven delta
+    proven       the blanket theorem for this protocol, the empty message included
 
-For more items per person the paper's delta is group privacy of one item's; nothing is
-proven here of as many coins as published.
+For more items per user the paper's delta is group privacy of one item's; for these
+parameters no delta is proven here.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", Theorem 3, Proposition 1 and section 5.2.
@@ -39,44 +39,44 @@ _WARNING = (
 
 
 @dataclass(frozen=True)
-class Worth:
-    """What the published parameters are worth at one target.
+class TargetGuarantee:
+    """The delta of the published parameters at one target.
 
     Attributes:
-        target: Central epsilon that was asked for.
-        people: How many people did.
-        chance: lambda, by Theorem 3.
+        target: Central epsilon.
+        num_users: Number of users who ask for it.
+        rate: The sampling rate lambda, by Theorem 3.
         stated: The delta that Theorem 3 states at the target.
-        least: Proposition 1; None if people hold more than one item.
-        proven: A proven delta; None if people hold more than one item.
+        least: Proposition 1; None for sets of more than one item.
+        proven: A proven delta; None for sets of more than one item.
     """
 
     target: float
-    people: int
-    chance: float
+    num_users: int
+    rate: float
     stated: float
     least: float | None
     proven: float | None
 
 
 @dataclass(frozen=True)
-class PublishedPlan:
-    """What step 2 of the paper publishes.
+class PublishedItemsPlan:
+    """The parameters that step 2 of the paper publishes.
 
     Attributes:
-        protocol: What devices would run.
+        protocol: The protocol that devices would run.
         delta: At which targets are stated.
         error_bound: Printed bound on the sum over items of squared errors.
-        worths: Of every target.
+        guarantees: One per target.
     """
 
     protocol: Items
     delta: float
     error_bound: float
-    worths: tuple[Worth, ...]
+    guarantees: tuple[TargetGuarantee, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns everything as plain values."""
+        """Returns the plan as plain values, for JSON."""
         return {
             "blanket": self.protocol.blanket,
             "send_chances": list(self.protocol.rates),
@@ -84,13 +84,13 @@ class PublishedPlan:
             "delta": self.delta,
             "targets": [
                 {
-                    "target": worth.target,
-                    "people": worth.people,
-                    "delta_stated": worth.stated,
-                    "delta_at_least": worth.least,
-                    "delta_proven": worth.proven,
+                    "target": guarantee.target,
+                    "people": guarantee.num_users,
+                    "delta_stated": guarantee.stated,
+                    "delta_at_least": guarantee.least,
+                    "delta_proven": guarantee.proven,
                 }
-                for worth in self.worths
+                for guarantee in self.guarantees
             ],
             "certified": False,
         }
@@ -103,11 +103,11 @@ def published_plan(
     set_size: int,
     delta: float,
     blanket: float | None = None,
-) -> PublishedPlan:
-    """Returns the paper's parameters, and what is known of them.
+) -> PublishedItemsPlan:
+    """Returns the paper's parameters and their guarantees.
 
     Args:
-        people: Central targets, and how many people ask for each.
+        people: Central targets, and the number of users who ask for each.
         num_items: d.
         set_size: s.
         delta: At which targets are stated.
@@ -117,18 +117,18 @@ def published_plan(
         people, num_items=num_items, set_size=set_size, delta=delta, blanket=blanket
     )
     counts = people.counts.tolist()
-    worths = tuple(
-        _worth(protocol, people, level, delta, count)
+    guarantees = tuple(
+        _guarantee(protocol, people, level, delta, count)
         for level, count in enumerate(counts)
     )
     bound = published_mse(
         people, protocol.rates, set_size=set_size, blanket=protocol.blanket
     )
-    return PublishedPlan(protocol, delta, bound, worths)
+    return PublishedItemsPlan(protocol, delta, bound, guarantees)
 
 
-def published_plan_table(plan: PublishedPlan) -> RenderableType:
-    """Returns the plan for people."""
+def published_plan_table(plan: PublishedItemsPlan) -> RenderableType:
+    """Returns the plan as a table for the terminal."""
     protocol = plan.protocol
     one_item = protocol.set_size == 1
     table = Table(
@@ -140,40 +140,41 @@ def published_plan_table(plan: PublishedPlan) -> RenderableType:
         names += ["delta\n(at least)", "delta\n(proven)"]
     for name in names:
         table.add_column(name, justify="right")
-    for worth in plan.worths:
+    for each in plan.guarantees:
         cells = [
-            plain(worth.target),
-            f"{worth.people:,}",
-            f"{worth.chance:.6g}",
-            f"{worth.stated:.3g}",
+            plain(each.target),
+            f"{each.num_users:,}",
+            f"{each.rate:.6g}",
+            f"{each.stated:.3g}",
         ]
-        if worth.least is not None and worth.proven is not None:
-            cells += [f"{worth.least:.3g}", f"{worth.proven:.3g}"]
+        if each.least is not None and each.proven is not None:
+            cells += [f"{each.least:.3g}", f"{each.proven:.3g}"]
         table.add_row(*cells)
-    words = (
+    explanation = (
         f"Everybody sends {protocol.blanket:.6g} blanket messages in the mean. Printed "
         f"bound on the sum over items of squared errors: {plan.error_bound:.3g}.\n"
         f"{_WARNING}"
     )
-    return Group(table, Text(words))
+    return Group(table, Text(explanation))
 
 
-def _worth(
+def _guarantee(
     protocol: Items, people: Population, level: int, delta: float, count: int
-) -> Worth:
-    target, chance = float(people.epsilons[level]), protocol.rates[level]
+) -> TargetGuarantee:
+    target, rate = float(people.epsilons[level]), protocol.rates[level]
 
     def stated(as_printed: bool) -> float:
         bound = SegmentedPrivacy(
-            protocol.num_items, protocol.blanket, protocol.set_size, chance, as_printed
+            protocol.num_items, protocol.blanket, protocol.set_size, rate, as_printed
         )
         return bound.delta(Setting(people), target)
 
     least = proven = None
+    # Proposition 1 is about one item: e^-epsilon of the delta that counts all messages.
     if protocol.set_size == 1:
         least = stated(False) * np.exp(-target)
         proven = _messages(protocol, people).certified_delta(level, target, delta=delta)
-    return Worth(target, count, chance, stated(True), least, proven)
+    return TargetGuarantee(target, count, rate, stated(True), least, proven)
 
 
 def _messages(protocol: Items, people: Population) -> SegmentedMessages:

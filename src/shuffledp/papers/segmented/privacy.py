@@ -1,9 +1,9 @@
 """Segmented privacy: sets of items, sampled by level, among uniform blanket messages.
 
-Everybody holds s of d items and sends each with a probability lambda that her level sets;
-besides, ceil(m) times, with probability m / ceil(m), a uniform item. With the variation
-ratio at p = infinity, beta = lambda and q = d lambda ceil(m) / m, Theorem 3 reduces one
-item to the counts (A + D, C - A) against (A, C - A + D),
+Every user holds s of d items and sends each with a probability lambda that their level
+sets; in addition, ceil(m) times with probability m / ceil(m), a uniform item. With the
+variation ratio at p = infinity, beta = lambda and q = d lambda ceil(m) / m, Theorem 3
+reduces one item to the counts (A + D, C - A) against (A, C - A + D),
 
     D ~ Bernoulli(lambda),  A ~ Binomial(C, 1/2),  C ~ Binomial(n' - 1, 2 m / (ceil(m) d)),
 
@@ -11,13 +11,13 @@ n' = n ceil(m), and s items to one by group privacy: if the counts have divergen
 at eps / s, the collection has delta = s e^eps delta' at eps.
 
 Errata. There are n ceil(m) blanket messages, so n' is one more (as_printed=False), as
-Theorem 2 and Proposition 1 have it and Lemma 3 and Theorem 3 do not. The victim's empty
-output is not hidden: the total number of messages reveals it where the number of blanket
-messages is certain, as it is for whole m. Proposition 1 is a lower bound, but not "exactly
-tight", and Theorem 3 loses a factor of about s in blanket messages, not "a minor gap". In
-Theorem 3 D_(eps eps') is D_(e^eps'); in the proof of Proposition 1 the second x_i is x_i',
-which holds T_(j1), and "T not~ x" is "T not in x"; the p of Binomial(n, p) before Theorem 2
-is gamma.
+Theorem 2 and Proposition 1 have it and Lemma 3 and Theorem 3 do not. The target user's
+empty output is not hidden: the total number of messages reveals it where the number of
+blanket messages is certain, as it is for whole m. Proposition 1 is a lower bound, but not
+"exactly tight", and Theorem 3 loses a factor of about s in blanket messages, not "a minor
+gap". In Theorem 3 D_(eps eps') is D_(e^eps'); in the proof of Proposition 1 the second x_i
+is x_i', which holds T_(j1), and "T not~ x" is "T not in x"; the p of Binomial(n, p) before
+Theorem 2 is gamma.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", Theorems 1 to 3, Lemma 3, Proposition 1.
@@ -43,20 +43,20 @@ from shuffledp.papers.bounds.two_counts import divergence
 
 _WIDTH = 1e-12
 _TINY = 1e-320
-# Of messages per person; nobody sends more.
+# Upper limit of messages per user.
 _MOST_MESSAGES = 1e6
 
 
 @dataclass(frozen=True)
 class SegmentedPrivacy(PublishedBound):
-    """Theorem 3; budgets of a setting are not used, but the sampling rate of a level.
+    """Theorem 3; it uses the sampling rate of a level, not the budgets of a setting.
 
     Attributes:
-        num_items: d, how many items there are.
-        blanket_messages: m > 0, expected blanket messages per person.
-        items_per_user: s, how many items everybody holds.
-        sampling_rate: lambda in (0, 1] of the victim's level.
-        as_printed: Whether one blanket message is forgotten, as in Theorem 3.
+        num_items: d, the number of items.
+        blanket_messages: m > 0, expected blanket messages per user.
+        items_per_user: s, the number of items of every user.
+        sampling_rate: lambda in (0, 1] of the target user's level.
+        as_printed: Whether one blanket message is left out, as in Theorem 3.
     """
 
     num_items: int
@@ -99,7 +99,7 @@ class SegmentedPrivacy(PublishedBound):
             )
 
     def check(self, setting: Setting) -> None:
-        """Raises OutsidePreconditions if a mechanism is named: none here is this one."""
+        """Raises OutsidePreconditions if a mechanism is named: all names are of others."""
         name = setting.mechanism_name
         require(name is None, "the Poisson randomizer (mechanism None)", f"{name}")
         require(setting.num_users >= 2, "at least 2 people", f"{setting.num_users}")
@@ -140,7 +140,7 @@ def smallest_blanket(
     3.413
 
     Raises:
-        OutsidePreconditions: If not even a million messages per person are enough.
+        OutsidePreconditions: If a million messages per user are not enough.
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
 
@@ -199,8 +199,8 @@ def largest_sampling_rate(
             sampling_rate=rate,
             as_printed=as_printed,
         )
-        found = bound._delta(num_users, epsilon)
-        return math.log(max(found, _TINY)) - math.log(delta)
+        stated = bound._delta(num_users, epsilon)
+        return math.log(max(stated, _TINY)) - math.log(delta)
 
     if excess(1.0) <= 0.0:
         return 1.0
@@ -210,7 +210,7 @@ def largest_sampling_rate(
         if low < _WIDTH:
             return 0.0
     rate = float(brentq(excess, low, min(2.0 * low, 1.0), xtol=_WIDTH * low))
-    # The root may lie on the wrong side by a few units.
+    # The root may lie on the wrong side by a few units in the last place.
     while excess(rate) > 0.0:
         rate *= 1.0 - _WIDTH
     return rate

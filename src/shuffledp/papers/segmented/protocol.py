@@ -22,11 +22,11 @@ import numpy as np
 
 from shuffledp.analyzer.choice_counts import ChoiceCounts
 from shuffledp.errors import InvalidInputError
+from shuffledp.papers.segmented.blanket_search import best_blanket
 from shuffledp.papers.segmented.privacy import (
     largest_sampling_rate,
     smallest_blanket,
 )
-from shuffledp.papers.segmented.search import best_blanket
 from shuffledp.population import Population
 from shuffledp.statistics.items.framework import ItemsFramework
 from shuffledp.statistics.items.protocol import Items
@@ -38,7 +38,7 @@ def published_rates(
     """Returns the sampling rate that Theorem 3 states for every target.
 
     Args:
-        people: Central targets, and how many people ask for each.
+        people: Central targets, and the number of users who ask for each.
         num_items: d.
         set_size: s.
         blanket: m, above 0.
@@ -76,7 +76,7 @@ def published_items(
     """Returns the protocol with the parameters of least error bound.
 
     Args:
-        people: Central targets, and how many people ask for each.
+        people: Central targets, and the number of users who ask for each.
         num_items: d.
         set_size: s.
         delta: At which targets are stated.
@@ -92,6 +92,7 @@ def published_items(
         return published_mse(people, rates(m), set_size=set_size, blanket=m)
 
     if blanket is None:
+        # The error is not smooth where a target begins to send everything.
         kinks = [
             smallest_blanket(
                 people.num_users,
@@ -114,16 +115,17 @@ def published_items(
 
 
 def plan_published(framework: ItemsFramework, chosen: ChoiceCounts) -> Items:
-    """Returns what step (b) of a framework publishes, by Theorem 3: not certified.
+    """Returns the protocol that step (b) of a framework publishes: not certified.
 
-    Devices run `randomize` of it in step (c), and its `estimate` is step (d).
+    Theorem 3 sets its rates. Devices run its `randomize` in step (c), and its `estimate` is
+    step (d).
 
     Args:
         framework: Items, set size, targets, delta and, if it is given, the blanket.
-        chosen: How many people chose each target, as counted in step (a).
+        chosen: Counts of the chosen targets, from step (a).
 
     Raises:
-        InvalidInputError: If somebody may be absent: Theorem 3 counts everybody.
+        InvalidInputError: If users may be absent: Theorem 3 counts all of them.
     """
     if framework.absent:
         raise InvalidInputError("Expected nobody absent: Theorem 3 counts everybody.")

@@ -27,6 +27,7 @@ from shuffledp.papers.bounds.erlingsson2019 import Erlingsson2019Formula
 from shuffledp.papers.bounds.feldman2021 import Feldman2021Numerical
 from shuffledp.papers.bounds.girgis2021 import Girgis2021Sum
 from shuffledp.papers.figures.bound_figure import BoundFigure
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.result import Comparison, Effort, Result, number
 from shuffledp.randomizers.clip_laplace import ClipLaplace
 
@@ -46,11 +47,6 @@ _BOUNDS: dict[str, PublishedBound] = {
     "EoN, p_i1 (ours)": ApesNumerical(as_printed=False),
     "Clip-Laplace blanket (ours)": Balle2019Blanket(),
 }
-_NOTE = (
-    "Baselines take everybody's budget for the largest, as in the paper; where budgets "
-    "differ their theorems do not cover that. Erlingson19 is plotted beyond its budgets "
-    "below 1/2, too."
-)
 # What Table 3 prints at 10,000 people of Uniform2, per coordinate.
 _TABLE_3 = {EON: "0.057", "FMT22": "0.069"}
 _PEOPLE = 10_000
@@ -104,16 +100,15 @@ def order_notes(result: Result) -> tuple[str, ...]:
         )
         return f"at {lower} of {len(rows)} points"
 
-    return (
-        "FMT22 is evaluated numerically: what Tables 3 and 4 call UniS. Eq. (2), which the "
-        f"paper gives for UniS, is its closed form: {times('UniS eq. (2)', 'FMT22')}. "
-        "Theorem 4 against the numerical EoN of the tables: "
-        f"{times('EoN Theorem 4', 'EoN numerical')}.",
-        f"Below all of the paper's baselines are EoN numerical {below(EON, BASELINES)}, "
-        f"and Theorem 4 {below('EoN Theorem 4', BASELINES)}. The blanket of Clip-Laplace "
-        "itself, with everybody at the largest budget, is below EoN numerical "
-        f"{below('Clip-Laplace blanket (ours)', [EON])}; what is certified here, with "
-        f"everybody's own budget, is below all {below('certified', _BOUNDS)}.",
+    return figure_notes(
+        "apes",
+        "order",
+        uniform=times("UniS eq. (2)", "FMT22"),
+        theorem=times("EoN Theorem 4", "EoN numerical"),
+        numerical_below=below(EON, BASELINES),
+        theorem_below=below("EoN Theorem 4", BASELINES),
+        blanket_below=below("Clip-Laplace blanket (ours)", [EON]),
+        certified_below=below("certified", _BOUNDS),
     )
 
 
@@ -125,12 +120,9 @@ def reduction_note(result: Result) -> str:
         size = int(number(row["people"]))
         best = min(number(row[name]) for name in BASELINES)
         gains[size] = max(gains.get(size, 0.0), 100.0 * (1.0 - number(row[EON]) / best))
-    found = ", ".join(f"{gain:.1f} at {size:,}" for size, gain in gains.items())
-    return (
-        "The conclusion has reductions of epsilon by up to 66 percent, and names neither "
-        "people nor figure nor baseline. EoN numerical against the best baseline, largest "
-        f"reduction among the distributions, in percent, by people: {found}."
-    )
+    texts = [f"{gain:.1f} at {size:,}" for size, gain in gains.items()]
+    (note,) = figure_notes("apes", "reductions", reductions=", ".join(texts))
+    return note
 
 
 def _figure(number: int, rank: int, shown: str) -> BoundFigure:
@@ -142,7 +134,7 @@ def _figure(number: int, rank: int, shown: str) -> BoundFigure:
         sizes=SIZES,
         bounds=_BOUNDS,
         mechanism=ClipLaplace(),
-        notes=(_NOTE,),
+        notes=figure_notes("apes", "baselines"),
         delta=DELTA,
     )
 

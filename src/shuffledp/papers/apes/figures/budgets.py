@@ -14,6 +14,7 @@ from shuffledp.papers.apes.figures.training import (
     standard_error,
 )
 from shuffledp.papers.apes.printed import ACCURACIES, DISTRIBUTIONS
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.types import Floats
@@ -61,8 +62,7 @@ def run(effort: Effort) -> Result:
         ),
         notes=(
             *setting_notes(PAPER_SETTINGS),
-            "The printed accuracies are those of Table 4, as the figure has no numbers. "
-            "UniS stands for PLDP, too. What each is worth: apes-table4.",
+            *figure_notes("apes", "apes-fig3"),
         ),
         svg=_picture(setting, found),
         comparisons=accuracy_comparisons(found, why=OTHER_RATES),

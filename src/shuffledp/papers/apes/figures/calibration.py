@@ -11,6 +11,7 @@ import numpy as np
 
 from shuffledp.budget_distributions import draw_budgets
 from shuffledp.federated.response_inversion import invert_response, mean_response
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
@@ -77,12 +78,7 @@ def run(effort: Effort) -> Result:
             "bias of the estimate", "error of the estimate",
         ),
         rows=tuple(rows),
-        notes=(
-            "Gaps concentrate around zero, as the paper says; but a small gap in the "
-            "messages is a large one in the estimate, as messages follow values weakly.",
-            "Where gradients differ much and are lopsided, the estimate is biased: eq. (1) "
-            "of a mean is not the mean of eq. (1).",
-        ),
+        notes=figure_notes("apes", "apes-fig6"),
         svg=_picture(setting, histograms),
     )  # fmt: skip
 

@@ -14,11 +14,11 @@ import numpy as np
 from shuffledp.budget_distributions import draw_budgets
 from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical, echoes
 from shuffledp.papers.apes.printed import (
+    COMPOSED_BY_S_APES,
     COORDINATES,
     DISTRIBUTIONS,
     EXCHANGED,
     PEOPLE,
-    SELECTED_TWICE,
     USER_EPSILONS,
 )
 from shuffledp.papers.apes.tables_program import (
@@ -30,6 +30,7 @@ from shuffledp.papers.apes.tables_program import (
 )
 from shuffledp.papers.apes.user_level import composed_epsilon
 from shuffledp.papers.bounds.bound import Setting
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp.population import Population
@@ -141,7 +142,7 @@ def run(effort: Effort) -> Result:
     found: dict[tuple[str, str], list[float]] = {}
     for place, candidate in enumerate(CANDIDATES):
         for framework in FRAMEWORKS:
-            times = SELECTED_TWICE if framework == "s-apes" else COORDINATES
+            times = COMPOSED_BY_S_APES if framework == "s-apes" else COORDINATES
             found[candidate.name, framework] = [
                 candidate.composed(
                     candidate.coordinate(each, framework), times, each.largest_budget
@@ -169,19 +170,15 @@ def run(effort: Effort) -> Result:
         setting=setting,
         columns=("framework", "way", *DISTRIBUTIONS, "largest difference"),
         rows=tuple(_rows(found)),
-        notes=(
-            f"Found, for {agreeing} of {len(comparisons)} numbers: every coordinate is at "
-            "delta_s = 1e-8, of which delta_c = tanh(e / 2) delta_s counts, so "
-            "that budgets up to 0.5 leave 1.7e-5 of 3.6e-5 to advanced "
-            "composition, and those up to 1 nothing. Leaving it 1e-8 in all cases gives "
-            f"{min(kept):.1f} to {max(kept):.1f} for APES where 15.3 to 15.5 is printed.",
-            "The rest, 1 percent, is how the two counts are evaluated: on the grid of 100 "
-            "of the program by Feldman, McMillan, Talwar, with 10 halvings. That the paper "
-            "used it is inferred from its numbers. So is that it averages p_ij: with the "
-            f"victim's own p_i1 epsilons are {min(own) - 1:.0%} to {max(own) - 1:.0%} "
-            "larger.",
-            "largest difference: relative, among the six distributions; for UniS with the "
-            "79.6 of Table 4, for which Table 3 prints 76.9.",
+        notes=figure_notes(
+            "apes",
+            "apes-candidates",
+            agreeing=agreeing,
+            compared=len(comparisons),
+            least=min(kept),
+            most=max(kept),
+            least_gain=min(own) - 1,
+            most_gain=max(own) - 1,
         ),
         svg=_picture(title, setting, found),
         comparisons=comparisons,

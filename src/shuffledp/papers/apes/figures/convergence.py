@@ -30,6 +30,7 @@ from shuffledp.papers.apes.convergence import (
 )
 from shuffledp.papers.apes.figures.training import load_images
 from shuffledp.papers.apes.noise_size import corrected_noise, noise_length
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
@@ -54,20 +55,6 @@ _COLUMNS = (
     "Theorem 2",
     "Theorem 2, noise by (29)",
     "Theorem 2 printed",
-)
-_NOTES = (
-    "loss, change, B and |eta|: means of repetitions; change is that of the loss in the "
-    "round. Lemma 7 is with what was measured in the round and corrected as its module "
-    "says; printed: with the errata. ! marks a change that was larger in a repetition.",
-    "Theorem 2: on the loss after the round, corrected, with the largest B, G and mean "
-    "|eta| of all rounds. -: f need not fall, r > 0, so that it says nothing. noise by "
-    "(29): with the paper's bound on it, corrected, for the smallest budget. As printed, "
-    "Theorem 2 has the erratum of Lemma 7, and the measured noise.",
-    "Corrected, the lemma holds and never promises progress here, where the loss falls in "
-    "every round: it allows for noise along the gradient, and this noise is unrelated to "
-    "it. Printed, c is about 1 / mu in place of 1, so that noise hardly counts: at the "
-    "largest mu that is too little. (29) is for one person's noise; the mean of 2,000 "
-    "people's is far smaller.",
 )
 
 
@@ -121,7 +108,7 @@ def run(effort: Effort) -> Result:
         setting=setting,
         columns=_COLUMNS,
         rows=tuple(rows),
-        notes=_NOTES,
+        notes=figure_notes("apes", "apes-convergence"),
         svg=_picture(setting, rows),
         keys=2,
     )

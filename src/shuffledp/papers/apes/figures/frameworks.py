@@ -35,6 +35,7 @@ from shuffledp.papers.apes.printed import (
     USER_EPSILONS,
 )
 from shuffledp.papers.apes.stated_training import StatedTraining
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp.types import Floats
@@ -59,26 +60,6 @@ COLUMNS = (
     "accuracy",
     "standard error",
     "accuracy, printed",
-)
-_NOTES = (
-    "local: d epsilon of one round, from the smallest budget to the largest. Then central "
-    "epsilons of the person, among quantiles, who is protected least: coordinate, one "
-    "coordinate; round, all of a person in one round; training, in all rounds. training, "
-    "local: what the device itself keeps in all rounds, certified at the same delta.",
-    "stated: the paper's statement, evaluated for these people (its two counts, exactly, "
-    "and advanced composition: apes-candidates); not proven, and marked ! where an attack "
-    "reaches more. printed: what the paper's table says. -: nothing is stated, or nothing "
-    "central is proven.",
-    "The paper states 78.5 to 1570, b epsilon, as the local budget of S-APES: refuted, as "
-    "which coordinates are kept tells about all of them. So d epsilon stands here.",
-    "PLDP and UniS send the same messages and are trained once; they differ in what they "
-    "promise. LDP-Min and Non-Private do not depend on the distribution and are trained "
-    "once, too.",
-    "Whether S-APES or UniS is ahead depends on rates and clip bound: relative to the mean "
-    "update, noise is about the same in both.",
-)
-_OURS = (
-    "S-APES, top-b, is the published one; S-APES, threshold, and One-bit APES are ours."
 )
 # The paper rounds its two counts up, and draws other budgets.
 _WITHIN = 0.025
@@ -165,13 +146,12 @@ def table(
         setting = setting_cells(PAPER_SETTINGS, repetitions)
         if len(distributions) > 1:
             setting |= {"budgets": "vary"}
-        ours = (_OURS,) if set(names) - set(PUBLISHED) else ()
         return Result(
             title=title,
             setting=setting,
             columns=COLUMNS,
             rows=tuple(row.cells() for row in rows),
-            notes=(*setting_notes(PAPER_SETTINGS), *_NOTES, *ours),
+            notes=_notes(names),
             svg=_picture(title, setting, rows),
             comparisons=_comparisons(rows),
             keys=2,
@@ -185,6 +165,13 @@ def training_under(framework: str, distribution: str) -> Training:
     return Training(
         framework, replace(PAPER_SETTINGS, distribution=f"apes/{distribution}")
     )
+
+
+def _notes(names: Sequence[str]) -> tuple[str, ...]:
+    notes = (*setting_notes(PAPER_SETTINGS), *figure_notes("apes", "frameworks"))
+    if set(names) <= set(PUBLISHED):
+        return notes
+    return (*notes, *figure_notes("apes", "own-frameworks"))
 
 
 def _printed(

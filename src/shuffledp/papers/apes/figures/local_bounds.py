@@ -6,6 +6,7 @@ from shuffledp.papers.apes.local import (
     report_budget,
 )
 from shuffledp.papers.apes.printed import COORDINATES
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
 
@@ -45,14 +46,7 @@ def run(effort: Effort) -> Result:
             "Theorem 3",
         ),
         rows=tuple(rows),
-        notes=(
-            "Theorem 1: scale D / eps for the whole vector, D its sensitivity in the sum "
-            "of absolute values; right for d = 1 only, as normalizers change with the "
-            "value. Theorem 3: scale 2 C / eps in every coordinate, d eps in all; holds.",
-            "S-APES sends the b largest of d and states b eps, 78.5 to 1570 in Table 3: "
-            "which are sent depends on all, and a pair of values shows 2205 "
-            "(shuffledp court --case V6b).",
-        ),
+        notes=figure_notes("apes", "apes-local"),
         svg=draw(_TITLE, setting, [panel], description=_TITLE),
         comparisons=tuple(
             Comparison(f"local epsilon of a report, Table 3, {name}", printed, here)

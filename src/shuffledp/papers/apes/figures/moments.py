@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.randomizers.clip_laplace import ClipLaplace
@@ -63,11 +64,7 @@ def run_variance(effort: Effort) -> Result:
             (each.clip, each.budget, each.variance, each.drawn_variance, each.laplace)
             for each in found
         ),
-        notes=(
-            "Clip-Laplace's variance stays below C^2 / 3, that of a uniform message; "
-            "Laplace's is 8 C^2 / eps^2. The paper's figure has no numbers; what it says "
-            "of it, that Clip-Laplace varies less with C and epsilon, is so here.",
-        ),
+        notes=figure_notes("apes", "apes-fig9"),
         svg=draw(
             title,
             setting,
@@ -105,11 +102,7 @@ def run_bias(effort: Effort) -> Result:
             )
             for each in found
         ),
-        notes=(
-            "Small budgets pull messages to the middle: the bias tends to -C / 2. "
-            "Laplace has none. Calibration (eq. 1) is needed, and removes it for equal "
-            "values only: see apes-fig6.",
-        ),
+        notes=figure_notes("apes", "apes-fig10"),
         svg=draw(
             title,
             setting,

@@ -8,6 +8,7 @@ from shuffledp.papers.apes.noise_size import (
     squared_noise,
 )
 from shuffledp.papers.apes.wide_clip_laplace import moments
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 
@@ -46,14 +47,7 @@ def run(effort: Effort) -> Result:
         setting=setting,
         columns=tuple(columns),
         rows=tuple(rows),
-        notes=(
-            "(26): the message's distance from the value; (28): from the value and "
-            "another's bias; exact bias: if the bias is known. exact: at the ends of the "
-            "range, by the message's own moments; ! marks a printed bound below it, most "
-            "of which are negative.",
-            "Corrected, all are attained. They are of one person's message: the mean of n "
-            "people's has an n-th of the variance, which the lemmas do not use.",
-        ),
+        notes=figure_notes("apes", "apes-noise"),
         svg=_picture(setting, rows),
     )
 

@@ -14,6 +14,7 @@ from shuffledp.papers.apes.wide_clip_laplace import (
     wide_epsilon,
 )
 from shuffledp.papers.bounds.bound import Setting
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
@@ -74,15 +75,7 @@ def run(effort: Effort) -> Result:
         setting=shown,
         columns=_COLUMNS,
         rows=tuple(rows),
-        notes=(
-            "local, exact: the largest log-ratio at budget 1, in one coordinate: Theorem 1 "
-            "holds for every A >= C. p_ij: the chance that a person of 0.05 imitates one "
-            "of 1; by Lemma 4, and the largest possible, over a grid of values. "
-            "S: sum of averaged chances, and the epsilon of the two counts, not proven.",
-            "bias and deviation of a message, per C. Wider messages are less biased, vary "
-            "more, and hide less. The paper evaluates A = C only; infinity is Laplace "
-            "noise, where only people of the same budget are clones.",
-        ),
+        notes=figure_notes("apes", "apes-reach"),
         svg=_picture(shown, rows),
     )
 

@@ -15,6 +15,7 @@ from shuffledp.papers.apes.figures.training import (
     standard_error,
     statement,
 )
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
 from shuffledp.types import Floats
@@ -60,10 +61,7 @@ def run_figure_4(effort: Effort) -> Result:
         ),
         notes=(
             *setting_notes(PAPER_SETTINGS),
-            "C varies, all else does not. The paper prints a figure without numbers; its "
-            "best is Clip-Laplace at C = 0.1, and Laplace noise is called good at small C "
-            f"only. Here it is ahead at C = {_ahead(means)}. The certificate does not "
-            "depend on C.",
+            *figure_notes("apes", "apes-fig4", ahead=_ahead(means)),
         ),
         svg=draw(
             title,
@@ -135,14 +133,7 @@ def run_figure_5(effort: Effort) -> Result:
         rows=tuple(rows),
         notes=(
             *setting_notes(PAPER_SETTINGS),
-            "b / d varies, all else does not. training: epsilon of one person after all "
-            "rounds, the largest of all: stated by the paper, not proven; certified "
-            "centrally; and what the device keeps by itself. Nothing central is proven "
-            "for top-b, which couples coordinates.",
-            f"top-b is ahead of random coordinates at {ahead} of {len(SHARES)} b / d; in "
-            "the paper at all of them. random: every coordinate is kept with chance b / d, "
-            "by a coin of its own, and certified as a device that does so; its estimate is "
-            "divided by b / d.",
+            *figure_notes("apes", "apes-fig5", ahead=ahead, shares=len(SHARES)),
         ),
         svg=draw(
             title,

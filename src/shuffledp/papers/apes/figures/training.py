@@ -34,6 +34,7 @@ from shuffledp.federated.training import OnRound, train
 from shuffledp.federated.training_promise import TrainingPromise, promise_of
 from shuffledp.papers.apes.printed import ACCURACIES, DISTRIBUTIONS
 from shuffledp.papers.apes.stated_training import StatedTraining, stated_by_apes
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, OnShare
 from shuffledp.population import Population
@@ -300,18 +301,17 @@ def setting_cells(setting: ApesSettings, repetitions: int) -> dict[str, Cell]:
 def setting_notes(setting: ApesSettings) -> tuple[str, ...]:
     """Returns in words how everybody trained."""
     local = setting.local_training
-    notes = (
-        f"{local.steps} local steps of {local.learning_rate:g} (proximal "
-        f"{local.proximal:g}), server rate {setting.server_rate:g}. The paper names "
-        "neither rounds nor rates; these were tuned for APES, in part on the test "
-        "pictures, so that accuracies are slightly too good. They are those on the test "
-        "pictures after the last round, in percent, with every message drawn: means of "
-        "repetitions, and standard errors of the means.",
+    notes = figure_notes(
+        "apes",
+        "trainings",
+        steps=local.steps,
+        learning_rate=local.learning_rate,
+        proximal=local.proximal,
+        server_rate=setting.server_rate,
     )
     if has_qmnist():
         return notes
     return (
         *notes,
-        "MNIST in place of QMNIST, whose files are not there: put them into the folder "
-        f"that SHUFFLEDP_DATA names, or its subfolder qmnist, from {QMNIST_HOME}.",
+        *figure_notes("apes", "without-qmnist", qmnist_home=QMNIST_HOME),
     )

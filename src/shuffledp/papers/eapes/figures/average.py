@@ -11,15 +11,15 @@ import numpy as np
 from shuffledp.accounting.account import account
 from shuffledp.accounting.calibration import largest_budgets
 from shuffledp.accounting.promise import Promise
-from shuffledp.papers.eapes.figures.groups_picture import root_mean_square, two_panels
 from shuffledp.papers.eapes.figures.three_groups import (
     DELTA,
-    GUARANTEES,
     NUM_USERS,
     SETTINGS,
     ThreeGroups,
     epsilon_of,
 )
+from shuffledp.papers.eapes.figures.two_panels import root_mean_square, two_panels
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
 from shuffledp.randomizers.laplace import Laplace
@@ -84,12 +84,8 @@ def run(effort: Effort) -> Result:
         columns=_COLUMNS,
         rows=tuple(rows),
         notes=(
-            GUARANTEES,
-            "Laplace: root mean squared error of Algorithm 2, and the predicted one. One "
-            "bit: the same, one bit per person, at the same certified guarantees of every "
-            "level. Ratio: of the two mean squared errors.",
-            "low and high: 95% interval of the simulated error. The paper's pictures are "
-            f"not in its text, and it does not print sigma: here {SIGMA:g}.",
+            *figure_notes("eapes", "guarantees", delta=DELTA),
+            *figure_notes("eapes", "eapes-average", sigma=SIGMA),
         ),
         svg=two_panels(
             _TITLE,

@@ -6,6 +6,7 @@ import numpy as np
 
 from shuffledp.papers.bounds.gaussian_profile import gaussian_trade_off
 from shuffledp.papers.eapes.trade_off import private_trade_off
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.types import Floats
@@ -60,12 +61,6 @@ def run(effort: Effort) -> Result:
                 strict=True,
             )
         ),
-        notes=(
-            "The paper takes the picture from Dong, Roth, Su (2022) and prints none of its "
-            "parameters.",
-            f"The two lines of f meet at alpha = (1 - delta) / (1 + e^epsilon) = "
-            f"{crossing:.4f}. As printed, with epsilon in place of alpha, the second one "
-            "is constant, and below 0 from epsilon = 1 - delta on.",
-        ),
+        notes=figure_notes("eapes", "eapes-fig2", crossing=crossing),
         svg=draw(_TITLE, setting, panels, description=_TITLE),
     )

@@ -18,6 +18,7 @@ from shuffledp.papers.eapes.trade_off import (
     private_trade_off,
     trade_off,
 )
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
 
@@ -90,13 +91,7 @@ def run(effort: Effort) -> Result:
                 strict=True,
             )
         ),
-        notes=(
-            f"The exact curve, by enumeration of 2^{TIMES} outcomes, and its normal limit "
-            f"differ by at most {gap:.4f}; the best (epsilon, delta) curve is far below.",
-            "The limit holds for ten mechanisms composed. For a shuffle, which is no "
-            "composition, the paper's limit leaves out an error as large as delta: "
-            "eapes-theorem3.",
-        ),
+        notes=figure_notes("eapes", "eapes-fig3", times=TIMES, gap=gap),
         svg=draw(_TITLE, setting, panels, description=_TITLE),
         comparisons=(
             Comparison("epsilon of the ten at delta 0.001", "2.89", float(epsilon)),

@@ -15,6 +15,7 @@ from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
 from shuffledp.papers.bounds.equal_noise import Compared, band, stated
 from shuffledp.papers.eapes.theorem import EapesCorollary
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
@@ -143,19 +144,19 @@ def _notes(rows: Sequence[Sequence[Cell]], repetitions: int) -> tuple[str, ...]:
     certified = np.array([row[places["certified"]] for row in rows], dtype=float)
     better = int(np.sum(own < numbers))
     return (
-        f"Means over {repetitions} draws of the budgets; least and most are over draws. "
-        "attack and certified: the band in which the true epsilon of the worst-off person "
-        "lies, for Clip-Laplace, the only randomizer of which APES speaks; bit: for "
-        "binary response, which is exact but for the search for the worst data set.",
-        "The paper says that its bound significantly outperforms APES everywhere. That is "
-        f"so of the closed form, which is {np.nanmin(closed / own):.1f} to "
-        f"{np.nanmax(closed / own):.1f} times as large. Of the numbers behind the same "
-        f"theorem, which APES prints in its tables, it is so in {better} of {len(rows)} "
-        f"settings: they are {np.nanmin(numbers / own):.2f} to "
-        f"{np.nanmax(numbers / own):.2f} times as large as E-APES. The picture is not in "
-        "the paper's text; what is said of it fits the closed form only.",
-        f"E-APES is {np.min(own / certified):.1f} to {np.max(own / certified):.1f} times "
-        "as large as what is certified. It is no bound: it leaves out its C / sqrt(n).",
+        *figure_notes(
+            "eapes",
+            "eapes-fig4",
+            repetitions=repetitions,
+            least_closed=np.nanmin(closed / own),
+            most_closed=np.nanmax(closed / own),
+            better=better,
+            settings=len(rows),
+            least_numbers=np.nanmin(numbers / own),
+            most_numbers=np.nanmax(numbers / own),
+            least_own=np.min(own / certified),
+            most_own=np.max(own / certified),
+        ),
         *_alike(rows, own, certified),
     )
 
@@ -173,9 +174,6 @@ def _alike(
         )
         for found in (own, certified)
     )
-    return (
-        "The paper finds Uniform 2 and Gauss 2 nearly the same, and concludes that the "
-        f"distribution is not what matters. E-APES differs by at most {100 * stated:.0f}% "
-        f"between them, the certified epsilons by up to {100 * true:.0f}%: mu does not "
-        "look at who is the most liberal.",
+    return figure_notes(
+        "eapes", "distributions", stated=100 * stated, certified=100 * true
     )

@@ -7,14 +7,14 @@ A the sum of the messages and B = sum 1 / (1 + e^eps_i); `Frequency(2)` is the s
 import numpy as np
 
 from shuffledp.accounting.account import account
-from shuffledp.papers.eapes.figures.groups_picture import root_mean_square, two_panels
 from shuffledp.papers.eapes.figures.three_groups import (
     DELTA,
-    GUARANTEES,
     NUM_USERS,
     SETTINGS,
     epsilon_of,
 )
+from shuffledp.papers.eapes.figures.two_panels import root_mean_square, two_panels
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.shuffler.shuffle import shuffle
 from shuffledp.statistics.frequency.protocol import Frequency
@@ -80,12 +80,8 @@ def run(effort: Effort) -> Result:
         columns=_COLUMNS,
         rows=tuple(rows),
         notes=(
-            GUARANTEES,
-            "Algorithm 3 and Frequency: root mean squared errors, which agree as the two "
-            "are the same; in interval: how often the 95% interval held; low and high: 95% "
-            "interval of the simulated error. attack: what the worst-off person's epsilon "
-            "is at least.",
-            f"The bit has density {DENSITY:g}; levels are dealt out at random.",
+            *figure_notes("eapes", "guarantees", delta=DELTA),
+            *figure_notes("eapes", "eapes-frequency", density=DENSITY),
         ),
         svg=two_panels(
             _TITLE,

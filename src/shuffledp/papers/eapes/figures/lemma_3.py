@@ -3,6 +3,7 @@
 import math
 
 from shuffledp.papers.eapes.normal_limit import normal_distances
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result
 
@@ -50,19 +51,7 @@ def run(effort: Effort) -> Result:
             "C of distribution functions",
         ),
         rows=tuple(rows),
-        notes=(
-            "As Lemma 3 is printed, between counts and a normal law itself, the distance "
-            "is 1 for every n. Rounded: of the normal law rounded to whole numbers. "
-            "Distribution functions: their largest difference, which a Berry-Esseen "
-            "theorem bounds. C: what the distance is, times sqrt(n - 1).",
-            "Eq. (15) takes the largest difference of single probabilities where total "
-            "variation is half of their sum, and half a cell where a whole one belongs: it "
-            "is about as large as the largest probability, and falls like 1 / n for any "
-            "shape. The paper concludes from it that the error is nearly O(1 / n), and "
-            "leaves it out. The distance falls like 1 / sqrt(n).",
-            "The example is printed without its n; it is n = 50, with the chances of "
-            "Theorem 2, twice those of eq. (12).",
-        ),
+        notes=figure_notes("eapes", "eapes-lemma3"),
         svg=draw(_TITLE, setting, [panel], description=_TITLE),
         comparisons=(
             Comparison(

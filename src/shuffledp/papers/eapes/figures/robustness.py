@@ -11,6 +11,7 @@ from shuffledp.papers.apes.amplification import ApesClosed, ApesNumerical
 from shuffledp.papers.bounds.bound import PublishedBound, Setting
 from shuffledp.papers.bounds.equal_noise import Band, Compared, band, stated
 from shuffledp.papers.eapes.theorem import EapesCorollary
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
@@ -78,16 +79,7 @@ def run(effort: Effort) -> Result:
             *(name for each in BOUNDS for name in (each, f"{each}: exceeded")),
         ),
         rows=tuple(rows),
-        notes=(
-            "That budgets close to 0 loosen APES is not so: its numbers are the same, to "
-            "three digits, whether the 100 hold 1e-9 or 0.05. At exactly 0 its clone "
-            "probabilities are 0 / 0, and nothing is stated; their limit is finite.",
-            "That one large budget does not impair others' E-APES is so as printed, as mu "
-            "hardly changes; but the largest budgets are those that lose most, and what is "
-            "stated for everybody is stated for them.",
-            "attack and certified: the band in which the true epsilon of the worst-off "
-            "person lies.",
-        ),
+        notes=figure_notes("eapes", "eapes-robustness"),
         svg=draw(_TITLE, setting, [panel], description=_TITLE),
     )
 

@@ -14,6 +14,7 @@ from shuffledp.papers.bounds.bound import Setting
 from shuffledp.papers.eapes.process import counted_trade_off
 from shuffledp.papers.eapes.slots import response_divergence, slot_divergence
 from shuffledp.papers.eapes.theorem import EapesCorollary
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.population import Population
@@ -68,16 +69,7 @@ def run(effort: Effort) -> Result:
             "Theorem 3 with C = 0: exceeded",
         ),
         rows=tuple(rows),
-        notes=(
-            "delta at each epsilon. Theorem 1 is what the paper's proof reduces the "
-            "process to; Theorem 3 its normal limit, with the constant C at 0, as in the "
-            "figures.",
-            "For one common budget Theorem 1 is right, and equal to the proven bound, for "
-            "adaptive messages, too. Where places differ it is false: the counts do not "
-            "show where a message was sent. Elsewhere it is looser than it need be, as the "
-            "victim is taken to be at the most liberal place.",
-            "Theorem 3 without C is no bound even for one budget: 500 at 4.",
-        ),
+        notes=figure_notes("eapes", "eapes-theorem3"),
         svg=draw(
             _TITLE,
             setting,

@@ -74,12 +74,6 @@ SETTINGS = (
     *(ThreeGroups("epsilon_c", _USUAL_SHARE, budget) for budget in _BUDGETS),
 )
 
-GUARANTEES = (
-    f"mu: as the paper states it, and its epsilon at delta = {DELTA:g}: asymptotic, not "
-    "proven, the same for everybody. cert. C, M, L: certified central epsilon of the "
-    "conservative, moderate and liberal people."
-)
-
 
 def epsilon_of(mu: float, delta: float) -> float:
     """Returns the epsilon at which mu-GDP means (epsilon, delta)."""

@@ -1,6 +1,6 @@
-"""What Wang et al. (2025) compare their protocol with, each at its own accounting.
+"""Competitors of the protocol of Wang et al. (2025), each with its own accounting.
 
-    name                    what everybody runs                          guarantee
+    name                    protocol                                     guarantee
     Subexp, local           subset exponential mechanism at the          local: that level
                             largest level
     Subexp, shuffle         the same, one message each, shuffled, at     the smallest level,
@@ -13,21 +13,21 @@
 
 The paper leaves some of it open; here, throughout:
 
-* Balls into bins needs m blanket messages per person, as Algorithm 2 does where lambda = 1:
+* Balls into bins needs m blanket messages per user, as Algorithm 2 does where lambda = 1:
   variation ratio with p = infinity, beta = 1, q = d, and group privacy for s items (the
-  paper's error bound grows with s^2). It is drawn with ceil(m) coins, as there.
-* Levels that collect alone have n_k people: their blanket messages hide nobody else, and
-  n_k is also what the paper calls n in the weights,
+  paper's error bound grows with s^2). It is drawn with ceil(m) Bernoulli draws, as there.
+* A level that collects alone has n_k users: its blanket messages hide these only, and n_k
+  is also the n of the paper's weights,
 
       w_k ~ 1 / sqrt(d s^2 ln(1/delta) / (n_k eps_k)^2 + s / n_k).
 
 * Message sizes of the subset exponential mechanism are those of the least error.
 
 Errors are sums over items of squared errors about the participants; those about a
-population that they were drawn from are larger by the sum of f (1 - f) / n.
+population that the participants are drawn from are larger by the sum of f (1 - f) / n.
 
 Variation ratio is no certificate: it holds for lambda = 1 and one item, and is false for
-mechanisms whose messages may speak for neither value, as those of subsets.
+mechanisms with messages that are evidence for neither value, such as subsets.
 """
 
 import math
@@ -52,16 +52,16 @@ Weights: TypeAlias = Literal["equal", "published", "inverse variance"]
 
 _WIDTH = 1e-6
 _LARGEST_BUDGET = 20.0
-# Message sizes that are tried beyond the best so far.
+# The search over message sizes ends after this number without an improvement.
 _PATIENCE = 6
 
 
 class Competitor(Protocol):
-    """A way to collect sets, with an error that is known beforehand."""
+    """A protocol that collects sets, with a predicted error."""
 
     @property
     def name(self) -> str:
-        """As the paper's figures call it."""
+        """The name in the paper's figures."""
 
     def draw(
         self, sets: Ints, level_indices: Ints, *, rng: np.random.Generator
@@ -70,22 +70,22 @@ class Competitor(Protocol):
 
         Args:
             sets: Different items in every row, shape (n, s).
-            level_indices: Each person's level in the population, shape (n,).
+            level_indices: Each user's level in the population, shape (n,).
             rng: A simulation's generator.
         """
 
     def predicted_mse(self, shares: Floats) -> float:
-        """Returns the expected error about participants who hold items that often."""
+        """Returns the expected error about participants with these shares of items."""
 
 
 @dataclass(frozen=True)
 class SubsetCollection:
-    """One message of the subset exponential mechanism from everybody.
+    """One message of the subset exponential mechanism from every user.
 
     Attributes:
-        name: As the paper's figures call it.
-        mechanism: What everybody runs.
-        num_users: How many people there are.
+        name: In the paper's figures.
+        mechanism: The local randomizer.
+        num_users: n.
     """
 
     name: str
@@ -95,14 +95,14 @@ class SubsetCollection:
     def draw(
         self, sets: Ints, level_indices: Ints, *, rng: np.random.Generator
     ) -> Floats:
-        """Runs a collection and returns estimated shares; levels play no part."""
+        """Runs a collection and returns estimated shares; levels are not used."""
         _check_people(sets, level_indices, self.num_users)
         messages = self.mechanism.randomize(sets, rng=rng)
         counts = np.bincount(messages.ravel(), minlength=self.mechanism.num_items)
         return self.mechanism.shares(counts, self.num_users)
 
     def predicted_mse(self, shares: Floats) -> float:
-        """Returns the expected error, the same whatever people hold."""
+        """Returns the expected error, the same for all shares."""
         del shares
         return self.mechanism.error(self.num_users)
 
@@ -112,10 +112,10 @@ class BallsIntoBins:
     """Every item is sent, and blanket messages; each group's estimate has a weight.
 
     Attributes:
-        name: As the paper's figures call it.
+        name: In the paper's figures.
         num_items: d.
         set_size: s.
-        counts: People of each group, shape (groups,).
+        counts: Users of each group, shape (groups,).
         blankets: m of each group, shape (groups,).
         weights: Of the groups' estimates; they add up to 1, shape (groups,).
     """
@@ -133,7 +133,7 @@ class BallsIntoBins:
         """Runs a collection and returns estimated shares, shape (d,)."""
         _check_people(sets, level_indices, int(self.counts.sum()))
         groups = self.counts.size
-        held = holders_by_target(
+        holders = holders_by_target(
             sets,
             level_indices if groups > 1 else np.zeros_like(level_indices),
             num_targets=groups,
@@ -144,7 +144,7 @@ class BallsIntoBins:
             randomizer = self._randomizer(group)
             drawn = draw_counts(
                 randomizer,
-                held[group : group + 1],
+                holders[group : group + 1],
                 np.ones(1),
                 num_users=people,
                 rng=rng,
@@ -155,15 +155,16 @@ class BallsIntoBins:
         return value
 
     def predicted_mse(self, shares: Floats) -> float:
-        """Returns the expected error: blanket messages, and who is in which group."""
+        """Returns the expected error: of blanket messages, and of unequal weights."""
         d, n = self.num_items, int(self.counts.sum())
-        share_of_people = self.weights**2 / self.counts
-        uneven = float(share_of_people.sum()) - 1.0 / n
+        per_user = self.weights**2 / self.counts
+        # Users are assigned to groups without replacement: hence n / (n - 1).
+        uneven = float(per_user.sum()) - 1.0 / n
         error = uneven * n / max(n - 1, 1) * float(np.sum(shares * (1.0 - shares)))
         for group in range(self.counts.size):
             mean, variance = self._randomizer(group).blanket_moments()
-            per_person = mean * (1.0 - 1.0 / d) + variance / d
-            error += float(share_of_people[group]) * per_person
+            blanket_variance = mean * (1.0 - 1.0 / d) + variance / d
+            error += float(per_user[group]) * blanket_variance
         return error
 
     def _randomizer(self, group: int) -> ItemsRandomizer:
@@ -184,10 +185,10 @@ def subexp_local(
 def subexp_shuffle(
     people: Population, *, num_items: int, set_size: int, delta: float
 ) -> SubsetCollection:
-    """Returns the mechanism whose shuffled messages have the smallest level, as stated.
+    """Returns the mechanism whose shuffled messages are stated to keep the smallest level.
 
     Raises:
-        CertificationError: If no budget is stated to.
+        CertificationError: If none is.
     """
     d, s, n = num_items, set_size, people.num_users
     target = float(people.epsilons[0])
@@ -196,12 +197,12 @@ def subexp_shuffle(
         def keeps(epsilon: float) -> bool:
             mechanism = SubsetExponential(d, s, size, epsilon)
             ratio = math.exp(epsilon)
-            found = variation_ratio_delta(
+            delta_of_ratio = variation_ratio_delta(
                 target, p=ratio, beta=mechanism.total_variation, q=ratio, num_users=n
             )
-            return found <= delta
+            return delta_of_ratio <= delta
 
-        # Without any shuffling, messages of that budget have the level.
+        # A local budget equal to the target keeps it without any shuffle.
         low, high = target, _LARGEST_BUDGET
         while high - low > _WIDTH * high:
             middle = 0.5 * (low + high)
@@ -211,9 +212,11 @@ def subexp_shuffle(
     best: SubsetExponential | None = None
     worse = 0
     for size in range(1, d - s + 1):
-        found = stated(size)
-        if found is not None and (best is None or found.error(n) < best.error(n)):
-            best, worse = found, 0
+        mechanism = stated(size)
+        if mechanism is not None and (
+            best is None or mechanism.error(n) < best.error(n)
+        ):
+            best, worse = mechanism, 0
         else:
             worse += 1
         if worse > _PATIENCE:
@@ -226,7 +229,7 @@ def subexp_shuffle(
 def balls_into_bins(
     people: Population, *, num_items: int, set_size: int, delta: float
 ) -> BallsIntoBins:
-    """Returns the collection of everybody together, at the smallest level."""
+    """Returns the collection of all users together, at the smallest level."""
     n = people.num_users
     epsilon = float(people.epsilons[0])
     blanket = _blanket(n, num_items, set_size, epsilon, delta)
@@ -251,12 +254,12 @@ def separate_balls_into_bins(
     """Returns the collection of each level alone.
 
     Args:
-        people: Levels, and how many people chose each.
+        people: Levels, and the number of users who chose each.
         num_items: d.
         set_size: s.
         delta: Of every level.
         weights: "equal" for SepMM; "published" for Weighted SepMM; "inverse variance" for
-            the best weights there are, which the paper does not use.
+            the optimal weights, which the paper does not use.
     """
     d, s, n = num_items, set_size, people.counts.astype(np.float64)
     pairs = zip(people.counts.tolist(), people.epsilons.tolist(), strict=True)

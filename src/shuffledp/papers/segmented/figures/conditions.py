@@ -1,15 +1,67 @@
-"""The settings of Figures 2 to 6: which data, which people, which targets."""
+"""Settings of Figures 2 to 6: data, population and targets, from `figures.toml`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from shuffledp.datasets.item_sets import Padding, draw_uniform_sets, load_msnbc_sets
+from shuffledp.papers.tables import read_table
 from shuffledp.population import Population
 from shuffledp.types import Ints
 
-TARGETS = (0.5, 1.0, 2.0)
-SHARES = {"S1": (0.25, 0.5, 0.25), "S2": (0.5, 0.25, 0.25), "S3": (0.25, 0.25, 0.5)}
+
+@dataclass(frozen=True)
+class PrintedFigure:
+    """One figure of the paper.
+
+    Attributes:
+        title: Of the figure.
+        data: "msnbc" or "synthetic".
+        set_sizes: Numbers s of items that everybody holds.
+        shares: Names of the shares of the targets.
+    """
+
+    title: str
+    data: str
+    set_sizes: tuple[int, ...]
+    shares: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BestBlanket:
+    """The number of blanket messages that the text calls best, for shares S1.
+
+    Attributes:
+        data: "msnbc" or "synthetic".
+        set_size: s.
+        num_users: n.
+        printed: m, as printed.
+    """
+
+    data: str
+    set_size: int
+    num_users: int
+    printed: str
+
+
+@dataclass(frozen=True)
+class _FiguresTable:
+    targets: tuple[float, ...]
+    sizes: tuple[int, ...]
+    shares: Mapping[str, tuple[float, ...]]
+    figures: Mapping[str, PrintedFigure]
+    best_blankets: tuple[BestBlanket, ...]
+
+
+_TABLE = read_table(_FiguresTable, "segmented", "figures.toml")
+
+TARGETS, SIZES, FIGURES = _TABLE.targets, _TABLE.sizes, _TABLE.figures
+# Printed m of the least error, by data, set size and number of users.
+BEST_BLANKETS = {
+    (best.data, best.set_size, best.num_users): best.printed
+    for best in _TABLE.best_blankets
+}
 
 
 @dataclass(frozen=True)
@@ -21,7 +73,7 @@ class Condition:
         set_size: s.
         shares: "S1", "S2" or "S3".
         num_users: n.
-        padding: What fills up sets of MSNBC pages.
+        padding: Items that fill up sets of MSNBC pages.
     """
 
     data: str
@@ -32,29 +84,40 @@ class Condition:
 
     @property
     def name(self) -> str:
-        """How it is called in tables."""
+        """The name in tables and panels."""
         return f"{self.data} {self.shares} s={self.set_size} n={self.num_users}"
 
     @property
     def people(self) -> Population:
-        """Targets and people."""
-        counts = np.rint(np.array(SHARES[self.shares]) * self.num_users).astype(int)
+        """Central targets, and the number of users who choose each."""
+        shares = np.array(_TABLE.shares[self.shares])
+        counts = np.rint(shares * self.num_users).astype(int)
         return Population.from_counts(dict(zip(TARGETS, counts.tolist(), strict=True)))
 
     @property
     def delta(self) -> float:
-        """At which targets are stated."""
+        """The delta at which targets are stated, 0.01 / n."""
         return 0.01 / self.num_users
 
     def sets(self, rng: np.random.Generator) -> tuple[Ints, int]:
-        """Returns everybody's items, shape (n, s), and d."""
+        """Returns all users' items, shape (n, s), and the number d of items."""
         if self.data == "msnbc":
-            found = load_msnbc_sets(
+            data = load_msnbc_sets(
                 set_size=self.set_size,
                 num_users=self.num_users,
                 padding=self.padding,
                 rng=rng,
             )
         else:
-            found = draw_uniform_sets(self.num_users, set_size=self.set_size, rng=rng)
-        return found.sets, found.num_items
+            data = draw_uniform_sets(self.num_users, set_size=self.set_size, rng=rng)
+        return data.sets, data.num_items
+
+
+def conditions_of(figure: PrintedFigure) -> list[Condition]:
+    """Returns all settings of a figure, one panel each."""
+    return [
+        Condition(figure.data, set_size, shares, num_users)
+        for set_size in figure.set_sizes
+        for shares in figure.shares
+        for num_users in SIZES
+    ]

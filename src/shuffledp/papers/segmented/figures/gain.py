@@ -1,15 +1,15 @@
-"""By how much the published protocol errs less, under several readings of its rivals.
+"""Relative gains of the published protocol over its competitors, under several readings.
 
 The paper reports errors about 70% (section 6.1) or about 50% (abstract, section 6.4) below
 those of existing approaches, without saying how balls into bins was calibrated for people
 with s items. All errors here are predicted ones; the published protocol is at its best m.
 
     reading          what is done
-    together         all items of a person at once: group privacy, as in Figures 2 to 6
-    runs of its own  every item in a run of its own, at eps / s and delta / s, with blanket
-                     messages of its own
-    population       together; errors about a population that people are drawn from
-    dummies          together; MSNBC sets padded with items that nobody visits
+    together         all items of a user at once: group privacy, as in Figures 2 to 6
+    runs of its own  every item in a separate run, at eps / s and delta / s, with its own
+                     blanket messages
+    population       together; errors about a population that the users are drawn from
+    dummies          together; MSNBC sets padded with items outside all sets
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, Result, number
 from shuffledp.papers.segmented.figures.competitors import (
@@ -26,27 +27,30 @@ from shuffledp.papers.segmented.figures.competitors import (
     separate_balls_into_bins,
     subexp_shuffle,
 )
-from shuffledp.papers.segmented.figures.conditions import Condition
-from shuffledp.papers.segmented.figures.errors import published_at_best
+from shuffledp.papers.segmented.figures.conditions import (
+    FIGURES,
+    Condition,
+    conditions_of,
+)
+from shuffledp.papers.segmented.figures.simulated_errors import published_at_best
 from shuffledp.papers.segmented.privacy import smallest_blanket
 from shuffledp.types import Floats
 
+# Figures 2 and 4, S1 to S3 of MSNBC, and Figure 3.
 CONDITIONS = tuple(
-    Condition("msnbc", 4, shares, n)
-    for shares in ("S1", "S2", "S3")
-    for n in (5_000, 50_000)
-) + tuple(Condition("synthetic", s, "S1", n) for s in (4, 8) for n in (5_000, 50_000))
+    condition for number in "243" for condition in conditions_of(FIGURES[number])
+)
 READINGS = ("together", "runs of its own", "population", "dummies")
 _TITLE = "Wang et al. (2025), sections 6.1 and 6.4: how much less the error is"
 
 
 @dataclass(frozen=True)
-class Errors:
+class PredictedErrors:
     """Predicted errors of one setting under one reading.
 
     Attributes:
-        published: Of the published protocol, at its best m.
-        rivals: Of MM, SepMM, Weighted SepMM and Subexp, shuffle.
+        published: Error of the published protocol, at its best m.
+        rivals: Errors of MM, SepMM, Weighted SepMM and Subexp, shuffle.
     """
 
     published: float
@@ -54,17 +58,17 @@ class Errors:
 
     @property
     def gain(self) -> float:
-        """The part by which the former is below the least of the latter."""
+        """Relative gain over the best competitor."""
         return 1.0 - self.published / min(self.rivals)
 
     @property
     def gain_over_mm(self) -> float:
-        """The part by which it is below MM."""
+        """Relative gain over MM."""
         return 1.0 - self.published / self.rivals[0]
 
 
-def errors_of(condition: Condition, reading: str, *, seed: int) -> Errors:
-    """Returns predicted errors, for data that are drawn with a seed."""
+def errors_of(condition: Condition, reading: str, *, seed: int) -> PredictedErrors:
+    """Returns the errors predicted under a reading, for data drawn with this seed."""
     if reading == "dummies":
         condition = replace(condition, padding="dummies")
     sets, num_items = condition.sets(np.random.default_rng(seed))
@@ -79,32 +83,34 @@ def errors_of(condition: Condition, reading: str, *, seed: int) -> Errors:
     ]
     if reading == "runs of its own":
         rivals = [_in_runs(rival, condition, num_items) for rival in rivals]
-    drawn = 0.0
+    # Variance of the shares if users are drawn from a population.
+    sampling = 0.0
     if reading == "population":
-        drawn = float(np.sum(truth * (1.0 - truth))) / condition.num_users
-    ours = published_at_best(condition, num_items, truth).predicted_mse(people, truth)
+        sampling = float(np.sum(truth * (1.0 - truth))) / condition.num_users
+    best = published_at_best(condition, num_items, truth)
+    published = best.predicted_mse(people, truth)
     subsets = subexp_shuffle(people, num_items=num_items, set_size=s, delta=delta)
-    everybody: list[Competitor] = [*rivals, subsets]
-    errors = [rival.predicted_mse(truth) + drawn for rival in everybody]
-    return Errors(ours + drawn, tuple(errors))
+    competitors: list[Competitor] = [*rivals, subsets]
+    errors = [rival.predicted_mse(truth) + sampling for rival in competitors]
+    return PredictedErrors(published + sampling, tuple(errors))
 
 
 def run(effort: Effort) -> Result:
-    """Returns errors and gains of every setting under every reading."""
+    """Computes errors and gains of every setting under every reading."""
     rows: list[tuple[Cell, ...]] = []
     for index, condition in enumerate(CONDITIONS):
         for reading in READINGS:
             if reading == "dummies" and condition.data != "msnbc":
                 continue
-            found = errors_of(condition, reading, seed=effort.seed)
+            errors = errors_of(condition, reading, seed=effort.seed)
             rows.append(
                 (
                     condition.name,
                     reading,
-                    found.published,
-                    *found.rivals,
-                    found.gain,
-                    found.gain_over_mm,
+                    errors.published,
+                    *errors.rivals,
+                    errors.gain,
+                    errors.gain_over_mm,
                 )
             )
         effort.on_share((index + 1) / len(CONDITIONS))
@@ -125,16 +131,7 @@ def run(effort: Effort) -> Result:
         ),
         rows=tuple(rows),
         keys=2,
-        notes=(
-            "Predicted sums over items of squared errors. Gain: by which part the "
-            "published protocol is below the best of the four; over MM: below that one.",
-            "No reading gives the printed gain in all settings. With all items of a "
-            "person together it is about half in most, about 70% over MM for 5,000 people "
-            "and 128 items, and next to nothing for 50,000 people of MSNBC, whose 17 "
-            "unevenly visited pages make the coins of lambda < 1 cost as much as blanket "
-            "messages. With a run for every item it is more than printed, but for 5,000 "
-            "people and 128 items, where subsets are the best of the four.",
-        ),
+        notes=figure_notes("segmented", "segmented-gain"),
         comparisons=(
             Comparison(
                 "mean of the gains, all items of a person together",
@@ -158,7 +155,7 @@ def run(effort: Effort) -> Result:
 def _in_runs(
     rival: BallsIntoBins, condition: Condition, num_items: int
 ) -> BallsIntoBins:
-    """Returns a competitor that runs once for every item, each with its own blanket."""
+    """Returns a competitor that runs once per item, each time with its own blanket."""
     s, people = condition.set_size, condition.people
     together = rival.counts.size == 1
     targets = people.epsilons[:1] if together else people.epsilons

@@ -1,9 +1,9 @@
-"""The blanket of least error, to four digits rather than the nearest of a few.
+"""Search for the number of blanket messages of least error.
 
-The error of a collection as a function of m, blanket messages per person, is smooth but
-for kinks, where another target may send everything; often it is least in one of them. It
-is computed on a grid and in all kinks, and between the neighbors of the best by Brent's
-method.
+The error of a collection as a function of m, blanket messages per user, is smooth except at
+kinks, where another target may send everything; often the minimum is at a kink. The error
+is evaluated on a grid and at all kinks; Brent's method then searches on both sides of the
+best point, to four digits of m.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", section 5.2, which proposes a grid.
@@ -27,19 +27,19 @@ def best_blanket(
     below: float = 1.0,
     close: float = 1e-5,
 ) -> float:
-    """Returns m of about the least error.
+    """Returns the m of least error.
 
     >>> round(best_blanket(lambda m: abs(math.log(m / 3.0)), [1.0, 10.0]), 3)
     3.0
 
     Args:
-        error: Of a blanket, above 0.
-        kinks: Where the error is not smooth, above 0; the largest one ends the search.
+        error: The error as a function of m > 0.
+        kinks: Points m > 0 where the error is not smooth; the largest ends the search.
         below: The search begins at this part of the smallest kink.
-        close: To which part of itself m is found.
+        close: Absolute precision of log(m).
 
     Raises:
-        InvalidInputError: If there are no kinks, or they are not above 0.
+        InvalidInputError: If there is no kink, or one is not above 0.
     """
     logs = [math.log(kink) if kink > 0.0 else math.nan for kink in kinks]
     if not logs or not all(map(math.isfinite, logs)) or not 0.0 < below <= 1.0:
@@ -50,17 +50,17 @@ def best_blanket(
     grid = sorted({*evenly, *logs})
     errors = [error(math.exp(log)) for log in grid]
     at = int(np.argmin(errors))
-    best, least = grid[at], errors[at]
-    # A kink may lie at the best place: either side of it is looked at by itself.
+    best_log, least_error = grid[at], errors[at]
+    # The best point may be a kink: Brent's method needs each side of it by itself.
     for low, high in ((at - 1, at), (at, at + 1)):
         if not 0 <= low < high < len(grid):
             continue
-        found = minimize_scalar(
+        result = minimize_scalar(
             lambda log: error(math.exp(log)),
             bounds=(grid[low], grid[high]),
             method="bounded",
             options={"xatol": close},
         )
-        if found.fun < least:
-            best, least = float(found.x), float(found.fun)
-    return math.exp(best)
+        if result.fun < least_error:
+            best_log, least_error = float(result.x), float(result.fun)
+    return math.exp(best_log)

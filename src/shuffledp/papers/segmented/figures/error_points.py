@@ -1,37 +1,31 @@
-"""What of Figures 2 to 6 is drawn, and which of the paper's numbers stand beside it."""
+"""Points of Figures 2 to 6: their curves, and the numbers that the paper's text gives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel
 from shuffledp.papers.figures.result import Cell, Comparison
-from shuffledp.papers.segmented.figures.conditions import Condition
+from shuffledp.papers.segmented.figures.conditions import (
+    BEST_BLANKETS,
+    SIZES,
+    Condition,
+)
 
 PUBLISHED, OURS = "Wang et al. 2025", "ours, certified"
 
-# Where the text says that errors with S1 are least, by data, items held, and people.
-_BEST = {
-    ("msnbc", 4, 5_000): "2.0",
-    ("msnbc", 4, 50_000): "0.3",
-    ("synthetic", 4, 5_000): "4.0",
-    ("synthetic", 4, 50_000): "1.0",
-}
-# "Around" is read off a picture.
+# The text says "around" of an m that is read off a picture.
 _AROUND = 0.25
-_WHY_BEST = (
-    "The error is flat around its least: at the printed m it is {more:.0%} above. The "
-    "least lies where the middle target may send everything."
-)
 
 
 @dataclass(frozen=True)
-class Point:
-    """One protocol in one setting.
+class ErrorPoint:
+    """The error of one protocol in one setting.
 
     Attributes:
         condition: The setting.
         protocol: Its name.
-        blanket: m; None if it has none to choose.
+        blanket: m; None for a protocol without this parameter.
         best: Whether m is the best.
         predicted: Error that its formula predicts.
         simulated: Mean error of simulated collections.
@@ -47,7 +41,7 @@ class Point:
     deviation: float
 
     def row(self, least: float) -> tuple[Cell, ...]:
-        """Returns its cells; `least` is the published protocol's least error."""
+        """Returns the row of the table; `least` is the published protocol's least error."""
         return (
             self.condition.name,
             self.protocol,
@@ -60,13 +54,13 @@ class Point:
         )
 
 
-def least_of(points: Sequence[Point], protocol: str) -> Point:
+def least_of(points: Sequence[ErrorPoint], protocol: str) -> ErrorPoint:
     """Returns the point of a protocol whose predicted error is least."""
     chosen = [point for point in points if point.protocol == protocol]
     return min(chosen, key=lambda point: point.predicted)
 
 
-def panel_of(points: Sequence[Point]) -> Panel:
+def panel_of(points: Sequence[ErrorPoint]) -> Panel:
     """Returns the curves of one setting.
 
     Args:
@@ -88,6 +82,7 @@ def panel_of(points: Sequence[Point]) -> Panel:
             joined=False,
         )
     )
+    # Competitors have no m: horizontal lines from end to end.
     ends = [f([p.blanket for p in points if p.blanket is not None]) for f in (min, max)]
     curves += [
         Curve(point.protocol, ends, [point.predicted] * 2)
@@ -103,43 +98,67 @@ def panel_of(points: Sequence[Point]) -> Panel:
     )
 
 
-def compared_with(points: Sequence[Point]) -> list[Comparison]:
-    """Returns the numbers that the paper's text gives for a setting."""
+def best_blanket_comparisons(points: Sequence[ErrorPoint]) -> list[Comparison]:
+    """Returns the best m of a setting beside the one in the text, if there is one."""
     condition, published = points[0].condition, least_of(points, PUBLISHED)
     key = (condition.data, condition.set_size, condition.num_users)
-    if condition.shares != "S1" or key not in _BEST:
+    if condition.shares != "S1" or key not in BEST_BLANKETS:
         return []
+    printed = BEST_BLANKETS[key]
+    above = _relative_excess(points, float(printed), published)
+    (why,) = figure_notes("segmented", "flat", above=above)
     return [
         Comparison(
             f"{condition.name}: m of the least error",
-            _BEST[key],
+            printed,
             published.blanket or 0.0,
             within=_AROUND,
-            why=_WHY_BEST.format(more=_above(points, float(_BEST[key]), published)),
+            why=why,
         )
     ]
 
 
-def gains(settings: Sequence[Sequence[Point]]) -> str:
-    """Returns in words how much less than the best competitor's the error is."""
-    parts = []
+def population_size_comparisons(
+    settings: Sequence[Sequence[ErrorPoint]],
+) -> list[Comparison]:
+    """Returns the factor between the errors of MSNBC at 5,000 and at 50,000 users."""
+    least = {
+        points[0].condition.num_users: least_of(points, PUBLISHED).predicted
+        for points in settings
+        if (points[0].condition.data, points[0].condition.shares) == ("msnbc", "S1")
+    }
+    if len(least) < len(SIZES):
+        return []
+    small, large = (least[size] for size in SIZES)
+    return [
+        Comparison(
+            f"MSNBC: least error at {SIZES[0]:,} people over that at {SIZES[1]:,}",
+            "30",
+            small / large,
+            within=0.25,
+        )
+    ]
+
+
+def gain_note(settings: Sequence[Sequence[ErrorPoint]]) -> str:
+    """Returns the note on the relative gain over the best competitor, by setting."""
+    gains = []
     for points in settings:
         published = least_of(points, PUBLISHED)
         rival = min(
             (point for point in points if point.blanket is None),
             key=lambda point: point.predicted,
         )
-        less = max(1.0 - published.predicted / rival.predicted, 0.0)
-        parts.append(f"{less:.0%} ({points[0].condition.name}, {rival.protocol})")
-    return (
-        "The published protocol's least error is below that of the best competitor, at "
-        f"equal accounting, by {', '.join(parts)}. The paper says about 70% in section "
-        "6.1 and about 50% of all; segmented-gain tries its readings."
-    )
+        gain = max(1.0 - published.predicted / rival.predicted, 0.0)
+        gains.append(f"{gain:.0%} ({points[0].condition.name}, {rival.protocol})")
+    (note,) = figure_notes("segmented", "gains", gains=", ".join(gains))
+    return note
 
 
-def _above(points: Sequence[Point], blanket: float, published: Point) -> float:
-    """Returns by which part the error at the nearest m exceeds the least one."""
+def _relative_excess(
+    points: Sequence[ErrorPoint], blanket: float, published: ErrorPoint
+) -> float:
+    """Returns the relative excess of the error at the nearest m over the least one."""
     chosen = [point for point in points if point.protocol == PUBLISHED]
-    near = min(chosen, key=lambda point: abs((point.blanket or 0.0) - blanket))
-    return near.predicted / published.predicted - 1.0
+    nearest = min(chosen, key=lambda point: abs((point.blanket or 0.0) - blanket))
+    return nearest.predicted / published.predicted - 1.0

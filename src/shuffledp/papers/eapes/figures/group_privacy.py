@@ -16,6 +16,7 @@ from shuffledp.papers.eapes.figures.three_groups import (
     ThreeGroups,
     epsilon_of,
 )
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
 from shuffledp.types import Floats
@@ -83,11 +84,6 @@ def run(effort: Effort) -> Result:
         setting=shown,
         columns=("group", "attack", "k mu", "stated epsilon", "exceeded"),
         rows=tuple(rows),
-        notes=(
-            "Stated: the epsilon of (k mu)-GDP at delta, mu from Corollary 2. Attack: the "
-            "number of ones, k of the most liberal change their bit, all others hold 0.",
-            "The composition of groups is right for every trade-off function that holds "
-            "for one person; what holds for one is not proven by the paper.",
-        ),
+        notes=figure_notes("eapes", "eapes-groups"),
         svg=draw(_TITLE, shown, [panel], description=_TITLE),
     )

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from shuffledp.errors import CertificationError
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Effort, Result
-from shuffledp.papers.segmented.parameters import (
-    Family,
+from shuffledp.papers.segmented.budget_search import (
     Privacy,
+    RandomizerFamily,
     best_messages,
     kary_family,
     noise_family,
@@ -29,22 +30,22 @@ _TITLE = "Wang et al. (2025), Algorithm 1 with other randomizers"
 
 
 def run(effort: Effort) -> Result:
-    """Returns budgets and errors of both families at every m."""
+    """Computes budgets and errors of both families at every m."""
     rng = np.random.default_rng(effort.seed)
     counts = {t: int(s * NUM_USERS) for t, s in zip(TARGETS, SHARES, strict=True)}
     people = Population.from_counts(counts)
     families = (kary_family(16), noise_family(cells=4))
     rows: list[tuple[Cell, ...]] = []
     steps = [(family, privacy) for family in families for privacy in _PRIVACIES]
-    for place, (family, privacy) in enumerate(steps):
+    for index, (family, privacy) in enumerate(steps):
         best = best_messages(
             family, people, delta=DELTA, privacy=privacy, shares=_shares(family)
         ).blanket
         for blanket in sorted((*BLANKETS, best)):
-            flagged = (family.name, blanket, blanket == best, _NAMES[privacy])
-            found = _found(family, people, blanket, privacy, effort.repetitions, rng)
-            rows.append((*flagged, *found))
-        effort.on_share((place + 1) / len(steps))
+            keys = (family.name, blanket, blanket == best, _NAMES[privacy])
+            cells = _row(family, people, blanket, privacy, effort.repetitions, rng)
+            rows.append((*keys, *cells))
+        effort.on_share((index + 1) / len(steps))
     setting: dict[str, Cell] = {
         "people": NUM_USERS,
         "targets": "0.5, 1, 2 at 25/50/25%",
@@ -65,14 +66,7 @@ def run(effort: Effort) -> Result:
         ),
         rows=tuple(rows),
         keys=3,
-        notes=(
-            "Local budgets are the largest at which every target is kept: by Theorem 2, "
-            "which is no certificate, or by the certified bound, which counts blanket "
-            "messages only (Lemma 2). Certified at a target: the delta that is proven "
-            "for these budgets, others' own messages counted, too.",
-            "Errors are sums over statistics of squared errors about a population: they "
-            "fall with m while blanket messages let budgets grow, and rise after.",
-        ),
+        notes=figure_notes("segmented", "segmented-any"),
         svg=draw(
             _TITLE,
             setting,
@@ -82,15 +76,15 @@ def run(effort: Effort) -> Result:
     )
 
 
-def _found(
-    family: Family,
+def _row(
+    family: RandomizerFamily,
     people: Population,
     blanket: float,
     privacy: Privacy,
     repetitions: int,
     rng: np.random.Generator,
 ) -> tuple[Cell, ...]:
-    """Returns budgets, what is proven of them, and errors; None where nothing is kept."""
+    """Returns budgets, their proven deltas, and errors; None where a target is missed."""
     try:
         protocol, budgets = segmented_messages(
             family, people, blanket=blanket, delta=DELTA, privacy=privacy
@@ -105,18 +99,19 @@ def _found(
     truth = shares @ family.scores.values
     errors = []
     for _ in range(repetitions):
-        held = np.array([rng.multinomial(n, shares) for n in people.counts.tolist()])
-        found = family.scores.estimate(protocol, protocol.draw_counts(held, rng=rng))
-        errors.append(float(((found - truth) ** 2).sum()))
+        holders = np.array([rng.multinomial(n, shares) for n in people.counts.tolist()])
+        counts = protocol.draw_counts(holders, rng=rng)
+        estimate = family.scores.estimate(protocol, counts)
+        errors.append(float(((estimate - truth) ** 2).sum()))
     predicted = family.scores.error(protocol, shares)
     return (*budgets, *proven, predicted, float(np.mean(errors)))
 
 
-def _shares(family: Family) -> Floats:
-    """Returns how many people hold each value: they get rarer, as categories do."""
+def _shares(family: RandomizerFamily) -> Floats:
+    """Returns the share of users with each value, proportional to 1, 1/2, 1/3, ..."""
     falling = 1.0 / np.arange(1.0, len(family.scores.values) + 1.0)
-    found: Floats = falling / falling.sum()
-    return found
+    shares: Floats = falling / falling.sum()
+    return shares
 
 
 def _panel(family: str, rows: Sequence[Sequence[Cell]]) -> Panel:

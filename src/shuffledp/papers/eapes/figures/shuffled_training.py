@@ -1,10 +1,10 @@
-"""E-APES (Chen, Cao, Ge 2023), Figure 5: training with noise, one client after the other.
+"""E-APES (Chen, Cao, Ge 2023), Figure 5: noisy training, one client after the other.
 
 MNIST, 100 clients with 600 pictures each, 50 epochs, C = 2, steps of 0.05, delta = 1e-5,
 and the five budget distributions of its Table 3. Principal components are fitted on the
-test pictures, without their labels, which are treated as public: otherwise nothing at all
+test pictures, without their labels, which are treated as public: otherwise no guarantee
 would be certified. Levels are drawn once per distribution; clients' pictures, orders and
-noise anew in each repetition.
+noise are drawn in each repetition.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,10 @@ from shuffledp.datasets.mnist import load_mnist
 from shuffledp.federated.sgd_guarantee import SgdGuarantee
 from shuffledp.federated.shuffled_sgd import Images, components_of, train
 from shuffledp.papers.eapes.stated_training import stated_by_eapes
+from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw
 from shuffledp.papers.figures.result import Cell, Comparison, Effort, OnShare, Result
+from shuffledp.papers.tables import read_table
 from shuffledp.population import Population
 from shuffledp.types import Floats
 
@@ -26,20 +28,20 @@ EPOCHS = 50
 # "an accuracy of 96.78% on the test dataset after approximately 50 epochs".
 PRINTED = "96.78"
 _TITLE = "E-APES Figure 5: shuffled noisy SGD on MNIST"
-# Where intervals are drawn.
-_SHOWN = (1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
+# Epochs with an interval in the picture.
+_INTERVAL_EPOCHS = (1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 
 
 @dataclass(frozen=True)
-class Variant:
-    """What is trained.
+class TrainingVariant:
+    """One training, from `training_variants.toml`.
 
     Attributes:
         distribution: Of E-APES's Table 3, without the name of the paper.
-        name: What is different.
+        name: The difference from the main trainings; "-" for these.
         learning_rate: Per mean gradient of a client.
-        noise: Whether there is any.
-        public_components: Whether they are those of the test pictures.
+        noise: Whether noise is added.
+        public_components: Whether principal components are those of the test pictures.
     """
 
     distribution: str
@@ -49,18 +51,16 @@ class Variant:
     public_components: bool = True
 
 
-VARIANTS = (
-    *(Variant(name) for name in ("uniform1", "uniform2", "gauss1", "gauss2", "gauss3")),
-    Variant("uniform1", "clients' components", public_components=False),
-    Variant("uniform1", "no noise", noise=False),
-    # The printed sum over 600 pictures, divided by the 100 clients.
-    Variant("uniform1", "as printed, / m", learning_rate=0.3),
-    Variant("uniform1", "as printed, no noise", learning_rate=0.3, noise=False),
-)
+@dataclass(frozen=True)
+class _VariantsTable:
+    variants: tuple[TrainingVariant, ...]
+
+
+VARIANTS = read_table(_VariantsTable, "eapes", "training_variants.toml").variants
 
 
 def run(effort: Effort) -> Result:
-    """Returns accuracies during training, and what is certified after it."""
+    """Computes accuracies during training, and certified guarantees after it."""
     repetitions = effort.repetitions
     seed = effort.seed
     on_share = effort.on_share
@@ -105,20 +105,7 @@ def run(effort: Effort) -> Result:
             "stated",
         ),
         rows=tuple(rows),
-        notes=(
-            f"Accuracies in percent after 1, 10 and {EPOCHS} epochs, the last one with the "
-            "standard deviation between repetitions. The paper prints 96.78% for the test "
-            "pictures, and does not say for which budgets, nor that it is with noise.",
-            "picture: certified epsilon, at delta = 1e-5 after all epochs, of one picture "
-            "of the client with the smallest and with the largest budget; - where nothing "
-            "is certified. client: of all 600 pictures of the former together, which is no "
-            "protection to speak of. No amplification by the order of clients is proven; "
-            "stated is what E-APES claims of it, unproven.",
-            "Components are fitted on the test pictures, treated as public, without "
-            "labels; with those of the clients' own pictures nothing is certified.",
-            "as printed: the paper divides the sum of a client's gradients by the number "
-            "of clients, 100, not by that of her pictures, 600: steps are 6 times as long.",
-        ),
+        notes=figure_notes("eapes", "eapes-fig5", epochs=EPOCHS),
         svg=draw(_TITLE, setting, [panel], description=_TITLE),
         comparisons=(
             Comparison(
@@ -134,7 +121,11 @@ def run(effort: Effort) -> Result:
 
 
 def _trained(
-    images: Images, variant: Variant, repetitions: int, seed: int, on_share: OnShare
+    images: Images,
+    variant: TrainingVariant,
+    repetitions: int,
+    seed: int,
+    on_share: OnShare,
 ) -> tuple[Floats, Floats, SgdGuarantee]:
     """Returns training accuracies, shape (repetitions, epochs), and the last test ones."""
     levels = draw_budgets(
@@ -167,7 +158,7 @@ def _trained(
 
 
 def _row(
-    variant: Variant, curve: Floats, tests: Floats, guarantee: SgdGuarantee
+    variant: TrainingVariant, curve: Floats, tests: Floats, guarantee: SgdGuarantee
 ) -> tuple[Cell, ...]:
     least, most = guarantee.levels[0], guarantee.levels[-1]
     certified: tuple[Cell, ...] = (
@@ -194,14 +185,14 @@ def _stated(guarantee: SgdGuarantee) -> float:
     ).epsilon
 
 
-def _curve(variant: Variant, trained: Floats) -> Curve:
+def _curve(variant: TrainingVariant, trained: Floats) -> Curve:
     """Returns mean accuracies, with the least and the largest of all repetitions."""
-    places = [epoch - 1 for epoch in _SHOWN if epoch <= EPOCHS]
-    chosen = trained[:, places]
+    epochs = [epoch for epoch in _INTERVAL_EPOCHS if epoch <= EPOCHS]
+    chosen = trained[:, [epoch - 1 for epoch in epochs]]
     name = variant.distribution + ("" if variant.name == "-" else f", {variant.name}")
     return Curve(
         name,
-        [place + 1 for place in places],
+        epochs,
         chosen.mean(axis=0).tolist(),
         low=chosen.min(axis=0).tolist(),
         high=chosen.max(axis=0).tolist(),

@@ -1,12 +1,12 @@
 """Step 2 of Algorithm 1 for families of randomizers: the largest budgets, the best m.
 
-For a given m every target takes the largest local budget at which its people get what they
-asked for; by Lemma 2 that does not depend on the others' budgets. m is then chosen for the
+For a given m every target takes the largest local budget at which its users keep their
+target; by Lemma 2 that does not depend on the others' budgets. m is then chosen for the
 least predicted error. Two families:
 
 * k-ary response, blanket messages uniform: shares of categories;
 * numbers in [0, 1] on a grid, two-sided geometric noise (Laplace noise on the grid),
-  blanket messages 1/2 and the noise of a budget of their own: the mean.
+  blanket messages 1/2 plus noise of a separate budget: the mean.
 
 Source: Wang et al. (2025), "Segmented Private Data Aggregation in the Multi-message Shuffle
 Model", Algorithm 1, line 6, and section 5.2.
@@ -20,84 +20,86 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from shuffledp.errors import CertificationError, InvalidInputError
-from shuffledp.papers.segmented.any_randomizer import Scores, SegmentedMessages
-from shuffledp.papers.segmented.search import best_blanket
+from shuffledp.papers.segmented.any_randomizer import MessageScores, SegmentedMessages
+from shuffledp.papers.segmented.blanket_search import best_blanket
 from shuffledp.population import Population
 from shuffledp.randomizers.checks import whole_number
 from shuffledp.types import Floats
 
 Privacy: TypeAlias = Literal["stated", "certified"]
 
-# Local budgets that are tried, and to which part they are found.
+# The bisection of local budgets: its upper end, and its relative width.
 _MOST_BUDGET = 14.0
-_CLOSE = 1e-3
+_WIDTH = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class RandomizerFamily:
     """Randomizers by local budget, with blanket messages and scores for all of them.
 
     Attributes:
-        name: In plain words.
+        name: For tables.
         table: Returns R of a local budget, shape (values, messages).
-        omega: The law of a blanket message, shape (messages,).
-        scores: What is estimated.
-        least: The smallest budget there is.
+        omega: Distribution of a blanket message, shape (messages,).
+        scores: Scores of messages and values.
+        least: The smallest local budget.
     """
 
     name: str
     table: Callable[[float], Floats]
     omega: Floats
-    scores: Scores
+    scores: MessageScores
     least: float
 
 
-def kary_family(num_categories: int) -> Family:
-    """Returns k-ary response, and shares of categories."""
+def kary_family(num_categories: int) -> RandomizerFamily:
+    """Returns k-ary response, for shares of categories."""
     k = whole_number(num_categories, "categories", least=2, most=256)
 
     def table(budget: float) -> Floats:
         weights = np.full((k, k), math.exp(-budget))
         np.fill_diagonal(weights, 1.0)
-        found: Floats = weights / weights.sum(axis=1, keepdims=True)
-        return found
+        response: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return response
 
-    scores = Scores(np.eye(k), np.eye(k))
-    return Family(f"{k}-ary response", table, np.full(k, 1.0 / k), scores, 1e-3)
+    scores = MessageScores(np.eye(k), np.eye(k))
+    return RandomizerFamily(
+        f"{k}-ary response", table, np.full(k, 1.0 / k), scores, 1e-3
+    )
 
 
 def noise_family(
     *, cells: int = 8, reach: int = 15, blanket_budget: float = 1.5
-) -> Family:
-    """Returns noisy numbers in [0, 1], and their mean.
+) -> RandomizerFamily:
+    """Returns geometric noise on numbers in [0, 1], for their mean.
 
     Args:
-        cells: How many steps of the grid there are from 0 to 1, an even number.
-        reach: Messages are from -reach to 1 + reach; what is farther falls on these.
-        blanket_budget: Of the noise of blanket messages: no level may have less.
+        cells: Number of steps of the grid from 0 to 1, even.
+        reach: Messages are clipped to [-reach, 1 + reach].
+        blanket_budget: Of the noise of blanket messages; the smallest local budget.
     """
     size = whole_number(cells, "cells", least=2, most=64)
     far = whole_number(reach, "reach", least=1, most=64) * size
     if size % 2 or not blanket_budget * reach >= 20.0:
         raise InvalidInputError(
-            "Expected an even number of cells, and messages so far that noise of the "
-            "blanket's budget ends before."
+            "Expected an even number of cells, and blanket_budget * reach >= 20."
         )
-    places = np.arange(-far, size + far + 1)
+    messages = np.arange(-far, size + far + 1)
 
     def noisy(budget: float, points: Floats) -> Floats:
         decay = math.exp(-budget / size)
-        weights = decay ** np.abs(places[None, :] - points[:, None])
+        weights = decay ** np.abs(messages[None, :] - points[:, None])
+        # Clipping: the tail beyond either end falls on it.
         weights[:, [0, -1]] /= 1.0 - decay
-        found: Floats = weights / weights.sum(axis=1, keepdims=True)
-        return found
+        noise: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return noise
 
-    held = np.arange(size + 1.0)
-    scores = Scores(places[:, None] / size, held[:, None] / size)
+    held_values = np.arange(size + 1.0)
+    scores = MessageScores(messages[:, None] / size, held_values[:, None] / size)
     omega = noisy(blanket_budget, np.array([size / 2.0]))[0]
-    return Family(
+    return RandomizerFamily(
         "geometric noise",
-        lambda budget: noisy(budget, held),
+        lambda budget: noisy(budget, held_values),
         omega,
         scores,
         blanket_budget,
@@ -105,7 +107,7 @@ def noise_family(
 
 
 def largest_budget(
-    family: Family,
+    family: RandomizerFamily,
     people: Population,
     level: int,
     *,
@@ -113,22 +115,22 @@ def largest_budget(
     delta: float,
     privacy: Privacy,
 ) -> float:
-    """Returns about the largest local budget at which a target is kept.
+    """Returns, to a thousandth, the largest local budget at which a target is kept.
 
     Args:
-        family: What people of the target run.
-        people: Central targets, and how many people chose each.
+        family: Randomizers by local budget.
+        people: Central targets, and the number of users who chose each.
         level: Position of the target.
         blanket: m > 0.
         delta: At which targets are kept.
         privacy: "stated" by Theorem 2, or "certified".
 
     Raises:
-        CertificationError: If not even the smallest budget keeps it.
+        CertificationError: If even the smallest budget misses it.
     """
     target = float(people.epsilons[level])
 
-    def kept(budget: float) -> bool:
+    def is_kept(budget: float) -> bool:
         tables = (family.table(budget),) * people.num_levels
         protocol = SegmentedMessages(people, tables, family.omega, blanket)
         if privacy == "stated":
@@ -136,27 +138,27 @@ def largest_budget(
         return protocol.certified_delta(level, target, delta=delta) <= delta
 
     low, high = family.least, _MOST_BUDGET
-    if not kept(low):
+    if not is_kept(low):
         raise CertificationError(
             f"No budget from {low:g} on keeps {target:g} with m = {blanket:g}."
         )
-    if kept(high):
+    if is_kept(high):
         return high
-    while high - low > _CLOSE * high:
+    while high - low > _WIDTH * high:
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if kept(middle) else (low, middle)
+        low, high = (middle, high) if is_kept(middle) else (low, middle)
     return low
 
 
 def segmented_messages(
-    family: Family,
+    family: RandomizerFamily,
     people: Population,
     *,
     blanket: float,
     delta: float,
     privacy: Privacy,
 ) -> tuple[SegmentedMessages, tuple[float, ...]]:
-    """Returns what runs for a given m, and every target's local budget.
+    """Returns the protocol of a given m, and every target's local budget.
 
     Raises:
         CertificationError: If a target cannot be kept.
@@ -172,7 +174,7 @@ def segmented_messages(
 
 
 def best_messages(
-    family: Family,
+    family: RandomizerFamily,
     people: Population,
     *,
     delta: float,
@@ -180,15 +182,15 @@ def best_messages(
     shares: Floats,
     between: tuple[float, float] = (0.02, 1.0),
 ) -> SegmentedMessages:
-    """Returns what runs at the m of the least predicted error.
+    """Returns the protocol at the m of the least predicted error.
 
     Args:
-        family: Randomizers by budget.
-        people: Central targets, and how many people chose each.
+        family: Randomizers by local budget.
+        people: Central targets, and the number of users who chose each.
         delta: At which targets are kept.
         privacy: "stated" by Theorem 2, or "certified".
         shares: Of the values, for which the error is predicted, shape (values,).
-        between: Where m is searched for.
+        between: Ends of the search for m.
 
     Raises:
         CertificationError: If no m keeps all targets.
@@ -206,5 +208,5 @@ def best_messages(
         except CertificationError:
             return math.inf
 
-    # Budgets are found to a thousandth, and so are errors.
+    # Errors are as coarse as budgets, which are found to a thousandth.
     return at(best_blanket(error, between, close=0.02))
