@@ -14,7 +14,7 @@ from shuffledp.papers.apes.convergence import (
     factors,
     training_bound,
 )
-from shuffledp.papers.apes.figures import noise
+from shuffledp.papers.apes.figures import noise_sizes as noise
 from shuffledp.papers.apes.noise_size import (
     corrected_noise,
     ideal_noise,

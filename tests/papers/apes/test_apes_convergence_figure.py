@@ -5,7 +5,7 @@ import pytest
 
 from shuffledp.datasets.mnist import LabeledImages
 from shuffledp.federated.clients import Clients
-from shuffledp.papers.apes.figures import convergence
+from shuffledp.papers.apes.figures import convergence_training as convergence
 from shuffledp.papers.figures.result import Effort
 
 

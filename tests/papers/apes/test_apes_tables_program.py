@@ -7,7 +7,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import OutsidePreconditions
-from shuffledp.papers.apes.figures import candidates
+from shuffledp.papers.apes.figures import epsilon_readings as candidates
 from shuffledp.papers.apes.printed import DISTRIBUTIONS
 from shuffledp.papers.apes.tables_program import (
     Clones,

@@ -9,7 +9,8 @@ import pytest
 import shuffledp as sdp
 from shuffledp.errors import OutsidePreconditions
 from shuffledp.papers.apes.amplification import ApesNumerical
-from shuffledp.papers.apes.figures import local_bounds, reach
+from shuffledp.papers.apes.figures import local_bounds
+from shuffledp.papers.apes.figures import message_range as reach
 from shuffledp.papers.apes.wide_clip_laplace import (
     largest_divergence,
     log_density,

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from shuffledp.papers.apes.figures import bounds as apes_bounds
+from shuffledp.papers.apes.figures import amplification_bounds as apes_bounds
 from shuffledp.papers.figures.bound_figure import BoundFigure
 from shuffledp.papers.figures.result import Effort, Result
 from shuffledp.papers.hypothesis_testing.figures import figure_4 as testing_figure_4

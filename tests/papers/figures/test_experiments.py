@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shuffledp import Frequency, Laplace, Mean, account
-from shuffledp.papers.apes.figures.moments import run_bias, run_variance
+from shuffledp.papers.apes.figures.message_moments import run_bias, run_variance
 from shuffledp.papers.eapes.figures import average as eapes_average
 from shuffledp.papers.eapes.figures import frequency as eapes_frequency
 from shuffledp.papers.eapes.figures.three_groups import (

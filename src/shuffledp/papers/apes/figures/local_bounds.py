@@ -1,4 +1,4 @@
-"""APES (Liu et al. 2023), Theorems 1 and 3 and Table 3: what reports keep by themselves."""
+"""APES (Liu et al. 2023), Theorems 1 and 3 and Table 3: local budgets of reports."""
 
 from shuffledp.papers.apes.local import (
     clip_laplace_budget,
@@ -16,13 +16,13 @@ _TITLE = "APES (Liu et al. 2023), Theorems 1 and 3: local budgets of d coordinat
 
 
 def run(effort: Effort) -> Result:
-    """Returns budgets as stated, and the loss that a pair of values shows."""
+    """Computes stated budgets, and the privacy loss between one pair of values."""
     rows: list[tuple[Cell, ...]] = []
     for number in NUMBERS:
         stated = clip_laplace_budget(1.0)
         loss = clip_laplace_loss(1.0, coordinates=number)
         each = report_budget(1.0, coordinates=number)
-        # One roundoff of a loss that is exactly 1 refutes nothing.
+        # Tolerates the rounding of a loss that is exactly 1, at d = 1.
         rows.append((number, stated, loss > stated * (1.0 + 1e-9), loss, each))
     effort.on_share(1.0)
     setting: dict[str, Cell] = {"epsilon": 1.0, "randomizer": "Clip-Laplace"}
@@ -49,8 +49,8 @@ def run(effort: Effort) -> Result:
         notes=figure_notes("apes", "apes-local"),
         svg=draw(_TITLE, setting, [panel], description=_TITLE),
         comparisons=tuple(
-            Comparison(f"local epsilon of a report, Table 3, {name}", printed, here)
-            for name, printed, here in (
+            Comparison(f"local epsilon of a report, Table 3, {name}", printed, budget)
+            for name, printed, budget in (
                 ("LDP-Min", "392.5", report_budget(0.05, coordinates=COORDINATES)),
                 ("APES, most", "7850", report_budget(1.0, coordinates=COORDINATES)),
                 ("S-APES, least", "78.5", report_budget(0.05, coordinates=SELECTED)),

@@ -1,11 +1,13 @@
 """APES (Liu et al. 2023), Figure 3: accuracy under six distributions of budgets."""
 
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
-from shuffledp.papers.apes.figures.frameworks import PUBLISHED, training_under
-from shuffledp.papers.apes.figures.training import (
+from shuffledp.papers.apes.figures.framework_tables import PUBLISHED, training_under
+from shuffledp.papers.apes.figures.framework_training import (
+    accuracies,
+)
+from shuffledp.papers.apes.figures.training_tables import (
     NAMES,
     OTHER_RATES,
-    accuracies,
     accuracy_comparisons,
     mean_curve,
     repetitions_of,
@@ -26,7 +28,7 @@ _AT = tuple(range(1, len(DISTRIBUTIONS) + 1))
 
 
 def run(effort: Effort) -> Result:
-    """Returns accuracies under all distributions of budgets."""
+    """Computes accuracies under all distributions of budgets."""
     repetitions = repetitions_of(effort)
     trained = accuracies(
         [training_under(name, each) for each in DISTRIBUTIONS for name in _NAMES],
@@ -34,7 +36,7 @@ def run(effort: Effort) -> Result:
         seed=effort.seed,
         on_share=effort.on_share,
     )
-    found = {
+    accuracy_of = {
         (name, each): trained[training_under(name, each)]
         for each in DISTRIBUTIONS
         for name in _NAMES
@@ -58,21 +60,25 @@ def run(effort: Effort) -> Result:
                 standard_error(accuracy),
                 float(ACCURACIES[name][DISTRIBUTIONS.index(each)]),
             )
-            for (name, each), accuracy in found.items()
+            for (name, each), accuracy in accuracy_of.items()
         ),
         notes=(
             *setting_notes(PAPER_SETTINGS),
             *figure_notes("apes", "apes-fig3"),
         ),
-        svg=_picture(setting, found),
-        comparisons=accuracy_comparisons(found, why=OTHER_RATES),
+        svg=_picture(setting, accuracy_of),
+        comparisons=accuracy_comparisons(accuracy_of, why=OTHER_RATES),
         keys=2,
     )
 
 
-def _picture(setting: dict[str, Cell], found: dict[tuple[str, str], Floats]) -> str:
-    here = [
-        mean_curve(NAMES[name], _AT, [found[name, each] for each in DISTRIBUTIONS])
+def _picture(
+    setting: dict[str, Cell], accuracy_of: dict[tuple[str, str], Floats]
+) -> str:
+    computed = [
+        mean_curve(
+            NAMES[name], _AT, [accuracy_of[name, each] for each in DISTRIBUTIONS]
+        )
         for name in _NAMES
     ]
     printed = [
@@ -87,7 +93,7 @@ def _picture(setting: dict[str, Cell], found: dict[tuple[str, str], Floats]) -> 
             vertical="accuracy (%)",
             ticks=DISTRIBUTIONS,
         )
-        for title, curves in (("here", here), ("as printed", printed))
+        for title, curves in (("here", computed), ("as printed", printed))
     ]
     return draw(
         _TITLE,

@@ -1,4 +1,4 @@
-"""APES (Liu et al. 2023), Lemmas 9 and 10: how large noise is said to be, and is."""
+"""APES (Liu et al. 2023), Lemmas 9 and 10: the stated and the exact size of noise."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ _FORMULAS: dict[str, Callable[..., float]] = {
 
 
 def run(effort: Effort) -> Result:
-    """Returns bounds on a coordinate's noise as printed and corrected, and the noise."""
+    """Computes bounds on a coordinate's noise as printed and corrected, and the noise."""
     rows: list[tuple[Cell, ...]] = []
     for budget in BUDGETS:
         cells: list[Cell] = []
@@ -53,11 +53,11 @@ def run(effort: Effort) -> Result:
 
 
 def _exact(budget: float) -> tuple[float, float, float]:
-    """Returns the three at the ends of the range, from means and variances there."""
+    """Returns the exact values of the formulas, at the ends of the range."""
     mean, variance = moments(1.0, epsilon=budget, reach=1.0)
     bias = mean - 1.0
     square = variance + bias**2
-    # At the other end the bias is the opposite one.
+    # (28): the bias at the other end has the opposite sign.
     return (
         CLIP**2 * square,
         CLIP**2 * (2.0 * square + 2.0 * bias**2),
@@ -67,12 +67,13 @@ def _exact(budget: float) -> tuple[float, float, float]:
 
 def _picture(setting: dict[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
     panels = []
-    for place, name in enumerate(_FORMULAS):
-        first = 1 + 4 * place
+    for index, name in enumerate(_FORMULAS):
+        # After the budget, each formula has four columns.
+        first = 1 + 4 * index
         curves = [
             Curve("exact", BUDGETS, [row[first + 3] for row in rows], ours=True),
             Curve("corrected", BUDGETS, [row[first + 2] for row in rows]),
-            Curve("printed", BUDGETS, [_above_0(row[first]) for row in rows]),
+            Curve("printed", BUDGETS, [_positive(row[first]) for row in rows]),
         ]
         panels.append(
             Panel(
@@ -91,5 +92,6 @@ def _picture(setting: dict[str, Cell], rows: list[tuple[Cell, ...]]) -> str:
     )
 
 
-def _above_0(cell: Cell) -> Cell:
+def _positive(cell: Cell) -> Cell:
+    """Returns a cell for a logarithmic axis: None for numbers that are not positive."""
     return cell if isinstance(cell, float) and cell > 0.0 else None

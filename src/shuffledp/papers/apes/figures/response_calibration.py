@@ -1,9 +1,9 @@
-"""APES (Liu et al. 2023), Figure 6: how far eq. (1) is from the average message.
+"""APES (Liu et al. 2023), Figure 6: error of the calibration by eq. (1).
 
-10,000 people with budgets U(0.05, 1) and gradients clipped to [-0.1, 0.1]. The analyst
-solves eq. (1) for the mean, as if everybody held it. Shown are the distances between the
-average message and what eq. (1) makes of the true mean, and the errors of the solution: for
-gradients that differ little, that differ much, and that are lopsided. The paper's are those
+10,000 users with budgets U(0.05, 1) and gradients clipped to [-0.1, 0.1]. The analyst
+solves eq. (1) for the mean, as if all users held it. The table has the gaps between the
+average message and eq. (1) at the true mean, and the errors of the solution: for gradients
+that differ little, that differ much, and that are lopsided. The paper's gradients are those
 of its model, and not printed.
 """
 
@@ -28,7 +28,7 @@ _TITLE = "APES (Liu et al. 2023), Figure 6: calibration by eq. (1)"
 
 
 def run(effort: Effort) -> Result:
-    """Returns the errors for three kinds of gradients."""
+    """Computes the errors for three kinds of gradients."""
     repetitions = effort.repetitions
     rng = np.random.default_rng(effort.seed)
     protocol = Mean(-CLIP, CLIP, randomizer=ClipLaplace(clip=CLIP))
@@ -44,7 +44,7 @@ def run(effort: Effort) -> Result:
             reports = protocol.randomize(values, budgets, rng=rng)
             shuffled = shuffle(reports, rng=rng)
             average = float(protocol.randomizer.decode(shuffled.messages).mean())
-            # In cells, at each of the grid's points from -C to C.
+            # Expected messages at each grid point from -C to C, in cells of the grid.
             responses = mean_response(people)
             scale = CLIP / (STEPS / 2)
             expected = scale * float(np.interp(mean, points, responses))
@@ -94,11 +94,11 @@ def _gradients(rng: np.random.Generator) -> dict[str, Floats]:
 
 
 def _picture(setting: dict[str, Cell], gaps: dict[str, Floats]) -> str:
-    ends = np.linspace(*_outer(gaps), _BINS + 1)
+    ends = np.linspace(*_range_of(gaps), _BINS + 1)
     middles = (0.5 * (ends[1:] + ends[:-1])).tolist()
     curves = [
-        Curve(name, middles, np.histogram(found, ends)[0].tolist())
-        for name, found in gaps.items()
+        Curve(name, middles, np.histogram(values, ends)[0].tolist())
+        for name, values in gaps.items()
     ]
     panel = Panel(
         "",
@@ -110,7 +110,7 @@ def _picture(setting: dict[str, Cell], gaps: dict[str, Floats]) -> str:
     return draw(_TITLE, setting, [panel], description=description)
 
 
-def _outer(gaps: dict[str, Floats]) -> tuple[float, float]:
+def _range_of(gaps: dict[str, Floats]) -> tuple[float, float]:
     """Returns the smallest and the largest gap."""
-    every = np.concatenate(list(gaps.values()))
-    return float(every.min()), float(every.max())
+    all_gaps = np.concatenate(list(gaps.values()))
+    return float(all_gaps.min()), float(all_gaps.max())

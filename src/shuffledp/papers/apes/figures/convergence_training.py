@@ -28,7 +28,7 @@ from shuffledp.papers.apes.convergence import (
     factors,
     training_bound,
 )
-from shuffledp.papers.apes.figures.training import load_images
+from shuffledp.papers.apes.figures.framework_training import load_images
 from shuffledp.papers.apes.noise_size import corrected_noise, noise_length
 from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Curve, Panel, draw

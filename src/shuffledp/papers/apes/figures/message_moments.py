@@ -1,7 +1,7 @@
 """APES (Liu et al. 2023), Figures 9 and 10: variance and bias of Clip-Laplace.
 
-The value stands at C / 2, half way to the end, since at 0 there is no bias; the paper does
-not print where its own stands. Laplace noise has scale 2 C / eps, and no bias.
+The value is C / 2, since at 0 there is no bias; the paper does not print its value. Laplace
+noise has scale 2 C / eps, and no bias.
 """
 
 import math
@@ -19,8 +19,8 @@ BUDGETS = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 @dataclass(frozen=True)
-class Moments:
-    """Of messages about C / 2.
+class MessageMoments:
+    """Bias and variance of messages about the value C / 2.
 
     Attributes:
         clip: C.
@@ -40,18 +40,18 @@ class Moments:
 
     @property
     def laplace(self) -> float:
-        """The variance of Laplace noise."""
+        """Variance of Laplace noise."""
         return 8.0 * self.clip**2 / self.budget**2
 
 
 def run_variance(effort: Effort) -> Result:
-    """Returns variances, by formula and simulated."""
-    found = _found(effort)
+    """Computes variances, by formula and simulated."""
+    moments = _compute_moments(effort)
     title = "APES (Liu et al. 2023), Figure 9: variance of a message"
     setting = _setting(effort)
     curves = []
     for clip in CLIPS:
-        own = [each for each in found if each.clip == clip]
+        own = [each for each in moments if each.clip == clip]
         variances = [each.variance for each in own]
         curves.append(Curve(f"Clip-Laplace, C = {clip:g}", BUDGETS, variances))
         laplace = [each.laplace for each in own]
@@ -62,7 +62,7 @@ def run_variance(effort: Effort) -> Result:
         columns=("C", "epsilon", "Clip-Laplace", "simulated", "Laplace"),
         rows=tuple(
             (each.clip, each.budget, each.variance, each.drawn_variance, each.laplace)
-            for each in found
+            for each in moments
         ),
         notes=figure_notes("apes", "apes-fig9"),
         svg=draw(
@@ -76,15 +76,15 @@ def run_variance(effort: Effort) -> Result:
 
 
 def run_bias(effort: Effort) -> Result:
-    """Returns biases, by formula and simulated."""
-    found = _found(effort)
+    """Computes biases, by formula and simulated."""
+    moments = _compute_moments(effort)
     title = "APES (Liu et al. 2023), Figure 10: bias of a message"
     setting = _setting(effort)
     curves = [
         Curve(
             f"Clip-Laplace, C = {clip:g}",
             BUDGETS,
-            [-each.bias for each in found if each.clip == clip],
+            [-each.bias for each in moments if each.clip == clip],
         )
         for clip in CLIPS
     ]
@@ -100,7 +100,7 @@ def run_bias(effort: Effort) -> Result:
                 each.drawn_bias,
                 math.sqrt(each.variance / effort.repetitions),
             )
-            for each in found
+            for each in moments
         ),
         notes=figure_notes("apes", "apes-fig10"),
         svg=draw(
@@ -121,9 +121,9 @@ def _panel(curves: list[Curve], vertical: str) -> Panel:
     return Panel("", curves, horizontal="local epsilon", vertical=vertical, log="xy")
 
 
-def _found(effort: Effort) -> list[Moments]:
+def _compute_moments(effort: Effort) -> list[MessageMoments]:
     rng = np.random.default_rng(effort.seed)
-    found = []
+    moments = []
     for clip in CLIPS:
         randomizer, value = ClipLaplace(clip), clip / 2.0
         for budget in BUDGETS:
@@ -135,8 +135,8 @@ def _found(effort: Effort) -> list[Moments]:
                     rng=rng,
                 )
             )
-            found.append(
-                Moments(
+            moments.append(
+                MessageMoments(
                     clip,
                     budget,
                     float(mean[0, 0]) - value,
@@ -145,5 +145,5 @@ def _found(effort: Effort) -> list[Moments]:
                     float(drawn.var()),
                 )
             )
-            effort.on_share(len(found) / (len(CLIPS) * len(BUDGETS)))
-    return found
+            effort.on_share(len(moments) / (len(CLIPS) * len(BUDGETS)))
+    return moments

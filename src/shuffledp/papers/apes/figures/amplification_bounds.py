@@ -1,12 +1,12 @@
-"""APES (Liu et al. 2023), Figures 2, 7 and 8: bounds against the number of people.
+"""APES (Liu et al. 2023), Figures 2, 7 and 8: bounds against the number of users.
 
 The baselines are the paper's, under its names: the formula of Erlingson19 at any budget,
 though its theorem ends at 1/2; BBGN19 for any randomizer, by both inequalities of its
 authors' program, where the paper says numerical and generic; FMT22 evaluated numerically,
 which is what the paper's tables call UniS; GDDTK21's upper bound, from Renyi divergences.
-All take everybody's budget for the largest. The paper's own bound, EoN, is drawn in closed
-form, as Theorem 4 prints it, and evaluated numerically, as in the tables. What the paper
-does not have is called ours.
+All of them replace every budget with the largest. The paper's own bound, EoN, is drawn in
+closed form, as Theorem 4 prints it, and evaluated numerically, as in the tables. Curves
+that the paper does not have are called ours.
 """
 
 from collections.abc import Iterable
@@ -47,30 +47,30 @@ _BOUNDS: dict[str, PublishedBound] = {
     "EoN, p_i1 (ours)": ApesNumerical(as_printed=False),
     "Clip-Laplace blanket (ours)": Balle2019Blanket(),
 }
-# What Table 3 prints at 10,000 people of Uniform2, per coordinate.
+# Epsilons per coordinate in Table 3, for 10,000 users of Uniform2.
 _TABLE_3 = {EON: "0.057", "FMT22": "0.069"}
 _PEOPLE = 10_000
 
 
 def run_figure_2(effort: Effort) -> Result:
-    """Returns Figure 2, beside the numbers that Table 3 has at one of its points."""
+    """Computes Figure 2, and compares one of its points with Table 3."""
     result = _run(FIGURE_2, effort)
     (row,) = (r for r in result.rows if r[:2] == ("uniform2", _PEOPLE))
-    found = dict(zip(result.columns, row, strict=True))
-    compared = [
-        Comparison(f"{name}, Uniform2, 10,000 people", printed, number(found[name]))
+    cells = dict(zip(result.columns, row, strict=True))
+    comparisons = [
+        Comparison(f"{name}, Uniform2, 10,000 people", printed, number(cells[name]))
         for name, printed in _TABLE_3.items()
     ]
-    return replace(result, comparisons=tuple(compared))
+    return replace(result, comparisons=tuple(comparisons))
 
 
 def run_figure_7(effort: Effort) -> Result:
-    """Returns Figure 7."""
+    """Computes Figure 7."""
     return _run(FIGURE_7, effort)
 
 
 def run_figure_8(effort: Effort) -> Result:
-    """Returns Figure 8, with reductions as the conclusion speaks of them."""
+    """Computes Figure 8, with the reductions that the conclusion mentions."""
     result = _run(FIGURE_8, effort)
     return replace(result, notes=(*result.notes, reduction_note(result)))
 
@@ -81,7 +81,7 @@ def _run(figure: BoundFigure, effort: Effort) -> Result:
 
 
 def order_notes(result: Result) -> tuple[str, ...]:
-    """Returns how the curves of a figure lie to each other, counted in its rows."""
+    """Returns notes on the order of a figure's curves, counted in its rows."""
     rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
 
     def times(name: str, other: str) -> str:
@@ -113,7 +113,7 @@ def order_notes(result: Result) -> tuple[str, ...]:
 
 
 def reduction_note(result: Result) -> str:
-    """Returns how far EoN is below the best baseline, beside the conclusion's words."""
+    """Returns the note on the reduction of EoN against the best baseline, in percent."""
     rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
     gains: dict[int, float] = {}
     for row in rows:
@@ -125,9 +125,9 @@ def reduction_note(result: Result) -> str:
     return note
 
 
-def _figure(number: int, rank: int, shown: str) -> BoundFigure:
+def _figure(number: int, rank: int, budgets: str) -> BoundFigure:
     return BoundFigure(
-        title=f"APES (Liu et al. 2023), Figure {number}: budgets {shown}",
+        title=f"APES (Liu et al. 2023), Figure {number}: budgets {budgets}",
         populations=tuple(
             f"apes/{kind}{rank}" for kind in ("uniform", "gauss", "mixgauss")
         ),

@@ -3,17 +3,19 @@
 from dataclasses import replace
 
 from shuffledp.federated.apes_settings import PAPER_SETTINGS
-from shuffledp.papers.apes.figures.training import (
+from shuffledp.papers.apes.figures.framework_training import (
     Training,
     accuracies,
     certificate,
+    statement,
+)
+from shuffledp.papers.apes.figures.training_tables import (
     level_curve,
     mean_curve,
     repetitions_of,
     setting_cells,
     setting_notes,
     standard_error,
-    statement,
 )
 from shuffledp.papers.figures.notes import figure_notes
 from shuffledp.papers.figures.picture import Panel, draw
@@ -31,24 +33,24 @@ _SELECTIONS = {
 
 
 def run_figure_4(effort: Effort) -> Result:
-    """Returns accuracies with Clip-Laplace and Laplace messages, for several C."""
+    """Computes accuracies with Clip-Laplace and Laplace messages, for several C."""
     repetitions = repetitions_of(effort)
     trainings = {
         (clip, name): Training(name, replace(PAPER_SETTINGS, clip=clip))
         for clip in CLIPS
         for name in _NOISES
     }
-    found = accuracies(
+    accuracy_of = accuracies(
         trainings.values(),
         repetitions=repetitions,
         seed=effort.seed,
         on_share=effort.on_share,
     )
-    means = {key: float(found[each].mean()) for key, each in trainings.items()}
+    means = {key: float(accuracy_of[each].mean()) for key, each in trainings.items()}
     title = "APES (Liu et al. 2023), Figure 4: accuracy and clip bound"
     setting = setting_cells(PAPER_SETTINGS, repetitions) | {"C": "varies"}
     curves = [
-        mean_curve(noise, CLIPS, [found[trainings[clip, name]] for clip in CLIPS])
+        mean_curve(noise, CLIPS, [accuracy_of[trainings[clip, name]] for clip in CLIPS])
         for name, noise in _NOISES.items()
     ]
     return Result(
@@ -56,7 +58,12 @@ def run_figure_4(effort: Effort) -> Result:
         setting=setting,
         columns=("C", "noise", "accuracy", "standard error"),
         rows=tuple(
-            (clip, _NOISES[name], means[clip, name], standard_error(found[training]))
+            (
+                clip,
+                _NOISES[name],
+                means[clip, name],
+                standard_error(accuracy_of[training]),
+            )
             for (clip, name), training in trainings.items()
         ),
         notes=(
@@ -81,13 +88,13 @@ def run_figure_4(effort: Effort) -> Result:
 
 
 def _ahead(means: dict[tuple[float, str], float]) -> str:
-    """Returns the C at which Laplace noise does better."""
+    """Returns the values of C at which Laplace noise has the higher accuracy."""
     ahead = [clip for clip in CLIPS if means[clip, "unis"] > means[clip, "apes"]]
     return ", ".join(f"{clip:g}" for clip in ahead) or "none of these"
 
 
 def run_figure_5(effort: Effort) -> Result:
-    """Returns accuracies of three ways to keep few messages, for several b / d."""
+    """Computes accuracies of three selections of coordinates, for several b / d."""
     repetitions = repetitions_of(effort)
     trainings = {
         (share, name): Training(name, replace(PAPER_SETTINGS, share=share))
@@ -95,27 +102,29 @@ def run_figure_5(effort: Effort) -> Result:
         for name in _SELECTIONS
     }
     whole = Training("apes", PAPER_SETTINGS)
-    found = accuracies(
+    accuracy_of = accuracies(
         [*trainings.values(), whole],
         repetitions=repetitions,
         seed=effort.seed,
         on_share=effort.on_share,
     )
     rows = [
-        _row(share, _SELECTIONS[name], training, found[training], effort.seed)
+        _row(share, _SELECTIONS[name], training, accuracy_of[training], effort.seed)
         for (share, name), training in trainings.items()
     ]
-    rows.append(_row(1.0, "APES", whole, found[whole], effort.seed))
+    rows.append(_row(1.0, "APES", whole, accuracy_of[whole], effort.seed))
     title = "APES (Liu et al. 2023), Figure 5: accuracy and sparsification"
     setting = setting_cells(PAPER_SETTINGS, repetitions) | {"b / d": "varies"}
     curves = [
-        mean_curve(kept, SHARES, [found[trainings[share, name]] for share in SHARES])
-        for name, kept in _SELECTIONS.items()
+        mean_curve(
+            selection, SHARES, [accuracy_of[trainings[share, name]] for share in SHARES]
+        )
+        for name, selection in _SELECTIONS.items()
     ]
-    curves.append(level_curve("APES, all coordinates", SHARES, found[whole]))
+    curves.append(level_curve("APES, all coordinates", SHARES, accuracy_of[whole]))
     ahead = sum(
-        found[trainings[share, "s-apes"]].mean()
-        > found[trainings[share, "random-sparsification"]].mean()
+        accuracy_of[trainings[share, "s-apes"]].mean()
+        > accuracy_of[trainings[share, "random-sparsification"]].mean()
         for share in SHARES
     )
     return Result(
@@ -146,13 +155,13 @@ def run_figure_5(effort: Effort) -> Result:
 
 
 def _row(
-    share: float, kept: str, training: Training, accuracy: Floats, seed: int
+    share: float, selection: str, training: Training, accuracy: Floats, seed: int
 ) -> tuple[Cell, ...]:
     promise = certificate(training, seed, training.setting.rounds)
     central, local = promise.central, promise.local
     return (
         share,
-        kept,
+        selection,
         float(accuracy.mean()),
         standard_error(accuracy),
         statement(training, seed, training.setting.rounds).user,

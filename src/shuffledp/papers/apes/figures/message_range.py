@@ -37,7 +37,7 @@ _COLUMNS = (
 
 
 def run(effort: Effort) -> Result:
-    """Returns what a wider range of messages costs and gains."""
+    """Computes privacy, bias and deviation for several ranges of messages."""
     rng = np.random.default_rng(effort.seed)
     setting = Setting(
         Population.from_budgets(draw_budgets("apes/uniform2", PEOPLE, rng=rng))
@@ -59,11 +59,12 @@ def run(effort: Effort) -> Result:
             )
         )
         effort.on_share(len(rows) / len(REACHES))
+    # Laplace noise: no bias, scale 2 C / eps, no clones among different budgets.
     total, epsilon = wide_epsilon(setting, _DELTA, reach=math.inf)
     rows.append(
         (math.inf, 1.0, 0.0, 0.0, total, epsilon, 0.0, math.sqrt(8.0) / _BUDGET)
     )
-    shown: dict[str, Cell] = {
+    cells: dict[str, Cell] = {
         "people": PEOPLE,
         "budgets": "U(0.05, 1)",
         "delta": _DELTA,
@@ -72,23 +73,23 @@ def run(effort: Effort) -> Result:
     }
     return Result(
         title=_TITLE,
-        setting=shown,
+        setting=cells,
         columns=_COLUMNS,
         rows=tuple(rows),
         notes=figure_notes("apes", "apes-reach"),
-        svg=_picture(shown, rows),
+        svg=_picture(cells, rows),
     )
 
 
-def _picture(shown: dict[str, Cell], rows: Sequence[Sequence[Cell]]) -> str:
+def _picture(setting: dict[str, Cell], rows: Sequence[Sequence[Cell]]) -> str:
     finite = rows[:-1]
     at = [row[0] for row in finite]
 
-    def curve(label: str, place: int) -> Curve:
-        return Curve(label, at, [row[place] for row in finite])
+    def curve(label: str, column: int) -> Curve:
+        return Curve(label, at, [row[column] for row in finite])
 
-    def minus(label: str, place: int) -> Curve:
-        return Curve(label, at, [abs(float(row[place] or 0.0)) for row in finite])
+    def absolute(label: str, column: int) -> Curve:
+        return Curve(label, at, [abs(float(row[column] or 0.0)) for row in finite])
 
     panels = [
         Panel(
@@ -104,10 +105,10 @@ def _picture(shown: dict[str, Cell], rows: Sequence[Sequence[Cell]]) -> str:
         ),
         Panel(
             "a message",
-            [minus("minus the bias", 6), curve("standard deviation", 7)],
+            [absolute("minus the bias", 6), curve("standard deviation", 7)],
             horizontal="A / C",
             vertical="per C",
             log="xy",
         ),
     ]
-    return draw(_TITLE, shown, panels, description=_TITLE)
+    return draw(_TITLE, setting, panels, description=_TITLE)
