@@ -82,6 +82,7 @@ class AnalystState:
     @property
     def awaited(self) -> int:
         """The first epoch whose batch may still come."""
+        # A received batch of answers ends its epoch, even before it is counted.
         last = self.phase is AnalystPhase.RECEIVED and self.stage is EpochStage.ANSWER
         return self.epoch + 1 if last else self.over + 1
 
@@ -129,8 +130,10 @@ class AnalystState:
         step = ready.step
         counted = len(self.task.counted)
         sizes = (len(header.people), header.sealed_size, header.messages_per_report)
+        # The signed header must match the task, or messages could not be told apart.
         if sizes != (counted, step.sealed_size, step.messages_per_report):
             raise Refusal(Reason.WRONG_SIZE, "Expected the task's choices and sizes.")
+        # Both steps of an epoch have the same roster.
         if ready.enrolment not in (None, header.enrolment):
             raise Refusal(
                 Reason.ALREADY_DELIVERED, "Expected the enrolment of this epoch."
@@ -220,6 +223,7 @@ class AnalystState:
                 f"task until epoch {self.epoch} is counted.",
             )
         begun = AnalystState.begin(task)
+        # A finished epoch stays finished under the new keys.
         if self.phase is not AnalystPhase.WAITING:
             return replace(
                 begun,

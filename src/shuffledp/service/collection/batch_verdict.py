@@ -45,6 +45,7 @@ def assess_batch(
             `MessageCounter.spoiled_people`.
         spent_before: Central epsilon of each choice in earlier epochs.
     """
+    # Minima are checked even if nothing can be certified.
     task = step.task
     failures = [str(missing) for missing in shortfalls(task, people)]
     try:
@@ -62,6 +63,7 @@ def assess_batch(
             failures.append(
                 f"{name}: certified epsilon {epsilon:g}, promised {promise:g}"
             )
+        # Composition over epochs is additive: allowances are sums of epsilons.
         if before + epsilon > allowance:
             failures.append(
                 f"{name}: {before + epsilon:g} spent in all, of {allowance:g}"

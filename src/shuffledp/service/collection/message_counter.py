@@ -42,6 +42,7 @@ class MessageCounter:
             if message is not None and len(message) == size
         ]
         messages, _, _ = read_messages(b"".join(readable), code.entry)
+        # Values that no device can send are spoiled, like unreadable messages.
         known = messages[code.known(messages)]
         self.spoiled[group] += len(opened) - known.size
         if known.size:

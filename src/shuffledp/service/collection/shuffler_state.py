@@ -225,6 +225,7 @@ class ShufflerState:
             raise Refusal(
                 Reason.WRONG_EPOCH, f"Expected the plan of epoch {self.epoch}."
             )
+        # The signature was verified on reading; the rule is checked again here.
         check_plan(plan.protocol, plan.minimum, self.task)
         return ShufflerState(
             self.task,

@@ -32,6 +32,7 @@ import httpx  # noqa: E402
 _CONNECT, _WRITE, _READ = 10.0, 60.0, 600.0
 # Timeout of short queries, while an operator waits.
 _SHORT = 5.0
+# Upper bound of a status document, whose sender is not trusted with memory.
 _MAX_ANSWER = 16 * 2**20
 # Concurrent uploads of shards: while one is checked, another one is transferred.
 _AT_ONCE = 4
@@ -124,6 +125,8 @@ class AnalystClient:
 
                 headers = {"Content-Type": MEDIA_TYPE}
                 answer = await client.post(path, content=manifest, headers=headers)
+                # 202 names missing shards. After them the manifest is sent again, for
+                # the signature.
                 if answer.status_code == HTTPStatus.ACCEPTED:
                     await _few_at_a_time(send, _missing(answer))
                     answer = await client.post(path, content=manifest, headers=headers)
@@ -164,6 +167,7 @@ class AnalystClient:
             UnansweredError: If there is no valid answer in time.
         """
         epoch = (await self._status(task)).get("awaited")
+        # `type`, not `isinstance`: True is an int.
         if type(epoch) is not int:
             raise UnansweredError("Expected the analyst to name an epoch.")
         return epoch

@@ -8,15 +8,9 @@ from contextlib import asynccontextmanager, suppress
 
 from shuffledp.extras import require
 from shuffledp.service.http.problems import HideCrashes, handlers
+from shuffledp.service.monitoring import readiness
 from shuffledp.service.monitoring.events import log_crash
 from shuffledp.service.monitoring.metrics import CountRequests, TaskMetrics
-from shuffledp.service.monitoring.readiness import (
-    CLOCK_JUMPED,
-    CLOCKS_DIFFER,
-    STOPPING,
-    UNTENDED,
-    Readiness,
-)
 from shuffledp.service.participant import NOT_BUILT
 from shuffledp.service.shuffler.analyst_client import AnalystClient
 from shuffledp.service.shuffler.challenges import CommandChallenges
@@ -45,6 +39,7 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, Response  # noqa: E402
 from starlette.routing import Route  # noqa: E402
 
+# Seconds between periodic work and between published counts; tolerated clock difference.
 _TEND_SECONDS = 1.0
 _SHOW_SECONDS = 60.0
 _CLOCKS_SECONDS = 60.0
@@ -136,7 +131,7 @@ class _Shuffler:
         self._leads, self._clock = asyncio.Event(), DeadlineClock()
         self.page = PageFiles()
         page = "built" if self.page.are_built else "not-built"
-        self.readiness = Readiness({"tasks": len(collectors), "page": page})
+        self.readiness = readiness.Readiness({"tasks": len(collectors), "page": page})
 
     @asynccontextmanager
     async def live(self, _app: Starlette) -> AsyncIterator[None]:
@@ -162,7 +157,7 @@ class _Shuffler:
             try:
                 yield
             finally:
-                self.readiness.reason = STOPPING
+                self.readiness.reason = readiness.STOPPING
                 for task in running:
                     task.cancel()
                 await asyncio.gather(*running, return_exceptions=True)
@@ -198,32 +193,33 @@ class _Shuffler:
     async def post_command(self, request: Request) -> Response:
         """Executes a signed command that names the current step and challenge."""
         collector = self._collector(request.path_params["identity"])
-        handover = self._handovers[collector.hosted.task.identity]
+        task, lifecycle = collector.hosted.task, collector.lifecycle
+        handover = self._handovers[task.identity]
         document = read_object(await read_command_body(request), "a command")
-        command = Command.read(document, collector.hosted.task)
-        await collector.lifecycle.refresh()
-        await self._challenges.consume(command, collector.lifecycle)
-        collector.lifecycle.check_step(command.epoch, command.stage)
+        command = Command.read(document, task)
+        step = command.epoch, command.stage
+        await lifecycle.refresh()
+        await self._challenges.consume(command, lifecycle)
+        lifecycle.check_step(*step)
         match command.action:
             case Action.STATUS:
                 pass
             case Action.CLOSE:
-                await collector.lifecycle.close(command.epoch, command.stage)
+                await lifecycle.close(*step)
             case Action.SKIP:
-                await handover.skip(command.epoch, command.stage)
+                await handover.skip(*step)
             case Action.DEADLINE if command.at is not None:
+                # A deadline in the past would close the step at once.
                 if command.at <= seconds_since_1970():
                     raise Refusal(Reason.NOT_OPEN, "Expected a deadline that is ahead.")
-                await collector.lifecycle.set_deadline(
-                    command.at, command.epoch, command.stage
-                )
+                await lifecycle.set_deadline(command.at, *step)
             case Action.RESUME:
                 await handover.resume()
             case Action.NEXT:
                 # Checked first, before the analyst is asked.
-                collector.lifecycle.state.next_epoch()
+                lifecycle.state.next_epoch()
                 await handover.check_allowance()
-                await collector.lifecycle.next_epoch()
+                await lifecycle.next_epoch()
         exact = collector.status(exact=True).encode()
         return Response(exact, media_type="application/json", headers=_FRESH)
 
@@ -238,10 +234,10 @@ class _Shuffler:
             await asyncio.sleep(_TEND_SECONDS)
             await self.readiness.check_storage(self._store.check)
             now = self._clock.believed(seconds_since_1970())
-            self.readiness.warn(CLOCK_JUMPED, holds=now is None)
+            self.readiness.warn(readiness.CLOCK_JUMPED, holds=now is None)
             for owner, other in (("database", self._store), ("analyst", self._analyst)):
                 differ = abs(other.clock_ahead) > _CLOCKS_SECONDS
-                self.readiness.warn(CLOCKS_DIFFER.format(owner), holds=differ)
+                self.readiness.warn(readiness.CLOCKS_DIFFER.format(owner), holds=differ)
             for collector in self._collectors.values():
                 try:
                     if not self._store.is_exclusive:
@@ -274,7 +270,7 @@ class _Shuffler:
             self._leads.set()
         else:
             self._leads.clear()
-        self.readiness.warn(UNTENDED, holds=not self._store.has_leader)
+        self.readiness.warn(readiness.UNTENDED, holds=not self._store.has_leader)
 
     async def _publish_counts(self) -> None:
         """Publishes report counts periodically."""

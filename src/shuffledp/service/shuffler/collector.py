@@ -127,6 +127,7 @@ class Collector:
             refused,
             None if state.plan is None else state.plan.digest,
         )
+        # `UploadIntake` calls this in a thread, for all uploads of a group.
         signed = receipt.signed(self.hosted.secrets.signing_key)
         return signed, [reason for _, reason in refused]
 

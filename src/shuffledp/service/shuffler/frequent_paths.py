@@ -140,6 +140,7 @@ class FrequentPaths:
             # Nothing was changed yet. The application raises the same error, and turns it
             # into a response.
             return None
+        # Answers from memory need no task of the event loop.
         if isinstance(answer, OkResponse):
             _response_counter(path.name, 2).inc()
             return answer

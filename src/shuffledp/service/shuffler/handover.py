@@ -48,6 +48,7 @@ class Handover:
         while True:
             await self._lifecycle.batch_closed.wait()
             await leads.wait()
+            # 0 after a success: the next step may be closed already.
             await asyncio.sleep(await self._attempt())
 
     async def skip(self, epoch: int, stage: str) -> None:
@@ -65,6 +66,7 @@ class Handover:
             self._check_refused()
         async with self._leased() as lease:
             attempts = self._lifecycle.record.attempts
+            # Read under the lease: another process may have tried again.
             refused = attempts.refused is not None and not attempts.unsettled
             await self._lifecycle.skip(epoch, stage, refused=refused, lease=lease)
 
@@ -178,5 +180,6 @@ class Handover:
             untrusted = isinstance(error, UntrustedAnalystError)
             fields = {"reason": "certificate-not-trusted"} if untrusted else {}
             log_event(Event.UNANSWERED, state, **fields)
+        # The exponent is bounded, as 2.0**1024 overflows.
         doubled = self._analyst.first_wait * 2.0 ** min(max(after.failed - 1, 0), 30)
         return min(doubled, self._analyst.longest_wait)

@@ -63,6 +63,7 @@ class KeyedDigests:
         step = self._step
         epoch_and_stage = step.epoch.to_bytes(4, "big") + bytes([step.stage])
         purpose = _DOMAIN + step.task.digest + epoch_and_stage
+        # One key per step: digests of different steps cannot be linked.
         return HKDF(SHA256(), _KEY_SIZE, None, purpose).derive(self._secret)
 
     def _of(self, rows: NDArray[np.uint8], kind: bytes) -> NDArray[np.uint8]:

@@ -19,6 +19,7 @@ class PageFiles:
     """
 
     def __init__(self) -> None:
+        # None if the page was not built.
         folder = page_folder()
         files = () if folder is None else folder.iterdir()
         self._responses = {

@@ -34,6 +34,7 @@ async def create_batch(
     name = table_name(state.task)
     sorter = ShardSorter(state.step, people)
     await _create_spill(connection)
+    # A cursor, as the messages of a large step do not fit into memory.
     rows = connection.cursor(f"SELECT * FROM messages_{name}", prefetch=16)
     async for group, content in rows:
         if sorter.add(group, content):
@@ -41,6 +42,7 @@ async def create_batch(
     await _insert_pieces(connection, "spill", sorter.deal)
     await connection.execute(f"DROP TABLE messages_{name}, marks_{name}, counts_{name}")
     await create_table(connection, f"batch_{name}", **_PIECE)
+    # The primary key is how `read_batch` finds a piece without a sequential scan.
     await connection.execute(f"ALTER TABLE batch_{name} ADD PRIMARY KEY (shard, piece)")
     for index in sorter.shard_indices:
         spilled = await connection.fetch(

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from shuffledp.errors import DataError
 from shuffledp.extras import require
 from shuffledp.service.collection.shuffler_state import ShufflerState
+from shuffledp.service.shuffler import postgres_tables as tables
 from shuffledp.service.shuffler.postgres_arrivals import store_arrivals
 from shuffledp.service.shuffler.postgres_batch import create_batch
 from shuffledp.service.shuffler.postgres_presence import Presence
@@ -38,20 +39,6 @@ from shuffledp.service.shuffler.postgres_sessions import (
     Session,
     SharedDatabase,
     lock_step,
-)
-from shuffledp.service.shuffler.postgres_tables import (
-    add_counts,
-    add_refusals,
-    check_lease,
-    check_state,
-    create_tables,
-    drop_tables,
-    ensure_layout,
-    lock_and_count,
-    read_process_counts,
-    read_refusals,
-    replace_challenge,
-    update_task_row,
 )
 from shuffledp.service.shuffler.store import SealBatch, SelectArrivals, table_name
 from shuffledp.service.shuffler.task_record import (
@@ -96,7 +83,7 @@ class PostgresStore:
         try:
             await self._arrivals.connect()
             async with self._arrivals.transaction() as connection:
-                await ensure_layout(connection)
+                await tables.ensure_layout(connection)
         except LOST as error:
             await self.close()
             # The address may hold a password, and so may the error's text: show neither.
@@ -136,15 +123,15 @@ class PostgresStore:
                 row = (name, *initial_row(state))
                 insert = "INSERT INTO task VALUES ($1, $2, $3, $4, $5, $6)"
                 await connection.execute(insert, *row)
-                await create_tables(connection, state)
+                await tables.create_tables(connection, state)
             record = decode_row(
                 row[1:],
                 tasks,
-                await read_refusals(connection, state.task),
+                await tables.read_refusals(connection, state.task),
                 known=self._last_read.get(name),
             )
             self._last_read[name] = record.state
-            more = await read_process_counts(connection, record.state)
+            more = await tables.read_process_counts(connection, record.state)
         people = tuple(sum(each) for each in zip(record.people, *more, strict=True))
         return replace(record, people=people)
 
@@ -165,19 +152,19 @@ class PostgresStore:
         session = _opened(self._arrivals)
         async with session.transaction() as connection:
             await lock_step(connection, state.task, alone=False)
-            await check_state(connection, state)
+            await tables.check_state(connection, state)
             people = await store_arrivals(connection, state.task, digests, select)
             if people is not None:
-                await add_counts(connection, state, session.writer, people)
-            more = await read_process_counts(connection, state)
+                await tables.add_counts(connection, state, session.writer, people)
+            more = await tables.read_process_counts(connection, state)
         return tuple(sum(each) for each in zip(zero_counts(state), *more, strict=True))
 
     async def seal_batch(self, state: ShufflerState, seal: SealBatch) -> ShufflerState:
         """Replaces the messages by the sealed batch, in the session for long work."""
         async with self._transaction() as connection:
-            people = await lock_and_count(connection, state)
+            people = await tables.lock_and_count(connection, state)
             after = await create_batch(connection, state, people, seal)
-            await update_task_row(connection, after, people)
+            await tables.update_task_row(connection, after, people)
         return after
 
     async def read_batch(
@@ -207,28 +194,28 @@ class PostgresStore:
     ) -> None:
         """Changes the state once all transactions under way have ended."""
         async with self._transaction() as connection:
-            await lock_and_count(connection, before)
+            await tables.lock_and_count(connection, before)
             if lease is not None:
-                await check_lease(connection, before.task, lease)
+                await tables.check_lease(connection, before.task, lease)
             if is_same_step(before, after):
                 # The count rows of the processes hold the counts until the step ends.
                 people = zero_counts(after)
             else:
-                await drop_tables(connection, before.task)
+                await tables.drop_tables(connection, before.task)
                 await connection.execute(
                     "UPDATE task SET shown = $1 WHERE name = $2",
                     json.dumps(zero_counts(after)),
                     table_name(after.task),
                 )
-                await create_tables(connection, after)
-            await update_task_row(connection, after, people)
+                await tables.create_tables(connection, after)
+            await tables.update_task_row(connection, after, people)
 
     async def add_refusals(self, task: Task, more: dict[str, int]) -> dict[str, int]:
         """Adds refusal counts in the row of this process, and returns all sums."""
         session = _opened(self._arrivals)
         async with session.transaction() as connection:
-            await add_refusals(connection, task, session.writer, more)
-            return sum_refusals(await read_refusals(connection, task))
+            await tables.add_refusals(connection, task, session.writer, more)
+            return sum_refusals(await tables.read_refusals(connection, task))
 
     async def publish_counts(
         self, state: ShufflerState, published: tuple[int, ...]
@@ -248,7 +235,7 @@ class PostgresStore:
     ) -> bool:
         """Compares and swaps the challenge of the next command."""
         async with _opened(self._arrivals).transaction() as connection:
-            return await replace_challenge(connection, task, named, following)
+            return await tables.replace_challenge(connection, task, named, following)
 
     def handover_lease(self, task: Task) -> AbstractAsyncContextManager[int]:
         """Locks the hand-over of a task with a connection of its own."""
@@ -279,9 +266,9 @@ class PostgresStore:
     ) -> None:
         async with _opened(self._arrivals).transaction() as connection:
             await lock_step(connection, state.task, alone=False)
-            await check_state(connection, state)
+            await tables.check_state(connection, state)
             if lease is not None:
-                await check_lease(connection, state.task, lease)
+                await tables.check_lease(connection, state.task, lease)
             await connection.execute(
                 f"UPDATE task SET {column} = $1 WHERE name = $2",
                 text,

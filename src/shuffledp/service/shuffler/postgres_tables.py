@@ -119,6 +119,7 @@ async def add_counts(
     )
     before = json.loads(own) if own else zero_counts(state)
     await connection.execute(
+        # Read and written separately: no other connection writes this row.
         f"INSERT INTO {counts} VALUES ($1, $2)"
         " ON CONFLICT (writer) DO UPDATE SET people = EXCLUDED.people",
         writer,

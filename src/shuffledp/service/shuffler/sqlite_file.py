@@ -42,6 +42,7 @@ class SqliteFile:
         Raises:
             DataError: If it cannot be opened, is not a shuffler's, or is in use.
         """
+        # SQLite connections stay in the thread that opened them.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
         try:
             await self.run(self._open)

@@ -176,6 +176,7 @@ class SqliteStore:
         with self._file.transaction() as database:
             people = read_counts(database, state)
             arrivals = select(known_digests(database, state.task, digests))
+            # Every report was refused: nothing to write.
             if not len(arrivals.keyed_digests):
                 return people
             insert_arrivals(database, state.task, arrivals)
@@ -223,6 +224,7 @@ class SqliteStore:
         with self._file.transaction() as database:
             sums = sum_refusals([*self._refused(name), json.dumps(more)])
             database.execute(
+                # Writer 0 is the only one.
                 "INSERT OR REPLACE INTO refusals VALUES (?, 0, ?)",
                 (name, json.dumps(sums)),
             )

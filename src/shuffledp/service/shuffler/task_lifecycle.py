@@ -139,6 +139,7 @@ class TaskLifecycle(TaskReplica):
         Raises:
             Refusal: If a minimum is not reached, no step is open, or the disk is full.
         """
+        # Random: the analyst recognizes a repeated batch by it.
         batch_id = self._entropy(ID_SIZE)
         closed = self.people
 
@@ -170,8 +171,10 @@ class TaskLifecycle(TaskReplica):
             self.check_step(epoch, stage)
             # Checked first, before millions of messages are read.
             state.close(self.people, batch_id)
+            # Raises Refusal until the roster of the step is read.
             enrolment = self.roster_for(state).enrolment
             self._reached("before close")
+            # No refresh meanwhile: it would wait for the lock that the close holds.
             self._closing = True
             try:
                 after = await self._store.seal_batch(state, seal)

@@ -141,6 +141,7 @@ def encode_state(state: ShufflerState) -> str:
         "deadline": state.deadline,
         "closed_epochs": state.closed_epochs,
     }
+    # Stores compare states as text: see `check_state`.
     return canonical(value).decode()
 
 

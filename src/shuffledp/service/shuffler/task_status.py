@@ -70,6 +70,7 @@ class EncodedStatus:
 
     def encode(self, status: TaskStatus) -> bytes:
         """Returns the document of a status: the same bytes object until it changes."""
+        # Compares large members by identity first.
         if status != self._status:
             self._content, self._status = status.encode(), status
         return self._content

@@ -64,6 +64,7 @@ def admit(state: ShufflerState, begin: bytes, listed: Callable[[bytes], bool]) -
         listed: Tells whether a token is valid in the state's epoch.
     """
     state.check_upload(read_header(begin))
+    # The token comes first in a report, so that strangers are refused early.
     token = begin[HEADER_SIZE:]
     if len(token) < TOKEN_SIZE:
         size = report_size(state.step)

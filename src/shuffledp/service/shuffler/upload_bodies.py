@@ -24,7 +24,9 @@ BEGIN_SIZE = HEADER_SIZE + TOKEN_SIZE
 MAX_COMMAND = 4096
 """Bytes of an operator's command."""
 
+# Memory of all large bodies together.
 _MAX_LARGE = 16 * MAX_BODY
+# Seconds before the minimum rates apply: to uploads, and to commands.
 _GRACE_SECONDS = 10.0
 _SHORT_SECONDS = 5.0
 _BYTES_PER_SECOND = 32 * 2**10
@@ -43,6 +45,7 @@ async def read_command_body(request: Request) -> bytes:
             aiter(request.stream()), grace=_SHORT_SECONDS, rate=rate
         ):
             content += part
+            # Checked while it arrives: the declared length is not trusted.
             if len(content) > MAX_COMMAND:
                 raise Refusal(
                     Reason.TOO_LARGE, f"Expected a command of {MAX_COMMAND} bytes."

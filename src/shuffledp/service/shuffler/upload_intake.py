@@ -25,6 +25,7 @@ from shuffledp.service.shuffler.upload import (
 from shuffledp.service.wire.refusal import Reason, Refusal
 from shuffledp.service.wire.roster import Roster
 
+# Reports in one transaction, an upper bound on its time and memory.
 _MAX_GROUP = 1 << 16
 # An upload waits this long for others, or until there are this many reports: reports of
 # one transaction cannot be told apart later.
@@ -98,6 +99,7 @@ class UploadIntake:
         content: bytes | Upload = body
         if not is_single(state, body):
             content = await asyncio.to_thread(read_upload, state, body, roster, digests)
+        # The worker runs while there are uploads; the first one starts it.
         answer = asyncio.get_running_loop().create_future()
         self._waiting.append(PendingUpload(state, roster, digests, content, answer))
         if self._worker is None or self._worker.done():
@@ -137,6 +139,7 @@ class UploadIntake:
         outcomes: list[NDArray[np.int8]],
     ) -> None:
         if not outcomes:
+            # No valid report in the whole group: nothing was committed.
             outcomes = [np.zeros(0, dtype=np.int8)] * len(uploads)
 
         def sign() -> list[SignedReceipt | Refusal]:
@@ -161,6 +164,7 @@ class UploadIntake:
         state, number, size = self._waiting[0].state, 0, 0
         for each in self._waiting:
             size += each.size
+            # The first upload is taken in any case; a group has one state.
             if number and (size > _MAX_GROUP or each.state is not state):
                 break
             number += 1

@@ -32,6 +32,7 @@ MEDIA_TYPE = "application/vnd.shuffledp.batch"
 MAX_BITS = 17
 """Largest number of prefix bits: 10^10 messages of one group are in shards of 76,000."""
 
+# Room for 2^MAX_BITS shards: each has a count and a digest in base64url.
 MAX_HEADER = 1 << 23
 
 BEGIN_SIZE = len(MAGIC) + 4
@@ -146,16 +147,19 @@ def read_manifest(content: bytes, task: Task) -> BatchHeader:
     """
     if len(content) != manifest_size(content[:BEGIN_SIZE]):
         raise Refusal(Reason.WRONG_SIZE, "Expected a whole manifest, and nothing more.")
+    # The signature first: no other member is used before.
     value = check_signed(
         _PURPOSE,
         read_object(content[BEGIN_SIZE:], "a batch header"),
         task.shuffler_signing_key,
     )
     header = _header(value, task)
+    # The format is valid from here on; the values must fit each other and the task.
     if header.after >= header.epoch:
         raise Refusal(Reason.WRONG_EPOCH, "Expected an epoch after the last one.")
     if header.enrolment.epoch != header.epoch:
         raise Refusal(Reason.WRONG_EPOCH, "Expected the enrolment of its epoch.")
+    # Each token admits one report per step.
     if sum(header.people) > header.enrolment.tokens:
         raise Refusal(Reason.WRONG_SIZE, "Expected no more people than tokens.")
     _check_shards(header, task)
@@ -164,6 +168,7 @@ def read_manifest(content: bytes, task: Task) -> BatchHeader:
 
 def _header(value: dict[str, Any], task: Task) -> BatchHeader:
     # The shuffler is trusted to count, but not to be free of bugs: check every member.
+    # The exact set: a member that another version added must not be ignored.
     if set(value) != _NAMES:
         raise Refusal(Reason.MALFORMED, f"Expected a header of {sorted(_NAMES)}.")
     if from_text(value["task"], DIGEST_SIZE, "a digest") != task.digest:
@@ -171,6 +176,7 @@ def _header(value: dict[str, Any], task: Task) -> BatchHeader:
     people, whole = value["people"], [value[name] for name in _WHOLE]
     if not isinstance(people, list) or value["stage"] not in list(EpochStage):
         raise Refusal(Reason.MALFORMED, "Expected numbers of people, and a stage.")
+    # `type`, not `isinstance`: True is an int.
     if any(type(number) is not int or number < 0 for number in (*people, *whole)):
         raise Refusal(Reason.MALFORMED, "Expected whole numbers from 0.")
     return BatchHeader(
@@ -189,6 +195,7 @@ def _header(value: dict[str, Any], task: Task) -> BatchHeader:
 
 
 def _shards(rows: object, bits: int) -> tuple[Shard, ...]:
+    # Checked before the loop, so that a manifest cannot make it long.
     if not isinstance(rows, list) or bits > MAX_BITS or len(rows) > 1 << MAX_BITS:
         raise Refusal(Reason.MALFORMED, f"Expected at most {1 << MAX_BITS:,} shards.")
     shards = []
@@ -198,6 +205,7 @@ def _shards(rows: object, bits: int) -> tuple[Shard, ...]:
         messages, text = row
         if type(messages) is not int or messages < 0:
             raise Refusal(Reason.MALFORMED, "Expected whole numbers from 0.")
+        # The index is the group followed by the prefix bits, as in `ShardSorter`.
         group, prefix = index >> bits, index & ((1 << bits) - 1)
         digest = from_text(text, DIGEST_SIZE, "a digest")
         shards.append(Shard(group, prefix, messages, digest))

@@ -19,6 +19,7 @@ def canonical(value: dict[str, Any]) -> bytes:
         sort_keys=True,
         separators=(",", ":"),
         ensure_ascii=False,
+        # NaN and infinity have no JSON text.
         allow_nan=False,
     ).encode()
 
@@ -41,6 +42,8 @@ def from_text(text: object, size: int, what: str) -> bytes:
     """
     if isinstance(text, str):
         try:
+            # The decoder wants padding to a multiple of 4, and skips foreign characters
+            # unless `validate` is set.
             content = base64.b64decode(
                 text + "=" * (-len(text) % 4), altchars=b"-_", validate=True
             )
@@ -60,6 +63,8 @@ def read_object(content: bytes | str, what: str) -> dict[str, Any]:
             has a value without canonical text.
     """
     try:
+        # `strict_json` refuses repeated names and deep nesting, which parsers treat
+        # differently.
         return read_json(content, what)
     except DataError:
         raise Refusal(
@@ -73,10 +78,12 @@ def to_number(value: object, what: str) -> float:
     Raises:
         Refusal: If the value is anything else, or out of the range of floats.
     """
+    # True is an int, and no number on the wire.
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             if math.isfinite(value):
                 return float(value)
+        # An integer above the largest float, about 1.8e308.
         except OverflowError:
             pass
     raise Refusal(Reason.MALFORMED, f"Expected {what} as a finite number.")

@@ -78,11 +78,13 @@ class Command:
             raise Refusal(Reason.MALFORMED, f"Expected a command of {sorted(_NAMES)}.")
         if type(content["epoch"]) is not int or not isinstance(content["stage"], str):
             raise Refusal(Reason.MALFORMED, "Expected an epoch, and a step of it.")
+        # A deadline has a time, and no other action has one.
         at, timed = content["at"], content["action"] == Action.DEADLINE
         if timed != (type(at) is int and 0 < at <= _LAST_SECOND) or timed == (
             at is None
         ):
             raise Refusal(Reason.MALFORMED, "Expected a time with a deadline alone.")
+        # Parties may use one key for several tasks.
         if from_text(content["task"], 32, "a digest") != task.digest:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a command for this task.")
         challenge = from_text(content["challenge"], CHALLENGE_SIZE, "a challenge")

@@ -49,12 +49,14 @@ def list_messages(prefixes: Iterable[Sequence[Path]], size: int) -> Iterator[byt
                 *(h for p in paths for h in _hashes(p, size)),
             ]
         )
+        # Each level group has its own order: merge the groups within one prefix.
         hashes.sort()
         yield hashes.tobytes()
 
 
 def _hashes(path: Path, size: int) -> Iterator[NDArray[np.bytes_]]:
     with path.open("rb") as file:
+        # Whole messages only, as the chunk is a multiple of their size.
         while content := file.read(_AT_ONCE * size):
             yield hash_messages(content, size)
 
@@ -92,7 +94,9 @@ def check_list(listed: bytes, digest: bytes) -> None:
         Refusal: If the digest differs, or hashes are not strictly increasing.
     """
     hashes = np.frombuffer(
-        listed[: len(listed) // HASH_SIZE * HASH_SIZE], dtype=f"S{HASH_SIZE}"
+        # `frombuffer` needs whole hashes; a list with a fraction is refused below.
+        listed[: len(listed) // HASH_SIZE * HASH_SIZE],
+        dtype=f"S{HASH_SIZE}",
     )
     sorted_once = bool((hashes[1:] > hashes[:-1]).all())
     if sha256(listed) != digest or len(listed) % HASH_SIZE or not sorted_once:
@@ -146,6 +150,7 @@ class KeptReceipt:
         receipt = Receipt.read(signed, task.shuffler_signing_key)
         if value["task"] != task.fingerprint or receipt.task != task.digest:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected a receipt of this very task.")
+        # The shuffler signed one digest of all hashes: they are checked as a whole.
         hashes = [from_text(text, HASH_SIZE, "a SHA-256") for text in texts]
         if messages_digest(hashes) != receipt.messages:
             raise Refusal(
@@ -157,6 +162,7 @@ class KeptReceipt:
             raise Refusal(
                 Reason.MALFORMED, "Expected a receipt of reports, and one kept."
             )
+        # All reports of a step have equally many messages.
         per_report = len(hashes) // reports
         accepted = (
             digest

@@ -22,7 +22,9 @@ from shuffledp.service.wire.tokens import TOKEN_SIZE, draw_tokens
 SECRET_SIZE = 32
 
 _FORM = re.compile(
+    # The address before the fragment is optional.
     r"(?:.*#)?token=([\w-]+)&secret=([\w-]+)&epoch=([1-9]\d{0,9})&task=([0-9a-f]{64})",
+    # Otherwise \w and \d match letters and digits of other scripts, too.
     re.ASCII,
 )
 
@@ -84,6 +86,7 @@ def draw_invitations(
     Raises:
         InvalidInputError: If the number is out of range.
     """
+    # Separate draws: the token is sent, and must reveal nothing about the secret.
     tokens = draw_tokens(count, entropy=entropy)
     secrets = draw_tokens(count, entropy=entropy)
     return [

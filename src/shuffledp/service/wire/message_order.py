@@ -29,6 +29,8 @@ def hash_messages(
         messages: Sealed and concatenated.
         size: Bytes of each.
     """
+    # S32 compares like bytes. It drops trailing zeros, which the order does not depend
+    # on.
     hashes = np.empty(len(messages) // size, dtype=_HASH)
     view = memoryview(messages)
     for start in range(0, len(hashes), _AT_ONCE):
@@ -62,6 +64,7 @@ def sort_by_hash(messages: bytes | bytearray, size: int) -> NDArray[np.uint8]:
         size: Bytes of each.
     """
     rows = np.frombuffer(messages, np.uint8).reshape(-1, size)
+    # Equal messages would be neighbors, which `ShardCheck` refuses.
     return rows[np.argsort(hash_messages(messages, size))]
 
 
@@ -88,6 +91,7 @@ class ShardCheck:
             Refusal: If a hash does not increase or has another prefix, or there are too
                 many messages.
         """
+        # Before hashing, so that extra bytes cost nothing.
         self._left -= len(part)
         if self._left < 0:
             raise Refusal(Reason.WRONG_SIZE, "Expected no more messages.")

@@ -47,6 +47,7 @@ def check_answers(texts: Sequence[str], what: str) -> None:
                 f"Expected {what} without spaces or characters that are not seen at "
                 f"their ends, got {text[:40]!a}."
             )
+    # Look-alikes would let a participant answer something else than they read.
     if alike := near_duplicates(texts):
         first, second, *_ = alike[0]
         raise InvalidInputError(
@@ -136,6 +137,7 @@ class Notice:
         _check((self.consent,), LONGEST_CONSENT, "a consent")
         _check_language(self.language)
         languages = self.languages
+        # One order, so that equal notices have equal canonical texts and digests.
         if sorted(languages[1:]) != list(languages[1:]):
             raise InvalidInputError("Expected translations in the order of languages.")
         if len(set(languages)) != len(languages) or len(languages) > MAX_TRANSLATIONS:
@@ -196,6 +198,7 @@ class Notice:
             language,
             tuple(
                 Translation.from_dict(name, translations[name])
+                # JSON objects have no order: use the canonical one.
                 for name in sorted(translations)
             ),
         )

@@ -51,6 +51,7 @@ def read_public_part(value: dict[str, Any], role: Role) -> bytes:
     if value.get("role") != role.value:
         raise Refusal(Reason.MALFORMED, f"Expected the public part of the {role}.")
     key = from_text(value.get("signing_key"), KEY_SIZE, "a public key")
+    # Self-signed: proves possession of the secret key, and nothing about the owner.
     if set(check_signed(_PART, value, key)) != {"role", "signing_key"}:
         raise Refusal(Reason.MALFORMED, f"Expected the public part of the {role}.")
     return key
@@ -58,6 +59,7 @@ def read_public_part(value: dict[str, Any], role: Role) -> bytes:
 
 def agreement(role: Role, task: Task, signing_key: bytes) -> dict[str, Any]:
     """Returns a party's signature under a task."""
+    # The role is signed, too: one agreement must not count for another party.
     value = {"role": role.value, "task": task.fingerprint}
     return signed(_AGREEMENT, value, signing_key)
 

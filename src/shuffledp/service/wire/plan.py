@@ -30,9 +30,11 @@ def read_plan(value: object, task: Task) -> Identity:
     refusal = Refusal(Reason.MALFORMED, "Expected a plan for the choices of the task.")
     try:
         plan = Identity.from_record(value)
+        # Raises for a protocol that does not answer this question.
         size = task.question.survey.answering(task.offer, plan).messages_per_report
     except ShuffledpError as error:
         raise refusal from error
+    # Otherwise a plan could make devices send arbitrarily large reports.
     if not 1 <= size <= MAX_REPORT_SIZE:
         raise refusal
     return plan
@@ -101,6 +103,7 @@ class PublishedPlan:
         """
         if not isinstance(value, dict):
             raise Refusal(Reason.MALFORMED, "Expected a signed plan.")
+        # The signature first: no other member is used before.
         content = check_signed(_PLAN, value, task.analyst_signing_key)
         if set(content) != _NAMES:
             raise Refusal(Reason.MALFORMED, f"Expected a plan of {sorted(_NAMES)}.")
@@ -113,6 +116,7 @@ class PublishedPlan:
             raise Refusal(Reason.MALFORMED, "Expected one count for each target.")
         if not all(type(n) is int and 0 <= n <= MAX_PEOPLE for n in (minimum, *counts)):
             raise Refusal(Reason.MALFORMED, "Expected whole numbers of people.")
+        # Building a protocol is costly, and comes after the cheap checks.
         protocol = read_plan(content["protocol"], task)
         check_plan(protocol, minimum, task)
         return cls(
@@ -150,6 +154,7 @@ def check_plan(protocol: Identity, minimum: int, task: Task) -> None:
             f"Expected a plan for at least {task.minimum[0]:,} people, got {minimum:,}.",
         )
     try:
+        # No certificate is computed here: the rule was proven for all its plans.
         task.plan_rule.check(protocol, minimum)
     except ShuffledpError as error:
         raise Refusal(Reason.PLAN_REFUSED, str(error)) from error

@@ -70,6 +70,7 @@ class Question:
         """
         if not isinstance(value, dict) or set(value) != _NAMES:
             raise Refusal(Reason.MALFORMED, f"Expected a question of {sorted(_NAMES)}.")
+        # `survey_in` checks the terms themselves.
         if not isinstance(value["terms"], dict):
             raise Refusal(Reason.MALFORMED, "Expected terms by their names.")
         kind = survey_named(value["statistic"])

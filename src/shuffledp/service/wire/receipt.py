@@ -42,6 +42,7 @@ class Receipt:
 
     def signed(self, signing_key: bytes) -> bytes:
         """Returns the document that is sent."""
+        # Omitted, not null, without a plan: the signed text depends on it.
         plan = {} if self.plan is None else {_PLAN: self.plan.hex()}
         value = {
             **plan,
@@ -65,6 +66,7 @@ class Receipt:
         if set(content) - {_PLAN} != _NAMES:
             raise Refusal(Reason.MALFORMED, f"Expected a receipt of {sorted(_NAMES)}.")
         numbers = [content[name] for name in ("epoch", "stage", "accepted")]
+        # `type`, not `isinstance`: True is an int.
         if any(type(number) is not int or number < 0 for number in numbers):
             raise Refusal(Reason.MALFORMED, "Expected whole numbers from 0.")
         return cls(
@@ -97,6 +99,7 @@ def _refused(value: object) -> tuple[tuple[int, Reason], ...]:
     if isinstance(value, list) and all(
         isinstance(entry, list)
         and len(entry) == 2
+        # A position, not True or False.
         and type(entry[0]) is int
         and entry[1] in list(Reason)
         for entry in value

@@ -53,6 +53,7 @@ _STATUS_AND_TITLE = {
     Reason.UNREADABLE: (422, "A message cannot be opened"),
     Reason.SKIPPED: (409, "The epoch was skipped"),
     Reason.NOT_FOUND: (404, "There is nothing here"),
+    # 507: the sender should try again later.
     Reason.STORAGE: (507, "The report could not be stored"),
 }
 

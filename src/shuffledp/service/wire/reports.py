@@ -105,6 +105,7 @@ def read_header(body: bytes | memoryview) -> UploadHeader:
         Refusal: If the body does not begin with a header of this version.
     """
     begin = bytes(body[:HEADER_SIZE])
+    # A body that is too short has fewer bytes, and is refused below.
     known = begin[:4] == MAGIC and begin[4:5] == bytes([VERSION])
     if len(begin) < HEADER_SIZE or not known or begin[5] not in list(EpochStage):
         raise Refusal(
@@ -128,6 +129,7 @@ def write_reports(step: Step, reports: list[Report]) -> bytes:
     for report in reports:
         parts += (report.token, report.choice.to_bytes(2, "big"), *report.sealed)
     body = b"".join(parts)
+    # Reports of unequal size would reveal something about their content.
     if len(body) != HEADER_SIZE + len(reports) * report_size(step):
         raise InvalidInputError("Expected reports of the task's size.")
     return body
@@ -178,6 +180,8 @@ def read_rows(step: Step, body: bytes) -> ReportColumns:
 def choices_offered(step: Step, choices: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tells which reports have a choice that is valid in this step, shape (n,)."""
     offered: NDArray[np.bool_] = choices == UNLINKED
+    # Choices are refused where the task does not name them: the shuffler must not learn
+    # targets.
     if step.task.names_choices:
         offered = choices < len(step.task.choices)
     return offered
@@ -187,12 +191,15 @@ def _check_size(step: Step, body: bytes) -> None:
     if len(body) > MAX_BODY:
         raise Refusal(Reason.TOO_LARGE, f"Expected at most {MAX_BODY} bytes.")
     size, content = report_size(step), len(body) - HEADER_SIZE
+    # An upload has at least one report, and no incomplete one.
     if content <= 0 or content % size:
         raise Refusal(Reason.WRONG_SIZE, f"Expected reports of {size} bytes each.")
 
 
 def write_messages(messages: NDArray[Any], *, dummy: bool = False) -> list[bytes]:
     """Encodes numbers or packed sets, shape (n,), as plain messages to be sealed."""
+    # Numbers are widened to the 8 bytes of the format; packed sets have their own
+    # dtype.
     entry = NUMBER if messages.dtype.kind in "iu" else messages.dtype
     rows = np.empty(messages.size, dtype=_row(entry))
     rows["kind"], rows["entry"] = int(not dummy), messages
@@ -213,9 +220,11 @@ def read_messages(
         The real messages, shape (n,); the number of dummies; the number of invalid ones.
     """
     rows = np.frombuffer(content, dtype=_row(entry))
+    # Any other kind is invalid, and counted as spoiled.
     real, dummy = rows["kind"] == 1, rows["kind"] == 0
     messages = rows["entry"][real]
     if entry == NUMBER:
+        # From big-endian to the native order.
         messages = messages.astype(np.int64)
     return messages, int(dummy.sum()), int((~real & ~dummy).sum())
 

@@ -72,10 +72,12 @@ class Enrolment:
                 Reason.MALFORMED, f"Expected an enrolment of {sorted(_NAMES)}."
             )
         epoch, tokens = content["epoch"], content["tokens"]
+        # `type`, not `isinstance`: True is an int.
         if type(epoch) is not int or type(tokens) is not int:
             raise Refusal(Reason.MALFORMED, "Expected whole numbers.")
         if not (1 <= epoch <= MAX_EPOCH and 1 <= tokens <= MAX_PEOPLE):
             raise Refusal(Reason.MALFORMED, "Expected an epoch, and tokens for it.")
+        # An enroller may use one key for several tasks.
         if from_text(content["task"], 32, "a digest") != task.digest:
             raise Refusal(Reason.UNKNOWN_TASK, "Expected an enrolment for this task.")
         digest = from_text(content["sha256"], 32, "a digest")
@@ -169,11 +171,13 @@ def read_roster(content: bytes, task: Task) -> Roster:
     end = _BEGIN + int.from_bytes(content[len(_MAGIC) : _BEGIN], "big")
     enrolment = Enrolment.read(read_object(content[_BEGIN:end], "a roster"), task)
     digests = content[end:]
+    # The commitment covers the number of digests and their content.
     whole = len(digests) == enrolment.tokens * NONCE_SIZE
     if not whole or sha256(digests) != enrolment.sha256:
         raise Refusal(Reason.WRONG_SIZE, "Expected the digests that were signed.")
     rows = np.frombuffer(digests, np.uint8).reshape(-1, NONCE_SIZE)
     texts = rows.view(_TEXT).ravel()
+    # Strictly increasing, so that no token counts twice; `find` searches in this order.
     if not (texts[1:] > texts[:-1]).all():
         raise Refusal(Reason.MALFORMED, "Expected digests in increasing order.")
     return Roster(task, enrolment, rows)

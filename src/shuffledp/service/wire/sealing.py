@@ -80,6 +80,7 @@ def new_private_key(suite: Suite) -> bytes:
     """Draws a private key from the operating system."""
     own = X25519PrivateKey.generate().private_bytes_raw()
     if suite is Suite.X_WING:
+        # ML-KEM first and X25519 last, as in public keys.
         return MLKEM768PrivateKey.generate().private_bytes_raw() + own
     return own
 
@@ -122,6 +123,7 @@ class Sealer:
             raise Refusal(Reason.MALFORMED, "Expected a key that hides.") from error
 
     def _key(self) -> _PublicKey:
+        # Checked first: the slices below would accept a longer key.
         if len(self.public_key) != self.suite.public_size:
             raise Refusal(
                 Reason.MALFORMED, "Expected a public key of the task's suite."
@@ -155,6 +157,7 @@ class Opener:
         """Returns the plain message; None if sealed in another context, or changed."""
         try:
             return self._primitives.decrypt(sealed, self._key, self._info)
+        # Not a refusal: single messages that cannot be opened are counted as spoiled.
         except (InvalidTag, ValueError):
             return None
 

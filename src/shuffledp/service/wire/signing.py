@@ -40,6 +40,8 @@ def signed_text(purpose: str, value: dict[str, Any], signing_key: bytes) -> byte
     # Encodes the value once: the signature is appended to the text.
     text = canonical(value)
     signature = to_text(_key(signing_key).sign(_text(purpose, text)))
+    # In place of the closing brace. Readers parse the document, so that its order is
+    # free.
     return b'%b,"signature":"%b"}' % (text[:-1], signature.encode())
 
 
@@ -71,4 +73,5 @@ def check_signed(
 
 
 def _text(purpose: str, text: bytes) -> bytes:
+    # Domain separation: a signature for one purpose is invalid for any other.
     return b"shuffledp " + purpose.encode() + b" 1\0" + text

@@ -12,6 +12,7 @@ from shuffledp.service.wire.task import Task
 from shuffledp.statistics.stage_runs import AnswerRun, ChoiceRun, StageRun
 from shuffledp.statistics.survey import EpochStage
 
+# Stands for a choice that is not named; indices of choices are below `MAX_CHOICES`.
 UNLINKED = 0xFFFF
 MAX_EPOCH = 2**32 - 1
 
@@ -90,7 +91,9 @@ class Step:
 
     def info(self, group: int = 0) -> bytes:
         """Returns the HPKE context of a level group's messages."""
+        # A message that stays with its level cannot be moved to another one.
         choice = group if self.linked else UNLINKED
+        # Fields of fixed size, so that different contexts have different bytes.
         return b"".join(
             (
                 _DOMAIN,

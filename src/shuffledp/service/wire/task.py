@@ -114,8 +114,10 @@ class Task:
             raise InvalidInputError("Expected a number of absent people from 0.")
         if not is_text(self.name, 100):
             raise InvalidInputError("Expected a name of 1 to 100 characters.")
+        # Raises unless every translation has the same number of answers.
         self.notice.check_answers(self.question.texts[1:])
         sizes = key_sizes(self.suite)
+        # Sizes only: whether a key is a valid point is checked when it is used.
         if [len(key) for key in self.keys.values()] != list(sizes):
             raise InvalidInputError("Expected public keys of the suite's sizes.")
         # A party with two roles would see data that neither role may combine.
@@ -221,6 +223,7 @@ class Task:
         """Returns all attributes, bytes as base64url."""
         rule = {} if self.plan_rule is None else {PLAN_RULE: self.plan_rule.to_dict()}
         return {
+            # Omitted, not null, without a rule: the digest depends on the text.
             **rule,
             "version": VERSION,
             "task_id": self.identity,

@@ -43,6 +43,7 @@ def read_task(content: bytes | str) -> Task:
     choices, promise, allowance = (
         tuple(to_number(entry, name) for entry in value[name]) for name in NUMBERS
     )
+    # `to_dict` writes delta as a float: an int would give another digest.
     numbers = type(value["delta"]) is float and type(value["absent"]) is int
     if not numbers or not isinstance(value["name"], str):
         raise Refusal(Reason.MALFORMED, "Expected a name, delta and absent people.")
@@ -58,6 +59,7 @@ def read_task(content: bytes | str) -> Task:
     rule = None
     if PLAN_RULE in value:
         offer = Offer(choices, value["delta"], absent)
+        # The survey reads its own kind of rule.
         rule = question.survey.choosing(offer).read_rule(value[PLAN_RULE])
     task = Task(
         task_id=from_text(value["task_id"], ID_SIZE, "a task id"),
@@ -77,6 +79,7 @@ def read_task(content: bytes | str) -> Task:
         else from_text(succeeds, DIGEST_SIZE, "a digest"),
         plan_rule=rule,
     )
+    # The protocol is derived from the question; the stated one shows readers what runs.
     if value["protocol"] != task.protocol.record:
         raise Refusal(
             Reason.MALFORMED,

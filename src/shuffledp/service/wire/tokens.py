@@ -35,6 +35,7 @@ def draw_tokens(
     """
     if count < 1:
         raise InvalidInputError(f"Expected at least 1 token, got {count}.")
+    # One call for all tokens: a system call for each would be slow.
     drawn = entropy(TOKEN_SIZE * count)
     return [
         drawn[start : start + TOKEN_SIZE] for start in range(0, len(drawn), TOKEN_SIZE)
