@@ -191,6 +191,7 @@ class AnalystClient:
                 answer.raise_for_status()
                 async for part in answer.aiter_bytes():
                     content += part
+                    # Checked while it arrives, as the length is not known in advance.
                     if len(content) > _MAX_ANSWER:
                         raise UnansweredError("Expected a short answer.")
             return read_object(bytes(content), "a status")
@@ -244,5 +245,6 @@ def _refusal(answer: httpx.Response) -> Refusal:
         kind = json.loads(answer.content)["type"]
         reason = Reason(kind.removeprefix("urn:shuffledp:problem:"))
     except (ValueError, KeyError, TypeError, AttributeError):
+        # An unknown reason: of a newer version, or of a proxy.
         reason = Reason.MALFORMED
     return Refusal(reason, "Expected the analyst to accept the batch.")

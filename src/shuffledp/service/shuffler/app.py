@@ -177,6 +177,7 @@ class _Shuffler:
     def get_task(self, identity: str) -> OkResponse | Awaitable[OkResponse]:
         """Returns the public status of a task."""
         collector = self._collector(identity)
+        # No other process can have changed the task.
         if self._store.is_exclusive:
             return OkResponse.json(collector.public_document())
         return _refreshed_status(collector)

@@ -42,6 +42,7 @@ class CommandChallenges:
             )
 
     async def _replace(self, lifecycle: TaskLifecycle, named: bytes) -> bool:
+        # Random, so that no future challenge can be signed in advance.
         following = self._entropy(CHALLENGE_SIZE)
         replaced = await self._store.replace_challenge(
             lifecycle.hosted.task, named, following

@@ -38,6 +38,7 @@ class DeadlineClock:
         Args:
             now: In seconds since 1970 UTC, as read from this machine.
         """
+        # Not changed when the time of day is set.
         elapsed = time.monotonic()
         before, self._ahead = self._ahead, now - elapsed
         if before is not None and abs(self._ahead - before) > _JUMP_SECONDS:

@@ -51,6 +51,7 @@ class CommitGroup:
         accepted = np.flatnonzero(self._outcomes == ReportOutcome.ACCEPTED)
         step, choices = self.state.step, self._choices[accepted]
         if step.task.names_choices:
+            # One count per choice, or one in all: see `TaskRecord.people`.
             people = np.bincount(choices, minlength=len(step.task.choices)).tolist()
         else:
             people = [len(accepted)]
@@ -69,6 +70,7 @@ class CommitGroup:
 
     def outcomes(self) -> list[NDArray[np.int8]]:
         """Returns one array per upload: the `ReportOutcome` of each of its reports."""
+        # The reports of all uploads are concatenated: cut at the upload boundaries.
         return np.split(self._outcomes, np.cumsum(self._sizes)[:-1])
 
     def _decide(self, known: NDArray[np.bool_]) -> None:

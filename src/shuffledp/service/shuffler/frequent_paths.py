@@ -67,6 +67,7 @@ class OkResponse:
         cls, content: bytes, *, media_type: str, headers: Mapping[str, str]
     ) -> "OkResponse":
         """Returns a response with a file, which can be made once and sent repeatedly."""
+        # Starlette computes the headers once.
         made = Response(content, media_type=media_type, headers=headers)
         return cls(made.raw_headers, content)
 
@@ -114,6 +115,7 @@ class FrequentPaths:
             "": FrequentPath("get_task", read, lambda _, named: task(named)),
             _REPORTS: FrequentPath("post_reports", ("POST",), upload),
             "/take-part": FrequentPath("get_page", read, lambda _, named: page(named)),
+            # The pattern has no suffix in paths of files.
             None: FrequentPath(
                 "get_page_file", read, lambda _, named: page_file(named)
             ),

@@ -62,6 +62,7 @@ class Handover:
             Refusal: If the epoch is over, the analyst may have its batch, or the disk is
                 full.
         """
+        # Before the lease, which an attempt may hold for minutes.
         if self._lifecycle.state.phase is ShufflerPhase.CLOSED:
             self._check_refused()
         async with self._leased() as lease:
@@ -129,6 +130,7 @@ class Handover:
         try:
             async with self._leased() as lease:
                 state, before = self._lifecycle.state, self._lifecycle.record.attempts
+                # Another process may have handed it over before this one got the lease.
                 if state.phase is not ShufflerPhase.CLOSED:
                     return 0.0
                 if before.refused is not None:
@@ -153,6 +155,7 @@ class Handover:
                     if before.refused is not refusal.reason:
                         log_event(Event.REFUSED, state, reason=refusal.reason.value)
                     return self._analyst.refused_wait
+        # Any error is retried, as a batch must not be stuck because of one bug.
         except Exception as error:
             # An attempt that delivered a shard is no failure: fewer remain to be sent.
             failed = 0 if progressed else before.failed + 1

@@ -18,6 +18,7 @@ from typing import Any
 from shuffledp.service.shuffler.clock import seconds_ahead
 from shuffledp.service.shuffler.postgres_sessions import LEADER, Session, SharedDatabase
 
+# Silence after which the connections of a process are ended.
 _SILENT_SECONDS = 10.0
 # Silence after which the service reports that there is no leader.
 _NOTICED_SECONDS = 5.0
@@ -71,6 +72,7 @@ class Presence:
             Refusal: If the database cannot be used.
         """
         async with self._session.alone() as connection:
+            # The same query returns the server's clock.
             clock = await connection.fetchval(_BEAT, self._database.process)
             self.clock_ahead = seconds_ahead(clock)
             await self._end_frozen_processes(connection)
@@ -100,6 +102,7 @@ class Presence:
             silent = silent + since if beat == last else 0.0
             self._silent[name] = beat, silent
             if silent >= _SILENT_SECONDS:
+                # Deleted first: a process that resumes inserts its row again.
                 await connection.execute("DELETE FROM processes WHERE name = $1", name)
                 if await connection.fetchval(_END, name):
                     _log.error(

@@ -92,6 +92,7 @@ class SharedDatabase:
         # Named by every connection, so that other processes can end all of them.
         self.process = f"shuffledp-{secrets.token_hex(16)}"
         digests = b"".join(sorted(task.digest for task in tasks))
+        # Processes of another version must not share the tables either.
         self._key = lock_key(digests + bytes([LAYOUT.version]))
 
     async def connect(self) -> Any:
@@ -143,6 +144,7 @@ class SharedDatabase:
         with refusing_failures():
             connection = await self.connect()
             try:
+                # Ended by `cancel`: without the connection the lock is lost.
                 async with asyncio.timeout(None) as limit:
 
                     def cancel(_connection: object) -> None:
@@ -151,6 +153,8 @@ class SharedDatabase:
                     take = "SELECT pg_advisory_lock($1, $2)"
                     await connection.execute(take, HAND_OVER, lock_key(task.task_id))
                     lease = await connection.fetchval(_LEASE, table_name(task))
+                    # The number is committed before the body runs: earlier leases are
+                    # void from here on.
                     connection.add_termination_listener(cancel)
                     try:
                         yield lease
@@ -172,6 +176,7 @@ class Session:
         self.writer = -1
         self._database, self._writes = database, writes
         self._connection: Any = None
+        # asyncpg connections run one statement at a time.
         self._turn = asyncio.Lock()
 
     async def connect(self) -> None:
@@ -242,6 +247,7 @@ class Session:
 async def _new_writer(connection: Any) -> int:
     number = 0
     take = "SELECT pg_try_advisory_lock($1, $2)"
+    # The lowest free number, so that numbers are reused and rows stay few.
     while not await connection.fetchval(take, WRITER, number):
         number += 1
     return number

@@ -118,6 +118,7 @@ class PostgresStore:
             exists = await connection.fetchrow(select, name) is not None
             # Another process may be changing the row, or inserting it first.
             await lock_step(connection, state.task, alone=not exists)
+            # Read again under the lock.
             row = await connection.fetchrow(select, name)
             if row is None:
                 row = (name, *initial_row(state))
@@ -131,6 +132,7 @@ class PostgresStore:
                 known=self._last_read.get(name),
             )
             self._last_read[name] = record.state
+            # Counts of the open step are in rows of their own until the close.
             more = await tables.read_process_counts(connection, record.state)
         people = tuple(sum(each) for each in zip(record.people, *more, strict=True))
         return replace(record, people=people)
@@ -194,6 +196,7 @@ class PostgresStore:
     ) -> None:
         """Changes the state once all transactions under way have ended."""
         async with self._transaction() as connection:
+            # Waits for arrivals under way, and keeps later ones out.
             await tables.lock_and_count(connection, before)
             if lease is not None:
                 await tables.check_lease(connection, before.task, lease)
@@ -247,6 +250,7 @@ class PostgresStore:
         """Returns whether this process is the leader; False if the database fails."""
         if self._presence is None:
             raise _closed()
+        # Without the database this process cannot hold the leader lock.
         with suppress(Refusal):
             return await self._presence.try_lead()
         return False

@@ -70,6 +70,7 @@ class ShardSorter:
             if content:
                 self._deal(group, content)
                 self._waiting[group] = bytearray()
+        # Few messages are sorted in memory alone, and never spill.
         if self._dealt_bytes < SPILL_BYTES:
             return []
         spilled: list[Piece] = [
@@ -94,6 +95,7 @@ class ShardSorter:
             spilled: Its pieces from `deal`, as the store kept them.
         """
         messages = b"".join((*spilled, self._dealt[index]))
+        # Freed before the sort, which needs a few times the size of the shard.
         self._dealt[index] = bytearray()
         content = sort_by_hash(messages, self._size).tobytes()
         group, prefix = index >> self.bits, index & ((1 << self.bits) - 1)

@@ -175,6 +175,7 @@ class SqliteStore:
     ) -> tuple[int, ...]:
         with self._file.transaction() as database:
             people = read_counts(database, state)
+            # In the transaction: no other arrival comes between check and insertion.
             arrivals = select(known_digests(database, state.task, digests))
             # Every report was refused: nothing to write.
             if not len(arrivals.keyed_digests):
@@ -248,6 +249,7 @@ class SqliteStore:
 
     def _challenge(self, task: Task, named: bytes, following: bytes) -> bool:
         with self._file.transaction() as database:
+            # One statement: of two commands with one challenge, only one succeeds.
             change = "UPDATE task SET challenge = ? WHERE name = ? AND challenge = ?"
             values = (following.hex(), table_name(task), named.hex())
             return database.execute(change, values).rowcount == 1

@@ -135,6 +135,7 @@ def create_batch(
         if sorter.add(group, content):
             database.executemany(insert, sorter.deal())
     database.executemany(insert, sorter.deal())
+    # Freed before the shards are written, which reuse the pages.
     database.execute(f"DROP TABLE messages_{name}")
     database.execute(f"DROP TABLE marks_{name}")
     for index in sorter.shard_indices:

@@ -143,6 +143,7 @@ class TaskLifecycle(TaskReplica):
         batch_id = self._entropy(ID_SIZE)
         closed = self.people
 
+        # Called by the store inside the transaction that closes the step.
         def seal(
             people: tuple[int, ...], bits: int, shards: tuple[Shard, ...]
         ) -> tuple[ShufflerState, bytes]:
@@ -267,6 +268,7 @@ class TaskLifecycle(TaskReplica):
             Refusal: If nothing was lost, or the disk is full.
         """
         async with self._changing:
+            # An epoch with a roster may have begun: its tokens may be used.
             last_roster = await asyncio.to_thread(self.hosted.last_roster)
             after = resume_after_loss(self.state, awaited, known=last_roster)
             await self._change_state(after, zero_counts(after))

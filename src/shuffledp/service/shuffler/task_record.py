@@ -166,6 +166,7 @@ def decode_state(text: str, *tasks: Task) -> ShufflerState:
             value["epoch"],
             EpochStage(value["stage"]),
             ShufflerPhase(value["phase"]),
+            # Verified again, like a plan from the wire.
             plan and PublishedPlan.read(plan, task, value["epoch"]),
             batch_id and from_text(batch_id, ID_SIZE, "a batch id"),
             enrolment and Enrolment.read(enrolment, task),

@@ -29,8 +29,7 @@ def hash_messages(
         messages: Sealed and concatenated.
         size: Bytes of each.
     """
-    # S32 compares like bytes. It drops trailing zeros, which the order does not depend
-    # on.
+    # S32 compares like bytes; trailing zeros that it drops do not change the order.
     hashes = np.empty(len(messages) // size, dtype=_HASH)
     view = memoryview(messages)
     for start in range(0, len(hashes), _AT_ONCE):

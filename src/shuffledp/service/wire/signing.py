@@ -40,8 +40,7 @@ def signed_text(purpose: str, value: dict[str, Any], signing_key: bytes) -> byte
     # Encodes the value once: the signature is appended to the text.
     text = canonical(value)
     signature = to_text(_key(signing_key).sign(_text(purpose, text)))
-    # In place of the closing brace. Readers parse the document, so that its order is
-    # free.
+    # In place of the closing brace: readers parse, so that members have any order.
     return b'%b,"signature":"%b"}' % (text[:-1], signature.encode())
 
 
